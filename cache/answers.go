@@ -258,6 +258,7 @@ func isRule(err error) bool {
 
 // future is a value that somebody is at work on.
 type future[V any] struct {
+	began time.Time
 	done  chan struct{}
 	value V // value and err: read after done
 	err   error
@@ -294,7 +295,7 @@ func (c *calls[K, V]) start(ctx context.Context, key K, work func(context.Contex
 	if c.running == nil {
 		c.running = map[K]*future[V]{}
 	}
-	f := &future[V]{done: make(chan struct{})}
+	f := &future[V]{began: time.Now(), done: make(chan struct{})}
 	c.running[key] = f
 	ctx = context.WithoutCancel(ctx)
 	go func() {
@@ -313,7 +314,9 @@ func (c *calls[K, V]) end(key K, f *future[V], then func(V, error)) {
 	defer c.mu.Unlock()
 	if c.running[key] == f {
 		delete(c.running, key)
-		then(f.value, f.err)
+		if then != nil {
+			then(f.value, f.err)
+		}
 	}
 }
 

@@ -256,14 +256,14 @@ func TestCombinedAnswersAreJudged(t *testing.T) {
 	})
 }
 
-// asked counts the questions of a reader to the database.
-type asked struct {
+// askedDatabase counts the questions of a reader to the database.
+type askedDatabase struct {
 	still
 	n *atomic.Int64
 }
 
 // Ask implements leaderboard.BatchRankings.
-func (a asked) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+func (a askedDatabase) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	a.n.Add(1)
 	return a.still.Ask(ctx, p, questions)
 }
@@ -277,7 +277,7 @@ func TestSeqAheadAsksNobody(t *testing.T) {
 		defer cancel()
 		go w.Run(ctx)
 		var n atomic.Int64
-		r := NewReader(nil, asked{n: &n}, ReaderOptions{Watch: w})
+		r := NewReader(nil, askedDatabase{n: &n}, ReaderOptions{Watch: w})
 		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
 		query := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 3}
 		if _, err := r.Page(ctx, ref, leaderboard.PageQuery{Query: query, Limit: 2}); err != nil {
@@ -433,22 +433,38 @@ func TestSlowestAnswerOutlastsOthers(t *testing.T) {
 	})
 }
 
-// TestOutdatedBeforeItGoesOut: an answer that is no longer the newest each time that it is about to go out says that it is stale.
+// outrun is a layer whose answers are outdated as often as it is asked, and then not.
+type outrun struct{ times int }
+
+func (l *outrun) find(context.Context, *asked) (leaderboard.Answered, error) {
+	return &leaderboard.Page{State: leaderboard.State{Revision: leaderboard.Revision{Seq: 2}, Source: leaderboard.SourceMySQL}}, nil
+}
+
+func (l *outrun) outdated(context.Context, *asked, leaderboard.Answered, watch.Verdict, int) bool {
+	l.times++
+	return l.times < 3
+}
+
+// TestOutdatedBeforeItGoesOut: an answer that is no longer the newest each time that it is about to go out is asked for again,
+// and never told as if it were.
 func TestOutdatedBeforeItGoesOut(t *testing.T) {
 	t.Parallel()
-	s, outdated := &source{seq: 3}, watch.VerdictOld
-	shape := pageShape()
-	j := judge[*leaderboard.Page]{
-		now:     func(*leaderboard.Page) watch.Verdict { return outdated },
-		isStale: func(p *leaderboard.Page) bool { return p.Stale }, stale: shape.stale,
-	}
-	for _, isOutdated := range []bool{true, false} {
-		if !isOutdated {
-			outdated = watch.VerdictFresh
+	synctest.Test(t, func(t *testing.T) {
+		w := watch.New(&revisions{}, watch.Options{}) // which shows seq 3
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(ctx)
+		l, r := &outrun{}, NewReader(nil, still{}, ReaderOptions{Watch: w})
+		q := &asked{question: &pageQuestion{about: about{leaderboard.PeriodRef{ID: 1}}}}
+		for range 2 { // the watch shows it within the time that an answer may be old
+			if _, verdict, err := r.ask(ctx, l, q); err != nil || verdict != watch.VerdictOld || l.times < 3 {
+				t.Errorf("%v, %v after %d times", verdict, err, l.times)
+			}
+			time.Sleep(time.Second)
 		}
-		page, err := confirmed(t.Context(), newTestAnswers(), testKey{}, 0, j, s.load)
-		if err != nil || page.Stale != isOutdated {
-			t.Errorf("outdated %t: %+v, %v", isOutdated, page, err)
+		r.forOne = []layer{l}
+		if page, err := r.Page(ctx, q.refs()[0], leaderboard.PageQuery{Offset: 5}); err == nil && !page.Stale {
+			t.Errorf("an outdated answer went out as %+v", page)
 		}
-	}
+	})
 }

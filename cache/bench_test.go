@@ -14,7 +14,7 @@ func BenchmarkReaderLocal(b *testing.B) {
 	r := newRig(b, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 1000 }), topn.Options{})
 	r.world.Fill(1000)
 	r.build(b)
-	reader := NewReader(r.copies, &database{World: r.world}, ReaderOptions{FreshFor: time.Hour})
+	reader := NewReader(r.copies, &worldDatabase{World: r.world}, ReaderOptions{FreshFor: time.Hour})
 	b.Run("page", func(b *testing.B) {
 		q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100}
 		b.RunParallel(func(pb *testing.PB) {

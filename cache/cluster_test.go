@@ -50,7 +50,7 @@ func TestHungServerOfACluster(t *testing.T) {
 			return ctx.Err()
 		})
 		b.world.Fill(500)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond})
+		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond})
 		start := time.Now()
 		const readers, reads = 8, 60
 		if took := hungReads(t, r, b.ref, readers, reads); took != 150*time.Millisecond {
@@ -75,7 +75,7 @@ func TestHungCluster(t *testing.T) {
 		hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		b := stagedCluster(t, hang, func(ctx context.Context, _ string, _ *redis.Cmd) error { return hang(ctx) })
 		b.world.Fill(500)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond})
+		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond})
 		if took := hungReads(t, r, b.ref, 8, 60); took != 150*time.Millisecond {
 			t.Errorf("the slowest read took %s, want 150 ms", took)
 		}

@@ -28,7 +28,7 @@ func BenchmarkMembers(b *testing.B) {
 	}
 	for _, ttl := range []time.Duration{time.Nanosecond, 100 * time.Millisecond} {
 		b.Run("kept for "+ttl.String(), func(b *testing.B) {
-			r := NewReader(rig.copies, &database{World: w}, ReaderOptions{FreshFor: ttl})
+			r := NewReader(rig.copies, &worldDatabase{World: w}, ReaderOptions{FreshFor: ttl})
 			b.SetParallelism(16)
 			b.ReportAllocs()
 			calls.n.Store(0)
@@ -58,7 +58,7 @@ func BenchmarkFriends(b *testing.B) {
 	rig := &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
 	rig.world.Fill(members)
 	rig.build(b)
-	r := NewReader(rig.copies, &database{World: w}, ReaderOptions{FreshFor: time.Nanosecond})
+	r := NewReader(rig.copies, &worldDatabase{World: w}, ReaderOptions{FreshFor: time.Nanosecond})
 	for _, friends := range []int{10, 500, leaderboard.MaxFriends} {
 		b.Run(fmt.Sprint(friends), func(b *testing.B) {
 			b.ReportAllocs()

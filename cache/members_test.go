@@ -63,7 +63,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	b.build(t)
 	calls := &scriptCalls{hold: make(chan struct{})}
 	b.client.AddHook(calls)
-	s := &database{World: b.world, hold: make(chan struct{})}
+	s := &worldDatabase{World: b.world, hold: make(chan struct{})}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
 	var wg sync.WaitGroup
 	lookUp := func(n int) {
@@ -81,7 +81,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	for n := lookUpsAtOnce + 1; n <= members; n++ {
 		lookUp(n)
 	}
-	cachetest.Eventually(t, "the others gather", func() bool { return r.redis.Of(t.Context(), b.ref).Own.Waiting() == members-lookUpsAtOnce })
+	cachetest.Eventually(t, "the others gather", func() bool { return r.redis.servers.Of(t.Context(), b.ref).Own.Waiting() == members-lookUpsAtOnce })
 	close(calls.hold)
 	cachetest.Eventually(t, "the rest is handed on", func() bool { return r.database.Waiting() >= members-held-4-1 }) // the copy may hold one more
 	close(s.hold)
@@ -101,15 +101,15 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	b.world.Fill(10)
 	b.build(t)
 	b.world.Commit(cachetest.Put("new", 100)) // the copy stays at seq 10
-	s := &database{World: b.world}
+	s := &worldDatabase{World: b.world}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
-	queries := []placesQuery{
+	queries := []memberLookUp{
 		{b.ref, leaderboard.MembersQuery{Members: []string{"m1", "nobody"}}},
 		{b.ref, leaderboard.MembersQuery{Query: leaderboard.Query{MinSeq: 11}, Members: []string{"m1"}}},
 		{b.ref, leaderboard.MembersQuery{Members: []string{"m3", "m1"}}},
 	}
-	got := make([]batch.Answer[places], len(queries))
-	if err := r.placesInCopy(t.Context(), placesKey{}, queries, got); err != nil {
+	got := make([]batch.Answer[lookedUp], len(queries))
+	if err := r.redis.lookUp(t.Context(), lookUpKey{}, queries, got); err != nil {
 		t.Fatal(err)
 	}
 	if !errors.Is(got[1].Err, topn.ErrBehind) || got[0].Err != nil || got[2].Err != nil {
@@ -140,7 +140,7 @@ func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	calls := &scriptCalls{hold: make(chan struct{})}
 	client := openClient(t, address)
 	client.AddHook(calls)
-	s := &database{World: w}
+	s := &worldDatabase{World: w}
 	r := NewReader(topn.New(client, w, topn.Options{}), s, unhurried(ReaderOptions{}))
 	w.Commit(cachetest.Put("new", 100))
 	answer := make(chan *leaderboard.Standings, 1)
@@ -166,7 +166,7 @@ func TestLookupsAreExact(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{Slack: 5})
 	b.world.Fill(60)
-	s := &database{World: b.world}
+	s := &worldDatabase{World: b.world}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Millisecond, Demand: buildNow(b.copies)}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})

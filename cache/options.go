@@ -71,11 +71,3 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	}
 	return o
 }
-
-func (o *ReaderOptions) answerRules() answerRules {
-	rules := answerRules{limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, timeout: o.CallTimeout, now: o.Now}
-	if w := o.Watch; w != nil {
-		rules.well = func() bool { return !w.Away() }
-	}
-	return rules
-}

@@ -18,14 +18,14 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// database answers from a world and counts who asks at the same time.
-type database struct {
+// worldDatabase answers from a world and counts who asks at the same time.
+type worldDatabase struct {
 	*cachetest.World
 	asked, inside, most atomic.Int64
 	hold                chan struct{} // when set, answers wait for it
 }
 
-func (s *database) enter(ctx context.Context, minSeq int64) (cachetest.Oracle, error) {
+func (s *worldDatabase) enter(ctx context.Context, minSeq int64) (cachetest.Oracle, error) {
 	s.asked.Add(1)
 	now := s.inside.Add(1)
 	defer s.inside.Add(-1)
@@ -47,7 +47,7 @@ func (s *database) enter(ctx context.Context, minSeq int64) (cachetest.Oracle, e
 }
 
 // Ask counts once, however many questions there are.
-func (s *database) Ask(ctx context.Context, _ leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+func (s *worldDatabase) Ask(ctx context.Context, _ leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	o, err := s.enter(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s told) ScoreRank(_ context.Context, _ leaderboard.PeriodRef, q leaderboar
 	return s.Oracle.ScoreRank(q, leaderboard.SourceMySQL), nil
 }
 
-func (s *database) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+func (s *worldDatabase) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *database) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderbo
 	return o.Page(q, leaderboard.SourceMySQL)
 }
 
-func (s *database) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+func (s *worldDatabase) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *database) Members(ctx context.Context, _ leaderboard.PeriodRef, q leade
 	return o.Members(q, leaderboard.SourceMySQL), nil
 }
 
-func (s *database) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+func (s *worldDatabase) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (s *database) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q lea
 	return o.ScoreRank(q, leaderboard.SourceMySQL), nil
 }
 
-func (s *database) Distribution(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+func (s *worldDatabase) Distribution(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func TestReaderLayers(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{Slack: 1})
 	b.world.Fill(20)
-	s := &database{World: b.world}
+	s := &worldDatabase{World: b.world}
 	var mu sync.Mutex
 	sources := map[leaderboard.Source]int{}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Hour, OnAnswer: func(source leaderboard.Source, _ bool) {
@@ -175,16 +175,16 @@ func TestReaderKeys(t *testing.T) {
 	p := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {})).Ref
 	other := p
 	other.Rules = new(cachetest.Rules(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
-	keys := map[membersKey]string{}
-	for name, key := range map[string]membersKey{
-		"a":     membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a"}}),
-		"ab":    membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"ab"}}),
-		"a b":   membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a", "b"}}),
-		"ab ''": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"ab", ""}}),
-		"\x01a": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"\x01a"}}),
-		"dense": membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}),
-		"all":   membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}),
-		"asc":   membersKeyOf(other, leaderboard.MembersQuery{Members: []string{"a"}}),
+	keys := map[string]string{}
+	for name, key := range map[string]string{
+		"a":     keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a"}}}),
+		"ab":    keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab"}}}),
+		"a b":   keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a", "b"}}}),
+		"ab ''": keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab", ""}}}),
+		"\x01a": keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"\x01a"}}}),
+		"dense": keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}}),
+		"all":   keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}}),
+		"asc":   keyOf(&membersQuestion{about{other}, leaderboard.MembersQuery{Members: []string{"a"}}}),
 	} {
 		if twin, ok := keys[key]; ok {
 			t.Errorf("%s and %s have one key", name, twin)
@@ -194,12 +194,12 @@ func TestReaderKeys(t *testing.T) {
 	q := leaderboard.PageQuery{Limit: 3}
 	newer := q
 	newer.MinSeq = 9
-	if pageKeyOf(p, q) != pageKeyOf(p, newer) {
+	if (keyOf(&pageQuestion{about{p}, q})) != keyOf(&pageQuestion{about{p}, newer}) {
 		t.Error("min_seq is no part of what is asked for")
 	}
 	tied := q
 	tied.Mode = leaderboard.ModeTied
-	if pageKeyOf(p, q) != pageKeyOf(p, tied) {
+	if (keyOf(&pageQuestion{about{p}, q})) != keyOf(&pageQuestion{about{p}, tied}) {
 		t.Error("a page in mode strict tells tied ranks too")
 	}
 }
@@ -208,7 +208,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
 	b.world.Fill(3)
-	s := &database{World: b.world}
+	s := &worldDatabase{World: b.world}
 	demands := 0 // one query at a time
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
 		demands++
@@ -231,19 +231,28 @@ func TestReaderDemandsACopy(t *testing.T) {
 // moment late.
 func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	t.Parallel()
-	r := NewReader(nil, nil, unhurried(ReaderOptions{}))
 	answers := []error{topn.ErrBehind, nil}
 	for _, last := range []error{nil, topn.ErrBehind} {
 		answers[1] = last
-		asked := 0
-		_, err := askCopy(t.Context(), r, topn.NewBreaker(time.Now, func(bool) {}), leaderboard.PeriodRef{}, func(context.Context) (int, bool, error) {
-			asked++
-			return 0, false, answers[asked-1]
-		})
-		if !errors.Is(err, last) || asked != 2 {
-			t.Errorf("behind, then %v: %v after %d questions", last, err, asked)
+		q := &lagging{answers: answers}
+		o := ReaderOptions{}.withDefaults()
+		server := &topn.Server[*lookUps]{Breaker: topn.NewBreaker(time.Now, func(bool) {})}
+		if _, err := (&copies{opts: &o}).ask(t.Context(), q, server); !errors.Is(err, last) || q.asked != 2 {
+			t.Errorf("behind, then %v: %v after %d questions", last, err, q.asked)
 		}
 	}
+}
+
+// lagging is a question to copies that fails as it is told to.
+type lagging struct {
+	pageQuestion
+	answers []error
+	asked   int
+}
+
+func (q *lagging) ask(context.Context, source) (leaderboard.Answered, error) {
+	q.asked++
+	return nil, q.answers[q.asked-1]
 }
 
 // staged returns a rig whose Redis is played by answer, for tests in which time is made up.
@@ -263,7 +272,7 @@ func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 			return nil
 		})
 		b.world.Fill(3)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
+		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
 			return func(ctx context.Context) error {
 				<-ctx.Done()
 				return ctx.Err()
@@ -283,7 +292,7 @@ func TestFallbackBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
-		s := &database{World: w, hold: make(chan struct{})}
+		s := &worldDatabase{World: w, hold: make(chan struct{})}
 		var refused atomic.Int64
 		r := NewReader(nil, s, unhurried(ReaderOptions{FallbackConcurrent: 4, ReadWait: time.Second, OnFallbackRefused: func() { refused.Add(1) }}))
 		results := make(chan error, 40)
@@ -350,7 +359,7 @@ func TestHungRedis(t *testing.T) {
 	b.world.Fill(500)
 	b.build(t)
 	opened := make(chan bool, 1000)
-	r := NewReader(b.copies, &database{World: w}, unhurried(ReaderOptions{
+	r := NewReader(b.copies, &worldDatabase{World: w}, unhurried(ReaderOptions{
 		FreshFor: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
 		OnBreaker: func(_ string, open bool) { opened <- open },
 	}))
@@ -401,7 +410,7 @@ func TestHungRedisDelays(t *testing.T) {
 			return ctx.Err()
 		})
 		b.world.Fill(500)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies)})
+		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies)})
 		start := time.Now()
 		const readers, reads = 8, 60
 		if took := hungReads(t, r, b.ref, readers, reads); took != 150*time.Millisecond {
@@ -421,7 +430,7 @@ func TestBusyPool(t *testing.T) {
 		answer, changes := redis.ErrPoolTimeout, 0
 		b := staged(t, func(context.Context, *redis.Cmd) error { return answer })
 		b.world.Fill(500)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(string, bool) { changes++ }})
+		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(string, bool) { changes++ }})
 		read := func() {
 			for i := range 20 {
 				if got := page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)}); got.Source != leaderboard.SourceMySQL {
@@ -451,7 +460,7 @@ func TestTooDeepForACopy(t *testing.T) {
 		asked := 0
 		b := staged(t, func(context.Context, *redis.Cmd) error { asked++; return redis.ErrPoolTimeout })
 		b.world.Fill(500)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond})
+		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond})
 		reach := int64(b.ref.Rules.TopN + max(100, b.ref.Rules.TopN/10))
 		for offset, want := range map[int64]int{reach - 1: 1, reach: 0, reach + 1000: 0} {
 			asked = 0
@@ -487,7 +496,7 @@ func TestReaderServesStale(t *testing.T) {
 	w.Commit(cachetest.Put("m", 1))
 	var clock atomic.Int64
 	now := func() time.Time { return time.Unix(0, clock.Load()) }
-	r := NewReader(nil, &database{World: w}, ReaderOptions{Now: now, StaleLimit: time.Minute})
+	r := NewReader(nil, &worldDatabase{World: w}, ReaderOptions{Now: now, StaleLimit: time.Minute})
 	top := leaderboard.PageQuery{Limit: 3}
 	reads := map[string]func() (leaderboard.State, error){
 		"page": func() (leaderboard.State, error) {
@@ -549,15 +558,13 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	w.Commit(cachetest.Put("m", 1))
-	r := NewReader(nil, &database{World: w}, ReaderOptions{LocalEntries: 400, LocalBytes: 1 << 20})
+	r := NewReader(nil, &worldDatabase{World: w}, ReaderOptions{LocalEntries: 400, LocalBytes: 1 << 20})
 	for i := range 2000 {
 		page(t, r, w.Ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
 		member(t, r, w.Ref, fmt.Sprint("x", i))
 	}
-	pages, _ := r.pages.kept.size()
-	standings, _ := r.standings.kept.size()
-	if pages > 200 || standings > 100 || pages < 100 {
-		t.Errorf("%d pages and %d standings are kept", pages, standings)
+	if answers, bytes := r.kept.answers.size(); answers > 400 || bytes > 1<<20 || answers < 100 {
+		t.Errorf("%d answers are kept, %d bytes", answers, bytes)
 	}
 }
 
@@ -566,7 +573,7 @@ func TestReaderPassesOverADamagedCopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), topn.Options{Slack: 1})
 	b.world.Fill(10)
-	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{FreshFor: 1, StaleLimit: 1}))
+	r := NewReader(b.copies, &worldDatabase{World: b.world}, unhurried(ReaderOptions{FreshFor: 1, StaleLimit: 1}))
 	for _, field := range cachetest.MetaFields() {
 		for _, value := range cachetest.Rubbish() {
 			b.build(t)

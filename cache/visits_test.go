@@ -28,10 +28,10 @@ func TestVisitsAreNotTraced(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{})
 	b.world.Fill(5)
 	b.build(t)
-	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{}))
+	r := NewReader(b.copies, &worldDatabase{World: b.world}, unhurried(ReaderOptions{}))
 	span := &begun{}
 	ctx := trace.With(cachetest.Within(t), trace.Of(span))
-	r.visited(&b.ref)
+	r.visited([]leaderboard.PeriodRef{b.ref})
 	r.visit(ctx)
 	if due := r.visits.many.Load(); due != 0 || span.inside != 0 {
 		t.Errorf("%d visits are due, and %d spans were begun for what nobody asked", due, span.inside)

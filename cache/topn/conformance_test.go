@@ -82,7 +82,13 @@ func current[V any](ctx context.Context, c *copyFirst, p leaderboard.PeriodRef,
 
 func (c *copyFirst) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	return current(ctx, c, p,
-		func() (*leaderboard.Page, bool, error) { return c.copies.Page(ctx, p, q) },
+		func() (*leaderboard.Page, bool, error) {
+			page, short, err := c.copies.Page(ctx, p, q)
+			if err != nil {
+				page = nil // it has a state alone
+			}
+			return page, short, err
+		},
 		func() (*leaderboard.Page, error) { return c.database.Page(ctx, p, q) })
 }
 

@@ -27,16 +27,12 @@ var (
 	ErrUncovered = errors.New("topn: not covered by the copy")
 	// ErrBehind: the copy is older than the min_seq asked for.
 	ErrBehind = errors.New("topn: copy is older than asked for")
-	// ErrOld: the database has been further for too long.
-	ErrOld = errors.New("topn: copy is older than the database allows")
-	// ErrUnchecked is what Options.Check says when the database is away: answers are marked stale.
-	ErrUnchecked = errors.New("topn: copy cannot be held against the database")
 )
 
 // Failed says whether a read failed because Redis does not answer, rather than with an answer or with what a copy can
 // say.
 func Failed(err error) bool {
-	for _, e := range []error{ErrMissing, ErrDamaged, ErrUncovered, ErrBehind, ErrOld, leaderboard.ErrNotRanked} {
+	for _, e := range []error{ErrMissing, ErrDamaged, ErrUncovered, ErrBehind, leaderboard.ErrNotRanked} {
 		if errors.Is(err, e) {
 			return false
 		}
@@ -60,9 +56,6 @@ type Options struct {
 	Slack  int    // entries kept beyond top_n; 0: a tenth of top_n, at least 100
 	// TempTTL is how long the temporary keys of a build that died live on; 1 minute when 0.
 	TempTTL time.Duration
-	// Check holds a copy that was read against the database: nil, ErrOld, ErrUnchecked, or ErrDamaged when it has diverged. nil:
-	// what a copy says counts whatever its age.
-	Check func(ctx context.Context, period int64, r leaderboard.Revision) error
 	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published. For tests
 	// of faults.
 	HookPoint func(name string)
@@ -103,9 +96,6 @@ func New(client redis.UniversalClient, log Log, opts Options) *Copies {
 	opts.TempTTL = cmp.Or(opts.TempTTL, time.Minute)
 	if opts.HookPoint == nil {
 		opts.HookPoint = func(string) {}
-	}
-	if opts.Check == nil {
-		opts.Check = func(context.Context, int64, leaderboard.Revision) error { return nil }
 	}
 	if opts.OnBuild == nil {
 		opts.OnBuild = func(leaderboard.PeriodRef, leaderboard.CopyOutcome, time.Duration, error) {}

@@ -1,7 +1,6 @@
 package topn
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -361,49 +360,5 @@ func TestKeys(t *testing.T) {
 	}
 	if got := len(rank.Codec{}.Key(leaderboard.Entry{Member: "m"})); got != rank.HeadLen+1 {
 		t.Errorf("a key has %d bytes ahead of the member; apply.lua counts on %d", got-1, rank.HeadLen)
-	}
-}
-
-// TestCheck: every way of reading holds the copy against the database before it answers, and marks what could not be held.
-func TestCheck(t *testing.T) {
-	t.Parallel()
-	var verdict error
-	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{
-		Check: func(context.Context, int64, leaderboard.Revision) error { return verdict },
-	})
-	b.world.Fill(5)
-	b.build(t)
-	ctx := cachetest.Within(t)
-	members := func(q leaderboard.MembersQuery) (stale bool, err error) {
-		s, _, err := b.copies.Members(ctx, b.ref, q)
-		return s != nil && s.Stale, err
-	}
-	for name, read := range map[string]func() (stale bool, err error){
-		"page": func() (bool, error) {
-			page, err := b.top(t, 3)
-			return page != nil && page.Stale, err
-		},
-		"score rank": func() (bool, error) {
-			r, _, err := b.copies.ScoreRank(ctx, b.ref, leaderboard.ScoreQuery{Score: 3})
-			return r != nil && r.Stale, err
-		},
-		"members": func() (bool, error) { return members(leaderboard.MembersQuery{Members: []string{"m1"}}) },
-		"a subset": func() (bool, error) {
-			return members(leaderboard.MembersQuery{Members: []string{"m1", "m2"}, Limit: 1})
-		},
-		"nobody of it": func() (bool, error) { return members(leaderboard.MembersQuery{Members: []string{"nobody"}, Limit: 1}) },
-	} {
-		for want, of := range map[string]error{"": nil, "marked": ErrUnchecked, "old": ErrOld, "damaged": ErrDamaged} {
-			verdict = of
-			stale, err := read()
-			switch {
-			case of == nil || errors.Is(of, ErrUnchecked):
-				if err != nil || stale != (of != nil) {
-					t.Errorf("%s, %s: stale %t, %v", name, want, stale, err)
-				}
-			case !errors.Is(err, of):
-				t.Errorf("%s, %s: %v", name, want, err)
-			}
-		}
 	}
 }

@@ -3,7 +3,6 @@ package topn
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,7 +14,7 @@ import (
 )
 
 // The reads below answer from the copy alone, or say why they cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind,
-// ErrOld, else a failure of Redis. ErrNotRanked is an answer. short says, also beside an error, that the copy has shrunk below
+// else a failure of Redis. ErrNotRanked is an answer, and comes with the state that it is true at. short says, also beside an error, that the copy has shrunk below
 // top_n though the period has more: what it answers is exact, and a rebuild is due.
 
 // Page reads a page in one round trip.
@@ -53,7 +52,7 @@ func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderbo
 	case h.Seq < q.MinSeq:
 		return nil, ErrBehind
 	case start < 0 && h.complete():
-		return nil, leaderboard.ErrNotRanked
+		return &leaderboard.Page{State: h.State}, leaderboard.ErrNotRanked
 	case start < 0, !h.complete() && start+int64(q.Limit) > h.n, len(keys) > 0 && !tells(q.Mode, dense):
 		return nil, ErrUncovered
 	}
@@ -260,9 +259,6 @@ func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []st
 		return nil, h, ErrDamaged // not a hash, or not there any more
 	}
 	c.keepAlive(ctx, p, &h)
-	if err := c.check(ctx, p, &h); err != nil {
-		return nil, h, err
-	}
 	keys := make([]rank.Key, len(values))
 	for i, v := range values {
 		if s, ok := v.(string); ok {
@@ -298,16 +294,7 @@ func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodR
 		return head{}, err
 	}
 	c.keepAlive(ctx, p, &h)
-	return h, c.check(ctx, p, &h)
-}
-
-// check holds what was read against the database, and marks it stale when that could not be done.
-func (c *Copies) check(ctx context.Context, p leaderboard.PeriodRef, h *head) error {
-	err := c.opts.Check(ctx, p.ID, h.Revision)
-	if errors.Is(err, ErrUnchecked) {
-		h.Stale, err = true, nil
-	}
-	return err
+	return h, nil
 }
 
 // keepAlive puts off the expiry of a copy that is read. Only reading keeps one alive, and only one read in half a

@@ -39,7 +39,7 @@ func (a *App) wireRedis() error {
 	}
 	a.redis, a.behind = client, background
 	a.copies = topn.New(client, a.store, topn.Options{
-		Background: background, Check: a.checkCopy, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
+		Background: background, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
 	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, OnFailure: a.metrics.applyFailures.Inc, Logger: a.log,
@@ -65,20 +65,6 @@ func (a *App) wireWatch() {
 		},
 	})
 	a.keys = keyring.New(a.store, a.watch, keyring.Options{Log: a.log})
-}
-
-// checkCopy holds a copy in Redis that was read against the database (design promise P5).
-func (a *App) checkCopy(ctx context.Context, period int64, r leaderboard.Revision) error {
-	switch a.watch.Check(ctx, period, r) {
-	case watch.VerdictOld:
-		return topn.ErrOld
-	case watch.VerdictDiverged:
-		return topn.ErrDamaged
-	case watch.VerdictUnknown:
-		return topn.ErrUnchecked
-	default:
-		return nil
-	}
 }
 
 // newRefresher makes what refreshes copies, nil without Redis, and derived boards; m may be nil.

@@ -14,12 +14,12 @@ func TestLastPageStays(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	w.Fill(300)
-	r := NewReader(nil, &database{World: w}, ReaderOptions{FreshFor: 1, LocalEntries: 64, LocalBytes: 1 << 20})
+	r := NewReader(nil, &worldDatabase{World: w}, ReaderOptions{FreshFor: 1, LocalEntries: 64, LocalBytes: 1 << 20})
 	good := page(t, r, w.Ref, leaderboard.PageQuery{Limit: 10})
 	for i := range int64(300) {
 		page(t, r, w.Ref, leaderboard.PageQuery{Limit: 1, Offset: i})
 	}
-	if _, ok := r.pages.kept.get(pageKeyOf(w.Ref, leaderboard.PageQuery{Limit: 10})); ok {
+	if _, ok := r.kept.answers.get(keyOf(&pageQuestion{about{w.Ref}, leaderboard.PageQuery{Limit: 10}})); ok {
 		t.Fatal("the page is still kept as others are: nothing is tested")
 	}
 	w.Fail(leaderboard.ErrUnavailable)

@@ -10,7 +10,7 @@ import (
 // TestKeysKnowTheRules: an answer is kept with its encoded form, so rules that show it otherwise must not find it.
 func TestKeysKnowTheRules(t *testing.T) {
 	t.Parallel()
-	seen := map[pageKey]int{}
+	seen := map[string]int{}
 	for i, rules := range []leaderboard.Rules{
 		{},
 		{Order: leaderboard.OrderAsc},
@@ -20,7 +20,7 @@ func TestKeysKnowTheRules(t *testing.T) {
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "lives", Bits: 21}}}},
 	} {
 		rules = rules.WithDefaults()
-		k := pageKeyOf(leaderboard.PeriodRef{ID: 1, Rules: &rules}, leaderboard.PageQuery{Limit: 5})
+		k := keyOf(&pageQuestion{about{leaderboard.PeriodRef{ID: 1, Rules: &rules}}, leaderboard.PageQuery{Limit: 5}})
 		if other, ok := seen[k]; ok {
 			t.Errorf("rules %d and %d share answers", other, i)
 		}
@@ -38,12 +38,12 @@ func TestKeysOfLongListsAreShort(t *testing.T) {
 	for i := range list {
 		list[i] = fmt.Sprintf("%064d", i)
 	}
-	one := membersKeyOf(ref, leaderboard.MembersQuery{Members: list})
-	other := membersKeyOf(ref, leaderboard.MembersQuery{Members: list[1:]})
+	one := keyOf(&membersQuestion{about{ref}, leaderboard.MembersQuery{Members: list}})
+	other := keyOf(&membersQuestion{about{ref}, leaderboard.MembersQuery{Members: list[1:]}})
 	if one == other {
 		t.Error("two lists share answers")
 	}
-	if len(one.members) > leaderboard.MaxMember {
-		t.Errorf("the key of %d members takes %d bytes", len(list), len(one.members))
+	if len(one) > 2*leaderboard.MaxMember {
+		t.Errorf("the key of %d members takes %d bytes", len(list), len(one))
 	}
 }

@@ -1,0 +1,104 @@
+package leaderboard
+
+// Answered is the answer to a question about one or several periods: a *Page, *Standings, *ScoreRank, *Distribution,
+// *CombinedPage or *CombinedStandings. It is exact at the states that it names.
+type Answered interface {
+	// At returns the state of the period that was asked about as the i-th, from 0.
+	At(i int) *State
+	// From returns the same answer as one from a source, stale or not. The entries are shared.
+	From(source Source, stale bool) Answered
+	// Len returns how many entries the answer has, or buckets.
+	Len() int
+}
+
+func (s State) from(source Source, stale bool) State {
+	s.Source, s.Stale = source, stale
+	return s
+}
+
+// StatesFrom returns states as those of an answer from a source, stale or not.
+func StatesFrom(states []State, source Source, stale bool) []State {
+	out := make([]State, len(states))
+	for i := range states {
+		out[i] = states[i].from(source, stale)
+	}
+	return out
+}
+
+// At implements Answered.
+func (p *Page) At(int) *State { return &p.State }
+
+// From implements Answered.
+func (p *Page) From(source Source, stale bool) Answered {
+	c := *p
+	c.State = c.from(source, stale)
+	return &c
+}
+
+// Len implements Answered.
+func (p *Page) Len() int { return len(p.Entries) }
+
+// At implements Answered.
+func (s *Standings) At(int) *State { return &s.State }
+
+// From implements Answered.
+func (s *Standings) From(source Source, stale bool) Answered {
+	c := *s
+	c.State = c.from(source, stale)
+	return &c
+}
+
+// Len implements Answered.
+func (s *Standings) Len() int { return len(s.Entries) + len(s.NotRanked) }
+
+// At implements Answered.
+func (s *ScoreRank) At(int) *State { return &s.State }
+
+// From implements Answered.
+func (s *ScoreRank) From(source Source, stale bool) Answered {
+	c := *s
+	c.State = c.from(source, stale)
+	return &c
+}
+
+// Len implements Answered.
+func (*ScoreRank) Len() int { return 0 }
+
+// At implements Answered.
+func (d *Distribution) At(int) *State { return &d.State }
+
+// From implements Answered.
+func (d *Distribution) From(source Source, stale bool) Answered {
+	c := *d
+	c.State = c.from(source, stale)
+	return &c
+}
+
+// Len implements Answered.
+func (d *Distribution) Len() int { return len(d.Buckets) }
+
+// At implements Answered.
+func (p *CombinedPage) At(i int) *State { return &p.States[i] }
+
+// From implements Answered.
+func (p *CombinedPage) From(source Source, stale bool) Answered {
+	c := *p
+	c.States = StatesFrom(p.States, source, stale)
+	return &c
+}
+
+// Len implements Answered.
+func (p *CombinedPage) Len() int { return len(p.Entries) }
+
+// At implements Answered.
+func (s *CombinedStandings) At(i int) *State { return &s.States[i] }
+
+// From implements Answered.
+func (s *CombinedStandings) From(source Source, stale bool) Answered {
+	c := *s
+	c.States = StatesFrom(s.States, source, stale)
+	return &c
+}
+
+// Len implements Answered.
+func (s *CombinedStandings) Len() int { return len(s.Entries) }

@@ -1,0 +1,137 @@
+package cache
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"leaderboard"
+	"leaderboard/cache/watch"
+	"leaderboard/rank"
+)
+
+// Combiner ranks several boards as one. It implements leaderboard.CombinedRankings. The first entries are merged out of
+// the boards' tops, each from the nearest layer that has it; everything else is asked of the periods in memory when all of
+// them are there, and of the database.
+type Combiner struct{ reader *Reader }
+
+// topsAtOnce bounds the tops that one query waits for side by side.
+const topsAtOnce = 8
+
+// NewCombiner merges what reader answers, and asks the database where that does not reach.
+func NewCombiner(reader *Reader, db leaderboard.CombinedRankings) *Combiner {
+	reader.database.combined = db
+	return &Combiner{reader}
+}
+
+// CombinedPage implements leaderboard.CombinedRankings.
+func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
+		return nil, broken
+	}
+	q.Mode = leaderboard.ModeStrict // the answer tells all ranks that there are
+	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
+		return m.top(ctx, periods, q)
+	}
+	return as[*leaderboard.CombinedPage](m.reader.answer(ctx, &combinedPageQuestion{several{periods}, q}))
+}
+
+// CombinedMember implements leaderboard.CombinedRankings.
+func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
+		return nil, broken
+	}
+	q.Mode = leaderboard.ModeStrict
+	return as[*leaderboard.CombinedStandings](m.reader.answer(ctx, &combinedMemberQuestion{several{periods}, q}))
+}
+
+// togetherTimes bounds how often answers about several periods are asked for again because the slowest of them has
+// outlasted another.
+const togetherTimes = 3
+
+// together gets the states of an answer that is put together of answers about one period each, until none is old by the
+// time that the last of them is there; it reports whether one is even so.
+func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, get func() ([]leaderboard.State, error)) (late bool, err error) {
+	for range togetherTimes {
+		at, err := get()
+		if err != nil {
+			return false, err
+		}
+		if q := (&pastQuestion{several: several{periods}}); isStale(q, states(at)) || r.judge(ctx, q, states(at)) == watch.VerdictFresh {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on
+// it can be missing; the tops may be of different moments, and the answer names the state of each.
+func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(periods)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
+	runs := make([][]leaderboard.Ranked, len(periods))
+	late, err := m.reader.together(ctx, periods, func() ([]leaderboard.State, error) {
+		tops, err := m.tops(ctx, periods, topLimitOf(q))
+		for i, top := range tops {
+			page.States[i], runs[i] = top.State, top.Entries
+		}
+		return page.States, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range page.States {
+		page.States[i].Stale = page.States[i].Stale || late
+	}
+	rules := periods[0].Rules
+	at, ranks := make([]int, len(runs)), leaderboard.Ranks{}
+	var last leaderboard.Entry
+	compare := func(a, b leaderboard.Ranked) int { return rules.Compare(a.Entry, b.Entry) }
+	rank.Merge(runs, compare, func(run int) bool {
+		if ranks.Strict == q.Offset+int64(q.Limit) {
+			return false
+		}
+		e := runs[run][at[run]].Entry
+		at[run]++
+		ranks = ranks.Next(ranks.Strict > 0 && !rules.Better(last, e))
+		if last = e; ranks.Strict > q.Offset {
+			page.Entries = append(page.Entries, leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Ranks: ranks, Entry: e}, Board: periods[run].Board})
+		}
+		return true
+	})
+	if n := len(page.Entries); n > 0 && ranks.Strict < leaderboard.Total(page.States) {
+		page.Next, page.NextBoard = string(rank.CodecOf(rules).Key(last)), page.Entries[n-1].Board
+	}
+	return page, nil
+}
+
+// topLimitOf returns how many entries of each board a page takes: the same for many pages, so that they share the tops.
+func topLimitOf(q leaderboard.CombinedQuery) int {
+	const short = 100
+	switch {
+	case q.Offset == 0:
+		return q.Limit
+	case q.Offset+int64(q.Limit) <= short:
+		return short
+	default:
+		return leaderboard.MaxLimit
+	}
+}
+
+// tops reads the first entries of each board, in the board's own mode, which is the one that they are read in most.
+func (m *Combiner) tops(ctx context.Context, periods []leaderboard.PeriodRef, limit int) ([]*leaderboard.Page, error) {
+	tops := make([]*leaderboard.Page, len(periods))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(topsAtOnce)
+	for i := range periods {
+		p := &periods[i]
+		group.Go(func() (err error) {
+			q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode, MinSeq: p.LastSeq}, Limit: limit}
+			tops[i], err = m.reader.Page(ctx, *p, q)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return tops, nil
+}

@@ -1,0 +1,258 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/batch"
+	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
+	"leaderboard/internal/trace"
+)
+
+const (
+	// lookUpMembers bounds what one batch of questions about members asks Redis.
+	lookUpMembers = 256
+	// lookUpsAtOnce is how many batches a server of Redis works on at once: one that takes long does not hold up all others.
+	lookUpsAtOnce = 2
+	// behindPause is how long a reader who wants the write just made gives the write-through to arrive, before the database
+	// is asked.
+	behindPause = 5 * time.Millisecond
+)
+
+// copies is the layer of the copies in Redis.
+type copies struct {
+	of      *topn.Copies
+	opts    *ReaderOptions
+	servers *topn.Servers[*lookUps]
+	shared  *calls[sharedKey, leaderboard.Answered]
+}
+
+func newCopies(of *topn.Copies, o *ReaderOptions, shared *calls[sharedKey, leaderboard.Answered]) *copies {
+	c := &copies{of: of, opts: o, shared: shared}
+	c.servers = topn.NewServers(of.Client(), o.Now, o.OnBreaker, func() *lookUps {
+		return batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, memberLookUp.size, c.lookUp)
+	})
+	return c
+}
+
+// find implements layer.
+func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+	ref := q.refs()[0]
+	if !q.mayBeIn(c.of) || c.of.Left(ref) {
+		return nil, nil
+	}
+	return c.opts.wait(ctx, q, c.shared.start(ctx, q.shared(c), func(ctx context.Context) (leaderboard.Answered, error) {
+		ctx, cancel := context.WithTimeout(ctx, c.opts.RedisDeadline) // for all of it, also for finding out which server has the copy
+		defer cancel()
+		server := c.servers.Of(ctx, ref)
+		if !server.Allow() {
+			return nil, nil
+		}
+		ctx, span := trace.Start(ctx, "read redis", trace.KindClient)
+		a, err := c.ask(ctx, q, server)
+		if span.On() {
+			span.Set(slog.String("db.system.name", "redis"))
+		}
+		endRead(span, q.refs(), a != nil, failureOf(err))
+		return a, err
+	}, nil))
+}
+
+// failureOf returns an error if Redis has failed. That a copy does not have what is asked for is no failure.
+func failureOf(err error) error {
+	if topn.Failed(err) {
+		return err
+	}
+	return nil
+}
+
+// ask asks a server of Redis that has a copy. When the copy is missing it asks for a build, and once more if that is quick.
+func (c *copies) ask(ctx context.Context, q question, server *topn.Server[*lookUps]) (leaderboard.Answered, error) {
+	in, ref := &inRedis{of: c.of, lookUps: server.Own}, q.refs()[0]
+	a, err := q.ask(ctx, in)
+	if !topn.PoolIsBusy(err) && !topn.IsMoving(err) {
+		server.Done(!topn.Failed(err))
+	}
+	switch {
+	case errors.Is(err, topn.ErrBehind) && pause(ctx, behindPause):
+		return q.ask(ctx, in)
+	case c.opts.Demand == nil:
+	case errors.Is(err, topn.ErrMissing), errors.Is(err, topn.ErrDamaged):
+		if c.opts.Demand(ref)(ctx) == nil {
+			return q.ask(ctx, in)
+		}
+	case in.short:
+		c.opts.Demand(ref) // exact as far as it goes, and due for renewal
+	}
+	return a, err
+}
+
+// outdated implements layer: a copy that lacks commits is brought up to date, one of another branch is built again.
+func (c *copies) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v watch.Verdict, _ int) bool {
+	switch ref := q.refs()[0]; {
+	case v == watch.VerdictOld:
+		c.opts.Old(ref)
+	case c.opts.Demand != nil:
+		c.opts.Demand(ref)
+	}
+	return false
+}
+
+// inRedis answers from copies in Redis, as far as they have what is asked for.
+type inRedis struct {
+	of      *topn.Copies
+	lookUps *lookUps
+	short   bool // the copy is due for renewal
+}
+
+func (r *inRedis) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, err error) {
+	page, r.short, err = r.of.Page(ctx, p, q)
+	return page, err
+}
+
+// Members implements leaderboard.Rankings. A query about some of many goes alone: no other is like it.
+func (r *inRedis) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, err error) {
+	if q.Subset() {
+		s, r.short, err = r.of.Members(ctx, p, q)
+		return s, err
+	}
+	key := lookUpKey{string(appendPeriods(nil, []leaderboard.PeriodRef{p})), ranksOf(q.Mode)}
+	found, err := r.lookUps.Ask(ctx, key, memberLookUp{p, q})
+	r.short = found.short
+	return found.standings, err
+}
+
+func (r *inRedis) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (rank *leaderboard.ScoreRank, err error) {
+	rank, r.short, err = r.of.ScoreRank(ctx, p, q)
+	return rank, err
+}
+
+func (*inRedis) Distribution(context.Context, leaderboard.PeriodRef, leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+	return nil, nil
+}
+
+func (*inRedis) CombinedPage(context.Context, []leaderboard.PeriodRef, leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	return nil, nil
+}
+
+func (*inRedis) CombinedMember(context.Context, []leaderboard.PeriodRef, leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	return nil, nil
+}
+
+func (*inRedis) Past(context.Context, []leaderboard.PeriodRef, string) ([]leaderboard.PastEntry, error) {
+	return nil, nil
+}
+
+// lookUps put questions about members of one server of Redis together: a batch costs about half of what single commands do.
+type lookUps = batch.Batcher[lookUpKey, memberLookUp, lookedUp]
+
+// lookUpKey is what the questions of one batch have in common. How new an answer has to be is none of it: that is held
+// against the state that the batch is answered from.
+type lookUpKey struct{ period, mode string }
+
+// memberLookUp is a question about members, and the period as who asks knows it.
+type memberLookUp struct {
+	ref   leaderboard.PeriodRef
+	query leaderboard.MembersQuery
+}
+
+func (q memberLookUp) size() int { return len(q.query.Members) }
+
+// lookedUp is what the copy says; short: it is due for renewal.
+type lookedUp struct {
+	standings *leaderboard.Standings
+	short     bool
+}
+
+// lookUp answers a batch, each question for itself: the copy may be too old for one, or not reach down to the members of
+// another.
+func (c *copies) lookUp(ctx context.Context, _ lookUpKey, queries []memberLookUp, answers []batch.Answer[lookedUp]) error {
+	members := queries[0].query.Members
+	if len(queries) > 1 {
+		members = nil
+		for _, q := range queries {
+			members = append(members, q.query.Members...)
+		}
+	}
+	ranks, short, err := c.of.MemberRanks(ctx, queries[0].ref, queries[0].query.Mode, members)
+	if err != nil {
+		return err
+	}
+	from := 0
+	for i, q := range queries {
+		answers[i].Value.short = short
+		answers[i].Value.standings, answers[i].Err = ranks.Standings(from, q.query)
+		from += len(q.query.Members)
+	}
+	return nil
+}
+
+// visitEvery is the time between two visits of a copy whose period is answered for by the process.
+const visitEvery = 5 * time.Second
+
+// maxVisits is how many periods may be due, for a Redis that is away.
+const maxVisits = 10_000
+
+// visits are the periods that were read and answered for by the process. Their copies in Redis, which other servers start
+// from, would expire unnoticed; so they are visited now and then.
+type visits struct {
+	due  sync.Map     // int64 → leaderboard.PeriodRef
+	many atomic.Int64 // periods in it, about
+}
+
+// visited takes periods down for the next visit of their copies.
+func (r *Reader) visited(refs []leaderboard.PeriodRef) {
+	v := &r.visits
+	for i := range refs {
+		p := &refs[i]
+		if _, ok := v.due.Load(p.ID); ok || p.Closed || r.redis == nil || v.many.Load() >= maxVisits {
+			continue
+		}
+		v.due.Store(p.ID, *p)
+		v.many.Add(1)
+	}
+}
+
+// Run visits copies until ctx ends: it keeps them from expiring, and asks for a build of those that are gone.
+func (r *Reader) Run(ctx context.Context) {
+	if r.redis == nil {
+		return
+	}
+	ticker := time.NewTicker(visitEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			r.visit(ctx)
+		}
+	}
+}
+
+// visit reads nothing from the copy of each period that is due. It is in no trace: no reader has asked for it. A server that
+// is left alone keeps its periods due.
+func (r *Reader) visit(ctx context.Context) {
+	c := r.redis
+	r.visits.due.Range(func(id, ref any) bool {
+		if ctx.Err() != nil {
+			return false
+		}
+		p := ref.(leaderboard.PeriodRef)
+		ctx, cancel := context.WithTimeout(trace.With(ctx, trace.Span{}), c.opts.RedisDeadline)
+		defer cancel()
+		if server := c.servers.Of(ctx, p); server.Allow() {
+			nothing := leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode}}
+			_, _ = c.ask(ctx, &pageQuestion{about{p}, nothing}, server) // a failure is the breaker's
+			r.visits.due.Delete(id)
+			r.visits.many.Add(-1)
+		}
+		return true
+	})
+}

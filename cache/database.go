@@ -1,0 +1,119 @@
+package cache
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/batch"
+	"leaderboard/cache/watch"
+	"leaderboard/internal/trace"
+)
+
+const (
+	// databaseBatch bounds what one batch asks MySQL: more hardly make it cheaper, and each waits for all, see decision 33.
+	databaseBatch = 64
+	// askFor is how long the database is asked again because something newer went out meanwhile, as does between batches
+	// that overtake each other.
+	askFor = 3 * time.Second
+	// askTimes is how often at least.
+	askTimes = 2
+	// askPause lies between two of them.
+	askPause = time.Millisecond
+)
+
+// database is the last layer: questions go there in batches, within a bound.
+type database struct {
+	*batch.Rankings
+	opts     *ReaderOptions
+	combined leaderboard.CombinedRankings
+	pasts    leaderboard.Pasts
+	shared   *calls[sharedKey, leaderboard.Answered]
+}
+
+func newDatabase(of leaderboard.BatchRankings, o *ReaderOptions, shared *calls[sharedKey, leaderboard.Answered]) *database {
+	return &database{opts: o, shared: shared, Rankings: batch.NewRankings(of, batch.Options{
+		Slots: o.FallbackConcurrent, Size: databaseBatch, Wait: o.ReadWait, Timeout: o.CallTimeout, OnRefused: o.OnFallbackRefused,
+	})}
+}
+
+// find implements layer.
+func (d *database) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+	ask := func(ctx context.Context) (leaderboard.Answered, error) {
+		ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
+		a, err := q.ask(ctx, d)
+		if span.On() {
+			span.Set(slog.String("db.system.name", "mysql"))
+		}
+		endRead(span, q.refs(), a != nil || isAnswer(err), failureOf(err))
+		if err != nil {
+			return nil, err
+		}
+		return a, nil
+	}
+	if q.uncached() {
+		return ask(ctx)
+	}
+	return d.opts.wait(ctx, q, d.shared.start(ctx, q.shared(d), ask, nil))
+}
+
+// outdated implements layer.
+func (*database) outdated(ctx context.Context, q *asked, _ leaderboard.Answered, _ watch.Verdict, times int) bool {
+	if times == 1 {
+		q.outdated = time.Now()
+	}
+	return (times < askTimes || time.Since(q.outdated) < askFor) && pause(ctx, askPause)
+}
+
+// CombinedPage implements leaderboard.CombinedRankings. It goes alone.
+func (d *database) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (page *leaderboard.CombinedPage, err error) {
+	err = d.Alone(ctx, func(ctx context.Context) error {
+		page, err = d.combined.CombinedPage(ctx, p, q)
+		return err
+	})
+	return page, err
+}
+
+// CombinedMember implements leaderboard.CombinedRankings. It goes alone.
+func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (s *leaderboard.CombinedStandings, err error) {
+	err = d.Alone(ctx, func(ctx context.Context) error {
+		s, err = d.combined.CombinedMember(ctx, p, q)
+		return err
+	})
+	return s, err
+}
+
+// Past implements leaderboard.Pasts. It goes alone.
+func (d *database) Past(ctx context.Context, p []leaderboard.PeriodRef, member string) (found []leaderboard.PastEntry, err error) {
+	err = d.Alone(ctx, func(ctx context.Context) error {
+		found, err = d.pasts.Past(ctx, p, member)
+		return err
+	})
+	return found, err
+}
+
+// sharedKey is what is asked for once for all who ask for it at the same time. Who needs a newer state shares no call that may
+// bring an older one.
+type sharedKey struct {
+	of     layer
+	key    string
+	minSeq int64
+}
+
+func (q *asked) shared(of layer) sharedKey { return sharedKey{of, q.key, q.minSeq()} }
+
+// wait waits for an answer; with another one to tell in its place, for StaleWait after it was asked for, and longer only while
+// the database answers: so a server that hangs delays one reader, not all.
+func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboard.Answered]) (leaderboard.Answered, error) {
+	for late := f.began.Add(o.StaleWait); q.last != nil; late = late.Add(o.StaleWait) {
+		bounded, cancel := context.WithDeadline(ctx, late)
+		a, err := f.wait(bounded)
+		isLate := bounded.Err() != nil
+		cancel()
+		if !isLate || ctx.Err() != nil || o.Watch == nil || o.Watch.Away() {
+			return a, err
+		}
+	}
+	return f.wait(ctx)
+}

@@ -1,0 +1,185 @@
+package cache
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/watch"
+	"leaderboard/internal/trace"
+	"leaderboard/rank"
+)
+
+// Sizes of kept answers in bytes, roughly, with the JSON that is kept of them.
+const (
+	answerBytes = 600
+	entryBytes  = 220
+)
+
+// kept is the layer of the answers that this process gave: each is good while the watch shows its revision, and is what is
+// told, marked stale, while nothing behind answers. Errors are never kept.
+type kept struct {
+	opts    *ReaderOptions
+	answers *lru[string, *keptAnswer]
+	tops    *lru[topKey, *keptAnswer] // of first pages the last good ones: no other answer takes their place
+}
+
+// keptAnswer is an answer as later callers get it.
+type keptAnswer struct {
+	answer leaderboard.Answered
+	at     time.Time    // when it came
+	good   atomic.Int64 // when it was last found fresh, ns since at
+	marked atomic.Pointer[leaderboard.Answered]
+}
+
+func newKept(o *ReaderOptions) *kept {
+	const topBytes = topPeriods * (answerBytes + topLimit*entryBytes)
+	return &kept{o, newLRU[string, *keptAnswer](o.LocalEntries, o.LocalBytes), newLRU[topKey, *keptAnswer](topPeriods, topBytes)}
+}
+
+// find implements layer.
+func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+	h, ok := k.answers.get(q.key)
+	now := k.opts.Now()
+	if !ok || h.age(now) > k.opts.StaleLimit || h.answer.At(0).Seq < q.minSeq() {
+		q.last = k.top(q)
+		return nil, nil
+	}
+	if q.last = h; k.opts.Watch == nil && now.Sub(h.at) > k.opts.FreshFor {
+		return nil, nil
+	}
+	if of := trace.From(ctx); of.On() {
+		endRead(of.Start("read memory", trace.KindInternal), q.refs(), true, nil)
+	}
+	return h.answer, nil
+}
+
+// outdated implements layer.
+func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v watch.Verdict, _ int) bool {
+	if v == watch.VerdictDiverged {
+		k.answers.delete(q.key)
+	}
+	return false
+}
+
+// put keeps a good answer, and returns the form in which it goes out from here. All who ask the same get one object, which
+// is encoded once.
+func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
+	next := &keptAnswer{answer: a.From(leaderboard.SourceLocal, false), at: k.opts.Now()}
+	k.answers.update(q.key, answerBytes+entryBytes*a.Len(), func(last *keptAnswer, ok bool) *keptAnswer {
+		if ok && last.isAt(q, a) {
+			next = last
+			last.found(k.opts.Now())
+		}
+		return next
+	})
+	if page, ok := q.question.(*pageQuestion); ok {
+		k.putTop(q, page, next)
+	}
+	return next.answer
+}
+
+// found takes down that the answer is good now. Readers do not fight over the cache line.
+func (h *keptAnswer) found(now time.Time) {
+	if good := now.Sub(h.at); good-time.Duration(h.good.Load()) > time.Second {
+		h.good.Store(int64(good))
+	}
+}
+
+// age returns how long ago the answer was last known to be good.
+func (h *keptAnswer) age(now time.Time) time.Duration {
+	return now.Sub(h.at) - time.Duration(h.good.Load())
+}
+
+// isAt reports whether the answer is of the same revisions as another one.
+func (h *keptAnswer) isAt(q question, a leaderboard.Answered) bool {
+	for i := range q.refs() {
+		if h.answer.At(i).Revision != a.At(i).Revision {
+			return false
+		}
+	}
+	return true
+}
+
+// stale returns the answer marked stale, one object for all who get it.
+func (h *keptAnswer) stale() leaderboard.Answered {
+	if a := h.marked.Load(); a != nil {
+		return *a
+	}
+	a := h.answer.From(leaderboard.SourceLocal, true)
+	h.marked.CompareAndSwap(nil, &a)
+	return *h.marked.Load()
+}
+
+const (
+	// topLimit is the length of the first pages of which the last good ones are remembered.
+	topLimit = 100
+	// topPeriods is of how many periods.
+	topPeriods = 1000
+)
+
+type topKey struct {
+	periods string
+	mode    leaderboard.Mode
+	short   bool // two pages of each are remembered
+}
+
+// topKeyOf returns what the first page of a period that still changes is remembered under; ok is false for other pages.
+func topKeyOf(q *pageQuestion) (key topKey, ok bool) {
+	if !q.forMany() || q.Limit > topLimit || q.about[0].Closed {
+		return key, false
+	}
+	return topKey{string(appendPeriods(nil, q.refs())), q.Mode, q.Limit <= leaderboard.DefaultLimit}, true
+}
+
+func (k *kept) putTop(q question, of *pageQuestion, page *keptAnswer) {
+	key, ok := topKeyOf(of)
+	if !ok {
+		return
+	}
+	k.tops.update(key, answerBytes+entryBytes*page.answer.Len(), func(last *keptAnswer, ok bool) *keptAnswer {
+		if ok && last.isAt(q, page.answer) && last.answer.Len() > page.answer.Len() {
+			return last
+		}
+		return page
+	})
+}
+
+// top returns a first page, cut to the limit, to be told in the place of a failure; nil when there is none.
+func (k *kept) top(q *asked) *keptAnswer {
+	page, ok := q.question.(*pageQuestion)
+	if !ok {
+		return nil
+	}
+	key, ok := topKeyOf(page)
+	if !ok {
+		return nil
+	}
+	h, ok := k.tops.get(key)
+	if !ok || h.age(k.opts.Now()) > k.opts.StaleLimit || h.answer.At(0).Seq < q.minSeq() {
+		return nil
+	}
+	last := h.answer.(*leaderboard.Page)
+	switch n := len(last.Entries); {
+	case page.Limit == n, page.Limit > n && last.Next == "":
+		return h
+	case page.Limit > n:
+		return nil
+	}
+	cut := &leaderboard.Page{State: last.State, Entries: last.Entries[:page.Limit]}
+	if page.Limit > 0 {
+		cut.Next = string(rank.CodecOf(page.about[0].Rules).Key(last.Entries[page.Limit-1].Entry))
+	}
+	return &keptAnswer{answer: cut, at: h.at}
+}
+
+// endRead ends the span of a layer. That a copy does not have what is asked for is no failure of Redis.
+func endRead(span trace.Span, refs []leaderboard.PeriodRef, answered bool, err error) {
+	if !span.On() {
+		return
+	}
+	span.Set(slog.String("leaderboard.board", refs[0].Board), slog.String("leaderboard.window", string(refs[0].Window)), slog.Bool("leaderboard.answered", answered))
+	span.Done(err)
+}

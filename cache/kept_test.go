@@ -1,0 +1,378 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/cachetest"
+	"leaderboard/cache/watch"
+)
+
+// slowDatabase answers about pages as it is set; every answer takes a while. It is what a watch asks, too.
+type slowDatabase struct {
+	leaderboard.BatchRankings
+	mu    sync.Mutex
+	seq   int64
+	err   error
+	slow  time.Duration
+	asked int
+	away  bool // from the watch
+}
+
+func (s *slowDatabase) set(seq int64, err error, slow time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq, s.err, s.slow = seq, err, slow
+}
+
+func (s *slowDatabase) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+func (s *slowDatabase) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = true
+}
+
+func (s *slowDatabase) Ask(ctx context.Context, _ leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	s.mu.Lock()
+	s.asked++
+	seq, err, slow := s.seq, s.err, s.slow
+	s.mu.Unlock()
+	select {
+	case <-time.After(slow):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	out := make([]leaderboard.Answer, len(questions))
+	for i, q := range questions {
+		switch state := (leaderboard.State{Revision: leaderboard.Revision{Seq: seq}, Source: leaderboard.SourceMySQL}); {
+		case q.Page.Offset == 99:
+			panic("ouch")
+		case err != nil:
+			out[i].Err = err
+		case seq < q.Page.MinSeq:
+			out[i].Err = leaderboard.ErrSeqAhead
+		default:
+			out[i].Page = &leaderboard.Page{State: state}
+		}
+	}
+	return out, nil
+}
+
+func (s *slowDatabase) Revisions(context.Context, []int64) (map[int64]leaderboard.Revision, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return nil, leaderboard.ErrUnavailable
+	}
+	return map[int64]leaderboard.Revision{1: {Seq: s.seq}}, nil
+}
+
+// keeping returns a reader of a database, without a watch: its answers are fresh for 100 ms, and told for a minute.
+func keeping(s *slowDatabase) *Reader {
+	return NewReader(nil, s, ReaderOptions{StaleLimit: time.Minute, CallTimeout: 5 * time.Second})
+}
+
+// watched returns such a reader with a watch that runs until the test ends.
+func watched(t *testing.T, s *slowDatabase) *Reader {
+	w := watch.New(s, watch.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	go w.Run(ctx)
+	return NewReader(nil, s, ReaderOptions{StaleLimit: time.Minute, CallTimeout: 5 * time.Second, Watch: w})
+}
+
+func ask(t *testing.T, r *Reader, minSeq int64) *leaderboard.Page {
+	t.Helper()
+	return cachetest.Must(askErr(t, r, minSeq))(t)
+}
+
+func askErr(t *testing.T, r *Reader, minSeq int64) (*leaderboard.Page, error) {
+	return askOffset(t.Context(), r, minSeq, 5)
+}
+
+func askOffset(ctx context.Context, r *Reader, minSeq, offset int64) (*leaderboard.Page, error) {
+	ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
+	return r.Page(ctx, ref, leaderboard.PageQuery{Query: leaderboard.Query{MinSeq: minSeq}, Limit: 3, Offset: offset})
+}
+
+func want(t *testing.T, p *leaderboard.Page, seq int64, source leaderboard.Source, stale bool) {
+	t.Helper()
+	if p.Seq != seq || p.Source != source || p.Stale != stale {
+		t.Errorf("page is at seq %d from %s, stale %t; want %d from %s, stale %t", p.Seq, p.Source, p.Stale, seq, source, stale)
+	}
+}
+
+// TestKeptAnswers: while the watch shows its revision an answer is told again, the same object, which is encoded once.
+func TestKeptAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowDatabase{seq: 1, slow: 10 * time.Millisecond}
+		r := watched(t, s)
+		want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
+		first := ask(t, r, 0)
+		for range 10 {
+			time.Sleep(time.Minute)
+			if again := ask(t, r, 0); again != first || again.Source != leaderboard.SourceLocal || again.Stale {
+				t.Fatalf("%+v", again)
+			}
+		}
+		s.set(2, nil, 10*time.Millisecond)
+		time.Sleep(time.Second)
+		want(t, ask(t, r, 0), 2, leaderboard.SourceMySQL, false)
+		want(t, ask(t, r, 2), 2, leaderboard.SourceLocal, false)
+		if s.count() != 2 {
+			t.Errorf("the database was asked %d times, want once for each revision", s.count())
+		}
+	})
+}
+
+func TestKeptMinSeq(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowDatabase{seq: 5}
+		r := keeping(s)
+		ask(t, r, 0)
+		s.set(6, nil, 0)
+		want(t, ask(t, r, 5), 5, leaderboard.SourceLocal, false)
+		want(t, ask(t, r, 6), 6, leaderboard.SourceMySQL, false)
+		want(t, ask(t, r, 0), 6, leaderboard.SourceLocal, false)
+		if _, err := askErr(t, r, 7); !errors.Is(err, leaderboard.ErrSeqAhead) {
+			t.Errorf("min_seq that nothing has reached: %v", err)
+		}
+		want(t, ask(t, r, 0), 6, leaderboard.SourceLocal, false) // still kept
+		s.set(6, leaderboard.ErrUnavailable, 0)
+		time.Sleep(2 * time.Second)
+		if _, err := askErr(t, r, 7); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("a stale answer that is too old for min_seq was given: %v", err)
+		}
+		want(t, ask(t, r, 6), 6, leaderboard.SourceLocal, true)
+	})
+}
+
+// TestKeptInAnOutage: what is kept is told while the database fails, refuses or hangs, one object marked stale, for as long
+// as it may be; a database that hangs delays one reader of each attempt.
+func TestKeptInAnOutage(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]struct {
+		err  error
+		slow time.Duration
+	}{"fails": {leaderboard.ErrUnavailable, 0}, "refuses": {leaderboard.ErrOverloaded, 0}, "hangs": {nil, time.Hour}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &slowDatabase{seq: 1}
+				r := keeping(s)
+				ask(t, r, 0)
+				s.set(1, fault.err, fault.slow)
+				time.Sleep(2 * time.Second)
+				stale, waited := ask(t, r, 0), 0
+				want(t, stale, 1, leaderboard.SourceLocal, true)
+				for range 100 {
+					start := time.Now()
+					again := ask(t, r, 0)
+					took := time.Since(start)
+					if again != stale || took > 250*time.Millisecond {
+						t.Fatalf("a later reader got another object or waited %s", took)
+					}
+					if took > 0 {
+						waited++
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+				if waited > 3 {
+					t.Errorf("%d of 100 readers in 10 s waited, want one of each attempt", waited)
+				}
+				s.set(2, nil, 0)
+				time.Sleep(6 * time.Second) // a call that hangs ends by its own deadline
+				ask(t, r, 0)
+				synctest.Wait()
+				want(t, ask(t, r, 0), 2, leaderboard.SourceLocal, false)
+				s.set(2, fault.err, fault.slow)
+				time.Sleep(61 * time.Second)
+				if page, err := askErr(t, r, 0); err == nil {
+					t.Errorf("beyond the limit: %+v", page)
+				}
+				time.Sleep(6 * time.Second) // let the last call end
+			})
+		})
+	}
+}
+
+// TestKeptWhileTheDatabaseAnswers: a better answer that takes long is waited for, until the database does not answer.
+func TestKeptWhileTheDatabaseAnswers(t *testing.T) {
+	t.Parallel()
+	for _, leaves := range []time.Duration{0, 600 * time.Millisecond} { // 0: never
+		synctest.Test(t, func(t *testing.T) {
+			s := &slowDatabase{seq: 1}
+			r := watched(t, s)
+			ask(t, r, 0)
+			s.set(2, nil, 2*time.Second)
+			time.Sleep(5 * time.Second)
+			if leaves > 0 {
+				time.AfterFunc(leaves, s.leave)
+			}
+			start := time.Now()
+			page := ask(t, r, 0)
+			took := time.Since(start)
+			if leaves == 0 && (page.Seq != 2 || page.Stale || took < 2*time.Second) ||
+				leaves > 0 && (page.Seq != 1 || !page.Stale || took < leaves || took > leaves+time.Second) {
+				t.Errorf("seq %d, stale %t after %s", page.Seq, page.Stale, took)
+			}
+			time.Sleep(3 * time.Second) // let the call end
+		})
+	}
+}
+
+// TestKeptAgesByTheTimeThatPasses: wherever the clock of the machine is set, an answer is served in an outage until it
+// is a minute old.
+func TestKeptAgesByTheTimeThatPasses(t *testing.T) {
+	t.Parallel()
+	for _, leap := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			s, ahead := &slowDatabase{seq: 1}, time.Duration(0)
+			r := keeping(s)
+			r.opts.Now = func() time.Time { return cachetest.Leap(time.Now(), ahead) }
+			ask(t, r, 0)
+			s.set(1, leaderboard.ErrUnavailable, 0)
+			ahead = leap
+			for range 9 {
+				time.Sleep(6 * time.Second)
+				want(t, ask(t, r, 0), 1, leaderboard.SourceLocal, true)
+			}
+			time.Sleep(7 * time.Second)
+			if _, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrUnavailable) {
+				t.Errorf("leap %s: an answer that is too old: %v", leap, err)
+			}
+		})
+	}
+}
+
+func TestErrorsAreNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowDatabase{err: leaderboard.ErrNotRanked}
+		r := keeping(s)
+		if _, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrNotRanked) {
+			t.Fatal(err)
+		}
+		s.set(1, nil, 0)
+		want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
+		time.Sleep(2 * time.Second)
+		s.set(1, leaderboard.ErrNotRanked, 0)
+		if page, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrNotRanked) {
+			t.Errorf("an answer that says no was taken for an outage: %+v, %v", page, err)
+		}
+		s.set(1, leaderboard.ErrUnavailable, 0)
+		if page, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("what is no longer ranked was kept: %+v, %v", page, err)
+		}
+	})
+}
+
+// TestKeptIsGoodWhileItIsFound: the limit counts from when an answer was last found to be fresh: a period at rest
+// is served in an outage, however long ago it changed.
+func TestKeptIsGoodWhileItIsFound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowDatabase{seq: 1}
+		r := watched(t, s)
+		ask(t, r, 0)
+		for range 10 {
+			time.Sleep(time.Minute)
+			want(t, ask(t, r, 0), 1, leaderboard.SourceLocal, false)
+		}
+		s.leave()
+		s.set(1, leaderboard.ErrUnavailable, 0)
+		time.Sleep(58 * time.Second)
+		want(t, ask(t, r, 0), 1, leaderboard.SourceLocal, true)
+		time.Sleep(3 * time.Second)
+		if page, err := askErr(t, r, 0); err == nil {
+			t.Errorf("beyond the limit: %+v", page)
+		}
+	})
+}
+
+func TestCallsAreShared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowDatabase{seq: 1, slow: 100 * time.Millisecond}
+		r := keeping(s)
+		first, cancel := context.WithCancel(t.Context())
+		go func() {
+			if _, err := askOffset(first, r, 0, 5); !errors.Is(err, context.Canceled) {
+				t.Errorf("the caller that went away got %v", err)
+			}
+		}()
+		synctest.Wait()
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false) })
+		}
+		synctest.Wait()
+		cancel() // the work goes on for the others
+		wg.Wait()
+		if s.count() != 1 {
+			t.Errorf("the database was asked %d times for 51 callers", s.count())
+		}
+	})
+}
+
+func TestCallPanics(t *testing.T) {
+	t.Parallel()
+	r := keeping(&slowDatabase{seq: 1})
+	if _, err := askOffset(t.Context(), r, 0, 99); err == nil || !strings.Contains(err.Error(), "ouch") {
+		t.Errorf("a panic became %v", err)
+	}
+	want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
+}
+
+func TestLRU(t *testing.T) {
+	t.Parallel()
+	l := newLRU[int, string](10*lruShards, 1000*lruShards)
+	put := func(key, bytes int) {
+		l.update(key, bytes, func(string, bool) string { return fmt.Sprint(key) })
+	}
+	for i := range 10_000 {
+		put(i, 10)
+		l.get(0) // read all the time
+	}
+	if n, _ := l.size(); n > 10*lruShards {
+		t.Errorf("%d entries", n)
+	}
+	if v, ok := l.get(0); !ok || v != "0" {
+		t.Error("the entry that is read most is gone")
+	}
+	if _, ok := l.get(9999); !ok {
+		t.Error("the newest entry is gone")
+	}
+	for i := range 10_000 {
+		put(i, 300)
+	}
+	if _, bytes := l.size(); bytes > 1000*lruShards {
+		t.Errorf("%d bytes", bytes)
+	}
+	put(5, 1001)
+	if _, ok := l.get(5); ok {
+		t.Error("an entry larger than its shard is kept")
+	}
+	put(5, 10)
+	put(5, 20)
+	before, _ := l.size()
+	l.delete(5)
+	l.delete(5)
+	if after, _ := l.size(); after != before-1 {
+		t.Errorf("%d entries, %d after a delete", before, after)
+	}
+}

@@ -1,0 +1,129 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/cache/resident"
+	"leaderboard/cache/watch"
+	"leaderboard/internal/trace"
+	"leaderboard/rank"
+)
+
+// memory is the layer of the periods that are whole in memory.
+type memory struct{ opts *ReaderOptions }
+
+// memoryTimes bounds how often periods in memory are asked again after they have moved on.
+const memoryTimes = 3
+
+// find implements layer. All periods of the question must be in memory; each counts as read, so that all of them come.
+func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, err error) {
+	if m.opts.Resident == nil {
+		return nil, nil
+	}
+	refs := q.refs()
+	in := make(resident.Combined, len(refs))
+	for i := range refs {
+		in[i] = m.opts.Resident.Get(&refs[i], q.weight())
+	}
+	if slices.Contains(in, nil) {
+		return nil, nil
+	}
+	at := statesOf(in)
+	ctx, span := trace.Start(ctx, "read memory", trace.KindInternal)
+	a, err = q.ask(ctx, inMemory{in})
+	switch {
+	case errors.Is(err, rank.ErrDamaged):
+		a, err = nil, nil // it is about to leave
+	case err != nil:
+		a = at
+	}
+	endRead(span, refs, a != nil, nil)
+	return a, err
+}
+
+// outdated implements layer: what was committed elsewhere is waited for, what was not is given up.
+func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered, v watch.Verdict, times int) bool {
+	refs := q.refs()
+	moved := times < memoryTimes
+	for i := range refs {
+		p := m.opts.Resident.Get(&refs[i], 0)
+		switch {
+		case p == nil:
+			return false
+		case v == watch.VerdictDiverged:
+			if m.opts.Watch.Judge(refs[i].ID, a.At(i).Revision) == watch.VerdictDiverged {
+				m.opts.Resident.Drop(refs[i].ID, p)
+			}
+			moved = false
+		case a.At(i).Seq < max(q.minSeq(), refs[i].LastSeq) || m.opts.Watch.Judge(refs[i].ID, a.At(i).Revision) != watch.VerdictFresh:
+			moved = moved && m.opts.Resident.Await(ctx, refs[i].ID, p, a.At(i).Revision)
+		}
+	}
+	return moved
+}
+
+func statesOf(in resident.Combined) states {
+	at := make(states, len(in))
+	for i, p := range in {
+		at[i].Revision = p.At().Revision
+	}
+	return at
+}
+
+// states is all that there is of an answer that is an error.
+type states []leaderboard.State
+
+// At implements leaderboard.Answered.
+func (s states) At(i int) *leaderboard.State { return &s[i] }
+
+// From implements leaderboard.Answered.
+func (s states) From(source leaderboard.Source, stale bool) leaderboard.Answered {
+	return states(leaderboard.StatesFrom(s, source, stale))
+}
+
+// Len implements leaderboard.Answered.
+func (states) Len() int { return 0 }
+
+// inMemory answers from periods in memory, which it was made with.
+type inMemory struct{ in resident.Combined }
+
+func (m inMemory) Page(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	return m.in[0].Page(q)
+}
+
+func (m inMemory) Members(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	return m.in[0].Members(q)
+}
+
+func (m inMemory) ScoreRank(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+	return m.in[0].ScoreRank(q)
+}
+
+func (m inMemory) Distribution(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+	return m.in[0].Distribution(q)
+}
+
+func (m inMemory) CombinedPage(_ context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	return m.in.Page(p, q)
+}
+
+func (m inMemory) CombinedMember(_ context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	return m.in.Member(p, q)
+}
+
+// Past implements leaderboard.Pasts: each period for itself.
+func (m inMemory) Past(_ context.Context, refs []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
+	out := make([]leaderboard.PastEntry, len(refs))
+	for i, p := range m.in {
+		q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: refs[i].LastSeq}, Members: []string{member}}
+		s, err := p.Members(q)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = pastOf(s)
+	}
+	return out, nil
+}

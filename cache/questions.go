@@ -1,0 +1,260 @@
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/cache/residency"
+	"leaderboard/cache/topn"
+)
+
+// question is what is asked about one or several periods.
+type question interface {
+	refs() []leaderboard.PeriodRef
+	minSeq() int64
+	// appendKey appends all that decides the answer besides the periods and how new it has to be.
+	appendKey(b []byte) []byte
+	// ask puts the question to a layer that answers any.
+	ask(ctx context.Context, of source) (leaderboard.Answered, error)
+	mayBeIn(*topn.Copies) bool // without asking Redis
+	weight() int64             // of reading the periods from memory, see residency
+	forMany() bool             // the same answer is what many ask for
+	uncached() bool            // by the database alone
+}
+
+// source is what answers questions: the copies of a layer, or the database.
+type source interface {
+	leaderboard.Rankings
+	leaderboard.CombinedRankings
+	leaderboard.Pasts
+}
+
+// keyOf returns what the answer to a question is kept under.
+func keyOf(q question) string { return newAsked(q).key }
+
+func newAsked(q question) *asked {
+	a := &struct {
+		asked
+		room [96]byte // of most keys
+	}{asked: asked{question: q}}
+	a.key = string(q.appendKey(appendPeriods(a.room[:0], q.refs())))
+	return &a.asked
+}
+
+// appendPeriods appends what tells periods apart, and their order: while a board has no entries that may change, and so may
+// the fields that an encoded answer shows.
+func appendPeriods(b []byte, refs []leaderboard.PeriodRef) []byte {
+	for i := range refs {
+		b = binary.AppendVarint(b, refs[i].ID)
+		b = binary.BigEndian.AppendUint64(b, uint64(refs[i].History))
+	}
+	if rules := refs[0].Rules; rules != nil {
+		b = appendText(b, string(rules.Order), string(rules.Tiebreak.Order), rules.Tiebreak.Layout())
+	}
+	return b
+}
+
+func appendText(b []byte, texts ...string) []byte {
+	for _, s := range texts {
+		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+	}
+	return b
+}
+
+func appendInts(b []byte, numbers ...int64) []byte {
+	for _, n := range numbers {
+		b = binary.AppendVarint(b, n)
+	}
+	return b
+}
+
+// ranksOf returns the same for modes whose answers have the same ranks.
+func ranksOf(m leaderboard.Mode) string {
+	if m.WithDense() {
+		return string(m)
+	}
+	return string(leaderboard.ModeStrict)
+}
+
+// about is the one period of a question, which a copy may answer.
+type about [1]leaderboard.PeriodRef
+
+func (q *about) refs() []leaderboard.PeriodRef { return q[:] }
+func (*about) mayBeIn(*topn.Copies) bool       { return true }
+func (*about) weight() int64                   { return residency.WeightDeep }
+func (*about) forMany() bool                   { return false }
+func (*about) uncached() bool                  { return false }
+
+type pageQuestion struct {
+	about
+	leaderboard.PageQuery
+}
+
+func (q *pageQuestion) minSeq() int64 { return q.MinSeq }
+
+func (q *pageQuestion) appendKey(b []byte) []byte {
+	b = appendText(append(b, 'p'), ranksOf(q.Mode), q.After, q.Around)
+	return appendInts(b, int64(q.Limit), q.Offset, int64(q.Before))
+}
+
+func (q *pageQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Page(ctx, q.about[0], q.PageQuery))
+}
+
+// forMany reports whether the page begins with the best entry.
+func (q *pageQuestion) forMany() bool { return q.Around == "" && q.After == "" && q.Offset <= 0 }
+
+func (q *pageQuestion) mayBeIn(c *topn.Copies) bool { return c.Reaches(q.about[0], q.PageQuery) }
+
+func (q *pageQuestion) weight() int64 {
+	if q.forMany() {
+		return residency.WeightPage
+	}
+	return residency.WeightDeep
+}
+
+type membersQuestion struct {
+	about
+	leaderboard.MembersQuery
+}
+
+func (q *membersQuestion) minSeq() int64 { return q.MinSeq }
+
+func (q *membersQuestion) appendKey(b []byte) []byte {
+	b = appendText(append(b, 'm'), ranksOf(q.Mode), q.Self)
+	b = appendInts(b, int64(q.Limit), int64(q.Offset))
+	if len(q.Members) == 1 {
+		return appendText(b, q.Members[0])
+	}
+	all := sha256.Sum256(appendText(nil, q.Members...)) // a list of thousands is asked for in many slices, each with a key
+	return append(b, all[:]...)
+}
+
+func (q *membersQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Members(ctx, q.about[0], q.MembersQuery))
+}
+
+type scoreQuestion struct {
+	about
+	leaderboard.ScoreQuery
+}
+
+func (q *scoreQuestion) minSeq() int64 { return q.MinSeq }
+
+func (q *scoreQuestion) appendKey(b []byte) []byte {
+	return appendInts(append(b, 's'), q.Score, q.Tiebreak)
+}
+
+func (q *scoreQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.ScoreRank(ctx, q.about[0], q.ScoreQuery))
+}
+
+type distributionQuestion struct {
+	about
+	leaderboard.DistributionQuery
+}
+
+func (q *distributionQuestion) minSeq() int64 { return q.MinSeq }
+
+func (q *distributionQuestion) appendKey(b []byte) []byte {
+	return appendInts(append(b, 'd'), int64(q.Buckets))
+}
+
+func (q *distributionQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Distribution(ctx, q.about[0], q.DistributionQuery))
+}
+
+// mayBeIn returns false: a copy of the top says nothing about the whole.
+func (*distributionQuestion) mayBeIn(*topn.Copies) bool { return false }
+
+// several are the periods of a question, each of which is to be as new as its reference says.
+type several struct{ periods []leaderboard.PeriodRef }
+
+func (q *several) refs() []leaderboard.PeriodRef { return q.periods }
+func (*several) minSeq() int64                   { return 0 }
+func (*several) mayBeIn(*topn.Copies) bool       { return false }
+func (*several) weight() int64                   { return residency.WeightDeep }
+func (*several) forMany() bool                   { return false }
+
+type combinedPageQuestion struct {
+	several
+	leaderboard.CombinedQuery
+}
+
+func (q *combinedPageQuestion) appendKey(b []byte) []byte {
+	b = appendText(append(b, 'P'), q.After, q.AfterBoard, q.Around)
+	return appendInts(b, int64(q.Limit), q.Offset, int64(q.Before))
+}
+
+func (q *combinedPageQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.CombinedPage(ctx, q.periods, q.CombinedQuery))
+}
+
+func (q *combinedPageQuestion) uncached() bool { return q.Fresh }
+
+type combinedMemberQuestion struct {
+	several
+	leaderboard.CombinedMemberQuery
+}
+
+func (q *combinedMemberQuestion) appendKey(b []byte) []byte {
+	return appendText(append(b, 'M'), q.Member)
+}
+
+func (q *combinedMemberQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.CombinedMember(ctx, q.periods, q.CombinedMemberQuery))
+}
+
+func (q *combinedMemberQuestion) uncached() bool { return q.Fresh }
+
+// pastQuestion is about a member in closed periods.
+type pastQuestion struct {
+	several
+	member string
+}
+
+func (q *pastQuestion) appendKey(b []byte) []byte { return appendText(append(b, 'H'), q.member) }
+
+func (q *pastQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	found, err := of.Past(ctx, q.periods, q.member)
+	if err != nil {
+		return nil, err
+	}
+	return past(found), nil
+}
+
+func (*pastQuestion) weight() int64  { return 0 }
+func (*pastQuestion) uncached() bool { return false }
+
+// past is what a member has in several periods, as leaderboard.Answered.
+type past []leaderboard.PastEntry
+
+// At implements leaderboard.Answered.
+func (p past) At(i int) *leaderboard.State { return &p[i].State }
+
+// From implements leaderboard.Answered.
+func (p past) From(source leaderboard.Source, stale bool) leaderboard.Answered {
+	out := slices.Clone(p)
+	for i := range out {
+		out[i].Source, out[i].Stale = source, stale
+	}
+	return out
+}
+
+// Len implements leaderboard.Answered.
+func (p past) Len() int { return len(p) }
+
+// answered returns an answer as a leaderboard.Answered: nil when there is none.
+func answered[V interface {
+	comparable
+	leaderboard.Answered
+}](v V, err error) (leaderboard.Answered, error) {
+	var none V
+	if v == none {
+		return nil, err
+	}
+	return v, err
+}
