@@ -11,7 +11,7 @@
 //	policy, submit                          what a submission does
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	revision, period                        states of a period, periods, finding one by name
-//	query, past, combined                   what is asked and answered
+//	query, past, combined, answered         what is asked and answered
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	server_fault                            what is wrong with a MySQL or a Redis
 //	people, hidden, caller, audit           profiles, friends, erasure, hidden members, who asks for a change, its record

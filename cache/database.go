@@ -92,28 +92,3 @@ func (d *database) Past(ctx context.Context, p []leaderboard.PeriodRef, member s
 	})
 	return found, err
 }
-
-// sharedKey is what is asked for once for all who ask for it at the same time. Who needs a newer state shares no call that may
-// bring an older one.
-type sharedKey struct {
-	of     layer
-	key    string
-	minSeq int64
-}
-
-func (q *asked) shared(of layer) sharedKey { return sharedKey{of, q.key, q.minSeq()} }
-
-// wait waits for an answer; with another one to tell in its place, for StaleWait after it was asked for, and longer only while
-// the database answers: so a server that hangs delays one reader, not all.
-func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboard.Answered]) (leaderboard.Answered, error) {
-	for late := f.began.Add(o.StaleWait); q.last != nil; late = late.Add(o.StaleWait) {
-		bounded, cancel := context.WithDeadline(ctx, late)
-		a, err := f.wait(bounded)
-		isLate := bounded.Err() != nil
-		cancel()
-		if !isLate || ctx.Err() != nil || o.Watch == nil || o.Watch.Away() {
-			return a, err
-		}
-	}
-	return f.wait(ctx)
-}

@@ -2,9 +2,6 @@ package cache
 
 import (
 	"context"
-	"log/slog"
-	"sync/atomic"
-	"time"
 
 	"leaderboard"
 	"leaderboard/cache/watch"
@@ -24,14 +21,6 @@ type kept struct {
 	opts    *ReaderOptions
 	answers *lru[string, *keptAnswer]
 	tops    *lru[topKey, *keptAnswer] // of first pages the last good ones: no other answer takes their place
-}
-
-// keptAnswer is an answer as later callers get it.
-type keptAnswer struct {
-	answer leaderboard.Answered
-	at     time.Time    // when it came
-	good   atomic.Int64 // when it was last found fresh, ns since at
-	marked atomic.Pointer[leaderboard.Answered]
 }
 
 func newKept(o *ReaderOptions) *kept {
@@ -79,38 +68,6 @@ func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
 		k.putTop(q, page, next)
 	}
 	return next.answer
-}
-
-// found takes down that the answer is good now. Readers do not fight over the cache line.
-func (h *keptAnswer) found(now time.Time) {
-	if good := now.Sub(h.at); good-time.Duration(h.good.Load()) > time.Second {
-		h.good.Store(int64(good))
-	}
-}
-
-// age returns how long ago the answer was last known to be good.
-func (h *keptAnswer) age(now time.Time) time.Duration {
-	return now.Sub(h.at) - time.Duration(h.good.Load())
-}
-
-// isAt reports whether the answer is of the same revisions as another one.
-func (h *keptAnswer) isAt(q question, a leaderboard.Answered) bool {
-	for i := range q.refs() {
-		if h.answer.At(i).Revision != a.At(i).Revision {
-			return false
-		}
-	}
-	return true
-}
-
-// stale returns the answer marked stale, one object for all who get it.
-func (h *keptAnswer) stale() leaderboard.Answered {
-	if a := h.marked.Load(); a != nil {
-		return *a
-	}
-	a := h.answer.From(leaderboard.SourceLocal, true)
-	h.marked.CompareAndSwap(nil, &a)
-	return *h.marked.Load()
 }
 
 const (
@@ -173,13 +130,4 @@ func (k *kept) top(q *asked) *keptAnswer {
 		cut.Next = string(rank.CodecOf(page.about[0].Rules).Key(last.Entries[page.Limit-1].Entry))
 	}
 	return &keptAnswer{answer: cut, at: h.at}
-}
-
-// endRead ends the span of a layer. That a copy does not have what is asked for is no failure of Redis.
-func endRead(span trace.Span, refs []leaderboard.PeriodRef, answered bool, err error) {
-	if !span.On() {
-		return
-	}
-	span.Set(slog.String("leaderboard.board", refs[0].Board), slog.String("leaderboard.window", string(refs[0].Window)), slog.Bool("leaderboard.answered", answered))
-	span.Done(err)
 }

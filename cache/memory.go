@@ -73,20 +73,6 @@ func statesOf(in resident.Combined) states {
 	return at
 }
 
-// states is all that there is of an answer that is an error.
-type states []leaderboard.State
-
-// At implements leaderboard.Answered.
-func (s states) At(i int) *leaderboard.State { return &s[i] }
-
-// From implements leaderboard.Answered.
-func (s states) From(source leaderboard.Source, stale bool) leaderboard.Answered {
-	return states(leaderboard.StatesFrom(s, source, stale))
-}
-
-// Len implements leaderboard.Answered.
-func (states) Len() int { return 0 }
-
 // inMemory answers from periods in memory, which it was made with.
 type inMemory struct{ in resident.Combined }
 

@@ -84,14 +84,3 @@ func (r *Reader) watchMemory(periods []leaderboard.PeriodRef) {
 		}
 	}
 }
-
-// pastOf returns the answer about one member as one about its past.
-func pastOf(s *leaderboard.Standings) leaderboard.PastEntry {
-	out := leaderboard.PastEntry{State: s.State}
-	if len(s.Entries) > 0 {
-		ranked := s.Entries[0].Ranked
-		ranked.Dense = 0 // known or not, as it happens
-		out.Ranked = &ranked
-	}
-	return out
-}

@@ -32,18 +32,6 @@ type source interface {
 	leaderboard.Pasts
 }
 
-// keyOf returns what the answer to a question is kept under.
-func keyOf(q question) string { return newAsked(q).key }
-
-func newAsked(q question) *asked {
-	a := &struct {
-		asked
-		room [96]byte // of most keys
-	}{asked: asked{question: q}}
-	a.key = string(q.appendKey(appendPeriods(a.room[:0], q.refs())))
-	return &a.asked
-}
-
 // appendPeriods appends what tells periods apart, and their order: while a board has no entries that may change, and so may
 // the fields that an encoded answer shows.
 func appendPeriods(b []byte, refs []leaderboard.PeriodRef) []byte {
@@ -257,4 +245,15 @@ func answered[V interface {
 		return nil, err
 	}
 	return v, err
+}
+
+// pastOf returns the answer about one member as one about its past.
+func pastOf(s *leaderboard.Standings) leaderboard.PastEntry {
+	out := leaderboard.PastEntry{State: s.State}
+	if len(s.Entries) > 0 {
+		ranked := s.Entries[0].Ranked
+		ranked.Dense = 0 // known or not, as it happens
+		out.Ranked = &ranked
+	}
+	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"leaderboard"
 	"leaderboard/cache/topn"
@@ -27,16 +26,6 @@ type Reader struct {
 	forMany  []layer // of a page that many readers ask for: it is encoded once for all of them
 	forOne   []layer
 	uncached []layer
-}
-
-// layer is a place where answers are found. Methods may be called concurrently.
-type layer interface {
-	// find returns an answer, which may be too old. nil without an error: this layer has none. An error may come with an
-	// answer that has states alone: it is true at these.
-	find(ctx context.Context, q *asked) (leaderboard.Answered, error)
-	// outdated is told that the database has moved on from an answer, or has never been there. It reports whether to ask the
-	// layer once more; it was asked so many times.
-	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v watch.Verdict, times int) bool
 }
 
 // NewReader puts the layers in front of a database. copies may be nil.
@@ -89,15 +78,6 @@ func (r *Reader) answer(ctx context.Context, q question) (leaderboard.Answered, 
 	}
 	r.opts.OnAnswer(a.At(0).Source, isStale(q, a))
 	return a, nil
-}
-
-// asked is a question on its way through the layers.
-type asked struct {
-	question
-	key  string
-	last *keptAnswer // which is served when nothing better is found; nil: there is none
-
-	outdated time.Time // when the database first was
 }
 
 // nearest returns the answer of the first layer that has one which is new enough.
@@ -193,56 +173,4 @@ func (r *Reader) found(l layer, q *asked, a leaderboard.Answered) leaderboard.An
 		r.kept.put(q, a)
 	}
 	return a
-}
-
-// stale returns the newer one of an answer and the last one that was kept, marked stale.
-func (q *asked) stale(a leaderboard.Answered) leaderboard.Answered {
-	if q.last != nil && len(q.refs()) == 1 && a.At(0).Seq < q.last.answer.At(0).Seq {
-		return q.last.stale()
-	}
-	return a.From(a.At(0).Source, true)
-}
-
-// isStale reports whether one of the states of an answer is marked stale.
-func isStale(q question, a leaderboard.Answered) bool {
-	for i := range q.refs() {
-		if a.At(i).Stale {
-			return true
-		}
-	}
-	return false
-}
-
-// ahead is the watch as a layer: it knows when a period has not come to the state that is asked for.
-type ahead struct{ watch *watch.Watch }
-
-// find implements layer. The statement of the watch is sent after the call.
-func (l ahead) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
-	refs, minSeq := q.refs(), q.minSeq()
-	if minSeq == 0 || l.watch == nil || len(refs) != 1 {
-		return nil, nil
-	}
-	behind := func() bool {
-		shown, ok := l.watch.Latest(refs[0].ID)
-		return ok && shown.Seq < minSeq
-	}
-	if behind() && !l.watch.Away() && l.watch.Wait(ctx, refs[0].ID) == nil && behind() {
-		return nil, leaderboard.ErrSeqAhead
-	}
-	return nil, nil
-}
-
-// outdated implements layer.
-func (ahead) outdated(context.Context, *asked, leaderboard.Answered, watch.Verdict, int) bool {
-	return false
-}
-
-// pause waits for d; false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -123,23 +123,23 @@ func ofWatch() []mutant {
 func ofReading() []mutant {
 	return []mutant{
 		{
-			"A5", "a kept answer below min_seq is served", "cache/answers.go",
-			`ok && h.seq >= minSeq && a.judge(key, h) == freshnessFresh {`, `ok && a.judge(key, h) == freshnessFresh {`, "cache TestAnswersMinSeq",
+			"A5", "a kept answer below min_seq is served", "cache/kept.go",
+			"h.age(now) > k.opts.StaleLimit || h.answer.At(0).Seq < q.minSeq() {", "h.age(now) > k.opts.StaleLimit {", "cache TestKeptMinSeq",
 		},
 		{
-			"D5", "answers are served stale for ever", "cache/answers.go",
-			`if !ok || h.seq < minSeq || h.age(now) > a.rules.limit {`, `if !ok || h.seq < minSeq {`, "cache TestReaderServesStale",
+			"D5", "answers are served stale for ever", "cache/kept.go",
+			`if !ok || h.age(now) > k.opts.StaleLimit || h`, `if !ok || h`, "cache TestReaderServesStale",
 		},
 		{
 			"D1", "an answer of which nothing is known is called fresh", "cache/reader.go",
-			"\t\tcase watch.VerdictUnknown:\n\t\t\treturn j.stale(v), nil\n", "\t\tcase watch.VerdictUnknown:\n\t\t\treturn v, nil\n", "cache TestAwayMarksEveryAnswer",
+			`return q.stale(a), nil`, `return a, nil`, "cache TestAwayMarksEveryAnswer",
 		},
 		{
-			"D1", "a period in memory of which nothing is known is called fresh", "cache/reader.go",
-			`return of.stale(v), true, nil`, `return v, true, nil`, "cache TestAwayMarksMemory",
+			"D1", "a period in memory of which nothing is known is called fresh", "cache/layer.go",
+			`return a.From(a.At(0).Source, true)`, `return a`, "cache TestAwayMarksMemory",
 		},
 		{
-			"B6", "boards ranked as one are fresh though one of them has become old", "cache/combiner.go",
+			"B6", "boards ranked as one are fresh though one of them has become old", "cache/combined.go",
 			`page.States[i].Stale || late`, `page.States[i].Stale`, "cache TestSlowestAnswerOutlastsOthers",
 		},
 		{
@@ -147,8 +147,8 @@ func ofReading() []mutant {
 			`out[i].Stale || late`, `out[i].Stale`, "cache TestSlowestAnswerOutlastsOthers",
 		},
 		{
-			"D3", "Redis is waited for as long as it likes", "cache/reader.go",
-			`context.WithTimeout(ctx, r.opts.RedisDeadline)`, `context.WithCancel(ctx)`, "cache TestHungRedisDelays",
+			"D3", "Redis is waited for as long as it likes", "cache/copies.go",
+			`context.WithTimeout(ctx, c.opts.RedisDeadline) // for all`, `context.WithCancel(ctx) // for all`, "cache TestHungRedisDelays",
 		},
 		{
 			"D3", "the breaker never opens", "cache/topn/breaker.go",

@@ -1,0 +1,183 @@
+package cache
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/watch"
+	"leaderboard/internal/trace"
+)
+
+// layer is a place where answers are found. Methods may be called concurrently.
+type layer interface {
+	// find returns an answer, which may be too old. nil without an error: this layer has none. An error may come with an
+	// answer that has states alone: it is true at these.
+	find(ctx context.Context, q *asked) (leaderboard.Answered, error)
+	// outdated is told that the database has moved on from an answer, or has never been there. It reports whether to ask the
+	// layer once more; it was asked so many times.
+	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v watch.Verdict, times int) bool
+}
+
+// asked is a question on its way through the layers.
+type asked struct {
+	question
+	key  string
+	last *keptAnswer // which is served when nothing better is found; nil: there is none
+
+	outdated time.Time // when the database first was
+}
+
+// keyOf returns what the answer to a question is kept under.
+func keyOf(q question) string { return newAsked(q).key }
+
+func newAsked(q question) *asked {
+	a := &struct {
+		asked
+		room [96]byte // of most keys
+	}{asked: asked{question: q}}
+	a.key = string(q.appendKey(appendPeriods(a.room[:0], q.refs())))
+	return &a.asked
+}
+
+// stale returns the newer one of an answer and the last one that was kept, marked stale.
+func (q *asked) stale(a leaderboard.Answered) leaderboard.Answered {
+	if q.last != nil && len(q.refs()) == 1 && a.At(0).Seq < q.last.answer.At(0).Seq {
+		return q.last.stale()
+	}
+	return a.From(a.At(0).Source, true)
+}
+
+// isStale reports whether one of the states of an answer is marked stale.
+func isStale(q question, a leaderboard.Answered) bool {
+	for i := range q.refs() {
+		if a.At(i).Stale {
+			return true
+		}
+	}
+	return false
+}
+
+// states is all that there is of an answer that is an error.
+type states []leaderboard.State
+
+// At implements leaderboard.Answered.
+func (s states) At(i int) *leaderboard.State { return &s[i] }
+
+// From implements leaderboard.Answered.
+func (s states) From(source leaderboard.Source, stale bool) leaderboard.Answered {
+	return states(leaderboard.StatesFrom(s, source, stale))
+}
+
+// Len implements leaderboard.Answered.
+func (states) Len() int { return 0 }
+
+// keptAnswer is an answer as later callers get it.
+type keptAnswer struct {
+	answer leaderboard.Answered
+	at     time.Time    // when it came
+	good   atomic.Int64 // when it was last found fresh, ns since at
+	marked atomic.Pointer[leaderboard.Answered]
+}
+
+// found takes down that the answer is good now. Readers do not fight over the cache line.
+func (h *keptAnswer) found(now time.Time) {
+	if good := now.Sub(h.at); good-time.Duration(h.good.Load()) > time.Second {
+		h.good.Store(int64(good))
+	}
+}
+
+// age returns how long ago the answer was last known to be good.
+func (h *keptAnswer) age(now time.Time) time.Duration {
+	return now.Sub(h.at) - time.Duration(h.good.Load())
+}
+
+// isAt reports whether the answer is of the same revisions as another one.
+func (h *keptAnswer) isAt(q question, a leaderboard.Answered) bool {
+	for i := range q.refs() {
+		if h.answer.At(i).Revision != a.At(i).Revision {
+			return false
+		}
+	}
+	return true
+}
+
+// stale returns the answer marked stale, one object for all who get it.
+func (h *keptAnswer) stale() leaderboard.Answered {
+	if a := h.marked.Load(); a != nil {
+		return *a
+	}
+	a := h.answer.From(leaderboard.SourceLocal, true)
+	h.marked.CompareAndSwap(nil, &a)
+	return *h.marked.Load()
+}
+
+// sharedKey is what is asked for once for all who ask for it at the same time. Who needs a newer state shares no call that may
+// bring an older one.
+type sharedKey struct {
+	of     layer
+	key    string
+	minSeq int64
+}
+
+func (q *asked) shared(of layer) sharedKey { return sharedKey{of, q.key, q.minSeq()} }
+
+// wait waits for an answer; with another one to tell in its place, for StaleWait after it was asked for, and longer only while
+// the database answers: so a server that hangs delays one reader, not all.
+func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboard.Answered]) (leaderboard.Answered, error) {
+	for late := f.began.Add(o.StaleWait); q.last != nil; late = late.Add(o.StaleWait) {
+		bounded, cancel := context.WithDeadline(ctx, late)
+		a, err := f.wait(bounded)
+		isLate := bounded.Err() != nil
+		cancel()
+		if !isLate || ctx.Err() != nil || o.Watch == nil || o.Watch.Away() {
+			return a, err
+		}
+	}
+	return f.wait(ctx)
+}
+
+// endRead ends the span of a layer. That a copy does not have what is asked for is no failure of Redis.
+func endRead(span trace.Span, refs []leaderboard.PeriodRef, answered bool, err error) {
+	if !span.On() {
+		return
+	}
+	span.Set(slog.String("leaderboard.board", refs[0].Board), slog.String("leaderboard.window", string(refs[0].Window)), slog.Bool("leaderboard.answered", answered))
+	span.Done(err)
+}
+
+// pause waits for d; false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ahead is the watch as a layer: it knows when a period has not come to the state that is asked for.
+type ahead struct{ watch *watch.Watch }
+
+// find implements layer. The statement of the watch is sent after the call.
+func (l ahead) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+	refs, minSeq := q.refs(), q.minSeq()
+	if minSeq == 0 || l.watch == nil || len(refs) != 1 {
+		return nil, nil
+	}
+	behind := func() bool {
+		shown, ok := l.watch.Latest(refs[0].ID)
+		return ok && shown.Seq < minSeq
+	}
+	if behind() && !l.watch.Away() && l.watch.Wait(ctx, refs[0].ID) == nil && behind() {
+		return nil, leaderboard.ErrSeqAhead
+	}
+	return nil, nil
+}
+
+// outdated implements layer.
+func (ahead) outdated(context.Context, *asked, leaderboard.Answered, watch.Verdict, int) bool {
+	return false
+}
