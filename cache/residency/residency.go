@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
 	"leaderboard/rank"
 )
@@ -29,6 +30,7 @@ type Options struct {
 	Memory int64         // bytes that all periods may take together; 0: none is ever loaded
 	Round  time.Duration // between two choices, 500 ms
 	Wait   time.Duration // how long a reader waits for what a period lacks, 100 ms
+	Tail   *feed.Tail    // where own commits are found, which Committed adds to it; a new one when nil
 	Logger *slog.Logger
 
 	// OnLoad is told of each attempt to load a period, OnLeave of each that leaves the memory. They must not block; may be
@@ -42,6 +44,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Round = cmp.Or(o.Round, 500*time.Millisecond)
 	o.Wait = cmp.Or(o.Wait, 100*time.Millisecond)
+	if o.Tail == nil {
+		o.Tail = feed.NewTail(0)
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -150,16 +155,25 @@ func (r *Periods) tenant(ref *leaderboard.PeriodRef) *tenant {
 
 // Committed takes a commit of this process. It does not block.
 func (r *Periods) Committed(id int64, commit leaderboard.Commit) {
-	if t, ok := r.tenants.Load(id); ok && t.(*tenant).add(commit) {
-		r.dirty.put(t.(*tenant))
+	r.opts.Tail.Add(commit)
+	found, ok := r.tenants.Load(id)
+	if !ok {
+		return
+	}
+	t := found.(*tenant)
+	if p := t.period.Load(); p != nil && p.History() != commit.History {
+		r.leave(t, p) // the database was restored
+	}
+	if t.hear(commit.To()) {
+		r.dirty.put(t)
 	}
 }
 
 // Shown takes what the watch showed of periods. It does not block.
 func (r *Periods) Shown(revisions map[int64]leaderboard.Revision) {
 	for id, revision := range revisions {
-		if t, ok := r.tenants.Load(id); ok && t.(*tenant).shown(revision) {
-			r.behind.put(t.(*tenant))
+		if t, ok := r.tenants.Load(id); ok && t.(*tenant).hear(revision) {
+			r.dirty.put(t.(*tenant))
 		}
 	}
 }
@@ -173,7 +187,7 @@ func (r *Periods) Await(ctx context.Context, id int64, p *resident.Period, from 
 	t := found.(*tenant)
 	timer := time.NewTimer(r.opts.Wait)
 	defer timer.Stop()
-	r.dirty.put(t) // what was not read from the log because of a failure is tried again
+	r.behind.put(t) // what was not read from the log because of a failure is tried again
 	for {
 		next := t.next()
 		if p.At().Revision != from || t.period.Load() != p {
@@ -233,21 +247,31 @@ func (r *Periods) drain(ctx context.Context, q *queue, work func([]*tenant)) {
 	}
 }
 
+// fold folds what the tail has. What it does not have is read from the log.
 func (r *Periods) fold(all []*tenant) {
 	for _, t := range all {
-		p := t.period.Load()
-		behind, err := t.fold()
-		if err != nil {
-			r.opts.Logger.Warn("a period in memory is of no more use and is given up", "period", t.id, "error", err)
-			r.leave(t, p)
-		} else if behind {
+		if p := t.period.Load(); p != nil && r.foldInto(t, p, r.opts.Tail.After(t.id, p.At().Revision, logChanges)) {
 			r.behind.put(t)
 		}
 	}
 }
 
-// logChanges is how many changes of a period are read from the log at once.
-const logChanges = 10_000
+// foldInto folds commits into a period in memory, and reports whether it lacks more. One that is of no more use leaves.
+func (r *Periods) foldInto(t *tenant, p *resident.Period, commits []leaderboard.Commit) (lacks bool) {
+	lacks, err := t.fold(p, commits)
+	if err != nil {
+		r.opts.Logger.Warn("a period in memory is of no more use and is given up", "period", t.id, "error", err)
+		r.leave(t, p)
+	}
+	return lacks && err == nil
+}
+
+const (
+	// logChanges is how many changes of a period are read at once.
+	logChanges = 10_000
+	// logTimeout bounds one reading of the log.
+	logTimeout = 5 * time.Second
+)
 
 // catchUp reads what tenants lack from the log, in one statement for all of them.
 func (r *Periods) catchUp(ctx context.Context, all []*tenant) {
@@ -262,7 +286,7 @@ func (r *Periods) catchUp(ctx context.Context, all []*tenant) {
 	}
 	parts, err := r.source.CommitsSince(ctx, from, logChanges)
 	if err != nil {
-		return // whoever waits for one, or the watch, asks again
+		return // the next reader, or the watch, asks again
 	}
 	for i, t := range all {
 		part, ok := parts[t.id]
@@ -271,24 +295,10 @@ func (r *Periods) catchUp(ctx context.Context, all []*tenant) {
 		case part.Err != nil:
 			r.opts.Logger.Info("a period in memory cannot follow the log and is given up", "board", t.ref.Load().Board, "period", t.id, "error", part.Err)
 			r.leave(t, periods[i])
-		default:
-			t.caughtUp(&part)
-			if t.add(part.Commits...) {
-				r.dirty.put(t)
-			}
+		case len(part.Commits) > 0 && r.foldInto(t, periods[i], part.Commits):
+			r.dirty.put(t)
 		}
 	}
-}
-
-// logTimeout bounds one reading of the log.
-const logTimeout = 5 * time.Second
-
-// caughtUp notes that a part of the log has been read, and whether it was all.
-func (t *tenant) caughtUp(part *leaderboard.LogPart) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := len(part.Commits)
-	t.behind = n > 0 && part.Commits[n-1].LastSeq < part.At.Seq
 }
 
 // chooseUntil chooses once a round which periods are in memory, and loads one after the other, until ctx ends.

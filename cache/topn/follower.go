@@ -1,7 +1,6 @@
 package topn
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -13,10 +12,11 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"leaderboard"
+	"leaderboard/cache/feed"
 )
 
 const (
-	// followChanges is how many changes of one period wait in memory; beyond, they are read from the log instead.
+	// followChanges is how many changes of one period are written at once, about.
 	followChanges = 5000
 	// followTimeout bounds one application or catch-up.
 	followTimeout = 5 * time.Second
@@ -29,8 +29,6 @@ const (
 	catchUpsKnown = 10_000
 	// followers is how many periods are applied at once, to each server of Redis.
 	followers = 8
-	// followBytes is what waits in memory in all periods together; beyond, it is read from the log instead.
-	followBytes = 32 << 20
 )
 
 // FollowerOptions adjust a Follower; the zero value works.
@@ -39,8 +37,9 @@ type FollowerOptions struct {
 	OnApply func(Applied)               // metrics; must not block; may be nil
 	// OnFailure is told of each failure of Redis or MySQL to bring a copy up to date. It must not block; may be nil.
 	OnFailure func()
-	Memory    int64 // bytes of changes that wait, 32 MiB
-	Logger    *slog.Logger
+	// Tail is where commits are found, which Notify adds to it; a new one when nil.
+	Tail   *feed.Tail
+	Logger *slog.Logger
 }
 
 // Applied reports one write-through.
@@ -68,27 +67,24 @@ type Follower struct {
 	mu       sync.Mutex
 	backlogs map[copyID]*backlog
 	caughtUp map[copyID]time.Time // when the last CatchUp was
-	bytes    int64                // of the commits that wait or are being applied
 	stopped  bool
 	stop     chan struct{}
 }
 
 // backlog is what one period's copy still lacks; it has a goroutine. All fields belong to Follower.mu.
 type backlog struct {
-	batch
-	changes int
-	applied int64 // seq known to be in the copy
+	ref     leaderboard.PeriodRef
+	from    leaderboard.Revision // that the copy is at, as far as known here
+	to      leaderboard.Revision // of the last commit notified
+	since   time.Time            // when the oldest was that waits
+	fromLog bool                 // from says nothing: read the log
+	onTurn  bool                 // for readers alone, whom another process may serve as well
 }
 
 // batch is what is written through at once.
 type batch struct {
-	ref     leaderboard.PeriodRef
-	commits []leaderboard.Commit
-	bytes   int64     // of commits
-	fromLog bool      // commits were let go, or do not fit: read the log
-	seq     int64     // of the last commit notified
-	since   time.Time // when the oldest was
-	onTurn  bool      // for readers alone, whom another process may serve as well
+	backlog
+	commits []leaderboard.Commit // none: read the log
 }
 
 // NewFollower starts nothing before the first Notify.
@@ -105,7 +101,9 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	opts.Memory = cmp.Or(opts.Memory, followBytes)
+	if opts.Tail == nil {
+		opts.Tail = feed.NewTail(0)
+	}
 	f := &Follower{copies: copies, opts: opts, backlogs: map[copyID]*backlog{}, caughtUp: map[copyID]time.Time{}, stop: make(chan struct{})}
 	f.servers = NewServers(copies.background, time.Now, func(string, bool) {}, func() *semaphore.Weighted { return semaphore.NewWeighted(followers) })
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -114,6 +112,7 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 
 // Notify takes a commit, after it happened and in the order of seq per period. It never blocks.
 func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+	f.opts.Tail.Add(commit)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
@@ -121,10 +120,10 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 	}
 	b, running := f.backlogs[idOf(ref)]
 	if !running {
-		b = &backlog{applied: commit.From().Seq}
+		b = &backlog{from: commit.From()}
 		f.backlogs[idOf(ref)] = b
 	}
-	f.add(b, ref, commit)
+	b.notify(ref, commit)
 	if !running {
 		f.wg.Go(func() { f.follow(b) })
 	}
@@ -144,43 +143,20 @@ func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
 		clear(f.caughtUp)
 	}
 	f.caughtUp[id] = now
-	b := &backlog{batch: batch{ref: ref, fromLog: true, since: now, onTurn: true}}
+	b := &backlog{ref: ref, fromLog: true, since: now, onTurn: true}
 	f.backlogs[id] = b
 	f.wg.Go(func() { f.follow(b) })
 }
 
-// add is called with mu held.
-func (f *Follower) add(b *backlog, ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+// notify is called with mu held.
+func (b *backlog) notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	if b.since.IsZero() {
 		b.since = time.Now()
 	}
-	if b.ref = ref; b.seq == 0 { // so far a CatchUp
-		b.applied = commit.From().Seq
+	if b.to == (leaderboard.Revision{}) { // so far a CatchUp
+		b.from = commit.From()
 	}
-	b.onTurn = false
-	follows := len(b.commits) == 0 || b.seq == commit.From().Seq
-	b.seq = commit.LastSeq
-	b.changes += len(commit.Changes)
-	size := sizeOf(&commit)
-	if b.fromLog || !follows || b.changes > followChanges || f.bytes+size > f.opts.Memory {
-		f.bytes -= b.bytes
-		b.commits, b.bytes, b.fromLog = nil, 0, true
-		return
-	}
-	b.commits = append(b.commits, commit)
-	b.bytes += size
-	f.bytes += size
-}
-
-// changeBytes is what a change takes besides the ids of its member: itself and two entries.
-const changeBytes = 200
-
-func sizeOf(commit *leaderboard.Commit) int64 {
-	size := int64(len(commit.Changes)) * changeBytes
-	for i := range commit.Changes {
-		size += int64(len(commit.Changes[i].Member))
-	}
-	return size
+	b.ref, b.to, b.onTurn = ref, commit.To(), false
 }
 
 // Lag returns how far the copies are behind what was notified: the most changes in any period, and the age of the
@@ -189,7 +165,7 @@ func (f *Follower) Lag() (changes int64, age time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, b := range f.backlogs {
-		changes = max(changes, b.seq-b.applied)
+		changes = max(changes, b.to.Seq-b.from.Seq)
 		if !b.since.IsZero() {
 			age = max(age, time.Since(b.since))
 		}
@@ -274,16 +250,19 @@ func (f *Follower) pause(d time.Duration) bool {
 	}
 }
 
-// take removes and returns what a backlog holds, and forgets a backlog that is empty.
+// take returns what is to be written next, and forgets a backlog of a copy that lacks nothing.
 func (f *Follower) take(b *backlog) (batch, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(b.commits) == 0 && !b.fromLog {
+	if !b.fromLog && b.from.Seq >= b.to.Seq {
 		delete(f.backlogs, idOf(b.ref))
 		return batch{}, false
 	}
-	next := b.batch
-	b.commits, b.bytes, b.changes, b.fromLog, b.since, b.onTurn = nil, 0, 0, false, time.Time{}, false
+	next := batch{backlog: *b}
+	if !b.fromLog {
+		next.commits = f.opts.Tail.After(b.ref.ID, b.from, followChanges)
+	}
+	b.since, b.onTurn = time.Time{}, false
 	return next, true
 }
 
@@ -291,16 +270,22 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 func (f *Follower) applied(b *backlog, done batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b.applied = max(b.applied, done.seq)
-	f.bytes -= done.bytes
+	if n := len(done.commits); n > 0 {
+		b.from = done.commits[n-1].To()
+	} else if done.to != (leaderboard.Revision{}) {
+		b.from = done.to
+	}
+	b.fromLog = false
+	if b.since.IsZero() && b.from.Seq < b.to.Seq {
+		b.since = done.since
+	}
 }
 
-// putBack leaves to the log what could not be written.
+// putBack takes down that a batch could not be written, and still waits.
 func (f *Follower) putBack(b *backlog, failed batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.bytes -= failed.bytes + b.bytes
-	b.commits, b.bytes, b.fromLog, b.since = nil, 0, true, failed.since
+	b.since = failed.since
 }
 
 // errLeftAlone is that Redis does not answer, and is not asked for now.
@@ -337,8 +322,9 @@ func (f *Follower) apply(b batch) error {
 			return err
 		}
 	}
-	report := Applied{Ref: b.ref, Seq: b.seq, Effect: EffectGap}
-	if !b.fromLog {
+	report := Applied{Ref: b.ref, Seq: b.to.Seq, Effect: EffectGap}
+	if n := len(b.commits); n > 0 {
+		report.Seq = b.commits[n-1].LastSeq
 		effect, err := f.copies.Apply(ctx, b.ref, b.commits)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func (a *App) wireReader() {
 // wireResident makes what keeps periods whole in memory.
 func (a *App) wireResident() {
 	a.resident = residency.New(a.store, residency.Options{
-		Memory: a.cfg.residentMemory(), Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
+		Memory: a.cfg.residentMemory(), Tail: a.tail, Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
 		OnHeld: func(periods int, bytes int64) {
 			a.metrics.residentHeld(periods, bytes)
 			a.collector.hold(bytes)

@@ -15,6 +15,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/topn"
@@ -36,6 +37,7 @@ type App struct {
 	store     *store.Store
 	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
 	behind    redis.UniversalClient // the same Redis, for what no reader waits for
+	tail      *feed.Tail // what this process has committed, for the copies that follow
 	copies    *topn.Copies
 	follower  *topn.Follower
 	refresher *refresher.Refresher
@@ -69,7 +71,7 @@ type App struct {
 
 // New wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
 func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) {
-	a := &App{cfg: cfg, metrics: newMetrics(), failed: make(chan error, 4), faults: newRedisState()}
+	a := &App{cfg: cfg, metrics: newMetrics(), tail: feed.NewTail(0), failed: make(chan error, 4), faults: newRedisState()}
 	if cfg.TLSCert != "" {
 		if a.cert, err = openCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func (a *App) wireRedis() error {
 		Background: background, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
 	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
-		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, OnFailure: a.metrics.applyFailures.Inc, Logger: a.log,
+		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, OnFailure: a.metrics.applyFailures.Inc, Tail: a.tail, Logger: a.log,
 	})
 	a.metrics.watchLag(a.follower.Lag)
 	return nil

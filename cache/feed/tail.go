@@ -1,0 +1,110 @@
+// Package feed tells the copies of periods what was committed. What this process has committed is in memory for a while;
+// everything else is read from the change log.
+package feed
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// Tail is the end of the change log, as far as this process has written it. All copies that follow the log take from it
+// what was committed after the revision that they are at, each when it has time; one that finds nothing there reads the
+// log. All methods may be called concurrently.
+type Tail struct {
+	memory int64
+	now    func() time.Time
+
+	mu     sync.Mutex // guards the fields below
+	next   map[place]*held
+	oldest *held // of a list in the order of Add
+	newest *held
+	bytes  int64
+}
+
+// place is where a commit starts from.
+type place struct {
+	period int64
+	leaderboard.Revision
+}
+
+// held is a commit in memory.
+type held struct {
+	commit leaderboard.Commit
+	at     time.Time
+	bytes  int64
+	next   *held // that was added after it
+}
+
+const (
+	// tailBytes is the memory that a tail takes at most, unless told otherwise.
+	tailBytes = 32 << 20
+	// tailAge is how long a commit stays: who follows takes it within milliseconds, and who cannot reads the log later.
+	tailAge = 5 * time.Second
+	// changeBytes is what a change takes besides the id of its member: itself and two entries.
+	changeBytes = 200
+)
+
+// NewTail returns a Tail that takes so many bytes at most, 32 MiB when 0.
+func NewTail(memory int64) *Tail {
+	return &Tail{memory: cmp.Or(memory, tailBytes), now: time.Now, next: map[place]*held{}}
+}
+
+// Add takes a commit. One that it has is passed over.
+func (t *Tail) Add(commit leaderboard.Commit) {
+	h := &held{commit: commit, at: t.now(), bytes: int64(len(commit.Changes)) * changeBytes}
+	for i := range commit.Changes {
+		h.bytes += int64(len(commit.Changes[i].Member))
+	}
+	at := place{commit.PeriodID, commit.From()}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, known := t.next[at]; known {
+		return
+	}
+	if t.next[at] = h; t.newest == nil {
+		t.oldest = h
+	} else {
+		t.newest.next = h
+	}
+	t.newest = h
+	t.bytes += h.bytes
+	for t.oldest != nil && (t.bytes > t.memory || h.at.Sub(t.oldest.at) > tailAge) {
+		t.drop()
+	}
+}
+
+// drop forgets the oldest commit. It is called with mu held.
+func (t *Tail) drop() {
+	h := t.oldest
+	delete(t.next, place{h.commit.PeriodID, h.commit.From()})
+	t.bytes -= h.bytes
+	if t.oldest = h.next; t.oldest == nil {
+		t.newest = nil
+	}
+}
+
+// After returns the commits that lead on from a revision of a period without a gap, until there are so many changes in them;
+// none when the first of them is not in memory.
+func (t *Tail) After(period int64, from leaderboard.Revision, changes int) []leaderboard.Commit {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []leaderboard.Commit
+	for changes > 0 {
+		h, ok := t.next[place{period, from}]
+		if !ok {
+			break
+		}
+		out, from, changes = append(out, h.commit), h.commit.To(), changes-max(1, len(h.commit.Changes))
+	}
+	return out
+}
+
+// Bytes returns the memory that the commits take, about.
+func (t *Tail) Bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bytes
+}

@@ -1,0 +1,95 @@
+package feed
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/leaks"
+)
+
+func TestMain(m *testing.M) { os.Exit(leaks.Main(m)) }
+
+// commit makes the n-th commit of a period, of so many changes.
+func commit(period, n int64, changes int) leaderboard.Commit {
+	first := (n-1)*int64(changes) + 1
+	return leaderboard.Commit{
+		PeriodID: period, History: 7, FirstSeq: first, LastSeq: first + int64(changes) - 1,
+		PrevCommittedAt: leaderboard.Micros(n - 1), CommittedAt: leaderboard.Micros(n), Changes: make([]leaderboard.Change, changes),
+	}
+}
+
+func seqs(commits []leaderboard.Commit) (out []int64) {
+	for i := range commits {
+		out = append(out, commits[i].LastSeq)
+	}
+	return out
+}
+
+// TestTail: commits are found after the revision that they start from, whatever the order in which they came, up to the
+// first gap; those of another branch or period are not.
+func TestTail(t *testing.T) {
+	t.Parallel()
+	tail := NewTail(0)
+	for _, n := range []int64{2, 1, 3, 5, 1} {
+		tail.Add(commit(1, n, 2))
+	}
+	tail.Add(commit(2, 4, 2))
+	at := func(n int64) leaderboard.Revision { c := commit(1, n, 2); return c.To() }
+	restored := at(1)
+	restored.AsOf++
+	for name, c := range map[string]struct {
+		period  int64
+		from    leaderboard.Revision
+		changes int
+		want    []int64
+	}{
+		"from the beginning":   {1, at(0), 100, []int64{2, 4, 6}},
+		"from the middle":      {1, at(1), 100, []int64{4, 6}},
+		"at the gap":           {1, at(3), 100, nil},
+		"after the gap":        {1, at(4), 100, []int64{10}},
+		"so many changes":      {1, at(0), 3, []int64{2, 4}},
+		"none":                 {1, at(0), 0, nil},
+		"of another branch":    {1, restored, 100, nil},
+		"of another period":    {2, at(0), 100, nil},
+		"of another period, 2": {2, at(3), 100, []int64{8}},
+	} {
+		got := seqs(tail.After(c.period, c.from, c.changes))
+		if len(got) != len(c.want) || len(got) > 0 && (got[0] != c.want[0] || got[len(got)-1] != c.want[len(got)-1]) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestTailIsBounded: it takes no more memory than it may, and keeps nothing for long; the newest stay.
+func TestTailIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tail := NewTail(10_000)
+		for n := range int64(1000) {
+			tail.Add(commit(1, n+1, 2))
+			if tail.Bytes() > 10_000 {
+				t.Fatalf("%d bytes", tail.Bytes())
+			}
+		}
+		before := commit(1, 999, 2)
+		if got := seqs(tail.After(1, before.To(), 100)); len(got) != 1 || got[0] != 2000 || tail.Bytes() < 9000 {
+			t.Errorf("%v, %d bytes", got, tail.Bytes())
+		}
+		time.Sleep(2 * tailAge)
+		tail.Add(commit(2, 1, 2))
+		if tail.Bytes() != 2*changeBytes || len(tail.next) != 1 {
+			t.Errorf("%d bytes, %d commits after a while", tail.Bytes(), len(tail.next))
+		}
+		tail.Add(commit(2, 2, 1000)) // larger than all that it may take
+		if tail.Bytes() != 0 || tail.oldest != nil || tail.newest != nil {
+			t.Errorf("%d bytes", tail.Bytes())
+		}
+		tail.Add(commit(2, 3, 1))
+		if tail.Bytes() != changeBytes {
+			t.Errorf("%d bytes", tail.Bytes())
+		}
+	})
+}
