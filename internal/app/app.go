@@ -37,7 +37,7 @@ type App struct {
 	store     *store.Store
 	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
 	behind    redis.UniversalClient // the same Redis, for what no reader waits for
-	tail      *feed.Tail // what this process has committed, for the copies that follow
+	tail      *feed.Tail            // what this process has committed, for the copies that follow
 	copies    *topn.Copies
 	follower  *topn.Follower
 	refresher *refresher.Refresher
