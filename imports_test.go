@@ -73,13 +73,14 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
 		},
 		{
-			dir: "cache/topn", may: []string{module, rankPkg, redisPkg, "golang.org/x/sync/..."},
+			dir: "cache/topn", may: []string{module, rankPkg, "leaderboard/cache/feed", redisPkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
 		{dir: "cache/batch", may: []string{module}},
 		{dir: "cache/keyring", may: []string{module}},
+		{dir: "cache/feed", may: []string{module}},
 		{dir: "cache/watch", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
-		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/resident"}, inTest: []string{"leaderboard/store"}},
+		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/feed", "leaderboard/cache/resident"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{dir: "quota", may: []string{module, redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
