@@ -29,6 +29,7 @@ func newSums(t *testing.T) (w *world, p *proxy, s *server) {
 // TestCommitReplyLost: a client whose write ended in the dark is told so, and learns the one true result by repeating
 // the request under its key, whatever became of the COMMIT (promise A2).
 func TestCommitReplyLost(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		toxic     string
 		committed bool

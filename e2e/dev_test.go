@@ -57,6 +57,7 @@ func dev(t *testing.T, dir string) (*process, *api) {
 // TestChildrenDieWithDev kills `leaderboard dev` with -9: its MySQL and its Redis end with it. What was acknowledged
 // is there when it is started again.
 func TestChildrenDieWithDev(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p, c := dev(t, dir)
 	servers := children(t, p.pid)

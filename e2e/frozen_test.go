@@ -106,6 +106,7 @@ func bystander(t *testing.T, s *server, board string) (stop func()) {
 // TestFrozenServer: one of two servers is stopped in the middle of a write, or cut off without a word. The other one
 // writes to the board soon after, and to other boards all the time. When the first one is back its own write counts once.
 func TestFrozenServer(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"stopped", "cut off"} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()

@@ -93,6 +93,7 @@ func serveSums(t *testing.T, w *world, name string) *server {
 // counted it and the import has not heard of it. The next run goes on, and each line counts once; so it does when the
 // progress is lost at the end.
 func TestImportKilled(t *testing.T) {
+	t.Parallel()
 	w := worldOn(t, newWorld(t).dsn, "")
 	r := newRelay(t, serveSums(t, w, "server 0"))
 	job := newImportJob(t, 1500)
@@ -129,6 +130,7 @@ func TestImportKilled(t *testing.T) {
 // TestImportOutlivesServers kills servers with -9 under one import, when they have counted a batch and not answered
 // yet. It goes on at the next server by itself, and each line counts once.
 func TestImportOutlivesServers(t *testing.T) {
+	t.Parallel()
 	w := worldOn(t, newWorld(t).dsn, "")
 	s := serveSums(t, w, "server 0")
 	r := newRelay(t, s)

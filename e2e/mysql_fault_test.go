@@ -17,6 +17,7 @@ import (
 // TestMySQLDown kills MySQL. Pages of the top that are cached anywhere go on, marked stale; writes are refused with
 // Retry-After and nothing of them is left; the server says that it is not ready. When MySQL is back all is well.
 func TestMySQLDown(t *testing.T) {
+	t.Parallel()
 	for name, withRedis := range map[string]bool{"with Redis": true, "without Redis": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -43,6 +43,7 @@ type operator struct {
 // MariaDB: a backup is restored, MySQL is lost, Redis is lost. Readers see the restored state on every server in the
 // promised time and never half of one; what is lost is not there again, whoever had a copy of it.
 func TestOperatingDocument(t *testing.T) {
+	t.Parallel()
 	t.Run("mysql", func(t *testing.T) {
 		t.Parallel()
 		operate(t, testenv.PrivateMySQL(t), strings.NewReplacer(), map[string]string{"mysql": "mysql-client-core", "mysqldump": "mysql-client-core", "mysqlbinlog": "mysql-server-core"})

@@ -103,6 +103,7 @@ func checkWritten(s *client.State, entries []client.Entry, seq int64, member str
 
 // TestMinSeqAhead: a seq that the period has not reached is no reason to answer with less.
 func TestMinSeqAhead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := w.serve(t, "server")
 	s.fill(t, "race", 10, leaderboard.Rules{})

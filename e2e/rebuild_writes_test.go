@@ -17,6 +17,7 @@ import (
 // turn. Within one refresh interval after the last of them the copy equals MySQL, and MySQL what was acknowledged
 // (promise B4).
 func TestWritesDuringRebuilds(t *testing.T) {
+	t.Parallel()
 	const members, batch, interval = 2000, 50, 10 * time.Second
 	writers, pace := testenv.Size(2, 4), 100*time.Millisecond // 1,000 increments a second, 2,000 at full size
 	w := newWorld(t)

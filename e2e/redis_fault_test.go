@@ -21,6 +21,7 @@ const hungRedisLimit = 300 * time.Millisecond
 // TestRedisDown kills Redis under readers and writers. Reads go on and are right, writes do not notice, and when Redis
 // is back, empty, the copies come back.
 func TestRedisDown(t *testing.T) {
+	t.Parallel()
 	redis := testenv.PrivateRedis(t)
 	w := worldOn(t, testenv.MySQL(t), redis.URL)
 	s := w.serve(t, "server")

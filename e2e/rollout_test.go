@@ -48,6 +48,7 @@ type rollout struct {
 // clients that go on to the next server when a connection is refused or lost. No request fails, no stream ends for good or goes
 // back, each server ends in time with status 0, and no lease stays (promise F1).
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	atOnce := func(t *testing.T) {
 		if testenv.Size(true, false) { // the full load is what a machine does alone
 			t.Parallel()
@@ -280,6 +281,7 @@ func (r *rollout) try(from int, ask func(*api) error) (err error) {
 // TestColdStart empties Redis and asks three servers that have never read a board for its pages, all at once. One build
 // is made, and every answer is right, or 503 with Retry-After (promise C2).
 func TestColdStart(t *testing.T) {
+	t.Parallel()
 	w := worldOn(t, testenv.MySQL(t), testenv.PrivateRedis(t).URL)
 	filling := w.serve(t, "server that fills")
 	want := filling.fill(t, "cold", 3000, leaderboard.Rules{TopN: 1000})

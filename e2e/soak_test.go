@@ -53,6 +53,7 @@ type soak struct {
 // goroutines, descriptors, connections and temporary keys are back where they were after a warm-up; over minutes, memory,
 // keys in Redis and rows do not grow either (promise F5).
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	duration := 5 * time.Second
 	if said := os.Getenv(soakVariable); said != "" {
 		var err error

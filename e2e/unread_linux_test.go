@@ -3,12 +3,15 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -33,7 +36,7 @@ const memoryLimit = 512 << 20
 func TestUnreadClients(t *testing.T) {
 	streams, pipelines := testenv.Size(400, 5000), testenv.Size(100, 2000)
 	w := newWorld(t)
-	limit := strconv.Itoa(memoryLimit >> 10)
+	limit, raceDetector := strconv.Itoa(memoryLimit>>10), hasRaceDetector(t)
 	if raceDetector { // which maps terabytes
 		limit = "unlimited"
 	}
@@ -195,6 +198,16 @@ func (s *server) memory(t *testing.T) (m memory) {
 		}
 	}
 	return m
+}
+
+// hasRaceDetector reports whether the program under test was built with the race detector.
+func hasRaceDetector(t *testing.T) bool {
+	t.Helper()
+	info, err := buildinfo.ReadFile(os.Getenv(programVariable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // bystanders write and read, and count how often it went well.
