@@ -8,7 +8,7 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check vuln fmt rename size cc
+.PHONY: help run test nightly test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check vuln fmt rename size cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,14 +16,24 @@ help: ## list the targets
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
 
-# One set of servers for the whole run; see internal/testenv. Two packages at a time suit two cores.
-test: cc ## every test, with the race detector, against real servers
+# One set of servers for the whole run; see internal/testenv. Tests wait more than they work: four packages at a time suit two cores.
+test: cc ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
-	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 2 -timeout 12m $(TESTARGS)
 ifeq ($(TESTARGS),./...)
+	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
+	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 4 -timeout 12m $$args
 	$(GO) test -C tools ./...
+else
+	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 4 -timeout 12m $(TESTARGS)
 endif
+
+nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine
+	@git diff --quiet HEAD || { echo "There are changes that are in no commit: nothing could be said of a commit." >&2; exit 1; }
+	CGO_ENABLED=1 $(GO) build -race -o bin/leaderboard-race ./cmd/leaderboard
+	NIGHTLY=1 LEADERBOARD_E2E_PROGRAM=$(CURDIR)/bin/leaderboard-race .ci/run
+	git rev-parse HEAD >.ci/green
+	$(MAKE) test-engines
 
 screenshots: ## docs/pictures, from the demo in Chromium
 	$(GO) test -C webtest -count=1 -tags screenshots -run TestScreenshots .
