@@ -21,6 +21,9 @@ const KeysPeriod int64 = 0
 // BoardsPeriod is the same of the boards: its revision changes when a board is made or deleted, or its rules change.
 const BoardsPeriod int64 = -1
 
+// ClockPeriod is the id under which the watch is told of the database clock, in AsOf, whatever it asks about.
+const ClockPeriod int64 = -2
+
 // NewHistory returns the name of a history that begins.
 func NewHistory() int64 {
 	for {

@@ -119,7 +119,7 @@ func TestBoardsGoStaleOneByOne(t *testing.T) {
 		for time.Since(began) < 20*time.Second {
 			before := time.Since(began)
 			check("a", false)
-			if before < catalogTTL || before > catalogStale {
+			if before < catalogApart || before > catalogStale {
 				check("b", before > catalogStale)
 			}
 			if _, _, err := c.Resolve(t.Context(), "nobody", "", ""); !errors.Is(err, leaderboard.ErrBoardNotFound) {

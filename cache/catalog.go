@@ -26,52 +26,46 @@ type Boards interface {
 }
 
 const (
-	catalogTTL     = time.Second
+	// catalogApart is how long after it was read a board is not read again, but for what this process did: boards that are
+	// changed all the time cost no more. It is also how long what cannot be read is left alone.
+	catalogApart   = time.Second
 	catalogWait    = 250 * time.Millisecond
 	catalogTimeout = 2 * time.Second
 	catalogBoards  = 10_000
 	catalogBytes   = 32 << 20
 	// catalogLimit is how long boards are known while MySQL is away, no shorter than pages are served.
 	catalogLimit = 10 * time.Minute
-	// catalogStale is how old a board can be whose look-ups succeed; what is read of an older one is marked stale.
-	catalogStale = catalogTTL + catalogTimeout
+	// catalogStale is how long ago a board can have been found to hold that is read without trouble; what is read of others is
+	// marked stale.
+	catalogStale = catalogApart + catalogTimeout
+	// pastKept is how long it may take until it is known that a past period was closed or given up: housekeeping tells nobody.
+	pastKept = 10 * time.Second
 )
 
-// Catalog knows boards and their periods by name. What it says is at most a second old, older only while MySQL does not
-// answer. It never takes a period for the current one that has ended by the database clock, of which it knows the
-// reading that came with the board and the time since then: the clock of this machine does not matter. Before it says that
-// a period has not begun, it asks for another reading. A board that MySQL
-// has not described for longer, for whatever reason, is marked stale, and no other board is. It may be used concurrently.
+// Catalog knows boards and their periods by name. What it says of a board holds until the watch shows that boards have
+// changed; then the board is read again, a second after it was read last at the earliest. It never takes a period for the current
+// one that has ended by the database clock, of which it knows the last reading and the time since then: the clock of this
+// machine does not matter. Before it says that a period has not begun, it waits for another reading. A board that cannot be read
+// again, for whatever reason, is marked stale, and no other board is. It may be used concurrently.
 type Catalog struct {
-	boards  Boards
-	opts    CatalogOptions
-	now     func() time.Time
-	kept    *answers[string, *listed]
-	named   *answers[periodName, *leaderboard.Period]
-	chosen  *answers[selection, *[]string]
-	lists   *answers[periodList, *[]leaderboard.Period]
-	forgot  atomic.Int64 // how often a board's labels may have changed
-	asking  calls[callKey[string], *listed]
-	unknown *unknownNames
+	boards Boards
+	opts   CatalogOptions
+	now    func() time.Time
+	listed *memo[string, *listed]
+	past   *memo[pastPeriods, []leaderboard.Period]
+	chosen *memo[selection, []string]
+	serial atomic.Int64 // of the last listed
+	forgot atomic.Int64 // how often a board's labels may have changed
+	asking calls[string, *listed]
 }
 
 // listed is a board and its current periods. It is shared; nobody writes to it.
 type listed struct {
 	leaderboard.Listing
 	calendar leaderboard.Calendar
-	asked    time.Time            // of this process, when Listing.Clock was read or before; zero: another process has read it
-	at       time.Time            // of this process, when Listing.Clock was read or later
-	boards   leaderboard.Revision // of leaderboard.BoardsPeriod before that; watched: it was known
-	watched  bool
-	until    time.Time // of one that came from CatalogOptions.LastKnown: when it is good no more
-}
-
-// stale says whether MySQL has not described the board for too long.
-func (l *listed) stale(now time.Time) bool { return !l.until.IsZero() || now.Sub(l.at) > catalogStale }
-
-// clock returns the database clock now, or a moment ago.
-func (l *listed) clock(now time.Time) leaderboard.Micros {
-	return l.Clock + leaderboard.Micros(now.Sub(l.at).Microseconds())
+	serial   int64        // no other one has it
+	sent     time.Time    // the statement that read Listing.Clock, or before that
+	told     atomic.Int64 // reading.good when CatalogOptions.OnRead was told
 }
 
 // current returns the current period of a window, nil when there is none.
@@ -84,36 +78,28 @@ func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 	return nil
 }
 
-// over says whether another period of a window has become the current one since the board was read, and at what time
-// the one that was ended, or the one that is began.
-func (l *listed) over(w leaderboard.Window, now time.Time) (since leaderboard.Micros, over bool) {
-	clock := l.clock(now)
+// over reports whether another period of a window than the one here is the current one, by the database clock.
+func (l *listed) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 	if p := l.current(w); p != nil {
-		return p.EndsAt, clock >= p.EndsAt
+		return clock >= p.EndsAt || p.StartsAt-clock > leaderboard.ClockBack
 	}
 	if !slices.Contains(l.Board.Rules.Windows, w) {
-		return 0, false
+		return false
 	}
 	span, ok := l.calendar.At(w, clock)
-	return span.StartsAt, ok && l.Clock < span.StartsAt
-}
-
-// periodName is what a past period is looked up by.
-type periodName struct {
-	board  int64
-	window leaderboard.Window
-	name   string
+	return ok && (l.Clock < span.StartsAt || l.Clock >= span.EndsAt)
 }
 
 // CatalogOptions adjust a Catalog; the zero value is fit for commands.
 type CatalogOptions struct {
-	// OnLookUp is told of each board that MySQL has just described, once a second of one that is read. It must not block.
-	OnLookUp func(leaderboard.Listing)
+	// OnRead is told of each board that is read, once a second, as it is in MySQL. It must not block.
+	OnRead func(leaderboard.Listing)
 	// LastKnown finds a board that MySQL does not describe now as some process saw it last, with how long ago that was and
 	// how long it may still be used; ok is false when there is none. nil: there is none.
 	LastKnown func(ctx context.Context, name string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error)
 	Now       func() time.Time // time.Now when nil
-	// Watch tells of boards that are made: without it each question for a board that there is not goes to the database.
+	// Watch tells when boards change, and the database clock. nil: what is known of a board holds for a second, and that there is
+	// none is asked each time.
 	Watch *watch.Watch
 	// Gate lets work begin when it has its turn: it is asked for look-ups of boards that are not known here. nil: at once.
 	Gate func(ctx context.Context, work func(context.Context) error) error
@@ -121,122 +107,150 @@ type CatalogOptions struct {
 
 // NewCatalog does no I/O.
 func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
-	if opts.OnLookUp == nil {
-		opts.OnLookUp = func(leaderboard.Listing) {}
+	if opts.OnRead == nil {
+		opts.OnRead = func(leaderboard.Listing) {}
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
 	if opts.Gate == nil {
-		opts.Gate = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
+		opts.Gate = ungated
 	}
-	rules := answerRules{limit: catalogLimit, wait: catalogWait, retry: catalogTTL, timeout: catalogTimeout, now: opts.Now}
-	return &Catalog{
-		boards: boards, opts: opts, now: opts.Now, unknown: newUnknownNames(opts.Watch), asking: calls[callKey[string], *listed]{timeout: catalogTimeout},
-		kept: newAnswers(rules, known[string](
-			func(l *listed) int64 { return int64(l.Clock) },
-			func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
-		), catalogBoards, catalogBytes),
-		named: newAnswers(rules, known[periodName](
-			func(*leaderboard.Period) int64 { return 0 }, func(*leaderboard.Period) int { return 400 },
-		), catalogBoards, catalogBytes),
-		lists: newAnswers(rules, known[periodList](
-			func(*[]leaderboard.Period) int64 { return 0 }, func(list *[]leaderboard.Period) int { return answerBytes + 200*len(*list) },
-		), catalogBoards, catalogBytes),
-		chosen: newAnswers(rules, known[selection](
-			func(*[]string) int64 { return 0 }, func(names *[]string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(*names) },
-		), catalogBoards, catalogBytes),
-	}
+	c := &Catalog{boards: boards, opts: opts, now: opts.Now, asking: calls[string, *listed]{timeout: catalogTimeout}}
+	c.listed = newMemo[string](c, c.unchanged, func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
+	c.past = newMemo[pastPeriods](c, c.isRecent, func(list []leaderboard.Period) int { return answerBytes + 200*len(list) })
+	c.chosen = newMemo[selection](c, c.unchanged, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
+	return c
 }
 
-// known has values of the catalog judged by their age.
-func known[K comparable, V any](seq func(V) int64, bytes func(V) int) answerOps[K, V] {
-	same := func(v V) V { return v }
-	return answerOps[K, V]{judge: byAge[K, V](catalogTTL, catalogTTL), seq: seq, local: same, stale: same, bytes: bytes}
+func ungated(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
+
+// unchanged reports whether the boards are as they were when something was read, or it was read just now.
+func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
+	if !r.until.IsZero() {
+		return false
+	}
+	verdict := watch.VerdictUnknown
+	if r.watched {
+		verdict = c.opts.Watch.Judge(leaderboard.BoardsPeriod, r.boards)
+	}
+	now := c.now()
+	switch {
+	case verdict == watch.VerdictFresh:
+	case r.err == nil && now.Sub(r.asked) <= catalogApart:
+		return true
+	case r.watched && verdict == watch.VerdictUnknown && c.opts.Watch.Check(ctx, leaderboard.BoardsPeriod, r.boards) == watch.VerdictFresh:
+	default:
+		return false
+	}
+	r.confirm(now)
+	return true
+}
+
+func (c *Catalog) isRecent(_ context.Context, r *reading) bool {
+	return c.now().Sub(r.asked) <= pastKept
+}
+
+func (c *Catalog) away() bool { return c.opts.Watch != nil && c.opts.Watch.Away() }
+
+// before returns the revision of the boards for what is read next, which the watch is asked for when it knows none; ok is
+// false when the database does not tell.
+func (c *Catalog) before(ctx context.Context) (r leaderboard.Revision, ok bool) {
+	w := c.opts.Watch
+	if w == nil {
+		return r, false
+	}
+	if r, ok = w.Latest(leaderboard.BoardsPeriod); !ok && !c.away() && w.Wait(ctx, leaderboard.BoardsPeriod) == nil {
+		r, ok = w.Latest(leaderboard.BoardsPeriod)
+	}
+	return r, ok
+}
+
+// clock returns the database clock, by its last reading: that of the board, or a later one of the watch. It is ahead rather
+// than behind.
+func (c *Catalog) clock(l *listed) leaderboard.Micros {
+	clock, sent := l.Clock, l.sent
+	if w := c.opts.Watch; w != nil {
+		if latest, at, ok := w.Clock(); ok && at.After(sent) {
+			clock, sent = latest, at
+		}
+	}
+	return clock + leaderboard.Micros(c.now().Sub(sent).Microseconds())
 }
 
 // Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one, "previous"
 // the one before that; every other is a name. One that is over and in which nobody played is Quiet. Errors:
 // ErrBoardNotFound, a *leaderboard.PeriodError, ErrUnavailable.
 func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
-	l, err := c.lookUp(ctx, board, 0)
+	called, w := c.now(), leaderboard.Window(window)
+	k, err := c.lookUp(ctx, board)
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	w := leaderboard.Window(window)
 	if w == "" {
-		w = l.Board.Rules.Windows[0]
+		w = k.value.Board.Rules.Windows[0]
 	}
-	now := c.now()
-	if since, over := l.over(w, now); over {
-		if l, err = c.lookUp(ctx, board, since); err != nil {
-			return leaderboard.PeriodRef{}, leaderboard.Board{}, err
-		}
-	}
-	p, err := c.period(ctx, l, w, period)
-	for looks := 0; looks < 2 && c.mayHaveBegun(err) && l.asked.Before(now); looks++ { // the first may have been under way
-		if rest := looksApart - c.now().Sub(l.asked); rest > 0 && !pause(ctx, rest) {
-			return leaderboard.PeriodRef{}, leaderboard.Board{}, ctx.Err()
-		}
-		if l, err = c.lookUp(ctx, board, l.Clock+1); err == nil {
-			p, err = c.period(ctx, l, w, period)
+	k, p, err := c.period(ctx, k, w, period, called)
+	if c.mayHaveBegun(err) {
+		if err = c.opts.Watch.Wait(ctx, leaderboard.BoardsPeriod); err == nil {
+			k, p, err = c.period(ctx, k, w, period, called)
 		}
 	}
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	ref := p.Ref(&l.Board)
-	ref.Stale = l.stale(now)
-	return ref, l.Board, nil
+	ref := p.Ref(&k.value.Board)
+	ref.Stale = k.stale(called)
+	return ref, k.value.Board, nil
 }
 
-// looksApart lies between two looks at a board for periods that have not begun: all who ask for them meanwhile share the next.
-const looksApart = 50 * time.Millisecond
-
-// mayHaveBegun reports whether an error is that a period has not begun by the clock that is remembered, while the database
-// can be asked for its own: that may have leapt, and the caller may have written to the period since.
+// mayHaveBegun reports whether an error is that a period has not begun by the clock as it is known here, while the watch can
+// read it once more: it may have leapt, and the caller may have written to the period since.
 func (c *Catalog) mayHaveBegun(err error) bool {
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
-	return ok && period.NotBegun && (c.opts.Watch == nil || !c.opts.Watch.Away())
+	return ok && period.NotBegun && c.opts.Watch != nil && !c.away()
 }
 
-// period finds a period of a window by what it was called in a request.
-func (c *Catalog) period(ctx context.Context, l *listed, w leaderboard.Window, name string) (*leaderboard.Period, error) {
-	now := l.clock(c.now())
+// period finds a period of a window by what it was called in a request, in what is known of the board, or what is read now
+// because another period has begun.
+func (c *Catalog) period(ctx context.Context, k *known[*listed], w leaderboard.Window, name string, called time.Time) (*known[*listed], *leaderboard.Period, error) {
+	now := c.clock(k.value)
+	if k.value.over(w, now) {
+		var err error
+		if k, err = c.lookUpAfter(ctx, k.value.Board.Name, called); err != nil {
+			return k, nil, err
+		}
+		now = c.clock(k.value)
+	}
+	l := k.value
 	current, past, err := l.Find(l.calendar, now, w, name)
 	if current != nil || err != nil {
-		return current, err
+		return k, current, err
 	}
-	key := periodName{l.Board.ID, w, past.Name}
-	if p, ok := c.named.fresh(key, 0); ok {
-		return p, nil
-	}
-	return c.named.get(ctx, key, 0, func(ctx context.Context, _ int64) (*leaderboard.Period, error) {
+	found, err := c.past.get(ctx, pastPeriods{of: l.serial, window: w, name: past.Name}, func(ctx context.Context, k *known[[]leaderboard.Period]) error {
 		p, err := leaderboard.FindPast(ctx, c.boards, &l.Board, w, past, now)
-		return &p, err
+		k.value = []leaderboard.Period{p}
+		return err
 	})
+	if err != nil {
+		return k, nil, err
+	}
+	return k, &found.value[0], nil
 }
 
 // Board finds a board by name.
 func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	l, err := c.lookUp(ctx, name, 0)
+	k, err := c.lookUp(ctx, name)
 	if err != nil {
 		return leaderboard.Board{}, err
 	}
-	return l.Board, nil
+	return k.value.Board, nil
 }
 
 // Forget makes the next look-up of a board ask MySQL, because this process has just changed it.
 func (c *Catalog) Forget(name string) {
 	c.forgot.Add(1)
-	c.forget(name)
-}
-
-// forget forgets a board, and what look-ups under way will bring.
-func (c *Catalog) forget(name string) {
-	c.asking.forget(callKey[string]{name, 0})
-	c.kept.forget(name)
-	c.unknown.names.delete(name)
+	c.listed.forget(name)
 }
 
 // Committed tells of a commit that this process has made to a period of a board. When another process has changed the
@@ -244,115 +258,136 @@ func (c *Catalog) forget(name string) {
 // of the commit finds it. What labels select is forgotten only when the board is known here with other labels. It does
 // not block.
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
-	h, ok := c.kept.kept.get(ref.Board)
+	k, ok := c.listed.kept.get(ref.Board)
 	if !ok {
-		c.forget(ref.Board) // what a look-up under way will bring
+		c.listed.forget(ref.Board) // what a look-up under way will bring
 		return
 	}
-	known := &h.value.Board
-	if known.ID == ref.BoardID && reflect.DeepEqual(&known.Rules, ref.Rules) {
+	board := &k.value.Board
+	if board.ID == ref.BoardID && reflect.DeepEqual(&board.Rules, ref.Rules) {
 		return // the ids of its periods follow from these
 	}
-	if known.ID != ref.BoardID || !maps.Equal(known.Rules.Labels, ref.Rules.Labels) {
+	if board.ID != ref.BoardID || !maps.Equal(board.Rules.Labels, ref.Rules.Labels) {
 		c.forgot.Add(1)
 	}
-	c.forget(ref.Board)
+	c.listed.forget(ref.Board)
 }
 
 // Renew makes what is known of a board newer than it was at the call, and waits for that. Callers who found the same
-// share one look-up, and none is needed while the watch shows that no board has changed. Errors: ErrBoardNotFound,
-// ErrUnavailable.
+// share one look-up, and none is needed for what was read within a second while the watch shows that no board has changed.
+// Errors: ErrBoardNotFound, ErrUnavailable.
 func (c *Catalog) Renew(ctx context.Context, name string) error {
-	since := leaderboard.Micros(0)
-	if h, ok := c.kept.kept.get(name); ok {
-		if h.value.watched && c.unknown.unchanged(ctx, h.value.boards) {
-			return nil
+	called, w := c.now(), c.opts.Watch
+	k, ok := c.listed.find(name)
+	if ok && k.watched && called.Sub(k.asked) <= catalogApart && !c.away() && w.Wait(ctx, leaderboard.BoardsPeriod) == nil {
+		if now, ok := w.Latest(leaderboard.BoardsPeriod); ok && now == k.boards {
+			return k.err
 		}
-		since = h.value.Clock + 1
 	}
-	_, err := c.lookUp(ctx, name, since)
+	_, err := c.lookUpAfter(ctx, name, called)
 	return err
 }
 
-// lookUp finds a board as it was at since or later, by the database clock. While MySQL is away, what was known before
-// since is not good enough.
-func (c *Catalog) lookUp(ctx context.Context, name string, since leaderboard.Micros) (*listed, error) {
-	if l, ok := c.kept.fresh(name, int64(since)); ok && l.until.IsZero() {
-		return l, nil
+// lookUp finds a board.
+func (c *Catalog) lookUp(ctx context.Context, name string) (*known[*listed], error) {
+	k, ok := c.listed.fresh(ctx, name)
+	if !ok {
+		return c.listed.again(ctx, name, c.load(name))
 	}
-	if c.unknown.has(ctx, name) {
-		return nil, leaderboard.ErrBoardNotFound
+	if k.err != nil {
+		return nil, k.err
 	}
-	before, watched := c.unknown.before()
-	forgot := c.forgot.Load()
-	l, err := c.kept.get(ctx, name, int64(since), func(ctx context.Context, _ int64) (*listed, error) { return c.load(ctx, name, since) })
-	if watched && errors.Is(err, leaderboard.ErrBoardNotFound) {
-		if c.unknown.keep(name, before); c.forgot.Load() != forgot { // this process may just have made it
-			c.unknown.names.delete(name)
-		}
+	if good, told := k.good.Load(), k.value.told.Load(); good > told && k.value.told.CompareAndSwap(told, good) {
+		c.opts.OnRead(c.asItIs(k.value))
 	}
-	if err == nil && !l.usable(c.now()) {
-		return nil, fmt.Errorf("%w: the board was last seen in the database too long ago", leaderboard.ErrUnavailable)
-	}
-	return l, err
+	return k, nil
 }
 
-func (l *listed) usable(now time.Time) bool { return l.until.IsZero() || now.Before(l.until) }
+// asItIs returns a board that is known to be so still, with the clock and the revisions of its periods as the watch knows
+// them.
+func (c *Catalog) asItIs(l *listed) leaderboard.Listing {
+	now := l.Listing
+	now.Clock, now.Periods = c.clock(l), slices.Clone(l.Periods)
+	for i := range now.Periods {
+		p := &now.Periods[i]
+		if r, ok := c.opts.Watch.Latest(p.ID); ok && r.History == p.History && r.Seq > p.LastSeq {
+			p.LastSeq, p.Committed = r.Seq, r.AsOf
+		}
+	}
+	return now
+}
+
+// lookUpAfter asks MySQL for a board after a moment. What others know while it is away is not good enough.
+func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time) (*known[*listed], error) {
+	for range 2 { // the first may have been under way
+		k, err := c.listed.start(ctx, name, c.load(name)).wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !k.asked.Before(moment) {
+			return k, k.err
+		}
+	}
+	return nil, fmt.Errorf("%w: the board was last seen in the database too long ago", leaderboard.ErrUnavailable)
+}
 
 // load asks MySQL. While that does not answer, a board that this process does not know is looked for where other processes
 // left it.
-func (c *Catalog) load(ctx context.Context, name string, since leaderboard.Micros) (*listed, error) {
-	if h, ok := c.kept.kept.get(name); c.opts.LastKnown == nil || ok && h.age(c.now()) <= catalogLimit && h.value.usable(c.now()) {
-		return c.ask(ctx, name)
+func (c *Catalog) load(name string) loader[*listed] {
+	return func(ctx context.Context, k *known[*listed]) (err error) {
+		if last, ok := c.listed.kept.get(name); c.opts.LastKnown == nil || ok && last.usable(c.now()) {
+			k.value, err = c.ask(ctx, name)
+			return err
+		}
+		asked := c.asking.start(ctx, name, func(ctx context.Context) (*listed, error) { return c.ask(ctx, name) }, func(*listed, error) {})
+		soon, cancel := context.WithTimeout(ctx, catalogWait)
+		defer cancel()
+		if k.value, err = asked.wait(soon); err == nil || isAnswer(err) {
+			return err
+		}
+		if c.lastKnown(ctx, name, k) {
+			return nil
+		}
+		if k.value, err = asked.wait(ctx); errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
+			err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
+		}
+		return err
 	}
-	asked := c.asking.start(ctx, callKey[string]{name, int64(since)}, func(ctx context.Context) (*listed, error) { return c.ask(ctx, name) }, func(*listed, error) {})
-	soon, cancel := context.WithTimeout(ctx, catalogWait)
-	defer cancel()
-	l, err := asked.wait(soon)
-	if err == nil || isAnswer(err) {
-		return l, err
-	}
-	if l, ok := c.lastKnown(ctx, name); ok && l.Clock >= since {
-		return l, nil
-	}
-	if l, err = asked.wait(ctx); errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
-		err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
-	}
-	return l, err
 }
 
 // lastKnown finds a board as another process saw it last.
-func (c *Catalog) lastKnown(ctx context.Context, name string) (*listed, bool) {
+func (c *Catalog) lastKnown(ctx context.Context, name string, k *known[*listed]) bool {
 	found, age, left, ok, err := c.opts.LastKnown(ctx, name)
 	if err != nil || !ok {
-		return nil, false
+		return false
 	}
 	now := c.now()
-	l := &listed{Listing: found, at: now.Add(-age), until: now.Add(left)}
-	l.calendar, err = found.Board.Rules.Calendar()
-	return l, err == nil
+	k.asked, k.until = now.Add(-age), now.Add(left)
+	k.fail(now)
+	k.value, err = c.newListed(found, k.asked)
+	return err == nil
 }
 
-func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
-	var found leaderboard.Listing
-	before, watched := c.unknown.before()
-	find := func(ctx context.Context) (err error) {
-		found, err = c.boards.Current(ctx, name)
-		return err
-	}
+func (c *Catalog) newListed(l leaderboard.Listing, sent time.Time) (*listed, error) {
+	calendar, err := l.Board.Rules.Calendar()
+	return &listed{Listing: l, calendar: calendar, serial: c.serial.Add(1), sent: sent}, err
+}
+
+func (c *Catalog) ask(ctx context.Context, name string) (l *listed, err error) {
 	gate := c.opts.Gate
-	if _, known := c.kept.kept.get(name); known { // what is read never waits behind what is asked for
-		gate = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
+	if _, known := c.listed.kept.get(name); known { // what is read never waits behind what is asked for
+		gate = ungated
 	}
-	asked := c.now()
-	err := gate(ctx, find)
-	if err != nil {
-		return nil, err
+	err = gate(ctx, func(ctx context.Context) error {
+		sent := c.now()
+		found, err := c.boards.Current(ctx, name)
+		if err == nil {
+			l, err = c.newListed(found, sent)
+		}
+		return err
+	})
+	if err == nil {
+		c.opts.OnRead(l.Listing)
 	}
-	l := &listed{Listing: found, asked: asked, at: c.now(), boards: before, watched: watched}
-	if l.calendar, err = found.Board.Rules.Calendar(); err != nil {
-		return nil, err
-	}
-	c.opts.OnLookUp(found)
-	return l, nil
+	return l, err
 }

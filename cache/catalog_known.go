@@ -12,10 +12,10 @@ import (
 func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Listing {
 	var found []leaderboard.Listing
 	now := c.now()
-	for _, h := range c.kept.kept.all() {
-		b := &h.value.Board
-		if b.Name > after && h.age(now) <= catalogLimit && h.value.usable(now) && want(b) {
-			found = append(found, h.value.Listing)
+	for _, k := range c.listed.kept.all() {
+		b := &k.value.Board
+		if b.Name > after && k.usable(now) && want(b) {
+			found = append(found, k.value.Listing)
 		}
 	}
 	slices.SortFunc(found, func(a, b leaderboard.Listing) int { return cmp.Compare(a.Board.Name, b.Board.Name) })
@@ -25,11 +25,11 @@ func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) b
 // KnownPeriod returns the period of a board's first window that was current when the board was found last; ok is false when
 // the board is not known here, or has none. Nobody is asked.
 func (c *Catalog) KnownPeriod(board string) (p leaderboard.Period, ok bool) {
-	h, ok := c.kept.kept.get(board)
+	k, ok := c.listed.kept.get(board)
 	if !ok {
 		return p, false
 	}
-	current := h.value.current(h.value.Board.Rules.Windows[0])
+	current := k.value.current(k.value.Board.Rules.Windows[0])
 	if current == nil {
 		return p, false
 	}

@@ -19,19 +19,17 @@ type selection struct {
 // Labelled returns the names of the boards that have all labels, private ones included, in order. Errors:
 // ErrUnavailable, a *leaderboard.RuleError when there are too many of them.
 func (c *Catalog) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
-	key := selection{labels.String(), c.forgot.Load()}
-	names, ok := c.chosen.fresh(key, 0)
-	if !ok {
-		var err error
-		names, err = c.chosen.get(ctx, key, 0, func(ctx context.Context, _ int64) (*[]string, error) { return c.choose(ctx, labels) })
-		if err != nil {
-			return nil, err
-		}
+	k, err := c.chosen.get(ctx, selection{labels.String(), c.forgot.Load()}, func(ctx context.Context, k *known[[]string]) (err error) {
+		k.value, err = c.choose(ctx, labels)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return *names, nil
+	return k.value, nil
 }
 
-func (c *Catalog) choose(ctx context.Context, labels leaderboard.Labels) (*[]string, error) {
+func (c *Catalog) choose(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
 	boards, err := c.boards.BoardsLabelled(ctx, labels, "", maxSelected+1)
 	if err != nil {
 		return nil, err
@@ -45,5 +43,5 @@ func (c *Catalog) choose(ctx context.Context, labels leaderboard.Labels) (*[]str
 	for i := range boards {
 		names[i] = boards[i].Name
 	}
-	return &names, nil
+	return names, nil
 }

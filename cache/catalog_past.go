@@ -6,33 +6,29 @@ import (
 	"leaderboard"
 )
 
-// periodList is what a list of periods is kept under. Another period begins, or one ends, with a listing of another
-// moment.
-type periodList struct {
-	board  int64
+// pastPeriods is what is kept of past periods: one with a name, or so many before a moment.
+type pastPeriods struct {
+	of     int64 // listed.serial: when the board is read again, so are they
 	window leaderboard.Window
+	name   string
 	before leaderboard.Micros
 	limit  int
-	clock  leaderboard.Micros // of the listing
 }
 
 // PeriodsBefore lists the periods of a board's window that begin before a moment, the latest first, at most limit. Those
 // in which nobody played are none of them. Errors: ErrBoardNotFound, ErrUnavailable.
 func (c *Catalog) PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
-	l, err := c.lookUp(ctx, board, 0)
+	of, err := c.lookUp(ctx, board)
 	if err != nil {
 		return nil, err
 	}
-	key := periodList{l.Board.ID, w, before, limit, l.Clock}
-	list, ok := c.lists.fresh(key, 0)
-	if !ok {
-		list, err = c.lists.get(ctx, key, 0, func(ctx context.Context, _ int64) (*[]leaderboard.Period, error) {
-			periods, err := c.boards.PeriodsBefore(ctx, l.Board.ID, w, before, limit)
-			return &periods, err
-		})
-	}
+	l := of.value
+	list, err := c.past.get(ctx, pastPeriods{of: l.serial, window: w, before: before, limit: limit}, func(ctx context.Context, k *known[[]leaderboard.Period]) (err error) {
+		k.value, err = c.boards.PeriodsBefore(ctx, l.Board.ID, w, before, limit)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return *list, nil
+	return list.value, nil
 }

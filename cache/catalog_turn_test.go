@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/watch"
 	"leaderboard/store/storetest"
 )
 
@@ -20,7 +21,9 @@ type turning struct {
 
 func newTurning(t *testing.T, offset time.Duration) *turning {
 	m := storetest.NewModel()
-	c := &turning{Catalog: NewCatalog(m, CatalogOptions{}), t: t, model: m, offset: offset}
+	w := watch.New(m, watch.Options{})
+	go w.Run(t.Context())
+	c := &turning{Catalog: NewCatalog(m, CatalogOptions{Watch: w}), t: t, model: m, offset: offset}
 	c.tick()
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime, leaderboard.WindowDay}}
 	if _, _, err := m.PutBoard(t.Context(), "b", rules); err != nil {

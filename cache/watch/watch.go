@@ -19,7 +19,8 @@ import (
 
 // Source is the database.
 type Source interface {
-	// Revisions returns the revisions of those of the periods that exist. periods has at most Options.Chunk ids.
+	// Revisions returns the revisions of those of the periods that exist, and the clock as that of leaderboard.ClockPeriod.
+	// periods has at most Options.Chunk ids.
 	Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error)
 }
 
@@ -90,6 +91,7 @@ type Watch struct {
 	lastSent atomic.Pointer[time.Time] // of the last round without an error, nil before it
 	failed   atomic.Pointer[time.Time] // when the first round was sent that failed since, nil when the last did not
 	asking   atomic.Pointer[time.Time] // when the round under way was sent, nil when none is
+	clock    atomic.Pointer[sample]    // of leaderboard.ClockPeriod, nil before the first
 }
 
 // period is what is known of one period.
@@ -287,6 +289,15 @@ func (w *Watch) Latest(id int64) (r leaderboard.Revision, ok bool) {
 	return latest.Revision, latest.exists
 }
 
+// Clock returns what the database clock said when a statement read it last, and when that was sent; ok is false when none
+// has read it.
+func (w *Watch) Clock() (clock leaderboard.Micros, sent time.Time, ok bool) {
+	if last := w.clock.Load(); last != nil {
+		return last.AsOf, last.sent, true
+	}
+	return 0, sent, false
+}
+
 // Away says that the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
 func (w *Watch) Away() bool {
 	now := w.now()
@@ -433,6 +444,9 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 			if p, ok := w.periods.Load(id); ok {
 				p.(*period).note(sample{r, exists, sent}, w.opts.MaxAge)
 			}
+		}
+		if clock, ok := revisions[leaderboard.ClockPeriod]; ok {
+			w.clock.Store(&sample{clock, ok, sent})
 		}
 		w.opts.OnShown(revisions, sent)
 	}

@@ -47,7 +47,7 @@ func (a *App) wireResident() {
 
 // wireCatalog makes the catalog, and tells who wants to know of the boards that are read here.
 func (a *App) wireCatalog() {
-	opts := cache.CatalogOptions{Watch: a.watch, Gate: a.gate, OnLookUp: func(l leaderboard.Listing) {
+	opts := cache.CatalogOptions{Watch: a.watch, Gate: a.gate, OnRead: func(l leaderboard.Listing) {
 		a.refresher.Follow(l)
 		if a.listings != nil {
 			a.listings.Looked(l)

@@ -25,6 +25,7 @@ type Model struct {
 	runs       []leaderboard.Run        // ordered by id
 	silent     map[int64]bool           // runs of which nothing is heard
 	lastID     int64
+	changes    int64 // of boards
 
 	profiles       map[string]leaderboard.Profile
 	friends        map[string]map[string]bool

@@ -46,6 +46,7 @@ func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard
 		}
 	}
 	if b == nil {
+		m.changes++
 		return m.create(name, rules), true, nil
 	}
 	if reflect.DeepEqual(b.Rules, rules) {
@@ -54,6 +55,7 @@ func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard
 	if conflict := m.conflict(b, &rules); conflict != nil {
 		return leaderboard.Board{}, false, conflict
 	}
+	m.changes++
 	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
 	m.current(b)
 	return b.Board, false, nil
@@ -125,6 +127,7 @@ func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 	if b == nil {
 		return leaderboard.ErrBoardNotFound
 	}
+	m.changes++
 	for _, p := range b.periods {
 		delete(m.periods, p.ID)
 	}

@@ -30,8 +30,8 @@ func TestPlans(t *testing.T) {
 		"past of a member": {
 			Query: (&past{member: "m2", views: several.views}).text(), Keys: map[string]string{"p": "PRIMARY", "e": "PRIMARY"},
 		},
-		"revisions":         {Query: revisionsText([]int64{1, 2, 3}), Keys: map[string]string{"periods": "PRIMARY"}},
-		"revisions of keys": {Query: revisionsText([]int64{-1, 0, 1, 2}), Keys: map[string]string{"periods": "PRIMARY", "table_versions": "PRIMARY"}},
+		"revisions":         {Query: revisionsText("NOW(6)", []int64{1, 2, 3}), Keys: map[string]string{"periods": "PRIMARY"}},
+		"revisions of keys": {Query: revisionsText("NOW(6)", []int64{-1, 0, 1, 2}), Keys: map[string]string{"periods": "PRIMARY", "table_versions": "PRIMARY"}},
 		"states of several": {Query: several.lookText(), Keys: map[string]string{"p": "PRIMARY"}},
 	})
 }

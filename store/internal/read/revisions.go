@@ -2,15 +2,16 @@ package read
 
 import (
 	"context"
-	"database/sql"
 	"slices"
+	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
 )
 
 // Revisions returns the revisions of those of the periods that exist, by primary key and on a connection of its own. It
-// implements watch.Source. Those of watchedTables have one too. A server that is read-only is no source: ErrUnavailable.
+// implements watch.Source. Those of watchedTables have one too, and the clock is told besides. A server that is read-only is
+// no source: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
 	for id := range watchedTables() {
@@ -21,7 +22,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	if len(periods) == 0 {
 		return found, nil
 	}
-	rows, err := s.db.Watch.QueryContext(ctx, s.db.Limited(revisionsText(periods)))
+	rows, err := s.db.Watch.QueryContext(ctx, s.db.Limited(revisionsText(s.db.Sysdate(), periods)))
 	if err != nil {
 		return nil, db.Translate(ctx, "revisions", err)
 	}
@@ -30,19 +31,18 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 		var (
 			id       int64
 			r        leaderboard.Revision
-			at       sql.NullTime
+			at       time.Time
 			settings string
 		)
 		if err := rows.Scan(&id, &r.History, &r.Seq, &at, &settings); err != nil {
 			return nil, db.Translate(ctx, "revisions", err)
 		}
-		if !at.Valid {
+		if id == leaderboard.ClockPeriod {
 			if err := s.db.Refuse(settings); err != nil {
 				return nil, db.Translate(ctx, "revisions", err)
 			}
-			continue
 		}
-		r.AsOf = leaderboard.MicrosOf(at.Time)
+		r.AsOf = leaderboard.MicrosOf(at)
 		found[id] = r
 	}
 	if err := rows.Err(); err != nil {
@@ -56,8 +56,8 @@ func watchedTables() map[int64]string {
 	return map[int64]string{leaderboard.KeysPeriod: "api_keys", leaderboard.BoardsPeriod: "boards"}
 }
 
-func revisionsText(periods []int64) string {
-	t := (&db.Text{}).Str("SELECT 0 AS id, 0 AS incarnation, 0 AS last_seq, NULL AS committed_at, " + db.ServerSettings + " AS settings")
+func revisionsText(clock string, periods []int64) string {
+	t := (&db.Text{}).Str("SELECT ").Int(leaderboard.ClockPeriod).Str(" AS id, 0 AS incarnation, 0 AS last_seq, " + clock + " AS committed_at, " + db.ServerSettings + " AS settings")
 	t.Str(" UNION ALL SELECT id, incarnation, last_seq, committed_at, '' FROM periods WHERE id IN (")
 	for i, id := range periods {
 		t.Comma(i).Int(id)

@@ -1,0 +1,189 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/watch"
+	"leaderboard/store/storetest"
+)
+
+// watched is a catalog of one board, as servers have it.
+type watched struct {
+	*Catalog
+	t     *testing.T
+	shelf *shelf
+	model *storetest.Model // what the watch asks
+	told  int
+}
+
+func newWatched(t *testing.T) *watched {
+	c := &watched{t: t, shelf: &shelf{}, model: storetest.NewModel()}
+	w := watch.New(c.model, watch.Options{})
+	go w.Run(t.Context())
+	c.shelf.put(1, nil, 0)
+	c.Catalog = NewCatalog(c.shelf, CatalogOptions{Watch: w, OnRead: func(leaderboard.Listing) { c.told++ }})
+	c.version(1) // from now on the watch knows the revision of the boards
+	time.Sleep(2 * time.Second)
+	c.version(1)
+	return c
+}
+
+// change lets another server change the board, or another one.
+func (c *watched) change(version int64) {
+	c.t.Helper()
+	c.shelf.put(version, nil, 0)
+	if _, _, err := c.model.PutBoard(c.t.Context(), fmt.Sprint("b", time.Now().UnixNano()), leaderboard.Rules{}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// version reads the board, and returns how many look-ups there were so far.
+func (c *watched) version(want int64) int {
+	c.t.Helper()
+	b, err := c.Board(c.t.Context(), "b")
+	if err != nil || b.Version != want {
+		c.t.Errorf("version %d, %v; want %d", b.Version, err, want)
+	}
+	c.shelf.mu.Lock()
+	defer c.shelf.mu.Unlock()
+	return c.shelf.reads
+}
+
+// TestCatalogFollowsTheWatch: a board is read again when boards have changed, at once if it was not read just now, and not for
+// its age; who wants to know of boards that are read is told once a second.
+func TestCatalogFollowsTheWatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newWatched(t)
+		before, told := c.version(1), c.told
+		for range 6000 {
+			time.Sleep(10 * time.Millisecond)
+			c.version(1)
+		}
+		if n := c.version(1); n != before {
+			t.Errorf("%d look-ups in a minute without changes", n-before)
+		}
+		if n := c.told - told; n < 55 || n > 60 {
+			t.Errorf("told %d times in a minute", n)
+		}
+		time.Sleep(time.Hour) // nobody reads, and the watch forgets
+		if n := c.version(1); n != before {
+			t.Errorf("%d look-ups after a pause", n-before)
+		}
+		c.change(2)
+		time.Sleep(260 * time.Millisecond) // of the watch: an interval, and as old as what it showed may be
+		c.version(2)
+		c.change(3)
+		time.Sleep(catalogApart + time.Millisecond)
+		c.version(3)
+		time.Sleep(time.Hour)
+		c.change(4)
+		before = c.version(4)
+		for range 1000 { // somebody makes boards all the time
+			c.change(4)
+			time.Sleep(10 * time.Millisecond)
+			c.version(4)
+		}
+		if n := c.version(4) - before; n < 9 || n > 11 {
+			t.Errorf("%d look-ups in ten seconds of changes", n)
+		}
+	})
+}
+
+// TestCatalogWhileTheWatchIsAway: what is known is served while the database does not answer, without a look-up, marked stale
+// after a moment, for ten minutes; what there is not is not said not to be there.
+func TestCatalogWhileTheWatchIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newWatched(t)
+		if _, err := c.Board(t.Context(), "none"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			t.Fatal(err)
+		}
+		c.model.Fail(leaderboard.ErrUnavailable)
+		c.shelf.put(2, leaderboard.ErrUnavailable, 0)
+		began, before := time.Now(), c.version(1)
+		for time.Since(began) < catalogLimit-2*time.Second {
+			ref, _, err := c.Resolve(t.Context(), "b", "", "")
+			if age := time.Since(began); err != nil || age > catalogStale && !ref.Stale || age < catalogApart && ref.Stale {
+				t.Fatalf("after %v: stale %t, %v", age, ref.Stale, err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if n := c.version(1) - before; n > 1 {
+			t.Errorf("%d look-ups while the watch knows that nobody answers", n)
+		}
+		if _, err := c.Board(t.Context(), "none"); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("a name that no board had: %v", err)
+		}
+		time.Sleep(3 * time.Second)
+		if _, err := c.Board(t.Context(), "b"); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("after ten minutes: %v", err)
+		}
+		c.model.Fail(nil)
+		c.change(2)
+		time.Sleep(time.Second)
+		c.version(2)
+	})
+}
+
+// TestCatalogAfterARestore: a database that was restored to where fewer boards had changed is read again.
+func TestCatalogAfterARestore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := &versions{}
+		v.boards.Store(7)
+		w := watch.New(v, watch.Options{})
+		go w.Run(t.Context())
+		s := &shelf{}
+		s.put(5, nil, 0)
+		c := NewCatalog(s, CatalogOptions{Watch: w})
+		version := func(want int64) {
+			t.Helper()
+			if b, err := c.Board(t.Context(), "b"); err != nil || b.Version != want {
+				t.Errorf("version %d, %v; want %d", b.Version, err, want)
+			}
+		}
+		for range 20 {
+			version(5)
+			time.Sleep(100 * time.Millisecond)
+		}
+		s.put(3, nil, 0)
+		v.boards.Store(6)
+		time.Sleep(100 * time.Millisecond)
+		version(3)
+		s.put(4, nil, 0) // a period that was read is gone, though no board has changed: who finds that renews
+		time.Sleep(2 * time.Second)
+		version(3)
+		if err := c.Renew(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		version(4)
+	})
+}
+
+// BenchmarkResolve is the way of every request.
+func BenchmarkResolve(b *testing.B) {
+	s := &shelf{}
+	s.put(1, nil, 0)
+	w := watch.New(&versions{}, watch.Options{})
+	go w.Run(b.Context())
+	c := NewCatalog(s, CatalogOptions{Watch: w})
+	var failed atomic.Int64
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if _, _, err := c.Resolve(b.Context(), "b", "", ""); err != nil {
+				failed.Add(1)
+			}
+		}
+	})
+	if n := failed.Load(); n > 0 {
+		b.Errorf("%d failed", n)
+	}
+}

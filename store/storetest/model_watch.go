@@ -1,0 +1,24 @@
+package storetest
+
+import (
+	"context"
+
+	"leaderboard"
+)
+
+// Revisions does what store.Store.Revisions does. There are no API keys.
+func (m *Model) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	found := map[int64]leaderboard.Revision{leaderboard.ClockPeriod: {AsOf: m.clock()}}
+	for _, id := range periods {
+		if p := m.periods[id]; p != nil {
+			found[id] = p.Revision()
+		} else if id == leaderboard.BoardsPeriod {
+			found[id] = leaderboard.Revision{Seq: m.changes}
+		}
+	}
+	return found, nil
+}
