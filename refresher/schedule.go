@@ -61,7 +61,7 @@ func newScheduler(
 	}
 }
 
-// follow tells of a board that is being read, as MySQL has just described it. It does not block.
+// follow tells of a board that is being read, as it is in MySQL. It does not block.
 func (s *scheduler) follow(l leaderboard.Listing) {
 	now := time.Now()
 	s.mu.Lock()
