@@ -42,7 +42,7 @@ func hashedKey(t *testing.T, s *store.Store, id string) leaderboard.HashedKey {
 func keysVersion(t *testing.T, s *store.Store) leaderboard.Revision {
 	t.Helper()
 	r, err := s.Revisions(t.Context(), []int64{leaderboard.KeysPeriod})
-	if err != nil || len(r) != 1 {
+	if err != nil || len(r) != 2 || r[leaderboard.ClockPeriod].AsOf == 0 {
 		t.Fatalf("%v, %v", r, err)
 	}
 	return r[leaderboard.KeysPeriod]
