@@ -92,8 +92,9 @@ func (l *listed) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 
 // CatalogOptions adjust a Catalog; the zero value is fit for commands.
 type CatalogOptions struct {
-	// OnRead is told of each board that is read, once a second, as it is in MySQL. It must not block.
-	OnRead func(leaderboard.Listing)
+	// OnRead is told of each board that is read, once a second: how MySQL described it last, and the database clock now. It
+	// must not block.
+	OnRead func(l leaderboard.Listing, clock leaderboard.Micros)
 	// LastKnown finds a board that MySQL does not describe now as some process saw it last, with how long ago that was and
 	// how long it may still be used; ok is false when there is none. nil: there is none.
 	LastKnown func(ctx context.Context, name string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error)
@@ -108,7 +109,7 @@ type CatalogOptions struct {
 // NewCatalog does no I/O.
 func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 	if opts.OnRead == nil {
-		opts.OnRead = func(leaderboard.Listing) {}
+		opts.OnRead = func(leaderboard.Listing, leaderboard.Micros) {}
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -298,23 +299,9 @@ func (c *Catalog) lookUp(ctx context.Context, name string) (*known[*listed], err
 		return nil, k.err
 	}
 	if good, told := k.good.Load(), k.value.told.Load(); good > told && k.value.told.CompareAndSwap(told, good) {
-		c.opts.OnRead(c.asItIs(k.value))
+		c.opts.OnRead(k.value.Listing, c.clock(k.value))
 	}
 	return k, nil
-}
-
-// asItIs returns a board that is known to be so still, with the clock and the revisions of its periods as the watch knows
-// them.
-func (c *Catalog) asItIs(l *listed) leaderboard.Listing {
-	now := l.Listing
-	now.Clock, now.Periods = c.clock(l), slices.Clone(l.Periods)
-	for i := range now.Periods {
-		p := &now.Periods[i]
-		if r, ok := c.opts.Watch.Latest(p.ID); ok && r.History == p.History && r.Seq > p.LastSeq {
-			p.LastSeq, p.Committed = r.Seq, r.AsOf
-		}
-	}
-	return now
 }
 
 // lookUpAfter asks MySQL for a board after a moment. What others know while it is away is not good enough.
@@ -387,7 +374,7 @@ func (c *Catalog) ask(ctx context.Context, name string) (l *listed, err error) {
 		return err
 	})
 	if err == nil {
-		c.opts.OnRead(l.Listing)
+		c.opts.OnRead(l.Listing, l.Clock)
 	}
 	return l, err
 }

@@ -27,7 +27,7 @@ func newWatched(t *testing.T) *watched {
 	w := watch.New(c.model, watch.Options{})
 	go w.Run(t.Context())
 	c.shelf.put(1, nil, 0)
-	c.Catalog = NewCatalog(c.shelf, CatalogOptions{Watch: w, OnRead: func(leaderboard.Listing) { c.told++ }})
+	c.Catalog = NewCatalog(c.shelf, CatalogOptions{Watch: w, OnRead: func(leaderboard.Listing, leaderboard.Micros) { c.told++ }})
 	c.version(1) // from now on the watch knows the revision of the boards
 	time.Sleep(2 * time.Second)
 	c.version(1)

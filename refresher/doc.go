@@ -20,7 +20,7 @@
 //
 // # Whom the schedule is for
 //
-// It follows the boards that this process reads: the catalog tells of each, once a second, as the watch knows it.
+// It follows the boards that this process reads: the catalog tells of each once a second.
 // Of a board that nobody reads here nothing is asked. Only those with a cron expression are found in the list of all
 // boards, once a minute, because a full refresh is due whether anybody reads or not, and makes the copy where there is none: that is
 // what it is ordered for. Unless Redis is nearly full: then what is left is for boards that are read. Boards due at the same minute are

@@ -35,7 +35,9 @@ type plan struct {
 	following bool      // it is read here: catch-ups and looks are due
 	read      time.Time // last
 	periods   []leaderboard.Period
-	idle      time.Duration // how long after it was read it is followed
+	clock     leaderboard.Micros // of the database, when they were so
+	told      time.Time          // when they were told of first
+	idle      time.Duration      // how long after it was read it is followed
 
 	full     schedule // nil: none
 	tick     time.Time
@@ -194,6 +196,7 @@ type dueTasks struct {
 	tick                time.Time // of full
 	interval            time.Duration
 	read                bool // since the tick before
+	unsure              bool // the board was read since MySQL described periods
 	periods             []leaderboard.Period
 }
 
@@ -212,7 +215,7 @@ func (d *dueTasks) period(w leaderboard.Window) (leaderboard.Period, bool) {
 // take says what is due and sets when it is next. Who is read no more is not caught up with.
 func (p *plan) take(now time.Time) dueTasks {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
-	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), periods: p.periods}
+	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), unsure: p.read.After(p.told), periods: p.periods}
 	if d.full {
 		p.scheduleFull(now)
 	}

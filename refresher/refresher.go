@@ -151,7 +151,7 @@ func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context
 	}
 }
 
-// Follow tells of a board that is being read, as it is in MySQL: the schedule of its rules holds for as long
+// Follow tells of a board that is being read, as MySQL described it last: the schedule of its rules holds for as long
 // as it is called now and then. It does not block.
 func (r *Refresher) Follow(l leaderboard.Listing) {
 	if r.scheduler != nil {

@@ -61,7 +61,7 @@ func newScheduler(
 	}
 }
 
-// follow tells of a board that is being read, as it is in MySQL. It does not block.
+// follow tells of a board that is being read, as MySQL described it last. It does not block.
 func (s *scheduler) follow(l leaderboard.Listing) {
 	now := time.Now()
 	s.mu.Lock()
@@ -70,7 +70,10 @@ func (s *scheduler) follow(l leaderboard.Listing) {
 	if p == nil || p.board.Version != l.Board.Version {
 		p = s.put(newPlan(l.Board, now, s.random, s.wall))
 	}
-	p.periods, p.read = l.Periods, now
+	if p.periods == nil || p.clock != l.Clock {
+		p.periods, p.clock, p.told = l.Periods, l.Clock, now
+	}
+	p.read = now
 	if !p.following {
 		p.resume(now)
 		s.enqueue(p)
@@ -224,7 +227,7 @@ func (s *scheduler) list(b leaderboard.Board, now time.Time) {
 	}
 	p := newPlan(b, now, s.random, s.wall)
 	if old != nil && old.following {
-		p.periods, p.read = old.periods, old.read
+		p.periods, p.clock, p.told, p.read = old.periods, old.clock, old.told, old.read
 		p.resume(now)
 	}
 	s.enqueue(s.put(p))
@@ -295,8 +298,8 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		p.current[w] = now
 		return Request{}, false
 	}
-	if info.Seq > period.LastSeq {
-		// Either a write came since MySQL was asked, or the database went back in time.
+	if info.Seq > period.LastSeq || d.unsure && !d.full {
+		// A write may have come since MySQL was asked, or the database went back in time.
 		latest, ok := s.lookUp(ctx, p, w)
 		if !ok || latest.ID != period.ID {
 			return Request{}, false

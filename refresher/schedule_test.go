@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,7 +35,13 @@ func (l *list) Boards(_ context.Context, after string, limit int) ([]leaderboard
 	return out, l.err
 }
 
-func (l *list) CurrentPeriod(context.Context, leaderboard.Board, leaderboard.Window) (leaderboard.Period, error) {
+func (l *list) CurrentPeriod(_ context.Context, b leaderboard.Board, _ leaderboard.Window) (leaderboard.Period, error) {
+	l.mu.Lock()
+	there := slices.ContainsFunc(l.boards, func(one leaderboard.Board) bool { return one.ID == b.ID })
+	l.mu.Unlock()
+	if !there {
+		return leaderboard.Period{}, leaderboard.ErrBoardNotFound
+	}
 	l.site.mu.Lock()
 	defer l.site.mu.Unlock()
 	return l.site.period, l.site.err

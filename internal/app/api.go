@@ -47,9 +47,10 @@ func (a *App) wireResident() {
 
 // wireCatalog makes the catalog, and tells who wants to know of the boards that are read here.
 func (a *App) wireCatalog() {
-	opts := cache.CatalogOptions{Watch: a.watch, Gate: a.gate, OnRead: func(l leaderboard.Listing) {
+	opts := cache.CatalogOptions{Watch: a.watch, Gate: a.gate, OnRead: func(l leaderboard.Listing, clock leaderboard.Micros) {
 		a.refresher.Follow(l)
 		if a.listings != nil {
+			l.Clock = clock
 			a.listings.Looked(l)
 		}
 	}}

@@ -362,7 +362,7 @@ func TestWatchOfTheStore(t *testing.T) {
 			p := listing.Periods[0]
 			var source watch.Source = a.store
 			got, err := source.Revisions(context.WithoutCancel(t.Context()), []int64{p.ID, p.ID + 1000})
-			if err != nil || len(got) != 1 || got[p.ID] != p.Revision() || got[p.ID].Seq != 2 {
+			if err != nil || len(got) != 2 || got[leaderboard.ClockPeriod].AsOf < p.Committed || got[p.ID] != p.Revision() || got[p.ID].Seq != 2 {
 				t.Errorf("revisions %v, %v; want that of %+v", got, err, p)
 			}
 			if got, err := source.Revisions(t.Context(), nil); err != nil || len(got) != 0 {
