@@ -22,8 +22,8 @@ func (e *ConflictError) Detail() string {
 
 func (e *ConflictError) Error() string { return "board conflict: " + e.Detail() }
 
-// Is matches ErrBoardConflict.
-func (e *ConflictError) Is(target error) bool { return target == ErrBoardConflict }
+// Unwrap returns ErrBoardConflict.
+func (e *ConflictError) Unwrap() error { return ErrBoardConflict }
 
 // FixedByEntries returns the rules in which other differs from r and that a board with entries keeps.
 func (r *Rules) FixedByEntries(other *Rules) []FieldError {

@@ -6,45 +6,53 @@ import (
 	"time"
 )
 
+// Error is a sentinel error: the meaning of what went wrong.
+type Error struct {
+	Code string // stable, as in problems of the API; "" for one that clients are never told
+	text string
+}
+
+func (e *Error) Error() string { return e.text }
+
 // The sentinel errors, by meaning, whichever layer found the error.
 var (
-	ErrBoardNotFound  = errors.New("board not found")
-	ErrPeriodNotFound = errors.New("period not found")
-	ErrNotRanked      = errors.New("member is not ranked")
-	ErrRunNotFound    = errors.New("run not found")
+	ErrBoardNotFound  = &Error{Code: "board-not-found", text: "board not found"}
+	ErrPeriodNotFound = &Error{Code: "period-not-found", text: "period not found"}
+	ErrNotRanked      = &Error{Code: "not-ranked", text: "member is not ranked"}
+	ErrRunNotFound    = &Error{Code: "run-not-found", text: "run not found"}
 	// ErrNotDerived: only derived boards have what was asked for.
-	ErrNotDerived = errors.New("board is not derived")
+	ErrNotDerived = &Error{Code: "not-derived", text: "board is not derived"}
 	// ErrProfileNotFound: the member has no profile.
-	ErrProfileNotFound = errors.New("profile not found")
-	ErrNotHidden       = errors.New("member is not hidden")
+	ErrProfileNotFound = &Error{Code: "profile-not-found", text: "profile not found"}
+	ErrNotHidden       = &Error{Code: "not-hidden", text: "member is not hidden"}
 	// ErrKeyNotFound: no API key has this id, or this secret.
-	ErrKeyNotFound = errors.New("API key not found")
+	ErrKeyNotFound = &Error{Code: "key-not-found", text: "API key not found"}
 	// ErrKeyRevoked: the API key was revoked, for good.
-	ErrKeyRevoked = errors.New("API key is revoked")
+	ErrKeyRevoked = &Error{Code: "key-revoked", text: "API key is revoked"}
 	// ErrKeyOverlap: the API key has two valid secrets now, so it cannot get a third one with an overlap.
-	ErrKeyOverlap = errors.New("API key has two secrets already")
+	ErrKeyOverlap = &Error{Code: "key-overlap", text: "API key has two secrets already"}
 	// ErrKeyExpired: the API key, or its secret before the last rotation, has expired.
-	ErrKeyExpired = errors.New("API key is expired")
+	ErrKeyExpired = &Error{text: "API key is expired"}
 
 	// ErrBoardConflict: the change would reorder existing entries, or move them to other periods. A *ConflictError says
 	// which change and why.
-	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
+	ErrBoardConflict = &Error{Code: "board-conflict", text: "board has entries that the change would reorder or move"}
 	// ErrPeriodClosed: the period is over; only a correction changes it.
-	ErrPeriodClosed = errors.New("period is closed")
+	ErrPeriodClosed = &Error{Code: "period-closed", text: "period is closed"}
 	// ErrKeyReused: the Idempotency-Key was used before with a different request.
-	ErrKeyReused = errors.New("idempotency key was used with another request")
+	ErrKeyReused = &Error{Code: "idempotency-key-reused", text: "idempotency key was used with another request"}
 	// ErrSeqAhead: the caller asked for a state that the period has not reached.
-	ErrSeqAhead = errors.New("the period has not reached the seq asked for")
+	ErrSeqAhead = &Error{Code: "seq-ahead", text: "the period has not reached the seq asked for"}
 
 	// ErrOverloaded: too much is waiting; try again soon. Nothing was done. An *OverloadError says how soon.
-	ErrOverloaded = errors.New("overloaded")
+	ErrOverloaded = &Error{Code: "overloaded", text: "overloaded"}
 	// ErrUnavailable: MySQL is away, and no copy could answer. Nothing was done.
-	ErrUnavailable = errors.New("unavailable")
+	ErrUnavailable = &Error{Code: "unavailable", text: "unavailable"}
 	// ErrOutcomeUnknown: the connection was lost during COMMIT. The write happened or not; a repetition with the same
 	// Idempotency-Key returns the one result.
-	ErrOutcomeUnknown = errors.New("outcome unknown")
+	ErrOutcomeUnknown = &Error{Code: "outcome-unknown", text: "outcome unknown"}
 	// ErrLogPruned: the change log no longer reaches back to the seq asked for; only a rebuild helps.
-	ErrLogPruned = errors.New("change log is pruned")
+	ErrLogPruned = &Error{text: "change log is pruned"}
 )
 
 // Codes of the rules that an input can break. They are stable: clients distinguish rejections by them.
@@ -130,5 +138,5 @@ func (e *OverloadError) Error() string {
 	return text
 }
 
-// Is matches ErrOverloaded.
-func (e *OverloadError) Is(target error) bool { return target == ErrOverloaded }
+// Unwrap returns ErrOverloaded.
+func (e *OverloadError) Unwrap() error { return ErrOverloaded }

@@ -95,8 +95,8 @@ type PeriodError struct {
 
 func (e *PeriodError) Error() string { return "period not found: " + e.Detail }
 
-// Is matches ErrPeriodNotFound.
-func (e *PeriodError) Is(target error) bool { return target == ErrPeriodNotFound }
+// Unwrap returns ErrPeriodNotFound.
+func (e *PeriodError) Unwrap() error { return ErrPeriodNotFound }
 
 func noPeriod(format string, args ...any) error {
 	return &PeriodError{Detail: fmt.Sprintf(format, args...)}

@@ -63,41 +63,8 @@ func (p *Problem) Is(target error) bool {
 
 // CodeOf returns the problem code of a sentinel error of package leaderboard, "" when it has none.
 func CodeOf(sentinel error) string {
-	switch sentinel {
-	case leaderboard.ErrBoardNotFound: //nolint:errorlint // it is a sentinel itself, nothing that wraps one
-		return leaderboard.CodeBoardNotFound
-	case leaderboard.ErrPeriodNotFound:
-		return "period-not-found"
-	case leaderboard.ErrNotRanked:
-		return "not-ranked"
-	case leaderboard.ErrRunNotFound:
-		return "run-not-found"
-	case leaderboard.ErrNotDerived:
-		return "not-derived"
-	case leaderboard.ErrProfileNotFound:
-		return "profile-not-found"
-	case leaderboard.ErrNotHidden:
-		return "not-hidden"
-	case leaderboard.ErrKeyNotFound:
-		return "key-not-found"
-	case leaderboard.ErrKeyRevoked:
-		return "key-revoked"
-	case leaderboard.ErrKeyOverlap:
-		return "key-overlap"
-	case leaderboard.ErrBoardConflict:
-		return "board-conflict"
-	case leaderboard.ErrPeriodClosed:
-		return "period-closed"
-	case leaderboard.ErrKeyReused:
-		return "idempotency-key-reused"
-	case leaderboard.ErrSeqAhead:
-		return "seq-ahead"
-	case leaderboard.ErrOverloaded:
-		return "overloaded"
-	case leaderboard.ErrUnavailable:
-		return "unavailable"
-	case leaderboard.ErrOutcomeUnknown:
-		return "outcome-unknown"
+	if e, ok := sentinel.(*leaderboard.Error); ok { //nolint:errorlint // it is a sentinel itself, nothing that wraps one
+		return e.Code
 	}
 	return ""
 }

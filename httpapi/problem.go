@@ -117,12 +117,18 @@ func classify(err error) (*kind, string, []inputError) {
 	}
 	var shown Reason
 	errors.As(err, &shown)
-	for i := range kinds {
-		if kinds[i].when != nil && errors.Is(err, kinds[i].when) {
-			return &kinds[i], string(shown), nil
+	sentinel, ok := errors.AsType[*leaderboard.Error](err)
+	for _, first := range []*leaderboard.Error{leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown} {
+		if errors.Is(err, first) { // whatever the reasons for it
+			sentinel = first
 		}
 	}
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case ok && sentinel.Code != "":
+		return kindOf(sentinel.Code), string(shown), nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return kindOf(codeTimeout), string(shown), nil
+	case errors.Is(err, context.Canceled):
 		return kindOf(codeClientGone), "", nil
 	}
 	return kindOf(codeInternal), "", nil

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"time"
 
 	"leaderboard"
@@ -30,14 +29,13 @@ const (
 	codeAttempts     = "too-many-attempts"
 )
 
-// kind is one row of the table: a sort of problem and the errors that mean it.
+// kind is one row of the table: a sort of problem.
 type kind struct {
 	code   string
 	status int
 	title  string
 	detail string // when the error has none of its own
 	help   string // what to do about it, for people
-	when   error  // the sentinel that means it, nil when it is found in another way
 
 	wait time.Duration // what Retry-After goes by when the error does not say; 0: there is none
 }
@@ -45,8 +43,7 @@ type kind struct {
 // typ returns the problem's member type.
 func (k *kind) typ() string { return "/problems/" + k.code }
 
-// kinds is the one table from errors to responses. Its order matters: the first sentinel that an error wraps decides,
-// so outcome-unknown stands before the reasons for it.
+// kinds is the one table from codes of errors to responses.
 var kinds = []kind{
 	{
 		code: codeMalformed, status: 400,
@@ -73,19 +70,19 @@ var kinds = []kind{
 		help:   "The routes are listed at /docs.",
 	},
 	{
-		code: "board-not-found", status: 404, when: leaderboard.ErrBoardNotFound,
+		code: leaderboard.ErrBoardNotFound.Code, status: 404,
 		title:  "Board not found",
 		detail: "No board has this name.",
 		help:   "GET /v1/boards lists the boards; an admin creates one with PUT /v1/boards/{board}.",
 	},
 	{
-		code: codeNoPeriod, status: 404, when: leaderboard.ErrPeriodNotFound,
+		code: leaderboard.ErrPeriodNotFound.Code, status: 404,
 		title:  "Period not found",
 		detail: "The board has no such window or period.",
 		help:   "GET /v1/boards/{board}/periods lists the periods of a board.",
 	},
 	{
-		code: "not-ranked", status: 404, when: leaderboard.ErrNotRanked,
+		code: leaderboard.ErrNotRanked.Code, status: 404,
 		title:  "The member is not ranked",
 		detail: "The member has no entry in this period.",
 		help:   "Submit a score for the member first. Ids are compared as bytes: case and spaces matter.",
@@ -97,31 +94,31 @@ var kinds = []kind{
 		help:   "Only admins are told; to everybody else the member is not ranked. DELETE …/members/{member}/hidden shows the member again.",
 	},
 	{
-		code: "not-hidden", status: 404, when: leaderboard.ErrNotHidden,
+		code: leaderboard.ErrNotHidden.Code, status: 404,
 		title:  "The member is not hidden",
 		detail: "The member is not hidden there.",
 		help:   "GET /v1/hidden lists who is hidden where: on one board and everywhere are restored one by one.",
 	},
 	{
-		code: "key-not-found", status: 404, when: leaderboard.ErrKeyNotFound,
+		code: leaderboard.ErrKeyNotFound.Code, status: 404,
 		title:  "Key not found",
 		detail: "No key has this id.",
 		help:   "GET /v1/keys lists the keys. Those of the server's settings are not among them.",
 	},
 	{
-		code: "run-not-found", status: 404, when: leaderboard.ErrRunNotFound,
+		code: leaderboard.ErrRunNotFound.Code, status: 404,
 		title:  "Run not found",
 		detail: "No run has this id.",
 		help:   "GET /v1/runs lists the runs; old ones are forgotten.",
 	},
 	{
-		code: "not-derived", status: 404, when: leaderboard.ErrNotDerived,
+		code: leaderboard.ErrNotDerived.Code, status: 404,
 		title:  "The board is not derived",
 		detail: "The board has no sources: it is not a derived board.",
 		help:   "GET /v1/boards/{board} shows the rule of a derived board in its member derive.",
 	},
 	{
-		code: "profile-not-found", status: 404, when: leaderboard.ErrProfileNotFound,
+		code: leaderboard.ErrProfileNotFound.Code, status: 404,
 		title:  "The member has no profile",
 		detail: "Nobody has put a profile of this member.",
 		help:   "PUT /v1/members/{member} makes one. A member may be ranked without a profile, and have one without being ranked.",
@@ -139,31 +136,31 @@ var kinds = []kind{
 		help:   "Send it again.",
 	},
 	{
-		code: codeConflict, status: 409, when: leaderboard.ErrBoardConflict,
+		code: leaderboard.ErrBoardConflict.Code, status: 409,
 		title:  "What the board holds stands against the change",
 		detail: "What the board holds stands against the change.",
 		help:   "The member errors points at what has to stay. Create another board, or delete this one first.",
 	},
 	{
-		code: "key-revoked", status: 409, when: leaderboard.ErrKeyRevoked,
+		code: leaderboard.ErrKeyRevoked.Code, status: 409,
 		title:  "The key is revoked",
 		detail: "The key was revoked, which is for good.",
 		help:   "Make another one with POST /v1/keys.",
 	},
 	{
-		code: "key-overlap", status: 409, when: leaderboard.ErrKeyOverlap,
+		code: leaderboard.ErrKeyOverlap.Code, status: 409,
 		title:  "The overlap of a rotation is not over",
 		detail: "The key was rotated with an overlap that is not over. Without an overlap it can be rotated now.",
 		help:   "Wait for that, or rotate without an overlap: then the new text alone is taken, at once.",
 	},
 	{
-		code: "period-closed", status: 409, when: leaderboard.ErrPeriodClosed,
+		code: leaderboard.ErrPeriodClosed.Code, status: 409,
 		title:  "The period is closed",
 		detail: "The period is over and does not change any more.",
 		help:   "A correction on purpose is made with ?reopen=true, and recorded.",
 	},
 	{
-		code: "seq-ahead", status: 409, when: leaderboard.ErrSeqAhead,
+		code: leaderboard.ErrSeqAhead.Code, status: 409,
 		title:  "The period has not reached this seq",
 		detail: "min_seq is ahead of the period.",
 		help:   "Ask with the seq that a write answered with, for the same period: each counts its own changes. If you did, the database was restored from a backup.",
@@ -187,7 +184,7 @@ var kinds = []kind{
 		help:   "Send the header Content-Type: application/json and UTF-8.",
 	},
 	{
-		code: "idempotency-key-reused", status: 422, when: leaderboard.ErrKeyReused,
+		code: leaderboard.ErrKeyReused.Code, status: 422,
 		title:  "The Idempotency-Key was used with another request",
 		detail: "The Idempotency-Key was used before with another request.",
 		help:   "Use a new key for a new request, and the old one only to repeat the old request.",
@@ -331,19 +328,19 @@ var kinds = []kind{
 		help:   "Tell the operator the time of the request.",
 	},
 	{
-		code: "outcome-unknown", status: 503, wait: time.Second, when: leaderboard.ErrOutcomeUnknown,
+		code: leaderboard.ErrOutcomeUnknown.Code, status: 503, wait: time.Second,
 		title:  "The outcome is unknown",
 		detail: "The database was told to commit and did not say in time whether it has: the write happened or it did not.",
 		help:   "Repeat the request with the same Idempotency-Key: it returns the one true result. Without a key, read before writing again.",
 	},
 	{
-		code: codeOverloaded, status: 503, wait: time.Second, when: leaderboard.ErrOverloaded,
+		code: leaderboard.ErrOverloaded.Code, status: 503, wait: time.Second,
 		title:  "The server is busy",
 		detail: "The server has as much to do as it takes on. Nothing was done.",
 		help:   "Try again after the time in Retry-After.",
 	},
 	{
-		code: "unavailable", status: 503, wait: 5 * time.Second, when: leaderboard.ErrUnavailable,
+		code: leaderboard.ErrUnavailable.Code, status: 503, wait: 5 * time.Second,
 		title:  "The service is not available",
 		detail: "The database does not answer. Nothing was done.",
 		help:   "Try again after the time in Retry-After.",
@@ -355,7 +352,7 @@ var kinds = []kind{
 		help:   "The member run says why. What was there before it is as it was; the same request begins another run.",
 	},
 	{
-		code: codeTimeout, status: 503, wait: time.Second, when: context.DeadlineExceeded,
+		code: codeTimeout, status: 503, wait: time.Second,
 		title:  "The answer took too long",
 		detail: "The answer took too long.",
 		help:   "Try again after the time in Retry-After.",

@@ -124,7 +124,7 @@ func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHa
 			return err
 		}
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
-			return cmp.Or(err, leaderboard.ErrKeyOverlap)
+			return cmp.Or[error](err, leaderboard.ErrKeyOverlap)
 		}
 		return nil
 	})

@@ -118,19 +118,10 @@ func Translate(ctx context.Context, doing string, err error) error {
 	return Wrap(doing, err)
 }
 
-// isSentinel says whether err has its meaning already.
+// isSentinel reports whether err has its meaning already.
 func isSentinel(err error) bool {
-	for _, s := range []error{
-		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound, leaderboard.ErrNotHidden, leaderboard.ErrNotDerived,
-		leaderboard.ErrBoardConflict, leaderboard.ErrPeriodClosed, leaderboard.ErrKeyReused, leaderboard.ErrSeqAhead, leaderboard.ErrOverloaded,
-		leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown, leaderboard.ErrLogPruned, leaderboard.ErrProfileNotFound,
-		leaderboard.ErrKeyNotFound, leaderboard.ErrKeyRevoked, leaderboard.ErrKeyOverlap,
-	} {
-		if errors.Is(err, s) {
-			return true
-		}
-	}
-	return false
+	_, ok := errors.AsType[*leaderboard.Error](err)
+	return ok
 }
 
 // Retryable says whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it
