@@ -13,8 +13,8 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// watched is a catalog of one board, as servers have it.
-type watched struct {
+// watchedCatalog is a catalog of one board, as servers have it.
+type watchedCatalog struct {
 	*Catalog
 	t     *testing.T
 	shelf *shelf
@@ -22,8 +22,8 @@ type watched struct {
 	told  int
 }
 
-func newWatched(t *testing.T) *watched {
-	c := &watched{t: t, shelf: &shelf{}, model: storetest.NewModel()}
+func newWatchedCatalog(t *testing.T) *watchedCatalog {
+	c := &watchedCatalog{t: t, shelf: &shelf{}, model: storetest.NewModel()}
 	w := watch.New(c.model, watch.Options{})
 	go w.Run(t.Context())
 	c.shelf.put(1, nil, 0)
@@ -35,7 +35,7 @@ func newWatched(t *testing.T) *watched {
 }
 
 // change lets another server change the board, or another one.
-func (c *watched) change(version int64) {
+func (c *watchedCatalog) change(version int64) {
 	c.t.Helper()
 	c.shelf.put(version, nil, 0)
 	if _, _, err := c.model.PutBoard(c.t.Context(), fmt.Sprint("b", time.Now().UnixNano()), leaderboard.Rules{}); err != nil {
@@ -44,7 +44,7 @@ func (c *watched) change(version int64) {
 }
 
 // version reads the board, and returns how many look-ups there were so far.
-func (c *watched) version(want int64) int {
+func (c *watchedCatalog) version(want int64) int {
 	c.t.Helper()
 	b, err := c.Board(c.t.Context(), "b")
 	if err != nil || b.Version != want {
@@ -60,7 +60,7 @@ func (c *watched) version(want int64) int {
 func TestCatalogFollowsTheWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newWatched(t)
+		c := newWatchedCatalog(t)
 		before, told := c.version(1), c.told
 		for range 6000 {
 			time.Sleep(10 * time.Millisecond)
@@ -101,7 +101,7 @@ func TestCatalogFollowsTheWatch(t *testing.T) {
 func TestCatalogWhileTheWatchIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newWatched(t)
+		c := newWatchedCatalog(t)
 		if _, err := c.Board(t.Context(), "none"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 			t.Fatal(err)
 		}
