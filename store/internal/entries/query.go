@@ -259,7 +259,7 @@ func (sc *Scan) Keys(ctx context.Context, d *db.DB, q db.Querier, periodID int64
 }
 
 // HiddenIn returns the period_id of the entries of hidden members in a period: no reader of the period asks for it. The views
-// scores and hidden_scores of the schema know it too, and nobody else.
+// scores and hidden_scores of the schema know it too, and so do the purge of periods and what derived boards read.
 func HiddenIn(periodID int64) int64 { return -periodID }
 
 // PeriodOf returns the period of a row of entries by its period_id, and whether the row is of a hidden member.
