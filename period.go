@@ -21,17 +21,17 @@ const ClockBack Micros = 5 * 60 * 1_000_000
 
 // Period is one board × window × start. A member has at most one entry in it.
 type Period struct {
-	ID         int64
-	History    int64 // see Revision
-	BoardID    int64
-	Window     Window
-	Label      string // the name that it was given when it was created, "" for the name of its window
-	StartsAt   Micros
-	EndsAt     Micros // exclusive; Forever when it has no end
-	State      PeriodState
-	LastSeq    int64  // changes committed so far
-	EntryCount int64  // entries at LastSeq
-	Committed  Micros // database time of the commit that led to LastSeq; of the creation when LastSeq is 0
+	ID          int64
+	Incarnation int64 // see Revision
+	BoardID     int64
+	Window      Window
+	Label       string // the name that it was given when it was created, "" for the name of its window
+	StartsAt    Micros
+	EndsAt      Micros // exclusive; Forever when it has no end
+	State       PeriodState
+	LastSeq     int64  // changes committed so far
+	EntryCount  int64  // entries at LastSeq
+	Committed   Micros // database time of the commit that led to LastSeq; of the creation when LastSeq is 0
 }
 
 // Name returns the period's name in the API, as in "2026-11-20" or "all_time".
@@ -43,12 +43,12 @@ func (p *Period) Name() string {
 }
 
 // Revision returns the revision of the period's last commit.
-func (p *Period) Revision() Revision { return Revision{p.History, p.LastSeq, p.Committed} }
+func (p *Period) Revision() Revision { return Revision{p.Incarnation, p.LastSeq, p.Committed} }
 
 // Ref returns what a reader of the period must know. The rules of the board are shared.
 func (p *Period) Ref(b *Board) PeriodRef {
 	ref := PeriodRef{
-		ID: p.ID, History: p.History, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
+		ID: p.ID, Incarnation: p.Incarnation, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
 	}
 	if ref.Closed {
 		ref.LastSeq = p.LastSeq
@@ -69,17 +69,17 @@ type Listing struct {
 // PeriodRef is what a reader or a copy must know to work on one period. It has the rules of its board at one version; a
 // caller that keeps one for long must look it up again.
 type PeriodRef struct {
-	ID      int64
-	History int64 // a period with this id and another value is another one: the database was restored
-	BoardID int64
-	Board   string // name
-	Window  Window
-	Name    string
-	Rules   *Rules // must not be changed
-	Closed  bool   // it changes only by a correction
-	LastSeq int64  // of a closed one
-	AsOf    Micros // of one that is Quiet
-	Stale   bool   // the board could not be looked up lately, so all of this may be outdated
+	ID          int64
+	Incarnation int64 // a period with this id and another value is another one: the database was restored
+	BoardID     int64
+	Board       string // name
+	Window      Window
+	Name        string
+	Rules       *Rules // must not be changed
+	Closed      bool   // it changes only by a correction
+	LastSeq     int64  // of a closed one
+	AsOf        Micros // of one that is Quiet
+	Stale       bool   // the board could not be looked up lately, so all of this may be outdated
 }
 
 // Quiet reports that the period is over and has no row, because it never had an entry. It has no ID, and only callers

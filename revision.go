@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// Revision names a state of a period: the history that it belongs to, the number of its last change, and the database
-// time of the commit that led to it. Two periods that had the same id one after the other (a database restored from a
-// backup gives ids again) differ in History, two branches of one history that reach the same Seq in AsOf.
+// Revision names a state of a period: its incarnation, the number of its last change, and the database time of the
+// commit that led to it. A database that was restored from a backup gives ids again: two periods with one id differ in
+// Incarnation, two branches of one incarnation that reach the same Seq differ in AsOf.
 type Revision struct {
-	History int64 // random, made with the period, never 0
-	Seq     int64
-	AsOf    Micros
+	Incarnation int64 // random, drawn when the period is created, never 0
+	Seq         int64
+	AsOf        Micros
 }
 
 // KeysPeriod is the id under which the table of API keys is watched among the periods: its revision has the number of
@@ -24,8 +24,8 @@ const BoardsPeriod int64 = -1
 // ClockPeriod is the id under which the watch is told of the database clock, in AsOf, whatever it asks about.
 const ClockPeriod int64 = -2
 
-// NewHistory returns the name of a history that begins.
-func NewHistory() int64 {
+// NewIncarnation returns the incarnation of a new period.
+func NewIncarnation() int64 {
 	for {
 		var b [8]byte
 		rand.Read(b[:])
@@ -47,7 +47,7 @@ type Change struct {
 // FirstSeq to LastSeq and no gap. It leads from the revision From to the revision To.
 type Commit struct {
 	PeriodID        int64
-	History         int64
+	Incarnation     int64
 	FirstSeq        int64
 	LastSeq         int64
 	PrevCommittedAt Micros
@@ -57,10 +57,10 @@ type Commit struct {
 }
 
 // From returns the revision that the commit starts from.
-func (c *Commit) From() Revision { return Revision{c.History, c.FirstSeq - 1, c.PrevCommittedAt} }
+func (c *Commit) From() Revision { return Revision{c.Incarnation, c.FirstSeq - 1, c.PrevCommittedAt} }
 
 // To returns the revision that the commit leads to.
-func (c *Commit) To() Revision { return Revision{c.History, c.LastSeq, c.CommittedAt} }
+func (c *Commit) To() Revision { return Revision{c.Incarnation, c.LastSeq, c.CommittedAt} }
 
 // PeriodRevision is a revision of one period of many.
 type PeriodRevision struct {

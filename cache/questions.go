@@ -37,7 +37,7 @@ type source interface {
 func appendPeriods(b []byte, refs []leaderboard.PeriodRef) []byte {
 	for i := range refs {
 		b = binary.AppendVarint(b, refs[i].ID)
-		b = binary.BigEndian.AppendUint64(b, uint64(refs[i].History))
+		b = binary.BigEndian.AppendUint64(b, uint64(refs[i].Incarnation))
 	}
 	if rules := refs[0].Rules; rules != nil {
 		b = appendText(b, string(rules.Order), string(rules.Tiebreak.Order), rules.Tiebreak.Layout())

@@ -303,7 +303,7 @@ const answerFormat = 2
 
 // newETag begins the hash of an answer of a route.
 func newETag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mode leaderboard.Mode) etagHash {
-	h := emptyETag.int(answerFormat).int(ref.ID).int(st.History).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
+	h := emptyETag.int(answerFormat).int(ref.ID).int(st.Incarnation).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
 	if len(ref.Rules.Tiebreak.Fields) > 0 { // while a board has no entries they may change
 		h = h.text(ref.Rules.Tiebreak.Layout())
 	}

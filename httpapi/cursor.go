@@ -102,7 +102,7 @@ func (l list) afterID(cursor string) (int64, bool) {
 }
 
 // entriesOf returns the list of a period's entries; it continues after sort keys. No two periods have the same history.
-func entriesOf(ref *leaderboard.PeriodRef) list { return list{"entries", ref.History} }
+func entriesOf(ref *leaderboard.PeriodRef) list { return list{"entries", ref.Incarnation} }
 
 // afterKey returns the sort key that a cursor of a period's entries continues after. It has the form of one (see
 // package rank: score, tiebreak and created_time in 24 bytes, then the member), whoever made the cursor.

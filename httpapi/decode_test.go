@@ -144,12 +144,12 @@ func FuzzQuery(f *testing.F) {
 // FuzzCursor: a cursor comes back as what it was made of, for its own list only; no other text is a cursor that could
 // do harm.
 func FuzzCursor(f *testing.F) {
-	ref := &leaderboard.PeriodRef{History: 7}
+	ref := &leaderboard.PeriodRef{Incarnation: 7}
 	key := string(rank.Codec{}.Key(leaderboard.Entry{Member: "é", Score: -1, CreatedTime: leaderboard.MaxTime}))
 	f.Add(entriesOf(ref).cursor(key), int64(7))
 	f.Add("AAAA", int64(1))
 	f.Fuzz(func(t *testing.T, s string, id int64) {
-		if after, ok := afterKey(&leaderboard.PeriodRef{History: id}, s); ok {
+		if after, ok := afterKey(&leaderboard.PeriodRef{Incarnation: id}, s); ok {
 			e, err := rank.Codec{}.Entry(rank.Key(after))
 			if err != nil || e.CreatedTime < leaderboard.MinTime || e.CreatedTime > leaderboard.MaxTime || leaderboard.CheckMember(e.Member) != nil {
 				t.Fatalf("%q continues after %+v, %v", s, e, err)
@@ -171,7 +171,7 @@ func FuzzCursor(f *testing.F) {
 
 // TestAfterKey: the check on cursors agrees with the sort key of package rank.
 func TestAfterKey(t *testing.T) {
-	ref := &leaderboard.PeriodRef{History: 7}
+	ref := &leaderboard.PeriodRef{Incarnation: 7}
 	entry := leaderboard.Entry{Member: strings.Repeat("m", leaderboard.MaxMember), Score: 5, Tiebreak: -5, CreatedTime: 1}
 	for _, change := range []struct {
 		name string

@@ -134,17 +134,17 @@ func TestETagOfAllRanks(t *testing.T) {
 func TestOtherHistory(t *testing.T) {
 	t.Parallel()
 	rules := leaderboard.Rules{}.WithDefaults()
-	lost, made := leaderboard.PeriodRef{ID: 7, History: 1, Rules: &rules}, leaderboard.PeriodRef{ID: 7, History: 2, Rules: &rules}
+	lost, made := leaderboard.PeriodRef{ID: 7, Incarnation: 1, Rules: &rules}, leaderboard.PeriodRef{ID: 7, Incarnation: 2, Rules: &rules}
 	key := string(rank.CodecOf(&rules).Key(leaderboard.Entry{Member: "m"}))
 	if _, ok := afterKey(&made, entriesOf(&lost).cursor(key)); ok {
 		t.Error("a cursor of the lost period continues in the new one")
 	}
 	tag := func(ref *leaderboard.PeriodRef) etagHash {
-		return newETag(ref, &leaderboard.State{Revision: leaderboard.Revision{History: ref.History, Seq: 3, AsOf: 4}}, "top", leaderboard.ModeStrict)
+		return newETag(ref, &leaderboard.State{Revision: leaderboard.Revision{Incarnation: ref.Incarnation, Seq: 3, AsOf: 4}}, "top", leaderboard.ModeStrict)
 	}
 	combined := func(ref leaderboard.PeriodRef) etagHash {
 		s := selection{refs: []leaderboard.PeriodRef{ref}}
-		return s.etag("top", []leaderboard.State{{Revision: leaderboard.Revision{History: ref.History, Seq: 3, AsOf: 4}}})
+		return s.etag("top", []leaderboard.State{{Revision: leaderboard.Revision{Incarnation: ref.Incarnation, Seq: 3, AsOf: 4}}})
 	}
 	if tag(&lost) == tag(&made) || combined(lost) == combined(made) {
 		t.Error("the new period has the tag of the lost one")

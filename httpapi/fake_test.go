@@ -125,7 +125,7 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	}
 	p, err := f.period(ctx, l, w, period)
 	ref := leaderboard.PeriodRef{
-		ID: p.ID, History: p.History, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules, Stale: f.unseen,
+		ID: p.ID, Incarnation: p.Incarnation, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules, Stale: f.unseen,
 	}
 	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq

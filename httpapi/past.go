@@ -56,7 +56,7 @@ func (h *pastReader) send(c *call, on *target, of list, member string, before le
 		if slower(f.Source, st.Source) {
 			st.Source = f.Source
 		}
-		etag = etag.int(refs[i].ID).int(f.History).int(f.Seq).int(int64(f.AsOf))
+		etag = etag.int(refs[i].ID).int(f.Incarnation).int(f.Seq).int(int64(f.AsOf))
 		if refs[i].Closed { // which the state does not tell: the last season closes without another that begins
 			etag = etag.text("closed")
 		}

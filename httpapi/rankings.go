@@ -130,7 +130,7 @@ func (s *selection) etag(route string, states []leaderboard.State) etagHash {
 		t = t.text(tie.Layout())
 	}
 	for i := range states {
-		t = t.int(s.refs[i].ID).int(states[i].History).int(states[i].Seq).int(int64(states[i].AsOf))
+		t = t.int(s.refs[i].ID).int(states[i].Incarnation).int(states[i].Seq).int(int64(states[i].AsOf))
 	}
 	return t
 }

@@ -68,13 +68,13 @@ func StateOf(c *leaderboard.Commit) State {
 
 // differs reports whether two states cannot belong to one incarnation.
 func (m State) differs(o State) bool {
-	return m.History != o.History || m.Seq == o.Seq && m.AsOf != o.AsOf
+	return m.Incarnation != o.Incarnation || m.Seq == o.Seq && m.AsOf != o.AsOf
 }
 
 // Follows reports whether c is the next commit after m; false without an error when m contains c already.
 func (m State) Follows(c *leaderboard.Commit) (bool, error) {
 	switch {
-	case c.History != m.History:
+	case c.Incarnation != m.Incarnation:
 		return false, fmt.Errorf("%w at seq %d", ErrDiverged, m.Seq)
 	case c.LastSeq < m.Seq:
 		return false, nil

@@ -206,7 +206,7 @@ func (im *image) appendTo(b []byte) []byte {
 	}
 	b = append(b, flags)
 	b = binary.AppendUvarint(b, uint64(im.target))
-	b = binary.AppendVarint(b, im.at.History)
+	b = binary.AppendVarint(b, im.at.Incarnation)
 	b = binary.AppendUvarint(b, uint64(im.at.Seq))
 	b = binary.AppendVarint(b, int64(im.at.AsOf))
 	b = binary.AppendUvarint(b, uint64(im.at.Total))
@@ -310,7 +310,7 @@ func (r *reader) image() *image {
 	im := &image{partial: !r.bad && flags[0] == flagPartial}
 	r.bad = r.bad || flags[0] > flagPartial
 	im.target = r.number()
-	im.at.History = r.signed()
+	im.at.Incarnation = r.signed()
 	im.at.Seq = r.number()
 	im.at.AsOf = leaderboard.Micros(r.signed())
 	im.at.Total = r.number()

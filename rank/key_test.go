@@ -156,7 +156,7 @@ func goldenIndex() *Index {
 		c.Key(leaderboard.Entry{Member: "u1", Score: 90, CreatedTime: 1534429870000000}),
 		c.Key(leaderboard.Entry{Member: "u20", Score: 90, CreatedTime: 1534429870000001}),
 	}
-	return newIndex(State{Revision: leaderboard.Revision{History: -3, Seq: 300, AsOf: 1700000000000000}, Total: 13}, 5, bounds, []int64{5, 8, 0})
+	return newIndex(State{Revision: leaderboard.Revision{Incarnation: -3, Seq: 300, AsOf: 1700000000000000}, Total: 13}, 5, bounds, []int64{5, 8, 0})
 }
 
 var goldenBytes = strings.Join([]string{

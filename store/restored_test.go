@@ -22,7 +22,7 @@ func TestLostPeriod(t *testing.T) {
 		c.indexed(t, s)
 		mustExec(t, connect(t, dsn), "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, lost.Board)
-		if made.ID != lost.ID || made.History == lost.History || made.History == 0 {
+		if made.ID != lost.ID || made.Incarnation == lost.Incarnation || made.Incarnation == 0 {
 			t.Fatalf("the periods are %+v and %+v", lost, made)
 		}
 		for what, ask := range questions(s) {
@@ -37,7 +37,7 @@ func TestLostPeriod(t *testing.T) {
 			t.Error("the index of the lost period is still there")
 		}
 		p := at(t, s, made)
-		p.History = -p.History
+		p.Incarnation = -p.Incarnation
 		parts, err := s.CommitsSince(t.Context(), []leaderboard.PeriodRevision{p}, 100)
 		if err != nil || !errors.Is(parts[made.ID].Err, rank.ErrDiverged) {
 			t.Errorf("the log after a state of the lost period: %+v, %v", parts, err)

@@ -366,7 +366,7 @@ func (r *Rankings) answer(ctx context.Context, _ periodKey, questions []question
 }
 
 func (r *Rankings) ask(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.Question) (leaderboard.Answer, error) {
-	key := periodKey{id: p.ID, history: p.History}
+	key := periodKey{id: p.ID, history: p.Incarnation}
 	if p.Rules != nil {
 		key.order, key.tiebreak = p.Rules.Order, p.Rules.Tiebreak.Order
 	}

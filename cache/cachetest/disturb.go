@@ -17,7 +17,7 @@ type onPeriod = func(context.Context, leaderboard.PeriodRef) error
 func Disturbances(client redis.UniversalClient, drop, build, catchUp onPeriod) map[string]onPeriod {
 	lose := func(part string) onPeriod {
 		return func(ctx context.Context, p leaderboard.PeriodRef) error {
-			return client.Del(ctx, fmt.Sprintf("lb:{%d}:%x:%s", p.ID, uint64(p.History), part)).Err()
+			return client.Del(ctx, fmt.Sprintf("lb:{%d}:%x:%s", p.ID, uint64(p.Incarnation), part)).Err()
 		}
 	}
 	return map[string]onPeriod{
@@ -43,7 +43,7 @@ func Rubbish() []*string {
 
 // Damage sets a field of a copy's meta, or removes it.
 func Damage(ctx context.Context, client redis.UniversalClient, p leaderboard.PeriodRef, field string, value *string) error {
-	meta := fmt.Sprintf("lb:{%d}:%x:meta", p.ID, uint64(p.History))
+	meta := fmt.Sprintf("lb:{%d}:%x:meta", p.ID, uint64(p.Incarnation))
 	if value == nil {
 		return client.HDel(ctx, meta, field).Err()
 	}

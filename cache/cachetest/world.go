@@ -33,12 +33,12 @@ type Backup struct {
 	log     []leaderboard.Commit
 }
 
-// History is that of the period in a World, until it is another one.
-const History = 0x5eed
+// Incarnation is that of the period in a World, until it is another one.
+const Incarnation = 0x5eed
 
 // Ref returns a reference to the period with an id.
 func Ref(id int64) leaderboard.PeriodRef {
-	return leaderboard.PeriodRef{ID: id, History: History, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time"}
+	return leaderboard.PeriodRef{ID: id, Incarnation: Incarnation, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time"}
 }
 
 // NewWorld makes an empty period.
@@ -49,7 +49,7 @@ func NewWorld(id int64, rules leaderboard.Rules) *World {
 	}
 	w.Ref.Rules = &rules
 	w.cur.entries = map[string]leaderboard.Entry{}
-	w.cur.period = leaderboard.Period{ID: id, History: History, BoardID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
+	w.cur.period = leaderboard.Period{ID: id, Incarnation: Incarnation, BoardID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
 	w.remember()
 	return w
 }
@@ -96,7 +96,7 @@ func (w *World) Commit(edits ...Edit) leaderboard.Commit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := &w.cur.period
-	c := leaderboard.Commit{PeriodID: p.ID, History: p.History, FirstSeq: p.LastSeq + 1, PrevCommittedAt: p.Committed}
+	c := leaderboard.Commit{PeriodID: p.ID, Incarnation: p.Incarnation, FirstSeq: p.LastSeq + 1, PrevCommittedAt: p.Committed}
 	for _, e := range edits {
 		change := leaderboard.Change{Seq: p.LastSeq + 1, Member: e.member}
 		if old, ok := w.cur.entries[e.member]; ok {
@@ -143,12 +143,12 @@ func (w *World) Restore(b Backup) {
 func (w *World) Replace() leaderboard.PeriodRef {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cur.period.History++
+	w.cur.period.Incarnation++
 	w.cur.period.LastSeq, w.cur.period.EntryCount, w.cur.period.Committed = 0, 0, w.tick()
 	w.cur.entries, w.cur.log = map[string]leaderboard.Entry{}, nil
 	w.remember()
 	ref := w.Ref
-	ref.History = w.cur.period.History
+	ref.Incarnation = w.cur.period.Incarnation
 	return ref
 }
 
@@ -265,7 +265,7 @@ func (w *World) Snapshot(_ context.Context, ref leaderboard.PeriodRef, limit int
 	if failure != nil {
 		return failure
 	}
-	if name.History != ref.History {
+	if name.Incarnation != ref.Incarnation {
 		return leaderboard.ErrPeriodNotFound
 	}
 	if err := begin(leaderboard.State{Revision: name, Total: int64(len(sorted))}); err != nil {

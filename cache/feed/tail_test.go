@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { os.Exit(leaks.Main(m)) }
 func commit(period, n int64, changes int) leaderboard.Commit {
 	first := (n-1)*int64(changes) + 1
 	return leaderboard.Commit{
-		PeriodID: period, History: 7, FirstSeq: first, LastSeq: first + int64(changes) - 1,
+		PeriodID: period, Incarnation: 7, FirstSeq: first, LastSeq: first + int64(changes) - 1,
 		PrevCommittedAt: leaderboard.Micros(n - 1), CommittedAt: leaderboard.Micros(n), Changes: make([]leaderboard.Change, changes),
 	}
 }

@@ -127,7 +127,7 @@ func (r *Periods) Get(ref *leaderboard.PeriodRef, weight int64) *resident.Period
 	t := r.tenant(ref)
 	t.reads.Add(weight)
 	p := t.period.Load()
-	if p != nil && p.History() != ref.History {
+	if p != nil && p.Incarnation() != ref.Incarnation {
 		return nil // one of the two was lost with a restore: the watch knows which
 	}
 	if p != nil && !p.Fits(ref.Rules) {
@@ -146,7 +146,7 @@ func (r *Periods) tenant(ref *leaderboard.PeriodRef) *tenant {
 		found, _ = r.tenants.LoadOrStore(ref.ID, t)
 	}
 	t := found.(*tenant)
-	if known := t.ref.Load(); known.Rules != ref.Rules || known.History != ref.History || known.Closed != ref.Closed {
+	if known := t.ref.Load(); known.Rules != ref.Rules || known.Incarnation != ref.Incarnation || known.Closed != ref.Closed {
 		own := *ref
 		t.ref.Store(&own)
 	}
@@ -161,7 +161,7 @@ func (r *Periods) Committed(id int64, commit leaderboard.Commit) {
 		return
 	}
 	t := found.(*tenant)
-	if p := t.period.Load(); p != nil && p.History() != commit.History {
+	if p := t.period.Load(); p != nil && p.Incarnation() != commit.Incarnation {
 		r.leave(t, p) // the database was restored
 	}
 	if t.hear(commit.To()) {

@@ -54,7 +54,7 @@ func (t *tenant) candidate(now time.Time, passed time.Duration) candidate {
 func (t *tenant) hear(r leaderboard.Revision) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.heard.History != r.History || t.heard.Seq < r.Seq {
+	if t.heard.Incarnation != r.Incarnation || t.heard.Seq < r.Seq {
 		t.heard = r
 	}
 	return t.lacks()
@@ -67,7 +67,7 @@ func (t *tenant) lacks() bool {
 		return false
 	}
 	at := p.At().Revision
-	return t.heard.History != at.History || t.heard.Seq > at.Seq
+	return t.heard.Incarnation != at.Incarnation || t.heard.Seq > at.Seq
 }
 
 // fold folds commits, in order, as far as they lead on from the state in memory, and reports whether it still lacks some. An

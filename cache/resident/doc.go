@@ -7,7 +7,7 @@
 //
 //	slab      32 of the record and 16 of the name; chunks without pointers, which the garbage collector passes over
 //	members    10 to 13 of an open table, 256 of them so that growing one is short
-//	order      4 of the record's number, in blocks of up to 1,024 that are 67 to 75 % full; a bit for tied entries
+//	order      4 of the record's number, in blocks of up to 512 that are 67 to 75 % full; a bit for tied entries
 //
 // Two Fenwick trees over the blocks count entries and groups of tied entries: a rank is a binary search over the
 // blocks, one within a block, and a prefix sum. Dense ranks are prefix sums over groups, so they cost what strict ranks

@@ -37,7 +37,7 @@ type Loader struct {
 // NewLoader begins a period at a state.
 func NewLoader(rules *leaderboard.Rules, at rank.State) *Loader {
 	s := &slab{}
-	return &Loader{period: &Period{codec: rank.CodecOf(rules), history: at.History, at: at, slab: s, members: newMembers(s), order: order{slab: s}}}
+	return &Loader{period: &Period{codec: rank.CodecOf(rules), history: at.Incarnation, at: at, slab: s, members: newMembers(s), order: order{slab: s}}}
 }
 
 // Add takes the next keys of the period in ascending order. Errors: rank.ErrKey for what is no key, rank.ErrDamaged
@@ -77,8 +77,8 @@ func (l *Loader) Period() (*Period, error) {
 // Fits says whether the period is ordered as these rules say. The order of a board may change while it has no entries.
 func (p *Period) Fits(rules *leaderboard.Rules) bool { return p.codec == rank.CodecOf(rules) }
 
-// History returns that of the period, which never changes.
-func (p *Period) History() int64 { return p.history }
+// Incarnation returns that of the period, which never changes.
+func (p *Period) Incarnation() int64 { return p.history }
 
 // At returns the state of the period.
 func (p *Period) At() rank.State {

@@ -176,7 +176,7 @@ func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info lead
 		return nil, 0, err
 	}
 	switch {
-	case period.History != p.History:
+	case period.Incarnation != p.Incarnation:
 		return nil, 0, leaderboard.ErrPeriodNotFound
 	case period.Revision() == info.Revision:
 		return nil, period.LastSeq, nil
@@ -189,7 +189,7 @@ func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info lead
 		return nil, 0, fmt.Errorf("%w: %w", leaderboard.ErrNeedsBuild, err)
 	case err != nil:
 		return nil, 0, err
-	case len(commits) == 0 || commits[0].From().Seq != info.Seq || commits[0].History != p.History:
+	case len(commits) == 0 || commits[0].From().Seq != info.Seq || commits[0].Incarnation != p.Incarnation:
 		return nil, 0, fmt.Errorf("%w: the log does not go on at seq %d", leaderboard.ErrNeedsBuild, info.Seq)
 	}
 	return commits, period.LastSeq, nil

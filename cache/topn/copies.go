@@ -78,7 +78,7 @@ type Copies struct {
 // copyID tells copies apart.
 type copyID struct{ period, history int64 }
 
-func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.History} }
+func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.Incarnation} }
 
 // Left says whether a copy is left behind, because it could not be written to the last few times: asking it is a waste of
 // time.
@@ -125,7 +125,7 @@ func (c *Copies) keys(p leaderboard.PeriodRef) []string {
 }
 
 func (c *Copies) base(p leaderboard.PeriodRef) string {
-	return c.opts.Prefix + "{" + tag(p) + "}:" + strconv.FormatUint(uint64(p.History), 16) + ":"
+	return c.opts.Prefix + "{" + tag(p) + "}:" + strconv.FormatUint(uint64(p.Incarnation), 16) + ":"
 }
 
 // format returns the number of the layout of the keys, and the directions of the sort keys: while a board has no
@@ -339,7 +339,7 @@ func parseHead(raw []any, p leaderboard.PeriodRef) (head, error) {
 		return head{}, fmt.Errorf("%w: status %q", ErrDamaged, status)
 	}
 	h := head{rest: r}
-	h.History = p.History // in the names of the keys
+	h.Incarnation = p.Incarnation // in the names of the keys
 	h.Seq, h.AsOf, h.Total = r.int(), leaderboard.Micros(r.int()), r.int()
 	h.n, h.floor, h.ttl = r.int(), rank.Key(r.string()), time.Duration(r.int())*time.Millisecond
 	h.Source = leaderboard.SourceRedis

@@ -355,7 +355,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	c := New(nil, nil, Options{Prefix: "x:"})
 	want := []string{"x:{12}:ff:top", "x:{12}:ff:key", "x:{12}:ff:meta"}
-	if got := c.keys(leaderboard.PeriodRef{ID: 12, History: 255}); !reflect.DeepEqual(got, want) {
+	if got := c.keys(leaderboard.PeriodRef{ID: 12, Incarnation: 255}); !reflect.DeepEqual(got, want) {
 		t.Errorf("keys are %v, want %v", got, want)
 	}
 	if got := len(rank.Codec{}.Key(leaderboard.Entry{Member: "m"})); got != rank.HeadLen+1 {

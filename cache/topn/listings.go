@@ -58,7 +58,29 @@ type writtenListing struct {
 type storedListing struct {
 	Board   []byte             // in JSON, as the database keeps its rules
 	Clock   leaderboard.Micros // of the database, about when it was written
-	Periods []leaderboard.Period
+	Periods []storedPeriod
+}
+
+// storedPeriod is a period with the field names of v0.1.1, which gob writes: Incarnation was History.
+type storedPeriod struct {
+	ID, History, BoardID int64
+	Window               leaderboard.Window
+	Label                string
+	StartsAt, EndsAt     leaderboard.Micros
+	State                leaderboard.PeriodState
+	LastSeq, EntryCount  int64
+	Committed            leaderboard.Micros
+}
+
+func storePeriod(p leaderboard.Period) storedPeriod {
+	return storedPeriod{p.ID, p.Incarnation, p.BoardID, p.Window, p.Label, p.StartsAt, p.EndsAt, p.State, p.LastSeq, p.EntryCount, p.Committed}
+}
+
+func (p storedPeriod) period() leaderboard.Period {
+	return leaderboard.Period{
+		ID: p.ID, Incarnation: p.History, BoardID: p.BoardID, Window: p.Window, Label: p.Label, StartsAt: p.StartsAt, EndsAt: p.EndsAt,
+		State: p.State, LastSeq: p.LastSeq, EntryCount: p.EntryCount, Committed: p.Committed,
+	}
 }
 
 func encodeListing(l *leaderboard.Listing) ([]byte, error) {
@@ -66,8 +88,12 @@ func encodeListing(l *leaderboard.Listing) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := storedListing{Board: board, Clock: l.Clock}
+	for _, p := range l.Periods {
+		s.Periods = append(s.Periods, storePeriod(p))
+	}
 	var b bytes.Buffer
-	err = gob.NewEncoder(&b).Encode(storedListing{board, l.Clock, l.Periods})
+	err = gob.NewEncoder(&b).Encode(s)
 	return b.Bytes(), err
 }
 
@@ -76,7 +102,10 @@ func decodeListing(value string) (leaderboard.Listing, error) {
 	if err := gob.NewDecoder(strings.NewReader(value)).Decode(&s); err != nil {
 		return leaderboard.Listing{}, err
 	}
-	l := leaderboard.Listing{Clock: s.Clock, Periods: s.Periods}
+	l := leaderboard.Listing{Clock: s.Clock}
+	for _, p := range s.Periods {
+		l.Periods = append(l.Periods, p.period())
+	}
 	err := json.Unmarshal(s.Board, &l.Board)
 	return l, err
 }

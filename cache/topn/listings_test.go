@@ -1,6 +1,8 @@
 package topn
 
 import (
+	"bytes"
+	"encoding/gob"
 	"reflect"
 	"testing"
 	"time"
@@ -17,7 +19,22 @@ func aListing(id, version int64) leaderboard.Listing {
 	}.WithDefaults()
 	return leaderboard.Listing{
 		Board: leaderboard.Board{ID: id, Name: "b", Version: version, Rules: rules, CreatedTime: 3, UpdatedTime: 4}, Clock: 1_700_000_000_000_000,
-		Periods: []leaderboard.Period{{ID: 1 << 60, BoardID: id, Window: leaderboard.WindowDay, Label: "2026-11-20", EndsAt: leaderboard.Forever, State: leaderboard.PeriodStateOpen, LastSeq: 8}},
+		Periods: []leaderboard.Period{{ID: 1 << 60, Incarnation: -5, BoardID: id, Window: leaderboard.WindowDay, Label: "2026-11-20", EndsAt: leaderboard.Forever, State: leaderboard.PeriodStateOpen, LastSeq: 8}},
+	}
+}
+
+// TestListingsOfTheLastRelease: v0.1.1 and this version read each other's periods, which gob stores by the names of fields.
+func TestListingsOfTheLastRelease(t *testing.T) {
+	t.Parallel()
+	value, err := encodeListing(&leaderboard.Listing{Periods: []leaderboard.Period{{ID: 1, Incarnation: 2, LastSeq: 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old struct {
+		Periods []struct{ ID, History, LastSeq int64 }
+	}
+	if err := gob.NewDecoder(bytes.NewReader(value)).Decode(&old); err != nil || len(old.Periods) != 1 || old.Periods[0].History != 2 {
+		t.Errorf("%+v, %v", old, err)
 	}
 }
 

@@ -162,10 +162,10 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 	if denied && latest.denies(r) {
 		return VerdictDiverged
 	}
-	if latest.exists && latest.History != r.History {
+	if latest.exists && latest.Incarnation != r.Incarnation {
 		return VerdictUnknown // which one is of before a restore, the next statement shows
 	}
-	if r.History == p.floor.History && r.Seq < p.floor.Seq {
+	if r.Incarnation == p.floor.Incarnation && r.Seq < p.floor.Seq {
 		return VerdictOld
 	}
 	for _, s := range slices.Backward(p.samples) {
@@ -193,11 +193,13 @@ func (w *Watch) Check(ctx context.Context, id int64, r leaderboard.Revision) Ver
 
 // isBehind says whether the database may have come to a revision since the sample: it had not then.
 func (s *sample) isBehind(r leaderboard.Revision) bool {
-	return !s.exists || s.History == r.History && (s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf)
+	return !s.exists || s.Incarnation == r.Incarnation && (s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf)
 }
 
 // denies says whether the database has not come to a revision, at the time of the sample.
-func (s *sample) denies(r leaderboard.Revision) bool { return s.isBehind(r) || s.History != r.History }
+func (s *sample) denies(r leaderboard.Revision) bool {
+	return s.isBehind(r) || s.Incarnation != r.Incarnation
+}
 
 // maxSeen is how many revisions of answers are remembered until the next statement; answers differ in two or three.
 const maxSeen = 16
@@ -212,7 +214,7 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 
 // covers says whether a was committed after b, or is it: on whatever branch of a history, neither number is less.
 func covers(a, b leaderboard.Revision) bool {
-	return a.History == b.History && a.Seq >= b.Seq && a.AsOf >= b.AsOf
+	return a.Incarnation == b.Incarnation && a.Seq >= b.Seq && a.AsOf >= b.AsOf
 }
 
 // Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
@@ -499,7 +501,7 @@ func (p *period) note(s sample, maxAge time.Duration) {
 func (p *period) check(s *sample) {
 	deny := func(r leaderboard.Revision, first time.Time) {
 		if first.Before(s.sent) && s.denies(r) {
-			if p.denied.History != r.History {
+			if p.denied.Incarnation != r.Incarnation {
 				p.denied = r
 			}
 			p.denied.Seq, p.denied.AsOf = max(p.denied.Seq, r.Seq), max(p.denied.AsOf, r.AsOf)

@@ -44,7 +44,7 @@ func (d *database) Revisions(ctx context.Context, periods []int64) (map[int64]le
 const history = 77
 
 func (d *database) set(id, seq int64) leaderboard.Revision {
-	return d.put(id, leaderboard.Revision{History: history, Seq: seq, AsOf: leaderboard.Micros(seq * 10)})
+	return d.put(id, leaderboard.Revision{Incarnation: history, Seq: seq, AsOf: leaderboard.Micros(seq * 10)})
 }
 
 // put makes r the revision of a period, and returns it.
@@ -199,11 +199,11 @@ func TestRestored(t *testing.T) {
 		wait(t, w, 1)
 		for range 3 {
 			judge(t, w, copied, VerdictDiverged)
-			judge(t, w, leaderboard.Revision{History: history, Seq: 8, AsOf: 80}, VerdictDiverged)
+			judge(t, w, leaderboard.Revision{Incarnation: history, Seq: 8, AsOf: 80}, VerdictDiverged)
 			time.Sleep(100 * time.Millisecond)
 		}
 		judge(t, w, restored, VerdictFresh)
-		again := leaderboard.Revision{History: history, Seq: 7, AsOf: 170} // committed by this server, later
+		again := leaderboard.Revision{Incarnation: history, Seq: 7, AsOf: 170} // committed by this server, later
 		judge(t, w, again, VerdictFresh)
 		d.put(1, again)
 		time.Sleep(100 * time.Millisecond)
@@ -212,7 +212,7 @@ func TestRestored(t *testing.T) {
 		d.set(1, 8)
 		time.Sleep(10 * time.Millisecond)
 		wait(t, w, 1)
-		judge(t, w, leaderboard.Revision{History: history, Seq: 7, AsOf: 70}, VerdictOld) // of the copy
+		judge(t, w, leaderboard.Revision{Incarnation: history, Seq: 7, AsOf: 70}, VerdictOld) // of the copy
 	})
 }
 
@@ -225,7 +225,7 @@ func TestSameSeqOfAnotherBranch(t *testing.T) {
 		shown := d.set(1, 6)
 		wait(t, w, 1)
 		judge(t, w, shown, VerdictFresh)
-		other := leaderboard.Revision{History: history, Seq: 6, AsOf: shown.AsOf + 5}
+		other := leaderboard.Revision{Incarnation: history, Seq: 6, AsOf: shown.AsOf + 5}
 		judge(t, w, other, VerdictFresh) // for all that is known, committed since
 		time.Sleep(time.Microsecond)
 		wait(t, w, 1)
@@ -258,17 +258,17 @@ func TestOtherHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, d := start(t, Options{})
-		lost := d.put(1, leaderboard.Revision{History: 1, Seq: 9, AsOf: 90})
+		lost := d.put(1, leaderboard.Revision{Incarnation: 1, Seq: 9, AsOf: 90})
 		wait(t, w, 1)
 		judge(t, w, lost, VerdictFresh)
-		made := d.put(1, leaderboard.Revision{History: 2, Seq: 3, AsOf: 100})
+		made := d.put(1, leaderboard.Revision{Incarnation: 2, Seq: 3, AsOf: 100})
 		judge(t, w, made, VerdictUnknown)
 		time.Sleep(time.Microsecond)
 		if got := w.Check(t.Context(), 1, made); got != VerdictFresh {
 			t.Errorf("the new period: verdict %d", got)
 		}
 		judge(t, w, lost, VerdictDiverged)
-		other := leaderboard.Revision{History: 1, Seq: 10, AsOf: 110} // never seen before
+		other := leaderboard.Revision{Incarnation: 1, Seq: 10, AsOf: 110} // never seen before
 		judge(t, w, other, VerdictUnknown)
 		time.Sleep(time.Microsecond)
 		if got := w.Check(t.Context(), 1, other); got != VerdictDiverged {
@@ -278,7 +278,7 @@ func TestOtherHistory(t *testing.T) {
 			judge(t, w, made, VerdictFresh)
 			time.Sleep(50 * time.Millisecond)
 		}
-		judge(t, w, leaderboard.Revision{History: 2, Seq: 4, AsOf: 120}, VerdictFresh) // an own commit
+		judge(t, w, leaderboard.Revision{Incarnation: 2, Seq: 4, AsOf: 120}, VerdictFresh) // an own commit
 		judge(t, w, made, VerdictOld)
 	})
 }
@@ -290,7 +290,7 @@ func TestFirstRead(t *testing.T) {
 		w, d := start(t, Options{})
 		d.set(1, 6)
 		for range 3 {
-			ahead := leaderboard.Revision{History: history, Seq: 9, AsOf: 90}
+			ahead := leaderboard.Revision{Incarnation: history, Seq: 9, AsOf: 90}
 			judge(t, w, ahead, VerdictUnknown)
 			time.Sleep(time.Microsecond)
 			if got := w.Check(t.Context(), 1, ahead); got != VerdictDiverged {
@@ -306,7 +306,7 @@ func TestDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, d := start(t, Options{})
-		made := leaderboard.Revision{History: history, Seq: 0, AsOf: 40}
+		made := leaderboard.Revision{Incarnation: history, Seq: 0, AsOf: 40}
 		wait(t, w, 1)
 		judge(t, w, made, VerdictFresh) // made since it was asked about
 		d.put(1, made)
@@ -340,7 +340,7 @@ func TestNobodyReads(t *testing.T) {
 		if n := d.count(); n < 19 || n > 22 {
 			t.Errorf("%d statements after one reader, want one every 50 ms for a second", n)
 		}
-		judge(t, w, leaderboard.Revision{History: history, Seq: 5, AsOf: 50}, VerdictUnknown)
+		judge(t, w, leaderboard.Revision{Incarnation: history, Seq: 5, AsOf: 50}, VerdictUnknown)
 		before := time.Now()
 		wait(t, w, 1)
 		if took := time.Since(before); took > 2*time.Millisecond {
@@ -660,7 +660,7 @@ func TestChanged(t *testing.T) {
 			defer cancel()
 			return w.Changed(ctx, id, than)
 		}
-		for _, than := range []leaderboard.Revision{now, {History: history, Seq: 6, AsOf: 60}} {
+		for _, than := range []leaderboard.Revision{now, {Incarnation: history, Seq: 6, AsOf: 60}} {
 			if err := changed(1, than, 10*time.Second); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("nothing newer than %+v: %v", than, err)
 			}
@@ -677,7 +677,7 @@ func TestChanged(t *testing.T) {
 		if took := (<-done).Sub(set); took <= 0 || took > 100*time.Millisecond {
 			t.Errorf("told after %v", took)
 		}
-		for name, than := range map[string]leaderboard.Revision{"older": now, "another history": {History: history + 1, Seq: 100, AsOf: 1000}} {
+		for name, than := range map[string]leaderboard.Revision{"older": now, "another history": {Incarnation: history + 1, Seq: 100, AsOf: 1000}} {
 			if err := changed(1, than, time.Second); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -233,7 +233,7 @@ func lostBoard(t *testing.T, incremental, name string) {
 	path := "/v1/boards/" + name
 	servers[0].Ask(201, "PUT", path, rules)
 	made := time.Now()
-	if p := period(t, servers[0], name); p.ID != lost.ID || p.History == lost.History {
+	if p := period(t, servers[0], name); p.ID != lost.ID || p.Incarnation == lost.Incarnation {
 		t.Fatalf("the new period is %+v, the lost one was %+v", p, lost)
 	}
 	for i := 0; time.Since(made) < 2*time.Second; i++ {

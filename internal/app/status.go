@@ -117,7 +117,7 @@ func (o overview) recall(out []leaderboard.BoardHealth) {
 			continue
 		}
 		b.Period = known
-		if latest, ok := o.watch.Latest(known.ID); ok && latest.History == known.History && latest.Seq > known.LastSeq {
+		if latest, ok := o.watch.Latest(known.ID); ok && latest.Incarnation == known.Incarnation && latest.Seq > known.LastSeq {
 			b.Period.LastSeq, b.Period.Committed = latest.Seq, latest.AsOf
 		}
 	}

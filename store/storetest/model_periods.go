@@ -73,7 +73,7 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 	}
 	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, hiddenEntries: map[string]leaderboard.Entry{}}
 	p.Period = leaderboard.Period{
-		ID: m.nextID(), History: leaderboard.NewHistory(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
+		ID: m.nextID(), Incarnation: leaderboard.NewIncarnation(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
 		State: leaderboard.PeriodStateOpen, Committed: now,
 	}
 	b.periods = append(b.periods, p)

@@ -27,7 +27,7 @@ func (m *Model) look(ctx context.Context, ref leaderboard.PeriodRef, minSeq int6
 // lookAt is look for who has entered.
 func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	p := m.periods[ref.ID]
-	if p == nil || p.History != ref.History {
+	if p == nil || p.Incarnation != ref.Incarnation {
 		return nil, leaderboard.ErrPeriodNotFound
 	}
 	if p.LastSeq < minSeq {

@@ -246,7 +246,7 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 		changes[i].Seq = p.LastSeq + int64(i) + 1
 	}
 	c := leaderboard.Commit{
-		PeriodID: p.ID, History: p.History, FirstSeq: p.LastSeq + 1, LastSeq: p.LastSeq + int64(len(changes)),
+		PeriodID: p.ID, Incarnation: p.Incarnation, FirstSeq: p.LastSeq + 1, LastSeq: p.LastSeq + int64(len(changes)),
 		PrevCommittedAt: p.Committed, CommittedAt: leaderboard.CommitTime(m.clock(), p.Committed, changes),
 		EntryCount: int64(len(p.entries)), Changes: changes,
 	}

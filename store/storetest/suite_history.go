@@ -247,7 +247,7 @@ func testPast(t *testing.T, s Subject) {
 func testNoPast(t *testing.T, b *timed, day *leaderboard.Period) {
 	made := b.board()
 	there, gone, another, ahead := day.Ref(&made), day.Ref(&made), day.Ref(&made), day.Ref(&made)
-	gone.ID, another.History, ahead.LastSeq = day.ID+1_000_000, day.History+1, day.LastSeq+100
+	gone.ID, another.Incarnation, ahead.LastSeq = day.ID+1_000_000, day.Incarnation+1, day.LastSeq+100
 	for ref, want := range map[*leaderboard.PeriodRef]error{
 		&gone: leaderboard.ErrPeriodNotFound, &another: leaderboard.ErrPeriodNotFound, &ahead: leaderboard.ErrSeqAhead,
 	} {

@@ -37,7 +37,7 @@ func ofCopies() []mutant {
 		},
 		{
 			"B7", "an id that was given again means the same period", topn + "apply.go",
-			`case period.History != p.History:`, `case false:`, test + "TestOtherHistory",
+			`case period.Incarnation != p.Incarnation:`, `case false:`, test + "TestOtherHistory",
 		},
 		{
 			"B1", "tied ranks go by the whole key", topn + "head.lua",
@@ -106,7 +106,7 @@ func ofWatch() []mutant {
 		},
 		{
 			"B6", "a server may go back", file,
-			`if r.History == p.floor.History && r.Seq < p.floor.Seq {`, `if false {`, test + "TestOwnCommits",
+			`if r.Incarnation == p.floor.Incarnation && r.Seq < p.floor.Seq {`, `if false {`, test + "TestOwnCommits",
 		},
 		{
 			"B7", "revisions of one seq are the same", file,
@@ -114,7 +114,7 @@ func ofWatch() []mutant {
 		},
 		{
 			"B7", "another history denies nothing", file,
-			`{ return s.isBehind(r) || s.History != r.History }`, `{ return s.isBehind(r) }`, test + "TestOtherHistory",
+			`return s.isBehind(r) || s.Incarnation != r.Incarnation`, `return s.isBehind(r)`, test + "TestOtherHistory",
 		},
 	}
 }
@@ -186,7 +186,7 @@ func ofServing() []mutant {
 		},
 		{
 			"G4", "a cursor of another history is one of this period", "httpapi/cursor.go",
-			`return list{"entries", ref.History}`, `return list{"entries", ref.ID}`, "httpapi TestOtherHistory",
+			`return list{"entries", ref.Incarnation}`, `return list{"entries", ref.ID}`, "httpapi TestOtherHistory",
 		},
 		{
 			"G4", "a cursor that was tampered with is taken", "httpapi/cursor.go",

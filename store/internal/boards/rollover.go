@@ -85,7 +85,7 @@ type executor interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Write closes the periods that have ended and begins those that lack a row; they get their ids and histories. One that
+// Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. One that
 // was closed before its end, by a clock that was ahead, is opened again, and a run tells of it. The lock of the board's
 // row makes sure that nobody else does so at the same time, and that no writer goes on with a closed period.
 func (r *Rollover) Write(ctx context.Context, tx executor) error {
@@ -113,7 +113,7 @@ func (r *Rollover) Write(ctx context.Context, tx executor) error {
 // begin makes the row of a period.
 func begin(ctx context.Context, tx executor, p *leaderboard.Period) error {
 	q := (&db.Text{}).Str("INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
-	history := leaderboard.NewHistory()
+	history := leaderboard.NewIncarnation()
 	q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
 	if p.EndsAt == leaderboard.Forever {
 		q.Str("NULL")
@@ -127,7 +127,7 @@ func begin(ctx context.Context, tx executor, p *leaderboard.Period) error {
 	if p.ID, err = result.LastInsertId(); err != nil {
 		return err
 	}
-	p.History = history
+	p.Incarnation = history
 	return nil
 }
 

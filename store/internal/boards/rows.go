@@ -79,17 +79,17 @@ func Get(ctx context.Context, q sqlx.QueryerContext, query, name string) (leader
 
 // PeriodRow is a row of periods.
 type PeriodRow struct {
-	ID         int64        `db:"id"`
-	History    int64        `db:"incarnation"`
-	BoardID    int64        `db:"board_id"`
-	Window     []byte       `db:"window_name"`
-	Label      []byte       `db:"name"`
-	StartsAt   time.Time    `db:"starts_at"`
-	EndsAt     sql.NullTime `db:"ends_at"`
-	State      []byte       `db:"state"`
-	LastSeq    int64        `db:"last_seq"`
-	EntryCount int64        `db:"entry_count"`
-	Committed  time.Time    `db:"committed_at"`
+	ID          int64        `db:"id"`
+	Incarnation int64        `db:"incarnation"`
+	BoardID     int64        `db:"board_id"`
+	Window      []byte       `db:"window_name"`
+	Label       []byte       `db:"name"`
+	StartsAt    time.Time    `db:"starts_at"`
+	EndsAt      sql.NullTime `db:"ends_at"`
+	State       []byte       `db:"state"`
+	LastSeq     int64        `db:"last_seq"`
+	EntryCount  int64        `db:"entry_count"`
+	Committed   time.Time    `db:"committed_at"`
 }
 
 // PeriodColumns are the columns of a PeriodRow.
@@ -98,14 +98,14 @@ const PeriodColumns = "id, incarnation, board_id, window_name, name, starts_at, 
 // Dest returns where PeriodColumns are scanned to.
 func (r *PeriodRow) Dest() []any {
 	return []any{
-		&r.ID, &r.History, &r.BoardID, &r.Window, &r.Label, &r.StartsAt, &r.EndsAt, &r.State, &r.LastSeq, &r.EntryCount, &r.Committed,
+		&r.ID, &r.Incarnation, &r.BoardID, &r.Window, &r.Label, &r.StartsAt, &r.EndsAt, &r.State, &r.LastSeq, &r.EntryCount, &r.Committed,
 	}
 }
 
 // Period returns the period of the row.
 func (r *PeriodRow) Period() leaderboard.Period {
 	p := leaderboard.Period{
-		ID: r.ID, History: r.History, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label),
+		ID: r.ID, Incarnation: r.Incarnation, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label),
 		StartsAt: leaderboard.MicrosOf(r.StartsAt), EndsAt: leaderboard.Forever, State: leaderboard.PeriodState(r.State), LastSeq: r.LastSeq,
 		EntryCount: r.EntryCount, Committed: leaderboard.MicrosOf(r.Committed),
 	}
@@ -136,7 +136,7 @@ func (p *JoinedPeriod) Exists() bool { return p.id.Valid }
 // Period returns the period of a board, when it Exists.
 func (p *JoinedPeriod) Period(boardID int64) leaderboard.Period {
 	row := PeriodRow{
-		ID: p.id.Int64, History: p.history.Int64, BoardID: boardID, Window: []byte(p.window.String), Label: []byte(p.name.String),
+		ID: p.id.Int64, Incarnation: p.history.Int64, BoardID: boardID, Window: []byte(p.window.String), Label: []byte(p.name.String),
 		StartsAt: p.startsAt.Time, EndsAt: p.endsAt, State: []byte(p.state.String), LastSeq: p.seq.Int64, EntryCount: p.entries.Int64, Committed: p.committedAt.Time,
 	}
 	return row.Period()

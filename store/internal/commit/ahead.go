@@ -96,7 +96,7 @@ func (a *ahead) read(ctx context.Context, d *db.DB) error {
 	for rows.Next() {
 		p := &period{codec: rank.CodecOf(&a.board.Board.Rules), entries: map[string]*leaderboard.Entry{}}
 		var committed time.Time
-		if err := rows.Scan(&p.ref.ID, &p.ref.History, &p.lastSeq, &committed); err != nil {
+		if err := rows.Scan(&p.ref.ID, &p.ref.Incarnation, &p.lastSeq, &committed); err != nil {
 			return err
 		}
 		p.committed = leaderboard.MicrosOf(committed)

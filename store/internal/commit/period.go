@@ -38,7 +38,7 @@ type correction struct {
 
 // revision returns the state that the row of the period names.
 func (p *period) revision() leaderboard.Revision {
-	return leaderboard.Revision{History: p.ref.History, Seq: p.lastSeq, AsOf: p.committed}
+	return leaderboard.Revision{Incarnation: p.ref.Incarnation, Seq: p.lastSeq, AsOf: p.committed}
 }
 
 // decision is what a submission would make of a period.
@@ -220,7 +220,7 @@ func (p *period) commits(most int) []*leaderboard.Commit {
 			count += growth(&changes[i])
 		}
 		c := &leaderboard.Commit{
-			PeriodID: p.ref.ID, History: p.ref.History, FirstSeq: changes[0].Seq, LastSeq: changes[len(changes)-1].Seq,
+			PeriodID: p.ref.ID, Incarnation: p.ref.Incarnation, FirstSeq: changes[0].Seq, LastSeq: changes[len(changes)-1].Seq,
 			PrevCommittedAt: p.committed, CommittedAt: leaderboard.CommitTime(p.clock, p.committed, changes), EntryCount: count, Changes: changes,
 		}
 		p.committed = c.CommittedAt

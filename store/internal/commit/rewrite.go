@@ -111,7 +111,7 @@ func (t *transaction) lockOnly(ctx context.Context, name string) (*lockedBoard, 
 // describes says whether the board that is locked is the one that the snapshot found.
 func (r *Rewrite) describes(b *lockedBoard) bool {
 	return b.known.Board.ID == r.Board.ID && b.known.Board.Version == r.Board.Version && len(b.periods) == 1 &&
-		b.periods[0].ref.ID == r.Period.ID && b.periods[0].ref.History == r.Period.History && b.periods[0].lastSeq == r.Period.LastSeq
+		b.periods[0].ref.ID == r.Period.ID && b.periods[0].ref.Incarnation == r.Period.Incarnation && b.periods[0].lastSeq == r.Period.LastSeq
 }
 
 // writePacket makes some of the changes, the period of which is only known as far as they say.

@@ -235,7 +235,7 @@ func readParts(ctx context.Context, d *db.DB, q db.Querier, text string, decode 
 			prev, committed sql.NullTime
 			payload         sql.RawBytes
 		)
-		if err := rows.Scan(&c.PeriodID, &c.History, &c.FirstSeq, &c.LastSeq, &prev, &committed, &c.EntryCount, &payload); err != nil {
+		if err := rows.Scan(&c.PeriodID, &c.Incarnation, &c.FirstSeq, &c.LastSeq, &prev, &committed, &c.EntryCount, &payload); err != nil {
 			return nil, err
 		}
 		c.PrevCommittedAt, c.CommittedAt = leaderboard.MicrosOf(prev.Time), leaderboard.MicrosOf(committed.Time)
@@ -258,7 +258,7 @@ func readParts(ctx context.Context, d *db.DB, q db.Querier, text string, decode 
 			continue
 		}
 		for i := range p.Commits {
-			p.Commits[i].History = p.At.History
+			p.Commits[i].Incarnation = p.At.Incarnation
 		}
 		slices.SortFunc(p.Commits, func(a, b leaderboard.Commit) int { return cmp.Compare(a.LastSeq, b.LastSeq) })
 	}

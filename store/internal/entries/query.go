@@ -164,7 +164,7 @@ type resultRow struct {
 
 func newResultRow(r *Result, entries bool) *resultRow {
 	row := &resultRow{counts: make([]int64, len(r.Counts))}
-	row.dest = append(row.dest, &r.State.History, &r.State.Seq, &row.asOf, &r.State.Total)
+	row.dest = append(row.dest, &r.State.Incarnation, &r.State.Seq, &row.asOf, &r.State.Total)
 	for i := range row.counts {
 		row.dest = append(row.dest, &row.counts[i])
 	}

@@ -108,7 +108,7 @@ func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	sl := x.slots[ref.ID]
-	if sl == nil || sl.tracker == nil || sl.tracker.ref.History != ref.History {
+	if sl == nil || sl.tracker == nil || sl.tracker.ref.Incarnation != ref.Incarnation {
 		return nil
 	}
 	sl.tracker.used.Store(x.ticks.Add(1))
@@ -304,13 +304,13 @@ func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err e
 // advancedAtOnce is how many saved indexes are looked at together.
 const advancedAtOnce = 20
 
-// lagging is a saved index that lags behind its period, or whose period is gone: then History is that of the index, and
+// lagging is a saved index that lags behind its period, or whose period is gone: then Incarnation is that of the index, and
 // BoardID is 0.
 type lagging struct {
-	ID      int64     `db:"period_id"`
-	History int64     `db:"incarnation"`
-	BoardID int64     `db:"board_id"`
-	SavedAt time.Time `db:"saved_at"`
+	ID          int64     `db:"period_id"`
+	Incarnation int64     `db:"incarnation"`
+	BoardID     int64     `db:"board_id"`
+	SavedAt     time.Time `db:"saved_at"`
 }
 
 // advance brings forward what is saved of periods that change without being read here, before the log is pruned beyond
@@ -351,7 +351,7 @@ func (x *Indexes) advanceOne(ctx context.Context, row lagging) error {
 	if row.BoardID == 0 {
 		return x.saved.remove(ctx, row)
 	}
-	ref := leaderboard.PeriodRef{ID: row.ID, History: row.History, BoardID: row.BoardID}
+	ref := leaderboard.PeriodRef{ID: row.ID, Incarnation: row.Incarnation, BoardID: row.BoardID}
 	if x.Ready(ref) != nil {
 		return nil // follows the log already
 	}

@@ -83,7 +83,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 // stateOf reads the state of a period. Errors: ErrPeriodNotFound, for one that has had the id since a restore, too.
 func (x *Indexes) stateOf(ctx context.Context, q db.Querier, ref leaderboard.PeriodRef) (leaderboard.State, error) {
 	state, err := entries.StateOf(ctx, x.db, q, ref.ID)
-	if err == nil && state.History != ref.History {
+	if err == nil && state.Incarnation != ref.Incarnation {
 		err = leaderboard.ErrPeriodNotFound
 	}
 	return state, err

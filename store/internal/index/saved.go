@@ -31,7 +31,7 @@ type savedIndex struct {
 // read reads the rows of an index; nil when there are none.
 func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*savedIndex, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? AND incarnation = ?"+
-		" ORDER BY chunk", ref.ID, ref.History)
+		" ORDER BY chunk", ref.ID, ref.Incarnation)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq 
 func (s savedIndexes) writeIn(ctx context.Context, tx *sqlx.Tx, ref leaderboard.PeriodRef, seq int64, payload []byte, must bool) error {
 	var stored sql.NullInt64
 	err := tx.QueryRowContext(ctx, "SELECT r.seq FROM periods p LEFT JOIN rank_indexes r ON r.period_id = p.id AND r.chunk = 0"+
-		" AND r.incarnation = p.incarnation AND r.seq <= p.last_seq WHERE p.id = ? AND p.incarnation = ?", ref.ID, ref.History).Scan(&stored)
+		" AND r.incarnation = p.incarnation AND r.seq <= p.last_seq WHERE p.id = ? AND p.incarnation = ?", ref.ID, ref.Incarnation).Scan(&stored)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !must && stored.Valid && stored.Int64 >= seq {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (s savedIndexes) writeIn(ctx context.Context, tx *sqlx.Tx, ref leaderboard.
 	chunks := slices.Collect(slices.Chunk(payload, savedChunk))
 	for i, chunk := range chunks {
 		_, err := tx.ExecContext(ctx, "INSERT INTO rank_indexes (period_id, chunk, chunks, incarnation, seq, saved_at, payload) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			ref.ID, i, len(chunks), ref.History, seq, now, chunk)
+			ref.ID, i, len(chunks), ref.Incarnation, seq, now, chunk)
 		if err != nil {
 			return err
 		}
@@ -114,6 +114,6 @@ func (s savedIndexes) forgetIfGone(ctx context.Context, periodID int64) error {
 
 // remove removes an index that nobody can use, unless it was saved again since it was looked at.
 func (s savedIndexes) remove(ctx context.Context, row lagging) error {
-	_, err := s.db.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ? AND incarnation = ? AND saved_at = ?", row.ID, row.History, row.SavedAt)
+	_, err := s.db.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ? AND incarnation = ? AND saved_at = ?", row.ID, row.Incarnation, row.SavedAt)
 	return err
 }

@@ -202,7 +202,7 @@ func RankState(s leaderboard.State) rank.State {
 
 // check compares the index with the total that the database has at the same state.
 func (t *Tracker) check(m rank.State) error {
-	if at := t.At(); at.History != m.History || at.Seq == m.Seq && at != m {
+	if at := t.At(); at.Incarnation != m.Incarnation || at.Seq == m.Seq && at != m {
 		if at.Revision != m.Revision {
 			return fmt.Errorf("%w: at seq %d", rank.ErrDiverged, m.Seq)
 		}
@@ -324,7 +324,7 @@ func (h *history) position(m rank.State) (int, error) {
 	i := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].commit.LastSeq >= m.Seq })
 	at := h.start
 	switch {
-	case m.History != h.start.History:
+	case m.Incarnation != h.start.Incarnation:
 		return 0, fmt.Errorf("%w: at seq %d", rank.ErrDiverged, m.Seq)
 	case m.Seq < h.start.Seq:
 		return 0, fmt.Errorf("%w: seq %d, the oldest that is remembered is %d", ErrTooOld, m.Seq, h.start.Seq)

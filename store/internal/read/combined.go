@@ -111,11 +111,11 @@ func (m *combined) look(ctx context.Context) error {
 			asOf time.Time
 			st   = leaderboard.State{Source: leaderboard.SourceMySQL}
 		)
-		if err := rows.Scan(&id, &st.History, &st.Seq, &asOf, &st.Total); err != nil {
+		if err := rows.Scan(&id, &st.Incarnation, &st.Seq, &asOf, &st.Total); err != nil {
 			return err
 		}
 		st.AsOf = leaderboard.MicrosOf(asOf)
-		if st.History != byID[id].ref.History {
+		if st.Incarnation != byID[id].ref.Incarnation {
 			return leaderboard.ErrPeriodNotFound
 		}
 		if st.Seq < byID[id].ref.LastSeq {

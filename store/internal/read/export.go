@@ -75,7 +75,7 @@ func (s *Reader) snapshot(
 	}
 	defer tx.Rollback()
 	state, err := entries.StateOf(ctx, s.db, tx, ref.ID)
-	if err == nil && state.History != ref.History { // the id is another period's since a restore
+	if err == nil && state.Incarnation != ref.Incarnation { // the id is another period's since a restore
 		err = leaderboard.ErrPeriodNotFound
 	}
 	if err != nil {

@@ -80,11 +80,11 @@ func (p *past) look(ctx context.Context, look *db.Look) error {
 			score, tiebreak sql.NullInt64
 			created         sql.NullTime
 		)
-		if err := rows.Scan(&id, &st.History, &st.Seq, &asOf, &st.Total, &member, &score, &tiebreak, &created); err != nil {
+		if err := rows.Scan(&id, &st.Incarnation, &st.Seq, &asOf, &st.Total, &member, &score, &tiebreak, &created); err != nil {
 			return err
 		}
 		v := p.views[at[id]]
-		if st.AsOf = leaderboard.MicrosOf(asOf); st.History != v.ref.History {
+		if st.AsOf = leaderboard.MicrosOf(asOf); st.Incarnation != v.ref.Incarnation {
 			return leaderboard.ErrPeriodNotFound
 		}
 		if st.Seq < v.ref.LastSeq {

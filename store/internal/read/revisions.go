@@ -34,7 +34,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 			at       time.Time
 			settings string
 		)
-		if err := rows.Scan(&id, &r.History, &r.Seq, &at, &settings); err != nil {
+		if err := rows.Scan(&id, &r.Incarnation, &r.Seq, &at, &settings); err != nil {
 			return nil, db.Translate(ctx, "revisions", err)
 		}
 		if id == leaderboard.ClockPeriod {

@@ -148,7 +148,7 @@ func (v *view) done(err error) error {
 // look reads the state, and with it the keys of the members that have an entry, in order. It is the first statement.
 func (v *view) look(ctx context.Context, members []string) ([]rank.Key, error) {
 	r, err := (&entries.Query{Members: members}).Run(ctx, v.reader.db, v.q, v.ref.ID)
-	if err == nil && r.State.History != v.ref.History { // the id is another period's since a restore
+	if err == nil && r.State.Incarnation != v.ref.Incarnation { // the id is another period's since a restore
 		err = leaderboard.ErrPeriodNotFound
 	}
 	if err != nil {
