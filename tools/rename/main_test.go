@@ -9,19 +9,13 @@ import (
 	"testing"
 )
 
+// path is another path of the module.
+const path = "example.org/you/rankings"
+
 // TestRename renames a copy of everything, builds, vets and tests it under the new path, and renames it back.
 func TestRename(t *testing.T) {
-	const path = "example.org/you/rankings"
-	before := contents(t, "../..")
-	root := t.TempDir()
-	for name, content := range before {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o755); err != nil { // scripts stay programs
-			t.Fatal(err)
-		}
-	}
+	root := copied(t)
+	before := contents(t, root)
 	old := run(t, root, "list", "-m")
 
 	if n, err := rename(root, "not a path"); err == nil || n != 0 || !maps.Equal(contents(t, root), before) {
@@ -40,6 +34,21 @@ func TestRename(t *testing.T) {
 	if _, err := rename(root, old); err != nil || !maps.Equal(contents(t, root), before) {
 		t.Errorf("renamed back it is not what it was: %v", err)
 	}
+}
+
+// copied copies everything into a folder, which it returns.
+func copied(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range contents(t, "../..") {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o755); err != nil { // scripts stay programs
+			t.Fatal(err)
+		}
+	}
+	return root
 }
 
 // run runs the go command.
