@@ -33,7 +33,7 @@ func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.Perio
 	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
 		return m.top(ctx, periods, q)
 	}
-	return as[*leaderboard.CombinedPage](m.reader.answer(ctx, &combinedPageQuestion{several{periods}, q}))
+	return as[*leaderboard.CombinedPage](m.reader.answer(ctx, newAsked(combinedPageQuestion{several{periods}, q})))
 }
 
 // CombinedMember implements leaderboard.CombinedRankings.
@@ -42,7 +42,7 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 		return nil, broken
 	}
 	q.Mode = leaderboard.ModeStrict
-	return as[*leaderboard.CombinedStandings](m.reader.answer(ctx, &combinedMemberQuestion{several{periods}, q}))
+	return as[*leaderboard.CombinedStandings](m.reader.answer(ctx, newAsked(combinedMemberQuestion{several{periods}, q})))
 }
 
 // togetherTimes bounds how often answers about several periods are asked for again because the slowest of them has

@@ -24,21 +24,24 @@ type layer interface {
 // asked is a question on its way through the layers.
 type asked struct {
 	question
-	key  string
+	key  string      // that the answer is kept under
 	last *keptAnswer // which is served when nothing better is found; nil: there is none
 
 	outdated time.Time // when the database first was
 }
 
-// keyOf returns what the answer to a question is kept under.
-func keyOf(q question) string { return newAsked(q).key }
-
-func newAsked(q question) *asked {
+// newAsked puts a question and all that belongs to it into one piece of memory: this is the way of every request.
+func newAsked[Q any, P interface {
+	*Q
+	question
+}](q Q) *asked {
 	a := &struct {
 		asked
-		room [96]byte // of most keys
-	}{asked: asked{question: q}}
-	a.key = string(q.appendKey(appendPeriods(a.room[:0], q.refs())))
+		of   Q
+		room [96]byte // for most keys
+	}{of: q}
+	a.question = P(&a.of)
+	a.key = string(a.appendKey(appendPeriods(a.room[:0], a.refs())))
 	return &a.asked
 }
 

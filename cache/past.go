@@ -38,15 +38,15 @@ func (h *Pasts) Past(ctx context.Context, periods []leaderboard.PeriodRef, membe
 func (h *Pasts) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) error {
 	r := h.reader
 	r.watchMemory(periods)
-	rest, places := &pastQuestion{member: member}, []int(nil)
+	rest, places := pastQuestion{member: member}, []int(nil)
 	for i := range periods {
 		p := &periods[i]
-		q := &membersQuestion{about{*p}, leaderboard.MembersQuery{
+		q := membersQuestion{about{*p}, leaderboard.MembersQuery{
 			Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: p.LastSeq}, Members: []string{member},
 		}}
 		if p.Closed {
 			// It makes the period no warmer: a question about thirty of them would push others out of memory.
-			one := &asked{question: &pastQuestion{several{periods[i : i+1]}, member}}
+			one := newAsked(pastQuestion{several{periods[i : i+1]}, member})
 			if a, verdict, err := r.ask(ctx, r.memory, one); a != nil && err == nil && verdict == watch.VerdictFresh {
 				out[i] = a.(past)[0]
 				continue
@@ -54,7 +54,7 @@ func (h *Pasts) past(ctx context.Context, periods []leaderboard.PeriodRef, membe
 			rest.periods, places = append(rest.periods, *p), append(places, i)
 			continue
 		}
-		a, err := r.answer(ctx, q)
+		a, err := r.answer(ctx, newAsked(q))
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (h *Pasts) past(ctx context.Context, periods []leaderboard.PeriodRef, membe
 	if places == nil {
 		return nil
 	}
-	found, err := r.answer(ctx, rest)
+	found, err := r.answer(ctx, newAsked(rest))
 	if err != nil {
 		return err
 	}

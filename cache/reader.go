@@ -45,22 +45,22 @@ func NewReader(redis *topn.Copies, db leaderboard.BatchRankings, opts ReaderOpti
 
 // Page implements leaderboard.Rankings.
 func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	return as[*leaderboard.Page](r.answer(ctx, &pageQuestion{about{p}, q}))
+	return as[*leaderboard.Page](r.answer(ctx, newAsked(pageQuestion{about{p}, q})))
 }
 
 // Members implements leaderboard.Rankings.
 func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	return as[*leaderboard.Standings](r.answer(ctx, &membersQuestion{about{p}, q}))
+	return as[*leaderboard.Standings](r.answer(ctx, newAsked(membersQuestion{about{p}, q})))
 }
 
 // ScoreRank implements leaderboard.Rankings.
 func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	return as[*leaderboard.ScoreRank](r.answer(ctx, &scoreQuestion{about{p}, q}))
+	return as[*leaderboard.ScoreRank](r.answer(ctx, newAsked(scoreQuestion{about{p}, q})))
 }
 
 // Distribution implements leaderboard.Rankings.
 func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	return as[*leaderboard.Distribution](r.answer(ctx, &distributionQuestion{about{p}, q}))
+	return as[*leaderboard.Distribution](r.answer(ctx, newAsked(distributionQuestion{about{p}, q})))
 }
 
 func as[V leaderboard.Answered](a leaderboard.Answered, err error) (none V, _ error) {
@@ -71,8 +71,8 @@ func as[V leaderboard.Answered](a leaderboard.Answered, err error) (none V, _ er
 }
 
 // answer answers a question, and counts the answer.
-func (r *Reader) answer(ctx context.Context, q question) (leaderboard.Answered, error) {
-	a, err := r.nearest(ctx, newAsked(q))
+func (r *Reader) answer(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+	a, err := r.nearest(ctx, q)
 	if err != nil {
 		return nil, err
 	}

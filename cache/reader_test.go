@@ -177,14 +177,14 @@ func TestReaderKeys(t *testing.T) {
 	other.Rules = new(cachetest.Rules(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
 	keys := map[string]string{}
 	for name, key := range map[string]string{
-		"a":     keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a"}}}),
-		"ab":    keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab"}}}),
-		"a b":   keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a", "b"}}}),
-		"ab ''": keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab", ""}}}),
-		"\x01a": keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"\x01a"}}}),
-		"dense": keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}}),
-		"all":   keyOf(&membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}}),
-		"asc":   keyOf(&membersQuestion{about{other}, leaderboard.MembersQuery{Members: []string{"a"}}}),
+		"a":     newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
+		"ab":    newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab"}}}).key,
+		"a b":   newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a", "b"}}}).key,
+		"ab ''": newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab", ""}}}).key,
+		"\x01a": newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"\x01a"}}}).key,
+		"dense": newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}}).key,
+		"all":   newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}}).key,
+		"asc":   newAsked(membersQuestion{about{other}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
 	} {
 		if twin, ok := keys[key]; ok {
 			t.Errorf("%s and %s have one key", name, twin)
@@ -194,12 +194,12 @@ func TestReaderKeys(t *testing.T) {
 	q := leaderboard.PageQuery{Limit: 3}
 	newer := q
 	newer.MinSeq = 9
-	if (keyOf(&pageQuestion{about{p}, q})) != keyOf(&pageQuestion{about{p}, newer}) {
+	if newAsked(pageQuestion{about{p}, q}).key != newAsked(pageQuestion{about{p}, newer}).key {
 		t.Error("min_seq is no part of what is asked for")
 	}
 	tied := q
 	tied.Mode = leaderboard.ModeTied
-	if (keyOf(&pageQuestion{about{p}, q})) != keyOf(&pageQuestion{about{p}, tied}) {
+	if newAsked(pageQuestion{about{p}, q}).key != newAsked(pageQuestion{about{p}, tied}).key {
 		t.Error("a page in mode strict tells tied ranks too")
 	}
 }
