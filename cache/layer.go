@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -159,6 +160,22 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// isAnswer reports whether an error answers what was asked for, so that no other layer is to be asked.
+func isAnswer(err error) bool {
+	var rule *leaderboard.RuleError // about the question itself, such as a mode that is not available so deep
+	if errors.As(err, &rule) {
+		return true
+	}
+	for _, answer := range []error{
+		leaderboard.ErrNotRanked, leaderboard.ErrPeriodNotFound, leaderboard.ErrBoardNotFound, leaderboard.ErrSeqAhead,
+	} {
+		if errors.Is(err, answer) {
+			return true
+		}
+	}
+	return false
 }
 
 // ahead is the watch as a layer: it knows when a period has not come to the state that is asked for.

@@ -167,7 +167,7 @@ func ofReading() []mutant {
 			"\t\t\twithdraw()\n\t\t\treturn ctx.Err()\n", "\t\t\treturn ctx.Err()\n", "cache/batch TestWhoHasLeftIsNotSent",
 		},
 		{
-			"C6", "a panic of a call takes the process along", "cache/answers.go",
+			"C6", "a panic of a call takes the process along", "cache/calls.go",
 			`if p := recover(); p != nil {`, `if p := any(nil); p != nil {`, "cache TestCallPanics",
 		},
 	}
@@ -229,7 +229,7 @@ func ofServing() []mutant {
 			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
 		},
 		{
-			"F5", "a call leaves a goroutine", "cache/answers.go",
+			"F5", "a call leaves a goroutine", "cache/calls.go",
 			"\tgo func() {\n\t\tdefer close(f.done)\n", "\tgo func() { select {} }()\n\tgo func() {\n\t\tdefer close(f.done)\n", "e2e TestSoak",
 		},
 		{

@@ -1,0 +1,90 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// future is a value that is on its way.
+type future[V any] struct {
+	began time.Time
+	done  chan struct{}
+	value V // value and err: read after done
+	err   error
+}
+
+// wait blocks until the value is there or ctx has ended.
+func (f *future[V]) wait(ctx context.Context) (V, error) {
+	select {
+	case <-f.done:
+		return f.value, f.err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// calls lets callers that want the same thing share one call. The work goes on when the caller who happened to be first
+// has left.
+type calls[K comparable, V any] struct {
+	timeout time.Duration // of the work
+
+	mu      sync.Mutex
+	running map[K]*future[V]
+}
+
+// start joins the call of key, or begins one in a goroutine of its own. At its end, before any waiter goes on, then runs,
+// unless the key was forgotten in the meantime.
+func (c *calls[K, V]) start(ctx context.Context, key K, work func(context.Context) (V, error), then func(V, error)) *future[V] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.running[key]; ok {
+		return f
+	}
+	if c.running == nil {
+		c.running = map[K]*future[V]{}
+	}
+	f := &future[V]{began: time.Now(), done: make(chan struct{})}
+	c.running[key] = f
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		defer close(f.done)
+		ctx, cancel := context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		f.value, f.err = guarded(ctx, work)
+		c.end(key, f, then)
+	}()
+	return f
+}
+
+// end takes a call off the list. While it runs then, nobody forgets the key.
+func (c *calls[K, V]) end(key K, f *future[V], then func(V, error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running[key] == f {
+		delete(c.running, key)
+		if then != nil {
+			then(f.value, f.err)
+		}
+	}
+}
+
+// forget makes the next start begin a new call; what the present one brings is not kept.
+func (c *calls[K, V]) forget(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.running, key)
+}
+
+// guarded turns a panic of work into an error: it runs in a goroutine where nobody else would recover it.
+func guarded[V any](ctx context.Context, work func(context.Context) (V, error)) (value V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cache: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return work(ctx)
+}
