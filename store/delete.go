@@ -36,7 +36,7 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	return nil
 }
 
-// retire takes a board and its periods out of everybody's sight.
+// retire hides a board and its periods from all readers.
 func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	var rules []byte
 	err = tx.QueryRowContext(ctx, "SELECT id, rules FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name)).Scan(&id, &rules)

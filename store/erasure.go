@@ -94,7 +94,7 @@ func (s *Store) beginErasure(ctx context.Context, member, actor string) error {
 	})
 }
 
-// erase goes on with an erasure until its slice is over, and says whether it is done.
+// erase goes on with an erasure until its slice is over, and reports whether it is done.
 func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
 	err = s.db.GetContext(ctx, e, "SELECT member, alias, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -9,7 +9,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Faults returns what is wrong with the database server, for so many processes that are configured like this one. It
+// Faults returns what is wrong with the database server, for this many processes with this configuration. It
 // changes nothing. Errors: ErrUnavailable, ErrReadOnly.
 func (s *Store) Faults(ctx context.Context, processes int) ([]leaderboard.ServerFault, error) {
 	return s.db.Faults(ctx, db.Need{Packet: commit.MaxPacket(s.cfg.BatchRows), Conns: processes * s.cfg.MaxConns})

@@ -65,7 +65,7 @@ func (s *Store) changeFriends(ctx context.Context, member string, given []string
 	return n, db.Translate(ctx, "friends", err)
 }
 
-// lockFriends keeps others from changing a member's list until the transaction ends.
+// lockFriends locks a member's list until the transaction ends.
 func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_at) VALUES (?, "+s.db.Sysdate()+")"+
 		" ON DUPLICATE KEY UPDATE updated_at = VALUES(updated_at)", []byte(member))
@@ -109,7 +109,7 @@ func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
 
 const selectFriends = "SELECT friend FROM friends WHERE member = ? AND friend > ? ORDER BY friend LIMIT ?"
 
-// Friends lists the friends of member in byte order, behind the one given ("" for the first), at most limit.
+// Friends lists the friends of member in byte order, after the one given ("" for the first), at most limit.
 func (s *Store) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
 	list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFriends), member, after, limit)
 	return list, db.Translate(ctx, "friends", err)
@@ -166,7 +166,7 @@ func friendVersions(members []string) string {
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
-// unfriend takes a member off the lists of others, sweep.Rows of them in one transaction, and says whether there were
+// unfriend takes a member off the lists of others, sweep.Rows of them in one transaction, and reports whether there were
 // more.
 func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {

@@ -29,7 +29,7 @@ const (
 
 // moveHidden sees to it that the entries of a member are where the row says, then marks the row as done. It may be
 // repeated, and run at the same time as another, also for an older or newer version of the row: what a batch makes of
-// an entry depends only on the rows that it finds. Of all boards it goes on until its slice is over, and says whether it
+// an entry depends only on the rows that it finds. Of all boards it goes on until its slice is over, and reports whether it
 // finished.
 func (s *Store) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, err error) {
 	if row.BoardID != 0 {

@@ -31,7 +31,7 @@ func (r *profileRow) profile() leaderboard.Profile {
 	}
 }
 
-// PutProfile sets the whole profile of a member and returns what is stored; created says whether there was none. The
+// PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none. The
 // same profile again changes nothing, its updated_time, which the database gives, included. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
@@ -65,7 +65,7 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 }
 
 // PatchProfile changes a part of a member's profile, of an empty one when there is none, and returns what is stored;
-// created says whether there was none. It is one step: two changes of different parts at the same time are both kept.
+// created reports whether there was none. It is one step: two changes of different parts at the same time are both kept.
 // A change that changes nothing leaves the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
 	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {

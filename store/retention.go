@@ -67,7 +67,7 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 	}
 }
 
-// changeStates moves periods of a board on, and says whether the board still has this version, any if that is 0: with
+// changeStates gives periods of a board their next state, and reports whether the board still has this version, any if that is 0: with
 // other rules it does nothing. The row of the board is locked first, as by every writer: so it waits for a batch that has
 // begun, and cannot deadlock with it.
 func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
@@ -100,7 +100,7 @@ func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool
 	})
 }
 
-// retain gives up what a board does not keep, and says whether that was all of it.
+// retain gives up what a board does not keep, and reports whether that was all of it.
 func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (finished bool, err error) {
 	finished = true
 	for w, kept := range b.Rules.Keep {

@@ -103,7 +103,7 @@ var ErrUnsupported = db.ErrUnsupported
 // MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
 const MigrationRights = db.MigrationRights
 
-// IsDenied says whether an error is that the account is not let in, or may not do what it has to, or that there is no such
+// IsDenied reports whether an error is that the account is not let in, or may not do what it has to, or that there is no such
 // database.
 func IsDenied(err error) bool { return db.IsDenied(err) }
 
@@ -177,6 +177,6 @@ func (s *Store) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leader
 	return s.writer.Remove(ctx, r)
 }
 
-// Admit says whether a submission of about so many bytes for a board would be refused now, "" for one for several
+// Admit reports whether a submission of about so many bytes for a board would be refused now, "" for one for several
 // boards: nil, or the error, an ErrOverloaded or ErrUnavailable. It reserves nothing and does not block.
 func (s *Store) Admit(board string, bytes int64) error { return s.writer.Admit(board, bytes) }

@@ -10,7 +10,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Submissions returns what is recorded of a member's submissions to a board, newest first. Errors: ErrUnavailable.
+// Submissions returns the recorded submissions of a member to a board, newest first. Errors: ErrUnavailable.
 func (s *Store) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
 	rows, err := s.db.QueryContext(ctx, s.db.Limited(submissionsText(q)))
 	if err != nil {

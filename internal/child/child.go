@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Process is a child that somebody waits for. All methods may be called concurrently.
+// Process is a child of this process, which is always reaped. All methods may be called concurrently.
 type Process struct {
 	PID int
 

@@ -41,7 +41,7 @@ func (p *program) remote() remote {
 	return remote{program: p, url: "http://127.0.0.1:8080", timeout: defaultTimeout}
 }
 
-// String hides the key from whoever prints the options of a command.
+// String hides the key when the options of a command are printed.
 func (remote) String() string { return "the server" }
 
 // command makes a leaf that asks the server.

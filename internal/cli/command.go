@@ -43,7 +43,7 @@ func (p *program) say(format string, args ...any) { fmt.Fprintf(p.err, format+"\
 // errQuiet is a failure that the command has reported already, in its answer.
 var errQuiet = errors.New("reported")
 
-// errRefused is an import that is complete but for lines that were refused; it has said which.
+// errRefused means that an import is complete except for refused lines, which it has reported.
 var errRefused = errors.New("lines were refused")
 
 // uncomparedError is a comparison that could not be made, which says nothing of what it would have found.

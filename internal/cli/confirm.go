@@ -17,7 +17,7 @@ func yesFlag(at *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "yes", Usage: "do it without asking, as scripts have to", Destination: at}
 }
 
-// errDeclined is the answer no.
+// errDeclined means that the user answered no.
 var errDeclined = errors.New("nothing was done")
 
 // confirm asks on the terminal whether to go on. Where nobody can be asked it has to have been said by --yes. An answer

@@ -120,7 +120,7 @@ func (v *parsed[T]) Set(text string) error {
 // Get returns the value.
 func (v *parsed[T]) Get() any { return *v.at }
 
-// IsBoolFlag says whether the flag is a switch, which has no argument.
+// IsBoolFlag reports whether the flag is a switch, which has no argument.
 func (v *parsed[T]) IsBoolFlag() bool { _, ok := any(*v.at).(bool); return ok }
 
 func (v *parsed[T]) String() string { return v.ToString(*v.at) }

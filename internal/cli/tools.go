@@ -128,7 +128,7 @@ func (o *toolOptions) isServers(err error) bool {
 	return !answered || p.Answer != nil || p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden
 }
 
-// hostName returns who asks, for the records of runs.
+// hostName returns the name of this machine, the actor in the records of runs.
 func hostName() string {
 	host, err := os.Hostname()
 	if err != nil {

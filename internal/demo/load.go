@@ -70,7 +70,7 @@ func Load(ctx context.Context, o Options) (err error) {
 	return l.load(ctx)
 }
 
-// present says whether a board is there and complete. One that was not finished is deleted.
+// present reports whether a board is there and complete. One that was not finished is deleted.
 func (l *loading) present(ctx context.Context, name string) (bool, error) {
 	b, err := l.store.Board(ctx, name)
 	switch {

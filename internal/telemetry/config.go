@@ -30,7 +30,7 @@ type Config struct {
 	TakeContext bool                 // requests may come with a trace
 }
 
-// String hides the secrets from whoever prints a configuration.
+// String hides the secrets when a configuration is printed.
 func (*Config) String() string { return "the configuration of traces" }
 
 // Variable is an environment variable that says something about traces.

@@ -29,7 +29,7 @@ func NewScreen(f *os.File, env func(string) string) io.Writer {
 	}, env("NO_COLOR") == "" && env("TERM") != "dumb"}
 }
 
-// IsTerminal says whether somebody looks at what is written to w, or types what is read from it.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w any) bool {
 	switch w := w.(type) {
 	case *Screen:

@@ -128,7 +128,7 @@ func (t *Table) floor(column, width int) int {
 	}
 }
 
-// isTime says whether a cell is a moment as the API writes it.
+// isTime reports whether a cell is a moment as the API writes it.
 func isTime(cell string) bool {
 	return len(cell) >= leastTime && cell[4] == '-' && cell[10] == 'T' && strings.HasSuffix(cell, "Z")
 }

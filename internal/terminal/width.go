@@ -40,7 +40,7 @@ func Cut(s string, columns int) string {
 	return kept.String() + "…"
 }
 
-// isEmoji says whether the joiners in a text only join emoji, as in a family, and hide nothing.
+// isEmoji reports whether the joiners in a text only join emoji, as in a family, and hide nothing.
 func isEmoji(s string) bool {
 	for rest, state := s, -1; rest != ""; {
 		var cluster string

@@ -19,7 +19,7 @@ const (
 	KindClient        // another program is asked
 )
 
-// Recorder is a span of whoever records them. Methods may be called concurrently, and again after End, when they do nothing.
+// Recorder is a span of the tracer. Methods may be called concurrently, and again after End, when they do nothing.
 type Recorder interface {
 	// Begin begins a span inside this one.
 	Begin(name string, kind Kind) Recorder
@@ -30,7 +30,7 @@ type Recorder interface {
 	// Fail says that what the span is about went wrong.
 	Fail(err error)
 	End()
-	// Sampled says whether the span is kept. Inside one that is not, none is begun.
+	// Sampled reports whether the span is kept. Inside one that is not, none is begun.
 	Sampled() bool
 	// IDs returns the ids of the trace and of the span in hexadecimal, for logs; "" for none.
 	IDs() (trace, span string)
@@ -82,7 +82,7 @@ func (s Span) Start(name string, kind Kind) Span {
 	return Span{s.r.Begin(name, kind)}
 }
 
-// On says whether the span is recorded. Attributes need not be made for one that is not.
+// On reports whether the span is recorded. Attributes need not be made for one that is not.
 func (s Span) On() bool { return s.r != nil && s.r.Sampled() }
 
 // Set adds attributes.

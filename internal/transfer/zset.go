@@ -82,7 +82,7 @@ func (z ZsetRead) Run(ctx context.Context) error {
 // sourceFile says what the file was read from.
 func (z *ZsetRead) sourceFile() string { return z.File + ".source" }
 
-// there says whether the file is, read from the same sorted set in the same way. Another one's, or somebody's, is an error.
+// there reports whether the file is, read from the same sorted set in the same way. Another one's, or somebody's, is an error.
 func (z *ZsetRead) there() (bool, error) {
 	if _, err := os.Stat(z.File); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

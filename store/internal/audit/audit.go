@@ -17,7 +17,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Change is what a row says. Who asked for it is in the context, see leaderboard.CallerOf.
+// Change is the content of a row. The caller is in the context, see leaderboard.CallerOf.
 type Change struct {
 	Action leaderboard.AuditAction
 	Board  string // name, "" for none

@@ -151,9 +151,9 @@ func (m *Memory) Calendar(b *leaderboard.Board) (leaderboard.Calendar, error) {
 	return cal, nil
 }
 
-// Recent is a map that forgets what was not asked for of late: when so many keys are new, those go that nobody asked for
-// since that happened last. It has at most twice as many. The zero value is not usable. All methods may be called
-// concurrently.
+// Recent is a bounded map of two generations: when the new one is full, it replaces the old one, and keys that were not
+// used since are forgotten. It has at most twice as many keys as asked for. The zero value is not usable. All methods may
+// be called concurrently.
 type Recent[K comparable, V any] struct {
 	most int
 

@@ -53,7 +53,7 @@ func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.W
 	return r
 }
 
-// precedes says whether of two open periods the second is current rather than the first: the later one, but one that has
+// precedes reports whether of two open periods the second is current rather than the first: the later one, but one that has
 // begun ahead of one that has not. Only a clock that leapt leaves such two open.
 func precedes(first, second leaderboard.Period, clock leaderboard.Micros) bool {
 	if begun := second.StartsAt <= clock; begun != (first.StartsAt <= clock) {
@@ -62,10 +62,10 @@ func precedes(first, second leaderboard.Period, clock leaderboard.Micros) bool {
 	return first.StartsAt < second.StartsAt
 }
 
-// Due says whether there is anything to write.
+// Due reports whether there is anything to write.
 func (r *Rollover) Due() bool { return len(r.Ended) > 0 || r.lacks() }
 
-// lacks says whether a current period has no row yet.
+// lacks reports whether a current period has no row yet.
 func (r *Rollover) lacks() bool {
 	return slices.ContainsFunc(r.Current, func(p leaderboard.Period) bool { return p.ID == 0 })
 }

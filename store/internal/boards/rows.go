@@ -130,7 +130,7 @@ func (p *JoinedPeriod) Dest() []any {
 	return []any{&p.id, &p.history, &p.window, &p.name, &p.startsAt, &p.endsAt, &p.state, &p.seq, &p.entries, &p.committedAt}
 }
 
-// Exists says whether there is a period.
+// Exists reports whether there is a period.
 func (p *JoinedPeriod) Exists() bool { return p.id.Valid }
 
 // Period returns the period of a board, when it Exists.

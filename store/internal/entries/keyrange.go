@@ -292,7 +292,7 @@ func Counts(keys []rank.Key, spans []rank.Span) ([]Count, error) {
 	return out, nil
 }
 
-// wide says whether no more than one bucket is read when all entries with the score of here are.
+// wide reports whether no more than one bucket is read when all entries with the score of here are.
 func wide(from, here Bound, to rank.Key) bool {
 	if from.n > colScore+1 || here.n <= colMember {
 		return false
@@ -304,7 +304,7 @@ func wide(from, here Bound, to rank.Key) bool {
 	return err == nil && until.score < here.score
 }
 
-// prefixOfNext says whether key i is the prefix of the one that follows, in the same bucket.
+// prefixOfNext reports whether key i is the prefix of the one that follows, in the same bucket.
 func prefixOfNext(keys []rank.Key, spans []rank.Span, i int) bool {
 	return len(keys[i]) == rank.PrefixLen && i+1 < len(keys) && len(keys[i+1]) > rank.HeadLen &&
 		keys[i+1].Prefix() == keys[i] && spans[i+1].From == spans[i].From

@@ -15,7 +15,7 @@ import (
 
 // The payload of a row of changes, format 1: a head of two bytes, the format and the orientation of the keys (bit 0:
 // score ascending, bit 1: tiebreak ascending; it may differ from today's rules of the board), then per change a byte
-// that says whether an old (bit 0) and a new entry (bit 1) follow, the length of the member, the member, and the first
+// that reports whether an old (bit 0) and a new entry (bit 1) follow, the length of the member, the member, and the first
 // rank.HeadLen bytes of the keys. The seq of a change follows from its place.
 const (
 	payloadFormat = 1

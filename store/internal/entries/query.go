@@ -306,7 +306,7 @@ func EachPart(rows *sql.Rows, fn func(part int64, k rank.Key)) error {
 	return rows.Err()
 }
 
-// Same says whether two entries are the same; nil is no entry.
+// Same reports whether two entries are the same; nil is no entry.
 func Same(a, b *leaderboard.Entry) bool {
 	if a == nil || b == nil {
 		return a == b

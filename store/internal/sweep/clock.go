@@ -16,7 +16,7 @@ type clock struct {
 	believed time.Time // of the process: from when on
 }
 
-// believe takes a reading of the database clock, and says whether ages by it are to be believed.
+// believe takes a reading of the database clock, and reports whether ages by it are to be believed.
 func (c *clock) believe(database, process time.Time) bool {
 	gained := database.Sub(c.last) - process.Sub(c.at)
 	switch {

@@ -93,7 +93,7 @@ func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err erro
 	return more, err
 }
 
-// prune deletes what is old of a period's log, and says whether that was all of it.
+// prune deletes what is old of a period's log, and reports whether that was all of it.
 func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64) (finished bool, err error) {
 	upTo, ok := followed[o.PeriodID]
 	if !ok {

@@ -21,11 +21,11 @@ type List[K, V any] struct {
 	// Next returns what comes after a key, the zero value for all; last when there is no more behind that.
 	Next func(ctx context.Context, after K) (page []V, last bool, err error)
 	Key  func(*V) K
-	// Work gives one its turn, and says whether it is finished. One that fails is left to the next pass.
+	// Work gives one its turn, and reports whether it is finished. One that fails is left to the next pass.
 	Work func(ctx context.Context, v *V) (finished bool, err error)
 }
 
-// Turn goes on until the pass is over or the slice is, and says whether there is more.
+// Turn goes on until the pass is over or the slice is, and reports whether there is more.
 func (p *Pass[K, V]) Turn(ctx context.Context, slice Slice, l List[K, V]) (more bool, failed error) {
 	for !p.ended {
 		page, last, err := l.Next(ctx, p.after)

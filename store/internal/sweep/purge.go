@@ -23,13 +23,13 @@ type Steps struct {
 	Slice Slice
 }
 
-// take says whether there may be another statement.
+// take reports whether there may be another statement.
 func (s *Steps) take() bool {
 	s.Left--
 	return s.Left >= 0 && !s.Slice.Over()
 }
 
-// PurgeBoard deletes the rows of a board that nobody finds any more, and says whether it finished. Each statement is a
+// PurgeBoard deletes the rows of a board that nobody finds any more, and reports whether it finished. Each statement is a
 // transaction of its own, so it may end anywhere and start again.
 func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finished bool, err error) {
 	for _, query := range []string{
@@ -70,7 +70,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 	return true, nil
 }
 
-// purgePeriods deletes the rows of periods, their own last, and says whether it finished.
+// purgePeriods deletes the rows of periods, their own last, and reports whether it finished.
 func (s *Sweeper) purgePeriods(ctx context.Context, ids []int64, steps *Steps) (finished bool, err error) {
 	for _, query := range purgeQueries(ids) {
 		if finished, err := s.drain(ctx, steps, query); !finished {

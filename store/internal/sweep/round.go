@@ -24,7 +24,7 @@ const failedTurns = 3
 // Job is one kind of housekeeping.
 type Job struct {
 	Name string
-	// Run works until there is no more to do or its slice is over, and says whether there may be more, beside what failed.
+	// Run works until there is no more to do or its slice is over, and reports whether there may be more, beside what failed.
 	// It remembers by itself where it stopped.
 	Run func(ctx context.Context, slice Slice) (more bool, err error)
 }

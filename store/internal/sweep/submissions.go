@@ -28,7 +28,7 @@ func (s *Sweeper) Submissions(ctx context.Context, slice Slice) (more bool, err 
 	})
 }
 
-// pruneRecords deletes old records of a board, and says whether those were all. A board that is gone keeps them as long as
+// pruneRecords deletes old records of a board, and reports whether those were all. A board that is gone keeps them as long as
 // one that says nothing.
 func (s *Sweeper) pruneRecords(ctx context.Context, board int64) (finished bool, err error) {
 	var text []byte
