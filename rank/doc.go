@@ -26,6 +26,12 @@
 //
 // Number gives a run of consecutive entries their strict, tied or dense ranks, when those of the first are known.
 //
+// # Several periods as one
+//
+// Combined ranks the entries of several periods as if they were one period's. A place that is counted in all of them
+// bounds how many entries of each period are ahead of any other place: between the two are as many as their sums differ
+// by. Places are counted until few more entries than the page has are left to read.
+//
 // # The bucket index
 //
 // Counting the entries ahead of an entry costs the database time in proportion to their number: seconds at a rank of

@@ -4,274 +4,147 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
+	"math"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
-// combined is one state of several periods that are ranked as one, seen in one REPEATABLE READ transaction. The number
-// of entries ahead of a place is the sum of those ahead of it in each period, which the rank index of each knows:
-// nothing has to be added up that grows with the boards.
-type combined struct {
-	reader *Reader
-	q      db.Querier
-	views  []*view // in the order asked for, that of the boards' names
-	total  int64
-	last   func() // called before what is counted last, when nothing is asked after that; nil: something may be
-}
-
 // CombinedPage implements leaderboard.CombinedRankings.
-func (s *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
-	q.Limit, q.Offset = min(max(q.Limit, 0), maxPage), max(q.Offset, 0)
-	var page *leaderboard.CombinedPage
-	err := s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
-		page, err = m.page(ctx, q)
+func (s *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (page *leaderboard.CombinedPage, err error) {
+	err = s.combined(ctx, periods, q.Mode, q.Around, func(c *rank.Combined) error {
+		page, err = c.Page(ctx, &q)
 		return err
 	})
-	if err != nil {
-		return nil, db.Translate(ctx, "page of several boards", err)
-	}
-	return page, nil
+	return page, db.Translate(ctx, "page of several boards", err)
 }
 
 // CombinedMember implements leaderboard.CombinedRankings.
-func (s *Reader) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
-	var out *leaderboard.CombinedStandings
-	err := s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
-		out, err = m.member(ctx, q.Member)
+func (s *Reader) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (out *leaderboard.CombinedStandings, err error) {
+	err = s.combined(ctx, periods, q.Mode, q.Member, func(c *rank.Combined) error {
+		out, err = c.Standings(ctx)
 		return err
 	})
-	if err != nil {
-		return nil, db.Translate(ctx, "member of several boards", err)
-	}
-	return out, nil
+	return out, db.Translate(ctx, "member of several boards", err)
 }
 
-// merge runs fn on one state of all periods. fn may run several times. Periods that move on faster than they can be
-// read are ErrOverloaded.
-func (s *Reader) merge(ctx context.Context, periods []leaderboard.PeriodRef, mode leaderboard.Mode, fn func(*combined) error) error {
+// combined runs fn on one state of all periods.
+func (s *Reader) combined(ctx context.Context, periods []leaderboard.PeriodRef, mode leaderboard.Mode, member string, fn func(*rank.Combined) error) error {
 	if broken := leaderboard.CheckCombined(periods, mode); broken != nil {
 		return broken
 	}
-	var err error
-	for range attempts {
-		s.reads.looks.Add(1)
-		if err = s.mergeOnce(ctx, periods, fn); !errors.Is(err, errMoved) {
+	return s.look(ctx, periods, func(views []*view) error {
+		keys, err := lookAll(ctx, views, member)
+		if err == nil {
+			err = prepare(ctx, views)
+		}
+		if err != nil {
 			return err
 		}
-	}
-	return fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err)
+		c := rank.Combined{Periods: periods, States: make([]leaderboard.State, len(views)), Member: keys, Several: several(views), Spare: int64(s.target / 2)}
+		for i, v := range views {
+			c.States[i] = v.state
+		}
+		if err = fn(&c); errors.Is(err, rank.ErrDamaged) && !errors.Is(err, errMoved) {
+			err = fmt.Errorf("%w: %w", errMoved, err) // the counts contradict each other
+		}
+		return err
+	})
 }
 
-func (s *Reader) mergeOnce(ctx context.Context, periods []leaderboard.PeriodRef, fn func(*combined) error) error {
-	tx, err := s.db.Snapshot(ctx)
+// several implements rank.Several.
+type several []*view
+
+func (m several) Ahead(ctx context.Context, places []rank.Place) ([][]int64, error) {
+	keys := make([][]rank.Key, len(m))
+	for i := range m {
+		for _, p := range places {
+			keys[i] = append(keys[i], p.In(i))
+		}
+	}
+	c, err := count(ctx, m, keys, false)
 	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	m := &combined{reader: s, q: tx}
-	for _, ref := range periods {
-		m.views = append(m.views, &view{
-			reader: s, q: tx, last: func() {}, ref: ref, codec: rank.CodecOf(ref.Rules),
-		})
-	}
-	defer m.end()
-	if err := m.look(ctx); err != nil {
-		return err
-	}
-	return fn(m)
-}
-
-// end gives back what the views hold. What is to become of an index after an error is decided where the error is found:
-// it is the fault of one of them.
-func (m *combined) end() {
-	for _, v := range m.views {
-		_ = v.done(nil)
-	}
-}
-
-// look reads the states of all views, in one statement.
-func (m *combined) look(ctx context.Context) error {
-	byID := make(map[int64]*view, len(m.views))
-	for _, v := range m.views {
-		byID[v.ref.ID] = v
-	}
-	rows, err := m.q.QueryContext(ctx, m.reader.db.Limited(m.lookText()))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var (
-			id   int64
-			asOf time.Time
-			st   = leaderboard.State{Source: leaderboard.SourceMySQL}
-		)
-		if err := rows.Scan(&id, &st.Incarnation, &st.Seq, &asOf, &st.Total); err != nil {
-			return err
-		}
-		st.AsOf = leaderboard.MicrosOf(asOf)
-		if st.Incarnation != byID[id].ref.Incarnation {
-			return leaderboard.ErrPeriodNotFound
-		}
-		if st.Seq < byID[id].ref.LastSeq {
-			return seqAhead(st.Seq, byID[id].ref.LastSeq)
-		}
-		byID[id].setState(st)
-		m.total += st.Total
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for _, v := range m.views {
-		if !v.hasState {
-			return leaderboard.ErrPeriodNotFound
-		}
-	}
-	return nil
-}
-
-func (m *combined) lookText() string {
-	t := (&db.Text{}).Str("SELECT p.id, " + entries.StateColumns + " FROM periods p WHERE p.id IN (")
-	for i, v := range m.views {
-		t.Comma(i).Int(v.ref.ID)
-	}
-	return t.Str(") AND p.state <> 'deleting' LIMIT ").Int(int64(len(m.views))).String()
-}
-
-func (m *combined) states() []leaderboard.State {
-	out := make([]leaderboard.State, len(m.views))
-	for i, v := range m.views {
-		out[i] = v.state
-	}
-	return out
-}
-
-// prepare chooses how to count in each period. Indexes that have to be loaded first are loaded side by side; one permit
-// to scan is enough for all periods that have none, since they are scanned one after the other.
-func (m *combined) prepare(ctx context.Context) error {
-	if m.views[0].prepared {
-		return nil
-	}
-	var loading sync.WaitGroup
-	for _, v := range m.views {
-		if x := m.reader.indexes; x.Wanted(v.state.Total) && x.Ready(v.ref) == nil {
-			loading.Go(func() { v.choose(ctx) })
-		} else {
-			v.choose(ctx)
-		}
-	}
-	loading.Wait()
-	for _, v := range m.views {
-		if err := v.reach(ctx); err != nil {
-			return v.done(err)
-		}
-	}
-	turn := func() {}
-	for _, v := range m.views {
-		if err := v.admitScan(ctx); err != nil {
-			return err
-		}
-		if v.scanned != nil {
-			turn, v.scanned = v.scanned, nil
-			break
-		}
-	}
-	for i, v := range m.views {
-		if v.scanned = func() {}; i == 0 {
-			v.scanned = turn
-		}
-	}
-	return nil
-}
-
-// counting is what is asked of one period, see view.locate.
-type counting struct {
-	spans  []rank.Span
-	at     rank.State
-	counts []entries.Count
-}
-
-// ahead counts for each period the entries ahead of each of the keys given for it, which are what beforeKey takes, in
-// ascending order and all different: one statement for up to countsPerQuery counts, however many periods they are in.
-func (m *combined) ahead(ctx context.Context, keys [][]rank.Key) ([][]int64, error) {
-	if err := m.prepare(ctx); err != nil {
 		return nil, err
 	}
-	asked := make([]counting, len(m.views))
-	counts := &countText{combined: m}
-	for i, v := range m.views {
-		c := &asked[i]
-		var err error
-		if c.spans, c.at, err = v.spans(keys[i], rank.Span{}); err != nil {
-			return nil, v.done(err)
+	out := make([][]int64, len(places))
+	for i, p := range places {
+		for j := range m {
+			out[i] = append(out[i], c[j].before(p.In(j)))
 		}
-		if c.counts, err = entries.Counts(keys[i], c.spans); err != nil {
-			return nil, err
-		}
-		for j := range c.counts {
-			if err := counts.add(ctx, &c.counts[j], v.ref.ID); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if m.last != nil {
-		m.last()
-	}
-	if err := counts.flush(ctx); err != nil {
-		return nil, err
-	}
-	out := make([][]int64, len(m.views))
-	for i, v := range m.views {
-		c, n := &asked[i], len(asked[i].counts)
-		var err error
-		if out[i], err = v.sumUp(keys[i], c.spans, c.at, counts.found[:n]); err != nil {
-			return nil, v.done(err)
-		}
-		counts.found = counts.found[n:]
 	}
 	return out, nil
 }
 
-// countText gathers counts of several periods into statements.
-type countText struct {
-	*combined
-	t     db.Text
-	n     int // counts in t
-	found []entries.Counted
+func (m several) Read(ctx context.Context, runs []rank.Run) ([][]rank.Key, error) {
+	stretches := make([]*stretch, len(runs))
+	for i, r := range runs {
+		stretches[i] = &stretch{view: m[r.Period], start: r.Start, limit: int(r.Limit)}
+	}
+	err := fill(ctx, stretches, false)
+	out := make([][]rank.Key, len(runs))
+	for i, s := range stretches {
+		out[i] = s.keys
+	}
+	return out, err
 }
 
-func (c *countText) add(ctx context.Context, what *entries.Count, periodID int64) error {
-	if c.n == 0 {
-		c.t.Reset()
-		c.t.Str("SELECT 1")
+// Near goes by the indexes: the last boundary of a bucket that from entries or fewer are ahead of, and the first that to
+// entries or more are ahead of, both as a rule. What has no index is taken to be spread like what has one.
+func (m several) Near(from, to int64) []rank.Place {
+	var all, indexed int64
+	for _, v := range m {
+		if all += v.state.Total; v.index != nil {
+			indexed += v.state.Total
+		}
 	}
-	what.Subquery(&c.t, periodID)
-	if c.n++; c.n < countsPerQuery {
-		return nil
-	}
-	return c.flush(ctx)
+	share := float64(indexed) / float64(all)
+	below, _ := m.edge(float64(from)*share, 1)
+	_, above := m.edge(float64(to)*share, -1)
+	places := []rank.Place{{Key: below}, {Key: above}}
+	return slices.DeleteFunc(places, func(p rank.Place) bool { return p.Key == "" })
 }
 
-func (c *countText) flush(ctx context.Context) error {
-	if c.n == 0 {
-		return nil
+// edge returns the last boundary of a bucket that no more than n entries are ahead of, and the first that more are
+// ahead of, going by guesses that are safe to one side; "" when there is none.
+func (m several) edge(n, side float64) (below, above rank.Key) {
+	for _, v := range m {
+		if v.index == nil {
+			continue
+		}
+		for from, to := int64(0), v.index.At().Total-1; from <= to; {
+			span, ok := v.index.Span((from + to) / 2)
+			switch {
+			case !ok:
+				to = -1 // it has become shorter
+			case span.From <= below:
+				from = span.Before + span.Count
+			case above != "" && span.From >= above:
+				to = span.Before - 1
+			case m.guess(span.From, side) <= n:
+				below, from = span.From, span.Before+span.Count
+			default:
+				above, to = span.From, span.Before-1
+			}
+		}
 	}
-	var one int
-	counts, dest := make([]int64, c.n), []any{&one}
-	for i := range counts {
-		dest = append(dest, &counts[i])
+	return below, above
+}
+
+// guess returns how many entries are ahead of a key, counting half of each bucket that the key is inside of, and side
+// times the standard deviation of that.
+func (m several) guess(k rank.Key, side float64) float64 {
+	var n, variance float64
+	for _, v := range m {
+		if v.index == nil {
+			continue
+		}
+		span := v.index.Bucket(k)
+		if n += float64(span.Before); span.From != k {
+			n += float64(span.Count) / 2
+			variance += float64(span.Count) * float64(span.Count) / 12
+		}
 	}
-	c.n = 0
-	if err := c.q.QueryRowContext(ctx, c.reader.db.Limited(c.t.String())).Scan(dest...); err != nil {
-		return err
-	}
-	for _, n := range counts {
-		c.found = append(c.found, entries.Unpack(n))
-	}
-	return nil
+	return n + side*math.Sqrt(variance)
 }

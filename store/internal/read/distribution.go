@@ -46,9 +46,9 @@ func (s *Reader) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q 
 func (v *view) scores(ctx context.Context, places [4]int64) (scores [4]int64, err error) {
 	stretches := make([]*stretch, len(places))
 	for i, place := range places {
-		stretches[i] = &stretch{start: place, limit: 1}
+		stretches[i] = &stretch{view: v, start: place, limit: 1}
 	}
-	if err := v.fill(ctx, stretches, false); err != nil {
+	if err := fill(ctx, stretches, false); err != nil {
 		return scores, err
 	}
 	for i, s := range stretches {

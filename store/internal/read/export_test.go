@@ -4,15 +4,16 @@ import (
 	"context"
 
 	"leaderboard"
+	"leaderboard/rank"
 )
 
 // PageBetween reads a page of several boards, and calls between when its transaction has begun.
 func (s *Reader) PageBetween(
 	ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery, between func(),
 ) (page *leaderboard.CombinedPage, err error) {
-	err = s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
+	err = s.combined(ctx, periods, q.Mode, q.Around, func(c *rank.Combined) (err error) {
 		between()
-		page, err = m.page(ctx, q)
+		page, err = c.Page(ctx, &q)
 		return err
 	})
 	return page, err

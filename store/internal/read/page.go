@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -15,69 +16,77 @@ const maxPage = 2*leaderboard.MaxAroundSide + 1
 
 // stretch is consecutive entries: those after the first start ones, at most limit.
 type stretch struct {
+	view  *view
 	start int64
 	limit int
 	keys  []rank.Key
 }
 
-// fill reads stretches, each from the start of the bucket that its first entry is in. last: nothing is asked after that.
-func (v *view) fill(ctx context.Context, stretches []*stretch, last bool) error {
+// fill reads stretches. last: nothing is asked after that.
+func fill(ctx context.Context, stretches []*stretch, last bool) error {
 	var parts []entries.Part
 	var of []*stretch
 	for _, s := range stretches {
-		if s.start >= v.state.Total || s.limit <= 0 {
+		if s.start >= s.view.state.Total || s.limit <= 0 {
 			continue
 		}
-		sc, err := v.locate(ctx, s)
+		sc, err := s.view.locate(ctx, s)
 		if err != nil {
-			return err
+			return s.view.fault(err)
 		}
-		parts, of = append(parts, entries.Part{Scan: sc, PeriodID: v.ref.ID}), append(of, s)
+		parts, of = append(parts, entries.Part{Scan: sc, PeriodID: s.view.ref.ID}), append(of, s)
 	}
-	end := func() {}
+	if len(parts) == 0 {
+		return nil
+	}
+	l, end := of[0].view.looking, func() {}
 	if last {
-		end = v.last
+		end = l.last
 	}
-	keys, err := entries.ReadParts(ctx, v.reader.db, v.q, parts, end)
+	keys, err := entries.ReadParts(ctx, l.reader.db, l.q, parts, end)
 	if err != nil {
 		return err
 	}
 	for i, s := range of {
 		s.keys = keys[i]
-		if want := min(int64(s.limit), v.state.Total-s.start); v.index != nil && int64(len(s.keys)) != want {
-			return fmt.Errorf("%w: %d entries from number %d on, there are %d", rank.ErrDamaged, len(s.keys), s.start, want)
+		if want := min(int64(s.limit), s.view.state.Total-s.start); s.view.index != nil && int64(len(s.keys)) != want {
+			return s.view.fault(fmt.Errorf("%w: %d entries from number %d on, there are %d", rank.ErrDamaged, len(s.keys), s.start, want))
 		}
 	}
 	return nil
 }
 
-// locate returns the scan that reads a stretch. It ends soon after it, which matters for speed alone: the optimizer looks
+// locate returns the scan that reads a stretch, from the start of the bucket that its first entry is in; without an index,
+// from the last place before it that was counted. It ends soon after it, which matters for speed alone: the optimizer looks
 // at a range from both ends and in between, which takes as long as to read a hundred entries when the range is the rest
 // of a large period.
-func (v *view) locate(ctx context.Context, s *stretch) (entries.Scan, error) {
-	sc := entries.Scan{Range: entries.Everything(), Offset: s.start, Limit: s.limit}
-	if err := v.prepare(ctx); err != nil {
+func (v *view) locate(ctx context.Context, s *stretch) (sc entries.Scan, err error) {
+	if err := prepare(ctx, []*view{v}); err != nil {
 		return sc, err
 	}
+	end, from, to := s.start+int64(s.limit), rank.Span{}, rank.Key("")
 	if v.index == nil {
-		if s.start > int64(v.reader.target) { // what is less deep is skipped from the top
-			return sc, v.admitScan(ctx)
+		n, _ := slices.BinarySearch(v.known.ahead, s.start+1)
+		from = v.known.last(n)
+		if n, _ = slices.BinarySearch(v.known.ahead, end); n < len(v.known.keys) {
+			to = v.known.keys[n]
 		}
-		return sc, nil
+		if s.start-from.Before > int64(v.reader.target) { // what is less deep is skipped
+			err = v.admitScan(ctx)
+		}
+	} else {
+		at := index.RankState(v.state)
+		if from.From, from.Before, err = v.index.Nth(s.start, at); err == nil {
+			to, err = v.index.Until(end, at)
+		}
 	}
-	at := index.RankState(v.state)
-	from, ahead, err := v.index.Nth(s.start, at)
 	if err != nil {
 		return sc, err
 	}
-	to, err := v.index.Until(s.start+int64(s.limit), at)
-	if err != nil {
-		return sc, err
-	}
-	if sc.Range.From, err = entries.BeforeKey(from); err == nil && to != "" {
+	sc = entries.Scan{Range: entries.Everything(), Offset: s.start - from.Before, Limit: s.limit}
+	if sc.Range.From, err = entries.BeforeKey(from.From); err == nil && to != "" {
 		sc.Range.To, err = entries.BeforeKey(to)
 	}
-	sc.Offset -= ahead
 	return sc, err
 }
 

@@ -20,18 +20,14 @@ func TestPlans(t *testing.T) {
 		}
 		return c
 	}
-	several := &combined{views: []*view{{ref: leaderboard.PeriodRef{ID: 1}}, {ref: leaderboard.PeriodRef{ID: 2}}}}
+	several := []*view{{ref: leaderboard.PeriodRef{ID: 1}}, {ref: leaderboard.PeriodRef{ID: 2}}}
 	part := entries.Part{Scan: entries.Scan{Range: entries.Range{From: at("m4000", 1000), To: at("m3600", 900)}, Limit: 10}, PeriodID: 1}
 	other := part
 	other.PeriodID = 2
 	plantest.Run(t, map[string]plantest.Planned{
 		"parts of several":  {Query: entries.PartsText([]entries.Part{part, other, part}), Keys: map[string]string{"entries": "entries_order"}},
-		"member of several": {Query: several.entriesText("m2"), Keys: map[string]string{"entries": "PRIMARY"}},
-		"past of a member": {
-			Query: (&past{member: "m2", views: several.views}).text(), Keys: map[string]string{"p": "PRIMARY", "e": "PRIMARY"},
-		},
+		"member of several": {Query: lookText(several, "m2"), Keys: map[string]string{"p": "PRIMARY", "e": "PRIMARY"}},
 		"revisions":         {Query: revisionsText("NOW(6)", []int64{1, 2, 3}), Keys: map[string]string{"periods": "PRIMARY"}},
 		"revisions of keys": {Query: revisionsText("NOW(6)", []int64{-1, 0, 1, 2}), Keys: map[string]string{"periods": "PRIMARY", "table_versions": "PRIMARY"}},
-		"states of several": {Query: several.lookText(), Keys: map[string]string{"p": "PRIMARY"}},
 	})
 }

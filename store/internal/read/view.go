@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,35 +74,46 @@ func (s *Reader) scan(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// view is one state of one period, seen in a transaction.
+// looking is one transaction, which sees one state of all periods, and what an answer takes of the reader meanwhile.
+type looking struct {
+	reader  *Reader
+	q       db.Querier
+	last    func() // says that the next statement is the last one
+	scanned func() // gives the permit to scan back, nil without one
+}
+
+// view is one state of one period.
 type view struct {
-	reader *Reader
-	q      db.Querier
-	last   func() // says that the next statement is the last one
-	ref    leaderboard.PeriodRef
-	codec  rank.Codec
+	*looking
+	ref   leaderboard.PeriodRef
+	codec rank.Codec
 
 	state    leaderboard.State
 	hasState bool // state is known
 	floor    int64
 	index    *index.Tracker // nil: count by scanning
 	prepared bool           // index is chosen, and has got as far as state
-	scanned  func()         // gives the permit to scan back, nil without one
+	known    counted        // without an index: what was counted
 }
 
 // errMoved: the index has nothing to say of the state that was seen. Looking again helps.
 var errMoved = errors.New("store: the period moved on while it was read")
 
-// attempts of read and merge.
+// attempts of look.
 const attempts = 3
 
-// read runs fn on one state of the period. fn may run several times; it looks at the view only. A period that moves on
-// faster than it can be read is ErrOverloaded.
+// read runs fn on one state of a period, see look.
 func (s *Reader) read(ctx context.Context, ref leaderboard.PeriodRef, fn func(*view) error) error {
+	return s.look(ctx, []leaderboard.PeriodRef{ref}, func(views []*view) error { return views[0].fault(fn(views[0])) })
+}
+
+// look runs fn on one state of periods. fn may run several times; it looks at the views only. Periods that move on faster
+// than they can be read are ErrOverloaded.
+func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) error {
 	var err error
 	for range attempts {
 		s.reads.looks.Add(1)
-		if err = s.readOnce(ctx, ref, fn); !errors.Is(err, errMoved) {
+		if err = s.lookOnce(ctx, periods, fn); !errors.Is(err, errMoved) {
 			return err
 		}
 		s.reads.moved.Add(1)
@@ -109,27 +121,32 @@ func (s *Reader) read(ctx context.Context, ref leaderboard.PeriodRef, fn func(*v
 	return fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err)
 }
 
-func (s *Reader) readOnce(ctx context.Context, ref leaderboard.PeriodRef, fn func(*view) error) (err error) {
-	v := &view{reader: s, ref: ref, codec: rank.CodecOf(ref.Rules)}
-	if t := s.indexes.Ready(ref); t != nil {
-		v.floor = t.At().Seq
+func (s *Reader) lookOnce(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) (err error) {
+	l, views := &looking{reader: s}, make([]*view, len(periods))
+	for i, ref := range periods {
+		views[i] = &view{looking: l, ref: ref, codec: rank.CodecOf(ref.Rules)}
+		if t := s.indexes.Ready(ref); t != nil {
+			views[i].floor = t.At().Seq
+		}
 	}
 	look, err := s.db.Look(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { look.End(err != nil) }()
-	v.q, v.last = look, look.Last
-	return v.done(fn(v))
+	defer func() {
+		look.End(err != nil)
+		if l.scanned != nil {
+			l.scanned()
+		}
+	}()
+	l.q, l.last = look, look.Last
+	return fn(views)
 }
 
-// done ends the view. An index that turned out useless is dropped, and the answer put together without it.
-func (v *view) done(err error) error {
-	if v.scanned != nil {
-		v.scanned()
-		v.scanned = nil
-	}
-	if err == nil || v.index == nil {
+// fault returns the error that what an index led to means for the answer: an index that turned out useless is dropped,
+// and the answer put together without it.
+func (v *view) fault(err error) error {
+	if err == nil || v.index == nil || errors.Is(err, errMoved) {
 		return err
 	}
 	switch {
@@ -160,20 +177,28 @@ func (v *view) look(ctx context.Context, members []string) ([]rank.Key, error) {
 
 func (v *view) setState(state leaderboard.State) { v.state, v.hasState = state, true }
 
-// prepare chooses how to count: with the index of the period, if it has one, which it takes to the state of the view.
-func (v *view) prepare(ctx context.Context) error {
-	if v.prepared {
-		return nil
+// prepare chooses how to count in each period: with its index, if it has one, which it takes to the state of the view.
+// Indexes that have to be loaded are loaded side by side.
+func prepare(ctx context.Context, views []*view) error {
+	var loading sync.WaitGroup
+	for _, v := range views {
+		if v.prepared {
+			continue
+		}
+		if v.index = v.reader.indexes.Ready(v.ref); v.index == nil {
+			loading.Go(func() { v.index = v.reader.indexes.Use(ctx, v.ref, v.state.Total) })
+		}
 	}
-	v.choose(ctx)
-	return v.reach(ctx)
-}
-
-// choose gets the index of the period, which may have to be loaded.
-func (v *view) choose(ctx context.Context) {
-	if v.index = v.reader.indexes.Ready(v.ref); v.index == nil {
-		v.index = v.reader.indexes.Use(ctx, v.ref, v.state.Total)
+	loading.Wait()
+	for _, v := range views {
+		if v.prepared {
+			continue
+		}
+		if err := v.reach(ctx); err != nil {
+			return v.fault(err)
+		}
 	}
+	return nil
 }
 
 // reach takes the index to the state of the view. An index that was ahead of the database before that answered is of
