@@ -24,6 +24,7 @@ const (
 	rankPkg  = "leaderboard/rank"
 	redisPkg = "github.com/redis/go-redis/v9/..."
 	tracePkg = "leaderboard/internal/trace"
+	wirePkg  = "leaderboard/httpapi/internal/wire"
 
 	storeDB      = "leaderboard/store/internal/db"
 	storeAudit   = "leaderboard/store/internal/audit"
@@ -89,8 +90,13 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
 		},
 		{
-			dir: "httpapi", may: []string{module, tracePkg, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			dir:    "httpapi",
+			may:    []string{module, wirePkg, tracePkg, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3"}, // which write and read the document
+		},
+		{
+			dir: "httpapi/internal/wire", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
+			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
 		{dir: "pages"},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Audit has the records of changes.
@@ -50,13 +51,13 @@ func showAudit(e *leaderboard.AuditEntry) auditJSON {
 // list answers GET /v1/audit: newest first.
 func (h *auditHandlers) list(c *call) error {
 	q, limit := c.auditQuery(), int(c.integer("limit", defaultList, 1, maxList))
-	of := list{name: strings.Join([]string{"audit", q.Board, q.Member, q.Actor, string(q.Action)}, " ")}
+	of := wire.List{Name: strings.Join([]string{"audit", q.Board, q.Member, q.Actor, string(q.Action)}, " ")}
 	if cursor := c.text("cursor"); cursor != "" {
-		after, ok := of.after(cursor)
+		after, ok := of.After(cursor)
 		at, id, _ := strings.Cut(after, " ")
 		micros, ok := positive(at, ok)
 		if q.BeforeID, ok = positive(id, ok); !ok || q.BeforeID == 0 || leaderboard.Micros(micros) > leaderboard.MaxTime {
-			c.bad = append(c.bad, badCursor())
+			c.bad = append(c.bad, wire.BadCursor())
 		}
 		q.BeforeTime = leaderboard.Micros(micros)
 	}
@@ -74,7 +75,7 @@ func (h *auditHandlers) list(c *call) error {
 		rest = leaderboard.AuditPlace{Time: found[limit-1].Time, ID: found[limit-1].ID}
 	}
 	if rest.ID != 0 {
-		next = of.cursor(strconv.FormatInt(int64(rest.Time), 10) + " " + strconv.FormatInt(rest.ID, 10))
+		next = of.Cursor(strconv.FormatInt(int64(rest.Time), 10) + " " + strconv.FormatInt(rest.ID, 10))
 	}
 	return sendPage(c, "entries", found, showAudit, next)
 }

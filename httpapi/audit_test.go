@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // auditLog answers queries as the store does, of records in their order.
@@ -100,7 +101,7 @@ func TestAuditRoute(t *testing.T) {
 		}
 		if path = ""; p.Next != "" {
 			path = "/v1/audit?limit=2&cursor=" + p.Next
-			e.get(adminKey, "/v1/audit?board=other&cursor="+p.Next).wantProblem(400, codeMalformed) // a cursor of another list
+			e.get(adminKey, "/v1/audit?board=other&cursor="+p.Next).wantProblem(400, wire.CodeMalformed) // a cursor of another list
 		}
 	}
 	want := "5 k7f3 board.update gone ab r5; 4 k7f3 board.update gone ab r4; 3 k7f3 board.update gone ab r3; 2 k7f3 board.update gone ab r2; 1 k7f3 board.create gone b r1"
@@ -114,10 +115,10 @@ func TestAuditRoute(t *testing.T) {
 		t.Errorf("asked for %+v, want %+v", log.asked, want)
 	}
 	for _, bad := range []string{"board=B", "member=%00", "action=board.destroy", "since=yesterday", "until=2023-11-14", "limit=0", "cursor=x", "actor=" + strings.Repeat("x", 129)} {
-		e.do(ask{method: http.MethodGet, path: "/v1/audit?" + bad, key: adminKey, off: true}).wantProblem(400, codeMalformed)
+		e.do(ask{method: http.MethodGet, path: "/v1/audit?" + bad, key: adminKey, off: true}).wantProblem(400, wire.CodeMalformed)
 	}
-	e.get(writeKey, "/v1/audit").wantProblem(403, codeForbidden)
-	e.get(noKey, "/v1/audit").wantProblem(401, codeUnauthorized)
+	e.get(writeKey, "/v1/audit").wantProblem(403, wire.CodeForbidden)
+	e.get(noKey, "/v1/audit").wantProblem(401, wire.CodeUnauthorized)
 }
 
 // TestAuditActionsAreDocumented: the list of actions in the document is the one of the package.

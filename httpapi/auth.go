@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // SettingsKey is a bearer key of the server's settings, for its first start and for emergencies.
@@ -60,8 +61,8 @@ func (a access) needs() leaderboard.Scope {
 
 // errNotCovered is that a key is not for a board, which at places in the request name. It has what the key is for and
 // nothing of the board, so it is the same whether there is one or not.
-func errNotCovered(key *leaderboard.Key, at ...inputError) error {
-	return reject(codeForbidden, "The key is not for this board, it is for "+boardsOf(key)+".", at...)
+func errNotCovered(key *leaderboard.Key, at ...wire.InputError) error {
+	return wire.Reject(wire.CodeForbidden, "The key is not for this board, it is for "+boardsOf(key)+".", at...)
 }
 
 // notCovered is what is wrong with a place that names such a board.
@@ -69,7 +70,7 @@ const notCovered = "the key is not for this board"
 
 // errSomeBoards is that a key for some boards asks for what is about all of them.
 func errSomeBoards(key *leaderboard.Key) error {
-	return reject(codeForbidden, "This needs a key for all boards, the key given is for "+boardsOf(key)+".")
+	return wire.Reject(wire.CodeForbidden, "This needs a key for all boards, the key given is for "+boardsOf(key)+".")
 }
 
 // boardsOf lists what a key is for, the first few of many.
@@ -109,7 +110,7 @@ func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func() error
 	}
 	name, secret, ok := strings.Cut(values[0], " ")
 	if len(values) > 1 || !ok || !strings.EqualFold(name, "Bearer") || secret == "" {
-		return nil, reject(codeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
+		return nil, wire.Reject(wire.CodeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
 	}
 	secret = strings.TrimSpace(secret)
 	hash := leaderboard.HashKey(secret)
@@ -130,16 +131,16 @@ func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func() error
 	case err == nil:
 		return key, nil
 	case errors.Is(err, leaderboard.ErrKeyRevoked):
-		return nil, reject(codeUnauthorized, "The key was revoked.")
+		return nil, wire.Reject(wire.CodeUnauthorized, "The key was revoked.")
 	case errors.Is(err, leaderboard.ErrKeyExpired):
-		return nil, reject(codeUnauthorized, "The time of the key is over.")
+		return nil, wire.Reject(wire.CodeUnauthorized, "The time of the key is over.")
 	case errors.Is(err, leaderboard.ErrKeyNotFound):
 		return nil, errUnknownKey()
 	}
 	return nil, err
 }
 
-func errUnknownKey() error { return reject(codeUnauthorized, "The key is not known.") }
+func errUnknownKey() error { return wire.Reject(wire.CodeUnauthorized, "The key is not known.") }
 
 // inSettings compares all hashes, in constant time, so that the time taken says nothing about the keys. Of two keys with
 // one secret the greater scope counts.
@@ -160,8 +161,8 @@ func allow(has, need leaderboard.Scope) error {
 	case has.Includes(need):
 		return nil
 	case has == "":
-		return reject(codeUnauthorized, fmt.Sprintf("This needs a key with scope %s.", need))
+		return wire.Reject(wire.CodeUnauthorized, fmt.Sprintf("This needs a key with scope %s.", need))
 	default:
-		return reject(codeForbidden, fmt.Sprintf("This needs a key with scope %s, the key given has scope %s.", need, has))
+		return wire.Reject(wire.CodeForbidden, fmt.Sprintf("This needs a key with scope %s, the key given has scope %s.", need, has))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // concrete fills in the wildcards of a route's path.
@@ -31,7 +32,7 @@ func TestEveryRouteDenies(t *testing.T) {
 			continue
 		}
 		r := with("other")
-		r.wantProblem(401, codeUnauthorized)
+		r.wantProblem(401, wire.CodeUnauthorized)
 		if !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "Bearer") {
 			t.Errorf("%s %s: 401 without WWW-Authenticate", rt.method, rt.path)
 		}
@@ -41,16 +42,16 @@ func TestEveryRouteDenies(t *testing.T) {
 			}
 			continue
 		}
-		with(noKey).wantProblem(401, codeUnauthorized)
+		with(noKey).wantProblem(401, wire.CodeUnauthorized)
 		if rt.access == accessHolders {
 			if r := with(readKey); r.status == 401 || r.status == 403 {
 				t.Errorf("%s %s: any key, %d", rt.method, rt.path, r.status)
 			}
 			continue
 		}
-		with(readKey).wantProblem(403, codeForbidden)
+		with(readKey).wantProblem(403, wire.CodeForbidden)
 		if rt.access == accessAdmins {
-			with(writeKey).wantProblem(403, codeForbidden)
+			with(writeKey).wantProblem(403, wire.CodeForbidden)
 		}
 	}
 	if e.fake.writes != writes {
@@ -107,7 +108,7 @@ func TestKeyWithTwoScopesHasTheGreater(t *testing.T) {
 		c.Keys = []SettingsKey{{leaderboard.ScopeAdmin, "k"}, {leaderboard.ScopeRead, "k"}, {leaderboard.ScopeAdmin, ""}, {"all", "z"}}
 	})
 	e.get("k", "/v1/runs").want(200)
-	e.get("z", "/v1/runs").wantProblem(401, codeUnauthorized)
+	e.get("z", "/v1/runs").wantProblem(401, wire.CodeUnauthorized)
 	e.do(ask{method: "GET", path: "/v1/runs", header: http.Header{"Authorization": {"Bearer "}}}).want(401)
 }
 
@@ -115,8 +116,8 @@ func TestWithoutKeysNobodyWrites(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Keys = nil })
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
 	e.get(noKey, "/v1/boards/b/top").want(200)
-	e.post(noKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, codeUnauthorized)
-	e.post(adminKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, codeUnauthorized)
+	e.post(noKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, wire.CodeUnauthorized)
+	e.post(adminKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, wire.CodeUnauthorized)
 }
 
 // TestCallerOfAChange: who asked for a change travels in its context.

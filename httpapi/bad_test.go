@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // bad is one request that has to be refused, and how.
@@ -55,7 +56,7 @@ func TestBadInput(t *testing.T) {
 
 func badBodies() []bad {
 	scores := func(name, body, at, detail string) bad {
-		return bad{"scores " + name, ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: body}, 400, codeMalformed, at, detail}
+		return bad{"scores " + name, ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: body}, 400, wire.CodeMalformed, at, detail}
 	}
 	entry := func(name, value, at, detail string) bad {
 		return scores(name, `{"entries":[{"member":"m","score":1},`+value+`]}`, "/entries/1"+at, detail)
@@ -110,7 +111,7 @@ func badBodies() []bad {
 		out = append(out, scores("score "+value, `{"entries":[{"member":"m","score":`+value+`}]}`, "/entries/0", "not valid JSON"))
 	}
 	ranks := func(name, body, at, detail string) bad {
-		return bad{"ranks " + name, ask{method: "POST", path: "/v1/boards/b/ranks", body: body}, 400, codeMalformed, at, detail}
+		return bad{"ranks " + name, ask{method: "POST", path: "/v1/boards/b/ranks", body: body}, 400, wire.CodeMalformed, at, detail}
 	}
 	return append(
 		out,
@@ -127,7 +128,7 @@ func badBodies() []bad {
 
 func badParameters(e *env) []bad {
 	get := func(path, at, detail string) bad {
-		return bad{path, ask{method: "GET", path: "/v1/boards/" + path}, 400, codeMalformed, at, detail}
+		return bad{path, ask{method: "GET", path: "/v1/boards/" + path}, 400, wire.CodeMalformed, at, detail}
 	}
 	foreign := e.get(noKey, "/v1/boards/other/top?limit=1").rows().Next
 	cursor := e.get(noKey, "/v1/boards/b/top?limit=1").rows().Next
@@ -180,7 +181,7 @@ func badParameters(e *env) []bad {
 		}
 	}
 	admin := func(method, path, at, detail string) bad {
-		return bad{method + " " + path, ask{method: method, path: path, key: adminKey}, 400, codeMalformed, at, detail}
+		return bad{method + " " + path, ask{method: method, path: path, key: adminKey}, 400, wire.CodeMalformed, at, detail}
 	}
 	return append(
 		out,
@@ -204,24 +205,24 @@ func badBoards() []bad {
 		return put(body, body, 422, leaderboard.CodeInvalidBoard, at, detail)
 	}
 	out := []bad{
-		put("no body", "", 400, codeMalformed, "", "empty"),
-		put("null", "null", 400, codeMalformed, "", "want an object"),
-		put("unknown", `{"colour":"red"}`, 400, codeMalformed, "/colour", "not known"),
-		put("name", `{"names":"x"}`, 400, codeMalformed, "/names", "not known"),
-		put("nested unknown", `{"limits":{"min":1}}`, 400, codeMalformed, "/limits/min", "not known"),
-		put("top_n fraction", `{"top_n":1.5}`, 400, codeMalformed, "/top_n", "integer"),
-		put("top_n string", `{"top_n":"1"}`, 400, codeMalformed, "/top_n", "integer"),
-		put("limit fraction", `{"limits":{"max_score":1e3}}`, 400, codeMalformed, "/limits/max_score", "integer"),
-		put("windows string", `{"windows":"all_time"}`, 400, codeMalformed, "/windows", "array"),
-		put("starts_at", `{"starts_at":"tomorrow"}`, 400, codeMalformed, "/starts_at", "RFC 3339"),
+		put("no body", "", 400, wire.CodeMalformed, "", "empty"),
+		put("null", "null", 400, wire.CodeMalformed, "", "want an object"),
+		put("unknown", `{"colour":"red"}`, 400, wire.CodeMalformed, "/colour", "not known"),
+		put("name", `{"names":"x"}`, 400, wire.CodeMalformed, "/names", "not known"),
+		put("nested unknown", `{"limits":{"min":1}}`, 400, wire.CodeMalformed, "/limits/min", "not known"),
+		put("top_n fraction", `{"top_n":1.5}`, 400, wire.CodeMalformed, "/top_n", "integer"),
+		put("top_n string", `{"top_n":"1"}`, 400, wire.CodeMalformed, "/top_n", "integer"),
+		put("limit fraction", `{"limits":{"max_score":1e3}}`, 400, wire.CodeMalformed, "/limits/max_score", "integer"),
+		put("windows string", `{"windows":"all_time"}`, 400, wire.CodeMalformed, "/windows", "array"),
+		put("starts_at", `{"starts_at":"tomorrow"}`, 400, wire.CodeMalformed, "/starts_at", "RFC 3339"),
 		rule(`{"order":"up"}`, "/order", "desc, asc"),
 		rule(`{"order":""}`, "/order", "desc, asc"),
 		rule(`{"policy":"average"}`, "/policy", "best"),
 		rule(`{"mode":"x"}`, "/mode", "strict"),
 		rule(`{"visibility":"secret"}`, "/visibility", "public"),
 		rule(`{"tiebreak":{"order":"x"}}`, "/tiebreak/order", "desc"),
-		put("unknown of a field", `{"tiebreak":{"fields":[{"name":"a","bits":1,"default":0}]}}`, 400, codeMalformed, "/tiebreak/fields/0/default", "not known"),
-		put("bits fraction", `{"tiebreak":{"fields":[{"name":"a","bits":1.5}]}}`, 400, codeMalformed, "/tiebreak/fields/0/bits", "integer"),
+		put("unknown of a field", `{"tiebreak":{"fields":[{"name":"a","bits":1,"default":0}]}}`, 400, wire.CodeMalformed, "/tiebreak/fields/0/default", "not known"),
+		put("bits fraction", `{"tiebreak":{"fields":[{"name":"a","bits":1.5}]}}`, 400, wire.CodeMalformed, "/tiebreak/fields/0/bits", "integer"),
 		rule(`{"tiebreak":{"fields":[{"name":"a","bits":1,"order":""}]}}`, "/tiebreak/fields/0/order", "desc"),
 		rule(`{"tiebreak":{"fields":[{"name":"a","bits":1},{"bits":1}]}}`, "/tiebreak/fields/1/name", "[a-z]"),
 		rule(`{"tiebreak":{"fields":[{"name":"level","bits":20},{"name":"paid","bits":1},{"name":"deaths","bits":43}]}}`, "/tiebreak/fields", "level 20 + paid 1 + deaths 43 = 64 bits, a tiebreak has 63"),
@@ -259,19 +260,19 @@ func badElse() []bad {
 	}
 	type h = http.Header
 	out := []bad{
-		submit("no content type", h{"Content-Type": nil}, 415, codeNotJSON, ""),
-		submit("text", h{"Content-Type": {"text/plain"}}, 415, codeNotJSON, ""),
-		submit("form", h{"Content-Type": {"application/x-www-form-urlencoded"}}, 415, codeNotJSON, ""),
-		submit("other charset", h{"Content-Type": {"application/json; charset=latin1"}}, 415, codeNotJSON, ""),
-		submit("other parameter", h{"Content-Type": {"application/json; v=1"}}, 415, codeNotJSON, ""),
-		submit("gzip", h{"Content-Encoding": {"gzip"}}, 415, codeNotJSON, ""),
-		submit("created_time needs admin", nil, 403, codeForbidden, "/entries/0/created_time"),
+		submit("no content type", h{"Content-Type": nil}, 415, wire.CodeNotJSON, ""),
+		submit("text", h{"Content-Type": {"text/plain"}}, 415, wire.CodeNotJSON, ""),
+		submit("form", h{"Content-Type": {"application/x-www-form-urlencoded"}}, 415, wire.CodeNotJSON, ""),
+		submit("other charset", h{"Content-Type": {"application/json; charset=latin1"}}, 415, wire.CodeNotJSON, ""),
+		submit("other parameter", h{"Content-Type": {"application/json; v=1"}}, 415, wire.CodeNotJSON, ""),
+		submit("gzip", h{"Content-Encoding": {"gzip"}}, 415, wire.CodeNotJSON, ""),
+		submit("created_time needs admin", nil, 403, wire.CodeForbidden, "/entries/0/created_time"),
 		{"unknown board", ask{method: "POST", path: "/v1/boards/none/scores", key: writeKey, body: entry}, 404, "board-not-found", "", ""},
 		{"unknown window", ask{method: "GET", path: "/v1/boards/b/top?window=week"}, 404, "period-not-found", "", ""},
-		{"unknown period", ask{method: "GET", path: "/v1/boards/b/top?period=2020"}, 400, codeMalformed, "period", "want current or all_time"},
-		{"unknown period of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"period":"2020"}`}, 400, codeMalformed, "/period", "want current or all_time"},
-		{"kind of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"kind":"half"}`}, 400, codeMalformed, "/kind", "full"},
-		{"field of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"board":"b"}`}, 400, codeMalformed, "/board", "not known"},
+		{"unknown period", ask{method: "GET", path: "/v1/boards/b/top?period=2020"}, 400, wire.CodeMalformed, "period", "want current or all_time"},
+		{"unknown period of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"period":"2020"}`}, 400, wire.CodeMalformed, "/period", "want current or all_time"},
+		{"kind of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"kind":"half"}`}, 400, wire.CodeMalformed, "/kind", "full"},
+		{"field of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"board":"b"}`}, 400, wire.CodeMalformed, "/board", "not known"},
 		{"run 0", ask{method: "GET", path: "/v1/runs/0", key: adminKey}, 404, "run-not-found", "", ""},
 		{"run x", ask{method: "GET", path: "/v1/runs/x", key: adminKey}, 404, "run-not-found", "", ""},
 		{"run 99", ask{method: "GET", path: "/v1/runs/99", key: adminKey}, 404, "run-not-found", "", ""},
@@ -279,15 +280,15 @@ func badElse() []bad {
 		{"runs of A", ask{method: "GET", path: "/v1/runs?board=A", key: adminKey}, 404, "board-not-found", "", ""},
 		{"remove nobody", ask{method: "DELETE", path: "/v1/boards/b/members/nobody", key: adminKey}, 404, "not-ranked", "", ""},
 		{"delete nothing", ask{method: "DELETE", path: "/v1/boards/none", key: adminKey}, 404, "board-not-found", "", ""},
-		{"no route", ask{method: "GET", path: "/v1/boards/b/bottom"}, 404, codeNotFound, "", ""},
-		{"no problem", ask{method: "GET", path: "/problems/none"}, 404, codeNotFound, "", ""},
+		{"no route", ask{method: "GET", path: "/v1/boards/b/bottom"}, 404, wire.CodeNotFound, "", ""},
+		{"no problem", ask{method: "GET", path: "/problems/none"}, 404, wire.CodeNotFound, "", ""},
 	}
 	out[6].ask.body = `{"entries":[{"member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
 	for i, key := range [][]string{{""}, {"a b"}, {"a\tb"}, {"é"}, {strings.Repeat("k", 129)}, {"a", "b"}, {"\x7f"}} {
-		out = append(out, submit(fmt.Sprintf("key %d", i), h{"Idempotency-Key": key}, 400, codeMalformed, "Idempotency-Key"))
+		out = append(out, submit(fmt.Sprintf("key %d", i), h{"Idempotency-Key": key}, 400, wire.CodeMalformed, "Idempotency-Key"))
 	}
 	for _, m := range []string{"POST", "PATCH", "DELETE", "OPTIONS", "BREW", "get"} {
-		out = append(out, bad{m, ask{method: m, path: "/v1/boards/b/top", key: adminKey}, 405, codeMethod, "", ""})
+		out = append(out, bad{m, ask{method: m, path: "/v1/boards/b/top", key: adminKey}, 405, wire.CodeMethod, "", ""})
 	}
 	return out
 }
@@ -302,7 +303,7 @@ func TestAllow(t *testing.T) {
 		"/livez":                 "GET, HEAD",
 	} {
 		r := e.do(ask{method: "TRACE", path: path})
-		r.wantProblem(405, codeMethod)
+		r.wantProblem(405, wire.CodeMethod)
 		if got := r.header.Get("Allow"); got != want {
 			t.Errorf("%s allows %q, want %q", path, got, want)
 		}
@@ -312,7 +313,7 @@ func TestAllow(t *testing.T) {
 // TestAllBadParametersAreTold: everything that is wrong with the parameters is told at once.
 func TestAllBadParametersAreTold(t *testing.T) {
 	e := newEnv(t)
-	p := e.get(noKey, "/v1/boards/b/top?limit=x&offset=-1&mode=y&min_seq=z").wantProblem(400, codeMalformed)
+	p := e.get(noKey, "/v1/boards/b/top?limit=x&offset=-1&mode=y&min_seq=z").wantProblem(400, wire.CodeMalformed)
 	if len(p.Errors) != 4 {
 		t.Errorf("got %+v", p.Errors)
 	}

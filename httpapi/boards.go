@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Boards keeps the boards. Its methods block until MySQL has answered or ctx ends and may be called concurrently.
@@ -81,7 +82,7 @@ func (h *boardHandlers) get(c *call) error {
 func (h *boardHandlers) put(c *call) error {
 	name := c.pathValue("board")
 	if broken := leaderboard.AsRule(leaderboard.CheckBoardName(name)); broken != nil {
-		return reject(broken.Code, "", inputError{Parameter: "board", Detail: broken.Detail})
+		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "board", Detail: broken.Detail})
 	}
 	// What is left out has its default; what is given as zero is checked like any other value.
 	body := rulesBody{Rules: leaderboard.Rules{}.WithDefaults()}
@@ -111,10 +112,10 @@ func (h *boardHandlers) put(c *call) error {
 	return h.sendBoard(c, status, &b)
 }
 
-func boardEmptiness() *emptiness {
-	return &emptiness{
-		nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight"},
-		nonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
+func boardEmptiness() *wire.Emptiness {
+	return &wire.Emptiness{
+		Nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight"},
+		NonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
 	}
 }
 
@@ -136,7 +137,7 @@ func (h *boardHandlers) checkRules(rules leaderboard.Rules) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	return reject(leaderboard.CodeInvalidBoard, "", fieldErrors(fields)...)
+	return wire.Reject(leaderboard.CodeInvalidBoard, "", wire.FieldErrors(fields)...)
 }
 
 // delete answers DELETE /v1/boards/{board}.
@@ -164,12 +165,12 @@ const (
 func (h *boardHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	labels := c.labels()
-	of := list{"boards", 0}
+	of := wire.List{Name: "boards"}
 	var after string
 	if cursor := c.text("cursor"); cursor != "" {
 		var ok bool
-		if after, ok = of.after(cursor); !ok {
-			c.bad = append(c.bad, badCursor())
+		if after, ok = of.After(cursor); !ok {
+			c.bad = append(c.bad, wire.BadCursor())
 		}
 	}
 	if err := c.badInput(); err != nil {
@@ -196,7 +197,7 @@ func (h *boardHandlers) list(c *call) error {
 				continue
 			}
 			if len(out.Boards) == limit {
-				out.Next = of.cursor(out.Boards[limit-1].Name) // a cursor can be read: it names no board that the caller may not see
+				out.Next = of.Cursor(out.Boards[limit-1].Name) // a cursor can be read: it names no board that the caller may not see
 				return c.sendJSON(http.StatusOK, out)
 			}
 			shown, _ := h.shown(c, &boards[i])
@@ -211,7 +212,7 @@ func (h *boardHandlers) list(c *call) error {
 	if len(out.Boards) > 0 {
 		after = out.Boards[len(out.Boards)-1].Name
 	}
-	out.Next = of.cursor(after)
+	out.Next = of.Cursor(after)
 	return c.sendJSON(http.StatusOK, out)
 }
 
@@ -249,17 +250,17 @@ func (h *boardHandlers) listPeriods(c *call) error {
 	if err != nil {
 		return err
 	}
-	of := list{"periods", board.ID}
+	of := wire.List{Name: "periods", Id: board.ID}
 	var before int64
 	if cursor != "" {
 		var ok bool
-		if before, ok = of.afterID(cursor); !ok {
-			return malformed(badCursor())
+		if before, ok = of.AfterID(cursor); !ok {
+			return wire.Malformed(wire.BadCursor())
 		}
 	}
 	periods, err := h.periods.Periods(c.ctx, board.ID, leaderboard.Window(window), before, limit+1)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "periods", periods, limit, showPeriod, func(last *leaderboard.Period) string { return of.cursorID(last.ID) })
+	return sendList(c, "periods", periods, limit, showPeriod, func(last *leaderboard.Period) string { return of.CursorID(last.ID) })
 }

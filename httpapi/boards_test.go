@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestBoardLifecycle(t *testing.T) {
@@ -95,7 +96,7 @@ func TestBoardListByLabels(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"", "type", "Type:moba", "type:moba,type:card", "type:moba,"} {
-		if p := e.get(noKey, "/v1/boards?labels="+query).wantProblem(400, codeMalformed); p.Errors[0].Parameter != "labels" {
+		if p := e.get(noKey, "/v1/boards?labels="+query).wantProblem(400, wire.CodeMalformed); p.Errors[0].Parameter != "labels" {
 			t.Errorf("%q: %+v", query, p.Errors)
 		}
 	}
@@ -132,7 +133,7 @@ func (e *env) walkBoards(key string, limit int) map[string]bool {
 		if cursor = out.Next; cursor == "" {
 			return seen
 		}
-		if after, ok := (list{"boards", 0}).after(cursor); !ok || !seen[after] {
+		if after, ok := (wire.List{Name: "boards"}).After(cursor); !ok || !seen[after] {
 			e.t.Errorf("a cursor names %q, a board that is not in the list", after)
 		}
 	}

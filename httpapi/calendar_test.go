@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // daily returns an env with a board of days, all time and hours in Berlin, at noon of 2026-11-20 there.
@@ -150,7 +151,7 @@ func TestNoSuchPeriod(t *testing.T) {
 		"../rankings/top?boards=daily&window=week":       "The board does not have window week, it has day, all_time, hour.",
 		"../rankings/top?boards=daily&period=2026-11-21": "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
 	} {
-		p := e.get(adminKey, pathOf(query)).wantProblem(404, codeNoPeriod)
+		p := e.get(adminKey, pathOf(query)).wantProblem(404, wire.CodeNoPeriod)
 		if p.Detail != want {
 			t.Errorf("%s: %s\nwant %s", query, p.Detail, want)
 		}
@@ -177,14 +178,14 @@ func TestNoSuchPeriod(t *testing.T) {
 		"../rankings/top?boards=daily,cup&period=a%20b":       "period want current, previous or the name of a season",
 		"../rankings/members/a?boards=daily&period=yesterday": "period want current, previous or a day such as 2026-11-20",
 	} {
-		p := e.get(adminKey, pathOf(query)).wantProblem(400, codeMalformed)
+		p := e.get(adminKey, pathOf(query)).wantProblem(400, wire.CodeMalformed)
 		if len(p.Errors) == 0 || p.Errors[0].Parameter+" "+p.Errors[0].Detail != want {
 			t.Errorf("%s: %+v\nwant %s", query, p.Errors, want)
 		}
 	}
-	e.delete(adminKey, "/v1/boards/daily/members/a?window=foo").wantProblem(400, codeMalformed)
+	e.delete(adminKey, "/v1/boards/daily/members/a?window=foo").wantProblem(400, wire.CodeMalformed)
 	for body, pointer := range map[string]string{`{"window":"foo"}`: "/window", `{"window":"day","period":"foo"}`: "/period"} {
-		if p := e.post(adminKey, "/v1/boards/daily/rebuild", body).wantProblem(400, codeMalformed); p.Errors[0].Pointer != pointer {
+		if p := e.post(adminKey, "/v1/boards/daily/rebuild", body).wantProblem(400, wire.CodeMalformed); p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v", body, p.Errors)
 		}
 	}
@@ -223,7 +224,7 @@ func TestQuietPeriods(t *testing.T) {
 		e.get(noKey, day+"members/a"+period).wantProblem(404, "not-ranked")
 		e.get(noKey, day+"members/a/around"+period).wantProblem(404, "not-ranked")
 		e.delete(adminKey, day+"members/a"+period).wantProblem(404, "not-ranked")
-		e.get(adminKey, day+"verify"+period).wantProblem(404, codeNoPeriod)
+		e.get(adminKey, day+"verify"+period).wantProblem(404, wire.CodeNoPeriod)
 		for path, want := range map[string]string{
 			"scores/5/rank": `"strict_rank":1,"tied_rank":1`, "distribution": `"buckets":[]`, "members/a/friends": `"friends":0,"ranked":0,"self":null,"entries":[]`,
 		} {
@@ -239,7 +240,7 @@ func TestQuietPeriods(t *testing.T) {
 			t.Errorf("export%s: %s", period, export.body)
 		}
 	}
-	e.post(adminKey, day+"rebuild", `{"period":"previous"}`).wantProblem(404, codeNoPeriod)
+	e.post(adminKey, day+"rebuild", `{"period":"previous"}`).wantProblem(404, wire.CodeNoPeriod)
 	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-11-23T00:00:00Z","ends_at":"2026-11-23T10:00:00Z"}]}`).want(201)
 	e.now("2026-11-23T11:00:00Z")
 	for _, period := range []string{"", "?period=S1"} { // that nobody looked at while it was under way
@@ -293,12 +294,12 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 			e.post(readKey, board+"ranks"+query, `{"members":["a"]}`).want(200)
 			e.get(adminKey, board+"export"+query).want(200)
 			e.get(noKey, "/v1/rankings/top?boards=young&window="+window+"&period="+period).want(200)
-			e.get(adminKey, board+"verify"+query).wantProblem(404, codeNoPeriod) // there is nothing to compare
+			e.get(adminKey, board+"verify"+query).wantProblem(404, wire.CodeNoPeriod) // there is nothing to compare
 		}
-		e.get(noKey, board+"top?window="+window+"&period="+names[1]).wantProblem(404, codeNoPeriod)
+		e.get(noKey, board+"top?window="+window+"&period="+names[1]).wantProblem(404, wire.CodeNoPeriod)
 		e.get(noKey, board+"members/a/history?window="+window).want(200)
 	}
-	e.get(noKey, board+"top?window=all_time&period=previous").wantProblem(404, codeNoPeriod)
+	e.get(noKey, board+"top?window=all_time&period=previous").wantProblem(404, wire.CodeNoPeriod)
 	if got := string(e.get(adminKey, board+"periods").want(200).body); got != rows {
 		t.Errorf("periods after reading: %s, before: %s", got, rows)
 	}
@@ -310,8 +311,8 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 	if got := shown(e.get(noKey, "/v1/boards/old/top?window=day&period=previous").rows()); got != "day 2026-12-19" {
 		t.Errorf("a new window shows %s", got)
 	}
-	e.get(noKey, "/v1/boards/old/top?window=day&period=2026-12-18").wantProblem(404, codeNoPeriod)
-	e.get(noKey, "/v1/boards/old/top?window=hour&period=previous").wantProblem(404, codeNoPeriod) // it may have been given up
+	e.get(noKey, "/v1/boards/old/top?window=day&period=2026-12-18").wantProblem(404, wire.CodeNoPeriod)
+	e.get(noKey, "/v1/boards/old/top?window=hour&period=previous").wantProblem(404, wire.CodeNoPeriod) // it may have been given up
 
 	// Boards made in the second season, and between two.
 	const season = `{"name":"S%d","starts_at":"2026-12-%02dT00:00:00Z","ends_at":"2026-12-%02dT00:00:00Z"}`
@@ -322,8 +323,8 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 			t.Errorf("%s shows %s", query, got)
 		}
 	}
-	e.get(noKey, "/v1/boards/during/top?period=S0").wantProblem(404, codeNoPeriod)
-	e.get(noKey, "/v1/boards/between/top?period=previous").wantProblem(404, codeNoPeriod)
+	e.get(noKey, "/v1/boards/during/top?period=S0").wantProblem(404, wire.CodeNoPeriod)
+	e.get(noKey, "/v1/boards/between/top?period=previous").wantProblem(404, wire.CodeNoPeriod)
 	e.now("2026-12-21T11:00:00Z")
 	if got := shown(e.get(noKey, "/v1/boards/between/top?period=previous").rows()); got != "season S1" {
 		t.Errorf("the season before shows %s", got)
@@ -341,7 +342,7 @@ func TestPeriodsThatAreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, period := range []string{"previous", "2026-11-20", "2026-11-22"} {
-		p := e.get(noKey, "/v1/boards/daily/top?period="+period).wantProblem(404, codeNoPeriod)
+		p := e.get(noKey, "/v1/boards/daily/top?period="+period).wantProblem(404, wire.CodeNoPeriod)
 		if !strings.Contains(p.Detail, "is not kept any more") {
 			t.Errorf("%s: %s", period, p.Detail)
 		}
@@ -352,7 +353,7 @@ func TestPeriodsThatAreGone(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"?window=hour", "?window=hour&period=previous", "?window=hour&period=2026-11-21T12"} {
-		p := e.get(noKey, "/v1/boards/daily/top"+query).wantProblem(404, codeNoPeriod)
+		p := e.get(noKey, "/v1/boards/daily/top"+query).wantProblem(404, wire.CodeNoPeriod)
 		if p.Detail != "The board does not have window hour, it has day." {
 			t.Errorf("%s: %s", query, p.Detail)
 		}

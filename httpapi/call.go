@@ -17,6 +17,7 @@ import (
 	"github.com/rs/cors"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 	"leaderboard/internal/trace"
 )
 
@@ -85,7 +86,7 @@ type shared struct {
 	traffic  traffic
 	rooms    sync.Pool // *[firstRoom]byte, for bodies in
 	buffers  sync.Pool // *[]byte, for bodies out
-	zippers  sync.Pool // *zipper, for no longer than it takes to compress one
+	zippers  wire.Zippers
 	values   headerValues
 	cors     *cors.Cors // nil: pages of other origins may not use the API
 }
@@ -108,7 +109,7 @@ type headerValues struct {
 // newHeaderValues returns them; vary is what answers differ by.
 func newHeaderValues(vary string) headerValues {
 	return headerValues{
-		json: []string{typeJSON}, gzip: []string{"gzip"}, vary: []string{vary}, noStore: []string{"no-store"},
+		json: []string{wire.TypeJSON}, gzip: []string{"gzip"}, vary: []string{vary}, noStore: []string{"no-store"},
 		private: []string{"private, no-cache"}, public: []string{"public, no-cache"}, nosniff: []string{"nosniff"},
 	}
 }
@@ -127,10 +128,10 @@ type call struct {
 	caller  leaderboard.Caller
 	id      [1]string // of the request, as a header has it
 	span    trace.Span
-	query   query
-	bad     []inputError // what is wrong with the parameters, collected so that all of it is told at once
-	status  int          // of the answer, 0 before it
-	strings bool         // it is to have wide numbers as strings
+	query   wire.Params
+	bad     []wire.InputError // what is wrong with the parameters, collected so that all of it is told at once
+	status  int               // of the answer, 0 before it
+	strings bool              // it is to have wide numbers as strings
 
 	resolved resolved
 	deadline deadline // what ctx is
@@ -154,9 +155,9 @@ type resolved struct {
 
 // identify gives the request its id, and the answer too, whatever becomes of it.
 func (c *call) identify() {
-	c.caller.RequestID = requestID(c.r.Header)
+	c.caller.RequestID = wire.RequestID(c.r.Header)
 	c.id[0] = c.caller.RequestID
-	c.w.Header()[headerRequestID] = c.id[:]
+	c.w.Header()[wire.HeaderRequestID] = c.id[:]
 }
 
 // serve answers the request on its route.
@@ -182,8 +183,8 @@ func (c *call) run() (err error) {
 		return err
 	}
 	if !c.route.anyQuery {
-		if err = c.query.parse(c.r.URL.RawQuery, c.route.params); err == nil {
-			c.strings, err = c.query.strings()
+		if err = c.query.Parse(c.r.URL.RawQuery, c.route.params); err == nil {
+			c.strings, err = c.query.Strings()
 		}
 		if err == nil {
 			err = c.mayFilter()
@@ -297,7 +298,7 @@ func (c *call) denied() error {
 // make the board, to change it, to write to it, as a filter, as a source. It decides by the name and the key and asks nobody,
 // so neither the answer nor its time tells whether there is such a board; of reading, mayRead decides. at is where the
 // name stands, if not in the path.
-func (c *call) mayName(board string, at ...inputError) error {
+func (c *call) mayName(board string, at ...wire.InputError) error {
 	if c.covers(board) {
 		return nil
 	}
@@ -309,11 +310,11 @@ func (c *call) mayFilter() error {
 	if c.key == nil || !c.key.Limited() || !slices.Contains(c.route.params, "board") {
 		return nil
 	}
-	name, _ := c.query.get("board")
+	name, _ := c.query.Get("board")
 	if name == "" {
 		return errSomeBoards(c.key)
 	}
-	return c.mayName(name, inputError{Parameter: "board", Detail: notCovered})
+	return c.mayName(name, wire.InputError{Parameter: "board", Detail: notCovered})
 }
 
 // covers reports whether the request's key is for a board; a request without a key is not limited to some.
@@ -375,11 +376,11 @@ func (c *call) extendDeadlines() {
 func (c *call) fail(err error) {
 	c.leaveBody()
 	if c.r.Method == http.MethodGet || c.r.Method == http.MethodHead {
-		err = &readError{err}
+		err = wire.OfRead(err)
 	}
-	k := writeProblem(c.w, err, c.caller.RequestID)
-	c.status = k.status
-	if k.code == codeInternal {
+	k := wire.WriteProblem(c.w, err, c.caller.RequestID)
+	c.status = k.Status
+	if k.Code == wire.CodeInternal {
 		c.log(slog.LevelError, "request failed", slog.Any("error", err))
 	}
 }
@@ -397,7 +398,7 @@ func (c *call) finish() {
 			c.report()
 			panic(http.ErrAbortHandler)
 		}
-		c.status = writeProblem(c.w, reject(codeInternal, ""), c.caller.RequestID).status
+		c.status = wire.WriteProblem(c.w, wire.Reject(wire.CodeInternal, ""), c.caller.RequestID).Status
 	}
 	c.report()
 }
@@ -423,33 +424,28 @@ func (c *call) log(level slog.Level, msg string, attrs ...slog.Attr) {
 // pathValue returns the decoded segment that stands for {name} in the route's path.
 func (c *call) pathValue(name string) string { return c.route.value(&c.path, name) }
 
-const (
-	typeJSON       = "application/json"
-	typeMergePatch = "application/merge-patch+json" // RFC 7396
-)
-
 // send answers with a body, compressed for who asks for it. The headers that are not about the body are set before; an
 // ETag is that of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
 func (c *call) send(status int, contentType string, body []byte) error {
 	held, h := len(body), c.w.Header()
-	if c.strings && contentType == typeJSON {
+	if c.strings && contentType == wire.TypeJSON {
 		buf := c.shared.buffer()
 		defer c.shared.release(buf)
-		*buf = appendNumbers((*buf)[:0], body, true)
+		*buf = wire.AppendNumbers((*buf)[:0], body, true)
 		body = *buf
 		held += len(body)
 	}
-	if len(body) >= minCompressed && status == http.StatusOK {
+	if len(body) >= wire.MinCompressed && status == http.StatusOK {
 		h["Vary"] = c.shared.values.vary
-		if takesGzip(c.r.Header) {
+		if wire.TakesGzip(c.r.Header) {
 			buf := c.shared.buffer()
 			defer c.shared.release(buf)
-			*buf = c.shared.zip((*buf)[:0], body)
+			*buf = c.shared.zippers.Zip((*buf)[:0], body)
 			body = *buf
 			held += len(body)
 			h["Content-Encoding"] = c.shared.values.gzip
 			if tag := h["Etag"]; tag != nil {
-				h["Etag"] = []string{gzipTag(tag[0])}
+				h["Etag"] = []string{wire.GzipTag(tag[0])}
 			}
 		}
 	}
@@ -528,7 +524,7 @@ func (c *call) sendAppended(body func([]byte) []byte) error {
 	buf := c.shared.buffer()
 	defer c.shared.release(buf)
 	*buf = append(body((*buf)[:0]), '\n')
-	return c.send(http.StatusOK, typeJSON, *buf)
+	return c.send(http.StatusOK, wire.TypeJSON, *buf)
 }
 
 // sendJSON answers with v. Nothing may keep it: it is the state of this moment.
@@ -538,7 +534,7 @@ func (c *call) sendJSON(status int, v any) error {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	c.w.Header().Set("Cache-Control", "private, no-cache")
-	return c.send(status, typeJSON, body)
+	return c.send(status, wire.TypeJSON, body)
 }
 
 // sendNothing answers without a body.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/rs/cors"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 // preflightAge is for how long a browser may keep what a preflight was told. Chromium keeps it for two hours at most.
@@ -26,10 +28,10 @@ func crossOrigin(origins []string, routes []route) *cors.Cors {
 	}
 	return cors.New(cors.Options{
 		AllowedOrigins: origins, AllowedMethods: methods, MaxAge: int(preflightAge / time.Second),
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", headerRequestID, "Traceparent", "Tracestate"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", wire.HeaderRequestID, "Traceparent", "Tracestate"},
 		ExposedHeaders: []string{
 			"ETag", "Location", "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "Content-Disposition",
-			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", headerRequestID,
+			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", wire.HeaderRequestID,
 		},
 	})
 }

@@ -6,12 +6,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"testing"
 
 	"leaderboard"
-	"leaderboard/rank"
 	"leaderboard/store/storetest"
 )
 
@@ -116,82 +113,4 @@ func FuzzPutBoard(f *testing.F) {
 			t.Fatalf("answers %d", rec.Code)
 		}
 	})
-}
-
-// FuzzQuery: a query that is let through has the meaning that net/url gives it.
-func FuzzQuery(f *testing.F) {
-	for _, s := range []string{"", "limit=1", "limit=1&offset=2", "limit=%31", "limit=1&limit=2", "limit=1;offset=2", "&&limit=1&", "limit", "=", "mode=a+b", "cursor=%ff"} {
-		f.Add(s)
-	}
-	allowed := common("limit", "offset", "cursor")
-	f.Fuzz(func(t *testing.T, raw string) {
-		var q query
-		if q.parse(raw, allowed) != nil {
-			return
-		}
-		want, err := url.ParseQuery(raw)
-		if err != nil && !strings.Contains(raw, ";") {
-			t.Fatalf("%q is let through: %s", raw, err)
-		}
-		for name, values := range want {
-			if got, ok := q.get(name); !ok || len(values) != 1 || got != values[0] {
-				t.Fatalf("%q: %s is %q, want %q", raw, name, got, values)
-			}
-		}
-	})
-}
-
-// FuzzCursor: a cursor comes back as what it was made of, for its own list only; no other text is a cursor that could
-// do harm.
-func FuzzCursor(f *testing.F) {
-	ref := &leaderboard.PeriodRef{Incarnation: 7}
-	key := string(rank.Codec{}.Key(leaderboard.Entry{Member: "é", Score: -1, CreatedTime: leaderboard.MaxTime}))
-	f.Add(entriesOf(ref).cursor(key), int64(7))
-	f.Add("AAAA", int64(1))
-	f.Fuzz(func(t *testing.T, s string, id int64) {
-		if after, ok := afterKey(&leaderboard.PeriodRef{Incarnation: id}, s); ok {
-			e, err := rank.Codec{}.Entry(rank.Key(after))
-			if err != nil || e.CreatedTime < leaderboard.MinTime || e.CreatedTime > leaderboard.MaxTime || leaderboard.CheckMember(e.Member) != nil {
-				t.Fatalf("%q continues after %+v, %v", s, e, err)
-			}
-		}
-		of := list{"x", id}
-		made := of.cursor(s)
-		if len(made) > maxCursor {
-			return
-		}
-		if got, ok := of.after(made); s != "" && (!ok || got != s) {
-			t.Fatalf("%q comes back as %q, %v", s, got, ok)
-		}
-		if _, ok := (list{"x", id + 1}).after(made); ok {
-			t.Fatalf("%q is a cursor of another list", made)
-		}
-	})
-}
-
-// TestAfterKey: the check on cursors agrees with the sort key of package rank.
-func TestAfterKey(t *testing.T) {
-	ref := &leaderboard.PeriodRef{Incarnation: 7}
-	entry := leaderboard.Entry{Member: strings.Repeat("m", leaderboard.MaxMember), Score: 5, Tiebreak: -5, CreatedTime: 1}
-	for _, change := range []struct {
-		name string
-		do   func(*leaderboard.Entry)
-		ok   bool
-	}{
-		{"good", func(*leaderboard.Entry) {}, true},
-		{"last time", func(e *leaderboard.Entry) { e.CreatedTime = leaderboard.MaxTime }, true},
-		{"after the last time", func(e *leaderboard.Entry) { e.CreatedTime = leaderboard.MaxTime + 1 }, false},
-		{"before 1970", func(e *leaderboard.Entry) { e.CreatedTime = -1 }, false},
-		{"long member", func(e *leaderboard.Entry) { e.Member += "m" }, false},
-		{"no member", func(e *leaderboard.Entry) { e.Member = "" }, false},
-		{"member not UTF-8", func(e *leaderboard.Entry) { e.Member = "\xff" }, false},
-	} {
-		e := entry
-		change.do(&e)
-		key := string(rank.Codec{}.Key(e))
-		got, ok := afterKey(ref, entriesOf(ref).cursor(key))
-		if ok != change.ok || (ok && got != key) {
-			t.Errorf("%s: %q, %v", change.name, got, ok)
-		}
-	}
 }

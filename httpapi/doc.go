@@ -7,11 +7,10 @@
 //
 // The files read in layers; each uses only those above it.
 //
-//	problems.go, problem.go            the table of problems; the only place where an error becomes an answer
-//	auth.go, router.go                 keys and scopes, patterns of paths
-//	cursor.go                          where a list continues
+//	internal/wire                      what is sent: bodies, parameters, problems, cursors, ETags, codings
+//	auth.go, router.go, transit.go     keys and scopes, patterns of paths, the memory of bodies on their way
 //	call.go                            one request: access, bounds, deadline, recovery, sending
-//	params.go, body.go                 what a request says, checked; bodies on their way in
+//	params.go, body.go, list.go        what a request says, checked; bodies on their way in; pages of lists
 //	resolver.go, quiet.go, answer.go   the period that it is about, periods in which nobody played, the answer: its frame, ETag, JSON
 //	hidden.go                          hiding members, and saying why one is absent
 //	page.go, ranks.go, friends.go      reading one board

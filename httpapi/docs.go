@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 // What is shown of openapi.yaml is made when that, web/style.css or web/manual.js changes: make docs
@@ -39,7 +41,7 @@ type manual struct {
 func newManual() manual {
 	return manual{
 		yaml:     sync.OnceValue(func() *static { return newStatic("application/yaml", openAPIYAML) }),
-		json:     sync.OnceValue(func() *static { return newStatic(typeJSON, openAPIJSON) }),
+		json:     sync.OnceValue(func() *static { return newStatic(wire.TypeJSON, openAPIJSON) }),
 		page:     sync.OnceValue(func() *static { return newPage(docsHTML) }),
 		problems: sync.OnceValues(problemPages),
 	}
@@ -63,7 +65,7 @@ func (m *manual) problemPage(c *call) error {
 	if p := pages[c.pathValue("code")]; p != nil {
 		return p.send(c)
 	}
-	return reject(codeNotFound, "No problem has this code.")
+	return wire.Reject(wire.CodeNotFound, "No problem has this code.")
 }
 
 // pageHandler lets Config.Pages answer.
@@ -71,7 +73,7 @@ type pageHandler struct{ handler http.Handler } // nil: there are none
 
 func (h *pageHandler) serve(c *call) error {
 	if h.handler == nil {
-		return reject(codeNotFound, "")
+		return wire.Reject(wire.CodeNotFound, "")
 	}
 	c.status = http.StatusOK
 	h.handler.ServeHTTP(&pageWriter{c.w, c}, c.r)
@@ -95,17 +97,17 @@ func problemPages() (map[string]*static, error) {
 		return nil, fmt.Errorf("parse the page of a problem: %w", err)
 	}
 	pages := map[string]*static{}
-	for i := range kinds {
-		k := &kinds[i]
+	for i := range wire.Kinds {
+		k := &wire.Kinds[i]
 		var out bytes.Buffer
 		err := t.Execute(&out, map[string]any{
-			"Style": template.CSS(pageStyle), "Code": k.code, "Status": k.status, "StatusText": http.StatusText(k.status),
-			"Title": k.title, "Detail": k.detail, "Help": k.help, "Retry": k.wait > 0,
+			"Style": template.CSS(pageStyle), "Code": k.Code, "Status": k.Status, "StatusText": http.StatusText(k.Status),
+			"Title": k.Title, "Detail": k.Detail, "Help": k.Help, "Retry": k.Wait > 0,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("render the page of a problem: %w", err)
 		}
-		pages[k.code] = newPage(out.Bytes())
+		pages[k.Code] = newPage(out.Bytes())
 	}
 	return pages, nil
 }
@@ -154,14 +156,14 @@ func (s *static) send(c *call) error {
 		h.Set("Content-Security-Policy", s.policy)
 		h.Set("Referrer-Policy", "no-referrer")
 	}
-	if tag, ok := noneMatch(c.r.Header["If-None-Match"], s.etag); ok {
+	if tag, ok := wire.NoneMatch(c.r.Header["If-None-Match"], s.etag); ok {
 		h["Etag"] = []string{tag}
 		c.sendNothing(http.StatusNotModified)
 		return nil
 	}
 	body, etag := s.plain, s.etag
-	if takesGzip(c.r.Header) {
-		body, etag = s.zipped, gzipTag(s.etag)
+	if wire.TakesGzip(c.r.Header) {
+		body, etag = s.zipped, wire.GzipTag(s.etag)
 		h["Content-Encoding"] = c.shared.values.gzip
 	}
 	h["Etag"] = []string{etag}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"leaderboard/httpapi/internal/apidoc"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With
@@ -26,8 +27,8 @@ func TestDocsAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var problems []apidoc.Problem
-	for i := range kinds {
-		problems = append(problems, apidoc.Problem{Code: kinds[i].code, Status: strconv.Itoa(kinds[i].status), Title: kinds[i].title})
+	for i := range wire.Kinds {
+		problems = append(problems, apidoc.Problem{Code: wire.Kinds[i].Code, Status: strconv.Itoa(wire.Kinds[i].Status), Title: wire.Kinds[i].Title})
 	}
 	page, err := doc.HTML(apidoc.Parts{Style: pageStyle, Script: string(script), Problems: problems})
 	if err != nil {
@@ -66,9 +67,9 @@ func TestDocs(t *testing.T) {
 			t.Errorf("the schema %s is missing", name)
 		}
 	}
-	for i := range kinds {
-		if !strings.Contains(page, `href="/problems/`+kinds[i].code+`"`) {
-			t.Errorf("the problem %s is missing", kinds[i].code)
+	for i := range wire.Kinds {
+		if !strings.Contains(page, `href="/problems/`+wire.Kinds[i].Code+`"`) {
+			t.Errorf("the problem %s is missing", wire.Kinds[i].Code)
 		}
 	}
 	for _, m := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
@@ -128,7 +129,7 @@ func TestManualIsSentOnce(t *testing.T) {
 		plain := e.get(noKey, path).want(200)
 		zipped := e.do(ask{method: "GET", path: path, header: http.Header{"Accept-Encoding": {"gzip"}}}).want(200)
 		tag, zippedTag := plain.header.Get("ETag"), zipped.header.Get("ETag")
-		if !strings.HasPrefix(tag, `"`) || zippedTag != gzipTag(tag) {
+		if !strings.HasPrefix(tag, `"`) || zippedTag != wire.GzipTag(tag) {
 			t.Errorf("%s: the ETags are %s and %s", path, tag, zippedTag)
 		}
 		if zipped.header.Get("Content-Encoding") != "gzip" || !bytes.Equal(zipped.body, plain.body) {
@@ -151,15 +152,15 @@ func TestManualIsSentOnce(t *testing.T) {
 func TestProblemPages(t *testing.T) {
 	e := newEnv(t)
 	manual := string(e.get(noKey, "/docs").body)
-	for i := range kinds {
-		r := e.get(noKey, kinds[i].typ()).want(200)
+	for i := range wire.Kinds {
+		r := e.get(noKey, wire.Kinds[i].Type()).want(200)
 		page := string(r.body)
 		checkPage(t, page, r.header.Get("Content-Security-Policy"))
 		for _, m := range regexp.MustCompile(`href="/docs#([^"]+)"`).FindAllStringSubmatch(page, -1) {
 			if !strings.Contains(manual, `id="`+m[1]+`"`) {
-				t.Errorf("%s: the link /docs#%s leads nowhere", kinds[i].code, m[1])
+				t.Errorf("%s: the link /docs#%s leads nowhere", wire.Kinds[i].Code, m[1])
 			}
 		}
 	}
-	e.get(noKey, "/problems/no-such").wantProblem(404, codeNotFound)
+	e.get(noKey, "/problems/no-such").wantProblem(404, wire.CodeNotFound)
 }

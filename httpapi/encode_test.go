@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // reference encodes v with encoding/json, without its escapes for HTML.
@@ -22,21 +22,6 @@ func reference(t testing.TB, v any) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSuffix(out.String(), "\n")
-}
-
-func FuzzAppendString(f *testing.F) {
-	for _, s := range []string{
-		"", "u1", "\"\\/", "\x00\x01\x1f\x7f", "\b\f\n\r\t", "é日本😀", "\u2028\u2029", "\xff", "a\xc3", "\xed\xa0\x80", "\ufffd",
-		"\xe2\x80", "<>&'", strings.Repeat("x", 64) + "\n",
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := string(appendString([]byte("x"), s))
-		if want := "x" + reference(t, s); got != want {
-			t.Errorf("%q is %s, want %s", s, got, want)
-		}
-	})
 }
 
 // TestAppendEntries: a page is encoded as encoding/json would.
@@ -70,7 +55,7 @@ func TestAppendEntries(t *testing.T) {
 		if err := json.Unmarshal(text, &a); err != nil {
 			t.Fatal(err)
 		}
-		got := "{" + string(appendEntries(nil, form{tie: &leaderboard.Tiebreak{}}, in, &shownProfiles{})) + "}"
+		got := "{" + string(appendEntries(nil, wire.EntryForm{Tie: &leaderboard.Tiebreak{}}, in, &shownProfiles{})) + "}"
 		if err := json.Unmarshal([]byte(got), &b); err != nil {
 			t.Fatalf("%s: %s", err, got)
 		}
@@ -86,22 +71,17 @@ func TestAppendEntries(t *testing.T) {
 	})
 }
 
-// TestAppendPlain: a problem that is written by hand says what one does that is marshalled.
-func TestAppendPlain(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.String()
-		p := problem{
-			Type: text.Draw(t, "type"), Title: text.Draw(t, "title"), Status: rapid.IntRange(100, 599).Draw(t, "status"), Detail: text.Draw(t, "detail"),
-			Quotas: rapid.SliceOfN(text, 0, 3).Draw(t, "quotas"), RequestID: text.Draw(t, "id"),
-		}
-		want, err := json.Marshal(&p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got, marshalled any
-		if err := json.Unmarshal(p.appendPlain(nil), &got); err != nil || json.Unmarshal(want, &marshalled) != nil || !reflect.DeepEqual(got, marshalled) {
-			t.Fatalf("%s, %v, want %s", p.appendPlain(nil), err, want)
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{
+		"", "u1", "\"\\/", "\x00\x01\x1f\x7f", "\b\f\n\r\t", "é日本😀", "\u2028\u2029", "\xff", "a\xc3", "\xed\xa0\x80", "\ufffd",
+		"\xe2\x80", "<>&'", strings.Repeat("x", 64) + "\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := string(wire.AppendString([]byte("x"), s))
+		if want := "x" + reference(t, s); got != want {
+			t.Errorf("%q is %s, want %s", s, got, want)
 		}
 	})
 }

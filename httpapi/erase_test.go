@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestForgetMember(t *testing.T) {
@@ -13,8 +14,8 @@ func TestForgetMember(t *testing.T) {
 	e.put(writeKey, "/v1/members/4", `{"display_name":"Four"}`).want(201)
 	e.put(writeKey, "/v1/members/5/friends", `{"members":["4","1"]}`).want(200)
 	const path = "/v1/members/4"
-	e.delete(writeKey, path).wantProblem(403, codeForbidden)
-	e.delete(adminKey, "/v1/members/"+strings.Repeat("x", 65)).wantProblem(400, codeMalformed)
+	e.delete(writeKey, path).wantProblem(403, wire.CodeForbidden)
+	e.delete(adminKey, "/v1/members/"+strings.Repeat("x", 65)).wantProblem(400, wire.CodeMalformed)
 
 	e.fake.slow = true
 	if got := string(e.delete(adminKey, path).want(202).body); got != `{"member":"4","state":"running","entries":1}` {

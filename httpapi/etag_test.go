@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 	"leaderboard/rank"
 )
 
@@ -122,10 +123,10 @@ func TestHead(t *testing.T) {
 // TestETagOfAllRanks: a copy that does not know dense ranks gives another answer than one that does.
 func TestETagOfAllRanks(t *testing.T) {
 	known, unknown := []leaderboard.Ranked{{Ranks: leaderboard.Ranks{Dense: 3}}}, []leaderboard.Ranked{{}}
-	if emptyETag.denseOf(leaderboard.ModeAll, known) == emptyETag.denseOf(leaderboard.ModeAll, unknown) {
+	if wire.EmptyETag.DenseOf(leaderboard.ModeAll, known) == wire.EmptyETag.DenseOf(leaderboard.ModeAll, unknown) {
 		t.Error("answers that know dense ranks and such that do not have one ETag")
 	}
-	if emptyETag.denseOf(leaderboard.ModeTied, known) != emptyETag.denseOf(leaderboard.ModeTied, unknown) {
+	if wire.EmptyETag.DenseOf(leaderboard.ModeTied, known) != wire.EmptyETag.DenseOf(leaderboard.ModeTied, unknown) {
 		t.Error("what an answer does not tell has a part in its ETag")
 	}
 }
@@ -136,13 +137,13 @@ func TestOtherHistory(t *testing.T) {
 	rules := leaderboard.Rules{}.WithDefaults()
 	lost, made := leaderboard.PeriodRef{ID: 7, Incarnation: 1, Rules: &rules}, leaderboard.PeriodRef{ID: 7, Incarnation: 2, Rules: &rules}
 	key := string(rank.CodecOf(&rules).Key(leaderboard.Entry{Member: "m"}))
-	if _, ok := afterKey(&made, entriesOf(&lost).cursor(key)); ok {
+	if _, ok := wire.AfterKey(&made, wire.EntriesOf(&lost).Cursor(key)); ok {
 		t.Error("a cursor of the lost period continues in the new one")
 	}
-	tag := func(ref *leaderboard.PeriodRef) etagHash {
-		return newETag(ref, &leaderboard.State{Revision: leaderboard.Revision{Incarnation: ref.Incarnation, Seq: 3, AsOf: 4}}, "top", leaderboard.ModeStrict)
+	tag := func(ref *leaderboard.PeriodRef) wire.ETag {
+		return wire.NewETag(ref, &leaderboard.State{Revision: leaderboard.Revision{Incarnation: ref.Incarnation, Seq: 3, AsOf: 4}}, "top", leaderboard.ModeStrict)
 	}
-	combined := func(ref leaderboard.PeriodRef) etagHash {
+	combined := func(ref leaderboard.PeriodRef) wire.ETag {
 		s := selection{refs: []leaderboard.PeriodRef{ref}}
 		return s.etag("top", []leaderboard.State{{Revision: leaderboard.Revision{Incarnation: ref.Incarnation, Seq: 3, AsOf: 4}}})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // All the while an export reads an old state, which MySQL must keep: that is expensive where much is written.
@@ -40,7 +41,7 @@ func (p permits) acquire() error {
 	case p <- struct{}{}:
 		return nil
 	default:
-		return reject(codeOverloaded, "As many exports are under way as the server makes at the same time: "+strconv.Itoa(cap(p))+".")
+		return wire.Reject(wire.CodeOverloaded, "As many exports are under way as the server makes at the same time: "+strconv.Itoa(cap(p))+".")
 	}
 }
 
@@ -92,12 +93,12 @@ func (h *exportHandlers) export(c *call) error {
 
 // breakOff ends an answer that is out in part, so that the client sees that it is not whole.
 func (c *call) breakOff(err error) {
-	k, _, _ := classify(err)
+	k, _, _ := wire.Classify(err)
 	if c.r.Context().Err() != nil || errors.Is(err, errClientGone) {
-		k = kindOf(codeClientGone)
+		k = wire.KindOf(wire.CodeClientGone)
 	}
-	c.status = k.status
-	if k.code != codeClientGone {
+	c.status = k.Status
+	if k.Code != wire.CodeClientGone {
 		c.log(slog.LevelError, "an answer was broken off", slog.Any("error", err))
 	}
 	panic(http.ErrAbortHandler)
@@ -131,7 +132,7 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 	h.Set("Content-Disposition", `attachment; filename="`+exportName(w.ref)+"."+w.format+`"`)
 	h.Set("Cache-Control", "no-store")
 	h["Vary"] = w.call.shared.values.vary
-	if takesGzip(w.call.r.Header) {
+	if wire.TakesGzip(w.call.r.Header) {
 		h.Set("Content-Encoding", "gzip")
 		w.zip, _ = gzip.NewWriterLevel(w.call.w, gzip.BestSpeed) // as fast as it is read; the level is known
 	}
@@ -172,7 +173,7 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 	}
 	w.buf = b
 	if w.call.strings && w.format == formatJSONL {
-		b = appendNumbers(nil, b, true)
+		b = wire.AppendNumbers(nil, b, true)
 	}
 	return w.send(b)
 }
@@ -297,6 +298,6 @@ func appendCSVField(b []byte, s string) []byte {
 func (r *exportRow) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"strict_rank":`...), r.strict, 10)
 	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)
-	b = appendEntry(append(b, ','), r.tiebreak, &r.entry)
+	b = wire.AppendEntry(append(b, ','), r.tiebreak, &r.entry)
 	return append(b, "}\n"...)
 }

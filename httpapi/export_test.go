@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 const classicCSV = `strict_rank,tied_rank,member,score,tiebreak,created_time
@@ -93,7 +94,7 @@ func TestExportQuotesFormulas(t *testing.T) {
 			t.Errorf("%s exports %q, want %q", query, got, want)
 		}
 	}
-	e.get(adminKey, "/v1/boards/demo/export?raw=1").wantProblem(400, codeMalformed)
+	e.get(adminKey, "/v1/boards/demo/export?raw=1").wantProblem(400, wire.CodeMalformed)
 }
 
 // TestExportFields: fields of the tiebreak are shown unpacked, as their own columns.
@@ -153,12 +154,12 @@ func TestExportOddMembers(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	e := newEnv(t)
 	e.board("demo", leaderboard.Rules{}, classic()...)
-	e.get(noKey, "/v1/boards/demo/export").wantProblem(401, codeUnauthorized)
-	e.get(writeKey, "/v1/boards/demo/export").wantProblem(403, codeForbidden)
+	e.get(noKey, "/v1/boards/demo/export").wantProblem(401, wire.CodeUnauthorized)
+	e.get(writeKey, "/v1/boards/demo/export").wantProblem(403, wire.CodeForbidden)
 	e.get(adminKey, "/v1/boards/nowhere/export").wantProblem(404, "board-not-found")
 	e.get(adminKey, "/v1/boards/demo/export?window=day").wantProblem(404, "period-not-found")
-	e.get(adminKey, "/v1/boards/demo/export?format=xml").wantProblem(400, codeMalformed)
-	e.get(adminKey, "/v1/boards/demo/export?mode=tied").wantProblem(400, codeMalformed)
+	e.get(adminKey, "/v1/boards/demo/export?format=xml").wantProblem(400, wire.CodeMalformed)
+	e.get(adminKey, "/v1/boards/demo/export?mode=tied").wantProblem(400, wire.CodeMalformed)
 	e.fake.fail["Export"] = leaderboard.ErrUnavailable
 	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, "unavailable")
 }
@@ -239,7 +240,7 @@ func TestExportsAreBounded(t *testing.T) {
 	if line, err := bufio.NewReader(first.Body).ReadString('\n'); err != nil || line != csvHead+"\n" {
 		t.Fatalf("%q, %v", line, err) // it is under way, and what was read has been sent
 	}
-	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, codeOverloaded)
+	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, wire.CodeOverloaded)
 	_ = second.Body.Close() // the client goes
 	eventually(t, "the export has ended", func() bool { return len(e.api.handlers.exports.permits) == 1 })
 	close(e.fake.exportGate)

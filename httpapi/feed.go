@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // feeds make the events of streams, once for all clients that ask for the same. A feed asks the route whose answers it
@@ -207,6 +208,6 @@ func (s *feeds) next(ctx context.Context, key feedKey, known *event, least int64
 
 // isGone says whether an error ends a stream: the board is not there any more, or not for who asks.
 func isGone(err error) bool {
-	k, _, _ := classify(err)
-	return k.status == http.StatusUnauthorized || k.status == http.StatusForbidden || k.status == http.StatusNotFound
+	k, _, _ := wire.Classify(err)
+	return k.Status == http.StatusUnauthorized || k.Status == http.StatusForbidden || k.Status == http.StatusNotFound
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Friends keeps who is whose friend; it need not be mutual. Its methods block until MySQL has answered or ctx ends and
@@ -51,7 +52,7 @@ func (c *call) friendsGiven() (member string, friends []string, err error) {
 		return "", nil, err
 	}
 	if body.Members == nil {
-		return "", nil, malformed(inputError{Pointer: "/members", Detail: "is required"})
+		return "", nil, wire.Malformed(wire.InputError{Pointer: "/members", Detail: "is required"})
 	}
 	if broken := leaderboard.CheckFriends(member, body.Members); broken != nil {
 		return "", nil, broken
@@ -67,7 +68,7 @@ func (h *friendHandlers) put(c *call) error {
 	}
 	total, err := h.friends.PutFriends(c.ctx, member, friends)
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	return c.sendJSON(http.StatusOK, friendsJSON{member, total})
 }
@@ -80,7 +81,7 @@ func (h *friendHandlers) add(c *call) error {
 	}
 	total, err := h.friends.AddFriends(c.ctx, member, friends)
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	return c.sendJSON(http.StatusOK, friendsJSON{member, total})
 }
@@ -95,7 +96,7 @@ func (h *friendHandlers) remove(c *call) error {
 		return err
 	}
 	if err := h.friends.RemoveFriend(c.ctx, member, friend); err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
 	return nil
@@ -109,12 +110,12 @@ func (h *friendHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	of := list{"friends of " + member, 0}
+	of := wire.List{Name: "friends of " + member}
 	var after string
 	if cursor != "" {
 		var ok bool
-		if after, ok = of.after(cursor); !ok {
-			return malformed(badCursor())
+		if after, ok = of.After(cursor); !ok {
+			return wire.Malformed(wire.BadCursor())
 		}
 	}
 	friends, err := h.friends.Friends(c.ctx, member, after, limit+1)
@@ -128,7 +129,7 @@ func (h *friendHandlers) list(c *call) error {
 	}{Member: member, Members: friends}
 	if len(friends) > limit {
 		out.Members = friends[:limit]
-		out.Next = of.cursor(friends[limit-1])
+		out.Next = of.Cursor(friends[limit-1])
 	}
 	return c.sendJSON(http.StatusOK, out)
 }
@@ -162,15 +163,15 @@ func (h *friendHandlers) onBoard(c *call) error {
 		}
 		return s.Entries[i].Member
 	})
-	t := c.etag(&on, &st).text(member).int(limit).int(offset)
+	t := c.etag(&on, &st).Text(member).Int(limit).Int(offset)
 	for _, f := range friends {
-		t = t.text(f)
+		t = t.Text(f)
 	}
 	for i := range s.Entries {
-		t = t.dense(on.query.Mode, &s.Entries[i].Ranks)
+		t = t.Dense(on.query.Mode, &s.Entries[i].Ranks)
 	}
 	if s.Self != nil {
-		t = t.dense(on.query.Mode, &s.Self.Ranks)
+		t = t.Dense(on.query.Mode, &s.Self.Ranks)
 	}
 	return c.answer(&on, &st, shown.addTo(t), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"friends":`...), int64(len(friends)), 10)
@@ -185,8 +186,8 @@ func appendSelf(b []byte, on *target, s *leaderboard.Standings, shown *shownProf
 	if s.Self == nil {
 		return append(b, "null"...)
 	}
-	b = appendRanked(append(b, '{'), on.form(), &s.Self.Ranked)
+	b = wire.AppendRanked(append(b, '{'), on.form(), &s.Self.Ranked)
 	b = appendPosition(append(b, ','), on, &s.Self.Position)
-	b = appendPercentile(append(b, ','), s.Self.Tied, s.Total)
+	b = wire.AppendPercentile(append(b, ','), s.Self.Tied, s.Total)
 	return append(shown.appendTo(b, len(s.Entries)), '}')
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestFriendLists(t *testing.T) {
@@ -39,7 +40,7 @@ func TestFriendLists(t *testing.T) {
 	if !slices.Equal(page.Members, []string{"a", "c"}) || page.Next == "" {
 		t.Errorf("got %+v", page)
 	}
-	e.get(readKey, "/v1/members/u2/friends?cursor="+page.Next).wantProblem(400, codeMalformed) // another list's
+	e.get(readKey, "/v1/members/u2/friends?cursor="+page.Next).wantProblem(400, wire.CodeMalformed) // another list's
 	next := page.Next
 	page.Next = ""
 	if e.get(readKey, path+"?limit=2&cursor="+next).want(200).decode(&page); !slices.Equal(page.Members, []string{"d"}) || page.Next != "" {
@@ -69,16 +70,16 @@ func TestFriendListRejections(t *testing.T) {
 			}
 		}
 		for _, body := range []string{`{}`, `{"members":null}`, `{"friends":[]}`, `{"members":[1]}`} {
-			e.do(ask{method: method, path: path, key: writeKey, body: body}).wantProblem(400, codeMalformed)
+			e.do(ask{method: method, path: path, key: writeKey, body: body}).wantProblem(400, wire.CodeMalformed)
 		}
 		e.do(ask{method: method, path: path, key: writeKey, body: many(5001)}).wantProblem(422, "too-many-friends")
-		e.do(ask{method: method, path: path, key: readKey, body: `{"members":[]}`}).wantProblem(403, codeForbidden)
+		e.do(ask{method: method, path: path, key: readKey, body: `{"members":[]}`}).wantProblem(403, wire.CodeForbidden)
 	}
 	e.put(writeKey, path, many(5000)).want(200)
 	e.post(writeKey, path, `{"members":["f1","other"]}`).wantProblem(422, "too-many-friends")
 	e.delete(writeKey, path+"/f1").want(204)
 	e.post(writeKey, path, `{"members":["f2","other"]}`).want(200)
-	e.get(noKey, path).wantProblem(401, codeUnauthorized)
+	e.get(noKey, path).wantProblem(401, wire.CodeUnauthorized)
 }
 
 // friendRows is the answer about friends.
@@ -149,9 +150,9 @@ func TestBoardFriendsIdentityAndRights(t *testing.T) {
 		t.Error("the ETag does not name the list of friends")
 	}
 	e.do(ask{method: http.MethodGet, path: path, key: readKey, header: http.Header{"If-None-Match": {second.header.Get("Etag")}}}).want(304)
-	e.get(noKey, path).wantProblem(401, codeUnauthorized)
+	e.get(noKey, path).wantProblem(401, wire.CodeUnauthorized)
 	e.get(readKey, path+"?min_seq=9").wantProblem(409, "seq-ahead")
-	e.get(readKey, path+"?limit=1001").wantProblem(400, codeMalformed)
+	e.get(readKey, path+"?limit=1001").wantProblem(400, wire.CodeMalformed)
 	e.get(readKey, "/v1/boards/none/members/2/friends").wantProblem(404, "board-not-found")
 	// The cached list is used, and said to be old, while the database is away; without one there is no answer.
 	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable

@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // The keys of the tests.
@@ -140,7 +141,7 @@ func (e *env) do(a ask) reply {
 	if out.header.Get("Content-Encoding") == "gzip" && a.method != http.MethodHead {
 		out.zipped, out.body = out.body, unzip(e.t, out.body)
 	}
-	if id := out.header[headerRequestID]; len(id) != 1 || !validRequestID(id[0]) {
+	if id := out.header[wire.HeaderRequestID]; len(id) != 1 || !wire.ValidRequestID(id[0]) {
 		e.t.Fatalf("%s %s: the answer %d has the request id %q", a.method, a.path, out.status, id)
 	}
 	if !a.undocumented {
@@ -172,8 +173,8 @@ func checkAgainstDocument(t testing.TB, a ask, got reply) {
 	}
 	_, router := document()
 	r := a.request()
-	if strings.Contains(a.path, "numbers=string") && got.header.Get("Content-Type") == typeJSON { // the document has them as numbers
-		got.body = appendNumbers(nil, got.body, false)
+	if strings.Contains(a.path, "numbers=string") && got.header.Get("Content-Type") == wire.TypeJSON { // the document has them as numbers
+		got.body = wire.AppendNumbers(nil, got.body, false)
 	}
 	if r.Method == http.MethodHead {
 		r.Method = http.MethodGet
@@ -204,7 +205,7 @@ func checkAgainstDocument(t testing.TB, a ask, got reply) {
 		Body: io.NopCloser(bytes.NewReader(got.body)), Options: in.Options,
 	})
 	if err != nil {
-		t.Fatalf("%s %s: the answer %d is not as documented: %s\n%s", a.method, a.path, got.status, err, clip(string(got.body)))
+		t.Fatalf("%s %s: the answer %d is not as documented: %s\n%s", a.method, a.path, got.status, err, wire.Clip(string(got.body)))
 	}
 	if got.status >= 400 && route.Path != "/readyz" {
 		got.problem()
@@ -215,28 +216,28 @@ func checkAgainstDocument(t testing.TB, a ask, got reply) {
 func (r reply) want(status int) reply {
 	r.t.Helper()
 	if r.status != status {
-		r.t.Fatalf("answers %d, want %d\n%s", r.status, status, clip(string(r.body)))
+		r.t.Fatalf("answers %d, want %d\n%s", r.status, status, wire.Clip(string(r.body)))
 	}
 	return r
 }
 
 // wantProblem checks the status and the last part of the type.
-func (r reply) wantProblem(status int, code string) problem {
+func (r reply) wantProblem(status int, code string) wire.Problem {
 	r.t.Helper()
 	r.want(status)
 	p := r.problem()
 	if p.Type != "/problems/"+code {
-		r.t.Fatalf("type is %s, want %s\n%s", p.Type, code, clip(string(r.body)))
+		r.t.Fatalf("type is %s, want %s\n%s", p.Type, code, wire.Clip(string(r.body)))
 	}
 	return p
 }
 
 // problem reads the body as what every error is.
-func (r reply) problem() problem {
+func (r reply) problem() wire.Problem {
 	r.t.Helper()
-	var p problem
+	var p wire.Problem
 	if ct := r.header.Get("Content-Type"); ct != "application/problem+json" {
-		r.t.Fatalf("an answer %d has the type %q\n%s", r.status, ct, clip(string(r.body)))
+		r.t.Fatalf("an answer %d has the type %q\n%s", r.status, ct, wire.Clip(string(r.body)))
 	}
 	if len(r.body) == 0 { // HEAD
 		return p
@@ -244,19 +245,19 @@ func (r reply) problem() problem {
 	dec := json.NewDecoder(bytes.NewReader(r.body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
-		r.t.Fatalf("not a problem: %s\n%s", err, clip(string(r.body)))
+		r.t.Fatalf("not a problem: %s\n%s", err, wire.Clip(string(r.body)))
 	}
 	if p.Status != r.status || p.Title == "" || p.Detail == "" {
-		r.t.Fatalf("the problem is incomplete or has another status than %d\n%s", r.status, clip(string(r.body)))
+		r.t.Fatalf("the problem is incomplete or has another status than %d\n%s", r.status, wire.Clip(string(r.body)))
 	}
-	if id := r.header.Get(headerRequestID); id == "" || p.RequestID != id {
-		r.t.Fatalf("the problem has the request id %q, its header %q\n%s", p.RequestID, id, clip(string(r.body)))
+	if id := r.header.Get(wire.HeaderRequestID); id == "" || p.RequestID != id {
+		r.t.Fatalf("the problem has the request id %q, its header %q\n%s", p.RequestID, id, wire.Clip(string(r.body)))
 	}
 	if r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") == "" {
-		r.t.Fatalf("503 without Retry-After\n%s", clip(string(r.body)))
+		r.t.Fatalf("503 without Retry-After\n%s", wire.Clip(string(r.body)))
 	}
 	if bytes.Contains(r.body, []byte("secret")) {
-		r.t.Fatalf("the problem tells secrets\n%s", clip(string(r.body)))
+		r.t.Fatalf("the problem tells secrets\n%s", wire.Clip(string(r.body)))
 	}
 	return p
 }
@@ -267,7 +268,7 @@ func (r reply) decode(v any) {
 	dec := json.NewDecoder(bytes.NewReader(r.body))
 	dec.UseNumber()
 	if err := dec.Decode(v); err != nil {
-		r.t.Fatalf("decode: %s\n%s", err, clip(string(r.body)))
+		r.t.Fatalf("decode: %s\n%s", err, wire.Clip(string(r.body)))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"sync/atomic"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 // healthHandlers serve what the operator's programs ask for.
@@ -18,6 +20,9 @@ type healthHandlers struct {
 func livez(c *call) error {
 	return c.sendJSON(http.StatusOK, health{Status: "ok"})
 }
+
+// Reason is an error of a dependency whose text is fit to be shown: by /readyz, and as the detail of a problem.
+type Reason = wire.Reason
 
 // Health is how a process and what it depends on stand.
 type Health struct {

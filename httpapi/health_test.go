@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestReadyz(t *testing.T) {
@@ -26,7 +27,7 @@ func TestReadyz(t *testing.T) {
 		{Health{map[string]error{"mysql": away, "redis": nil}, true}, false, 200, `"status":"degraded"`},
 		{Health{map[string]error{"mysql": away, "redis": nil}, false}, false, 503, `"mysql":"unreachable"`},
 		{Health{map[string]error{"mysql": away, "redis": away}, false}, false, 503, `"status":"unavailable"`},
-		{Health{map[string]error{"mysql": fmt.Errorf("x: %w", Reason("migrations are pending"))}, false}, false, 503, `"mysql":"migrations are pending"`},
+		{Health{map[string]error{"mysql": fmt.Errorf("x: %w", wire.Reason("migrations are pending"))}, false}, false, 503, `"mysql":"migrations are pending"`},
 		{Health{map[string]error{"mysql": nil, "redis": nil}, true}, true, 503, `"status":"draining"`},
 		{Health{Ready: true}, false, 200, `"status":"ok"`},
 	} {
@@ -43,7 +44,7 @@ func TestReadyz(t *testing.T) {
 func TestMetricsElsewhere(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Metrics = nil })
 	r := e.do(ask{method: "GET", path: "/metrics", undocumented: true})
-	r.wantProblem(404, codeNotFound)
+	r.wantProblem(404, wire.CodeNotFound)
 	if got := string(newEnv(t).get(noKey, "/metrics").want(200).body); got != "up 1\n" {
 		t.Errorf("got %q", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // HiddenMembers hides members and shows them again. Its methods block until MySQL has answered or ctx ends and may be
@@ -65,13 +66,13 @@ func (h *hiddenHandlers) hide(c *call) error {
 		Reason string `json:"reason"`
 		Actor  string `json:"actor"`
 	}
-	if err := c.decode(&body, false, &emptiness{nonEmpty: []string{"actor"}}); err != nil {
+	if err := c.decode(&body, false, &wire.Emptiness{NonEmpty: []string{"actor"}}); err != nil {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.caller.Key)
 	hide, err := h.hidden.Hide(c.ctx, r)
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	return c.sendJSON(http.StatusOK, showHidden(&hide))
 }
@@ -85,14 +86,14 @@ func (h *hiddenHandlers) restore(c *call) error {
 	}
 	r.Reason, r.Actor = reason, cmp.Or(actor, c.caller.Key)
 	if broken := leaderboard.AsRule(r.CheckRestore()); broken != nil { // these came as parameters
-		bad := make([]inputError, len(broken.Fields))
+		bad := make([]wire.InputError, len(broken.Fields))
 		for i, f := range broken.Fields {
-			bad[i] = inputError{Parameter: strings.TrimPrefix(f.Pointer, "/"), Detail: f.Detail}
+			bad[i] = wire.InputError{Parameter: strings.TrimPrefix(f.Pointer, "/"), Detail: f.Detail}
 		}
-		return reject(broken.Code, broken.Detail, bad...)
+		return wire.Reject(broken.Code, broken.Detail, bad...)
 	}
 	if err := h.hidden.Restore(c.ctx, r); err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
 	return nil
@@ -102,12 +103,12 @@ func (h *hiddenHandlers) restore(c *call) error {
 func (h *hiddenHandlers) list(c *call) error {
 	q := leaderboard.HiddenQuery{Board: c.text("board"), Member: c.optionalMember()}
 	q.Limit = int(c.integer("limit", defaultList, 1, maxList))
-	of := list{name: "hidden " + q.Board}
+	of := wire.List{Name: "hidden " + q.Board}
 	if cursor := c.text("cursor"); cursor != "" {
-		after, ok := of.after(cursor)
+		after, ok := of.After(cursor)
 		id, member, _ := strings.Cut(after, " ")
 		if q.AfterBoard, ok = positive(id, ok); !ok || leaderboard.CheckMember(member) != nil {
-			c.bad = append(c.bad, badCursor())
+			c.bad = append(c.bad, wire.BadCursor())
 		}
 		q.AfterMember = member
 	}
@@ -131,13 +132,13 @@ func (h *hiddenHandlers) list(c *call) error {
 		}
 	}
 	return sendList(c, "hidden", hidden, limit, showHidden, func(last *leaderboard.HiddenMember) string {
-		return of.cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
+		return of.Cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
 	})
 }
 
 // positive reads a number that is not negative, unless something was wrong before.
 func positive(s string, ok bool) (int64, bool) {
-	n, isNumber := parseInteger(s)
+	n, isNumber := wire.ParseInteger(s)
 	return n, ok && isNumber && n >= 0
 }
 
@@ -175,5 +176,5 @@ func whyAbsent(c *call, all HiddenMembers, boards []string, member string, err e
 	if len(told) == 0 {
 		return err
 	}
-	return reject(codeMemberHidden, strings.Join(told, " "))
+	return wire.Reject(wire.CodeMemberHidden, strings.Join(told, " "))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 type hiddenList struct {
@@ -59,7 +60,7 @@ func TestHiddenMemberIsNotRanked(t *testing.T) {
 		"/v1/rankings/members/%s?boards=demo", "/v1/rankings/members/%s/around?boards=demo",
 	} {
 		for _, key := range []string{noKey, readKey, writeKey} {
-			same := http.Header{headerRequestID: {"the-same"}}
+			same := http.Header{wire.HeaderRequestID: {"the-same"}}
 			hidden := e.do(ask{method: http.MethodGet, path: fmt.Sprintf(path, "m"), key: key, header: same})
 			nobody := e.do(ask{method: http.MethodGet, path: fmt.Sprintf(path, "nobody"), key: key, header: same})
 			if hidden.wantProblem(404, "not-ranked"); string(hidden.body) != string(nobody.body) {
@@ -67,18 +68,18 @@ func TestHiddenMemberIsNotRanked(t *testing.T) {
 			}
 		}
 		e.get(adminKey, fmt.Sprintf(path, "nobody")).wantProblem(404, "not-ranked")
-		p := e.get(adminKey, fmt.Sprintf(path, "m")).wantProblem(404, codeMemberHidden)
+		p := e.get(adminKey, fmt.Sprintf(path, "m")).wantProblem(404, wire.CodeMemberHidden)
 		if want := "Hidden on this board since 2023-11-14T22:13:20.000000Z by env:admin: aimbot."; p.Detail != want {
 			t.Errorf("admins are told %q, want %q", p.Detail, want)
 		}
 	}
 	e.put(adminKey, "/v1/members/m/hidden", `{"reason":"bot","actor":"judge"}`).want(200)
-	p := e.get(adminKey, "/v1/boards/demo/members/m").wantProblem(404, codeMemberHidden)
+	p := e.get(adminKey, "/v1/boards/demo/members/m").wantProblem(404, wire.CodeMemberHidden)
 	if !strings.HasPrefix(p.Detail, "Hidden everywhere since ") || strings.Count(p.Detail, "since") != 2 {
 		t.Errorf("hidden twice, told as %q", p.Detail)
 	}
 	e.board("other", leaderboard.Rules{}, leaderboard.Submission{Member: "n", Score: 9})
-	p = e.get(adminKey, "/v1/rankings/members/m?boards=demo,other").wantProblem(404, codeMemberHidden)
+	p = e.get(adminKey, "/v1/rankings/members/m?boards=demo,other").wantProblem(404, wire.CodeMemberHidden)
 	if !strings.Contains(p.Detail, "Hidden on board demo since") {
 		t.Errorf("of two boards, told as %q", p.Detail)
 	}
@@ -125,7 +126,7 @@ func TestHideEverywhere(t *testing.T) {
 			t.Errorf("%s lists %s", query, list)
 		}
 	}
-	e.get(adminKey, "/v1/hidden?board=b&cursor="+next).wantProblem(400, codeMalformed) // that of another list
+	e.get(adminKey, "/v1/hidden?board=b&cursor="+next).wantProblem(400, wire.CodeMalformed) // that of another list
 	e.delete(adminKey, path).want(204)
 	if got := shown(e.get(noKey, "/v1/boards/c/top").rows()); got != "all_time all_time m/é=9" {
 		t.Errorf("restored: %s", got)
@@ -144,15 +145,15 @@ func TestHideRefused(t *testing.T) {
 		for _, path := range []string{banM, "/v1/members/m/hidden"} {
 			p := e.do(ask{method: "PUT", path: path, key: adminKey, body: body, off: true}).wantProblem(422, want[0])
 			if len(p.Errors) != 1 || p.Errors[0].Pointer != want[1] {
-				t.Errorf("%s: %+v", clip(body), p.Errors)
+				t.Errorf("%s: %+v", wire.Clip(body), p.Errors)
 			}
 		}
 	}
 	for _, body := range []string{``, `null`, `{"reason":1}`, `{"reason":"r","why":"x"}`} {
-		e.do(ask{method: "PUT", path: banM, key: adminKey, body: body, off: true}).wantProblem(400, codeMalformed)
+		e.do(ask{method: "PUT", path: banM, key: adminKey, body: body, off: true}).wantProblem(400, wire.CodeMalformed)
 	}
-	e.put(adminKey, banM+"?reopen=maybe", `{"reason":"r"}`).wantProblem(400, codeMalformed)
-	e.put(adminKey, "/v1/boards/demo/members/"+strings.Repeat("m", 65)+"/hidden", `{"reason":"r"}`).wantProblem(400, codeMalformed)
+	e.put(adminKey, banM+"?reopen=maybe", `{"reason":"r"}`).wantProblem(400, wire.CodeMalformed)
+	e.put(adminKey, "/v1/boards/demo/members/"+strings.Repeat("m", 65)+"/hidden", `{"reason":"r"}`).wantProblem(400, wire.CodeMalformed)
 	e.put(adminKey, "/v1/boards/none/members/m/hidden", `{"reason":"r"}`).wantProblem(404, "board-not-found")
 	e.put(adminKey, "/v1/boards/No/members/m/hidden", `{"reason":"r"}`).wantProblem(404, "board-not-found")
 	e.delete(adminKey, "/v1/boards/none/members/m/hidden").wantProblem(404, "board-not-found")
@@ -160,13 +161,13 @@ func TestHideRefused(t *testing.T) {
 	e.delete(adminKey, "/v1/members/m/hidden?reason="+strings.Repeat("x", 201)).wantProblem(422, leaderboard.CodeInvalidHide)
 	e.get(adminKey, "/v1/hidden?board=none").wantProblem(404, "board-not-found")
 	for _, query := range []string{"?cursor=x", "?limit=0", "?limit=1001", "?member=" + strings.Repeat("m", 65)} {
-		e.get(adminKey, "/v1/hidden"+query).wantProblem(400, codeMalformed)
+		e.get(adminKey, "/v1/hidden"+query).wantProblem(400, wire.CodeMalformed)
 	}
 	for _, c := range []struct{ method, path string }{
 		{"PUT", banM}, {"DELETE", banM}, {"PUT", "/v1/members/m/hidden"}, {"DELETE", "/v1/members/m/hidden"}, {"GET", "/v1/hidden"},
 	} {
-		e.do(ask{method: c.method, path: c.path}).wantProblem(401, codeUnauthorized)
-		e.do(ask{method: c.method, path: c.path, key: writeKey}).wantProblem(403, codeForbidden)
+		e.do(ask{method: c.method, path: c.path}).wantProblem(401, wire.CodeUnauthorized)
+		e.do(ask{method: c.method, path: c.path, key: writeKey}).wantProblem(403, wire.CodeForbidden)
 	}
 	var list hiddenList
 	if e.get(adminKey, "/v1/hidden").want(200).decode(&list); len(list.Hidden) != 0 {

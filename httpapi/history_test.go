@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // past is daily a day later: 2026-11-20 is closed.
@@ -74,8 +75,8 @@ func TestCorrectHistory(t *testing.T) {
 	const path = "/v1/boards/daily/members/b?period=2026-11-20"
 	e.delete(adminKey, path).wantProblem(409, "period-closed")
 	e.delete(adminKey, path+"&reopen=false").wantProblem(409, "period-closed")
-	e.delete(writeKey, path+"&reopen=true").wantProblem(403, codeForbidden)
-	e.do(ask{method: "DELETE", path: path + "&reopen=yes", key: adminKey, off: true}).wantProblem(400, codeMalformed)
+	e.delete(writeKey, path+"&reopen=true").wantProblem(403, wire.CodeForbidden)
+	e.do(ask{method: "DELETE", path: path + "&reopen=yes", key: adminKey, off: true}).wantProblem(400, wire.CodeMalformed)
 	if got := shown(e.get(noKey, "/v1/boards/daily/top?period=2026-11-20").rows()); got != "day 2026-11-20 b=6 a=5" {
 		t.Errorf("refused, and yet it shows %s", got)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // announced is the head of a POST whose body has so many bytes.
@@ -377,7 +378,7 @@ func TestRetryAfterSpreads(t *testing.T) {
 	for wait, most := range map[time.Duration]int{time.Millisecond: 3, time.Second: 3, 5 * time.Second: 8, time.Minute: 90} {
 		seen := map[int]int{}
 		for range 1000 {
-			seen[retryAfter(wait)]++
+			seen[wire.RetryAfter(wait)]++
 		}
 		for seconds, times := range seen {
 			if seconds < 1 || time.Duration(seconds)*time.Second < wait || seconds > most || times > 700 {

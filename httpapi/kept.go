@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Bounds of keptAnswers, in bytes.
@@ -52,7 +53,7 @@ type envelope struct {
 	board, period string
 	window        leaderboard.Window
 	state         leaderboard.State
-	etag          etagHash // of the question too
+	etag          wire.ETag // of the question too
 }
 
 // coded is a body in one content coding, with the header fields that are its own: each a list of one.
@@ -88,7 +89,7 @@ func (k *keptAnswers) grow(bytes int) {
 }
 
 // respondShared is answer for an answer that many get from one address.
-func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderboard.State, etag etagHash, body func([]byte) []byte) error {
+func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderboard.State, etag wire.ETag, body func([]byte) []byte) error {
 	st = on.marked(st)
 	etag = c.form(etag)
 	e := envelope{on.ref.Board, on.ref.Name, on.ref.Window, *st, etag}
@@ -97,7 +98,7 @@ func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderb
 	if kept == nil || kept.envelope != e {
 		buf := c.shared.buffer()
 		*buf = append(body(appendCommon((*buf)[:0], on, st)), "}\n"...)
-		kept = &keptAnswer{envelope: e, plain: newCoded(c.copied(*buf), etag.etag(st.Seq))}
+		kept = &keptAnswer{envelope: e, plain: newCoded(c.copied(*buf), etag.Tag(st.Seq))}
 		c.shared.release(buf)
 		k.grow(len(kept.plain.body))
 		slot.Store(kept)
@@ -107,9 +108,9 @@ func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderb
 		return nil
 	}
 	h := c.w.Header()
-	if len(form.body) >= minCompressed {
+	if len(form.body) >= wire.MinCompressed {
 		h["Vary"] = c.shared.values.vary
-		if takesGzip(c.r.Header) {
+		if wire.TakesGzip(c.r.Header) {
 			form = k.zipped(c, kept)
 			h["Content-Encoding"] = c.shared.values.gzip
 			h["Etag"] = form.etag
@@ -123,7 +124,7 @@ func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderb
 // copied returns a body as it is sent, in memory of its own.
 func (c *call) copied(body []byte) []byte {
 	if c.strings {
-		return appendNumbers(nil, body, true)
+		return wire.AppendNumbers(nil, body, true)
 	}
 	return append(make([]byte, 0, len(body)), body...)
 }
@@ -133,7 +134,7 @@ func (k *keptAnswers) zipped(c *call, kept *keptAnswer) *coded {
 	if z := kept.zipped.Load(); z != nil {
 		return z
 	}
-	form := newCoded(bytes.Clone(c.shared.zip(nil, kept.plain.body)), gzipTag(kept.plain.etag[0]))
+	form := newCoded(bytes.Clone(c.shared.zippers.Zip(nil, kept.plain.body)), wire.GzipTag(kept.plain.etag[0]))
 	k.grow(len(form.body))
 	kept.zipped.Store(&form)
 	return &form

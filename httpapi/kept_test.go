@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestKeptAnswers: a shared answer is encoded once for each mode and state that it is shown in, others beside it, and
@@ -17,7 +18,7 @@ func TestKeptAnswers(t *testing.T) {
 	rules := leaderboard.Rules{}.WithDefaults()
 	on := target{ref: leaderboard.PeriodRef{ID: 1, Board: "demo", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules}}
 	encoded := 0
-	send := func(shared any, mode leaderboard.Mode, st leaderboard.State, etag etagHash, size int) string {
+	send := func(shared any, mode leaderboard.Mode, st leaderboard.State, etag wire.ETag, size int) string {
 		w := httptest.NewRecorder()
 		c := call{shared: &api.shared, w: w, r: httptest.NewRequest(http.MethodGet, "/", nil), route: &api.unknown}
 		on.query.Mode = mode
@@ -38,7 +39,7 @@ func TestKeptAnswers(t *testing.T) {
 		shared any
 		mode   leaderboard.Mode
 		st     leaderboard.State
-		etag   etagHash
+		etag   wire.ETag
 		want   int // encodings so far
 	}{
 		{one, leaderboard.ModeStrict, st, 1, 1},

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // APIKeys keeps the keys of the database. Its methods block until MySQL has answered or ctx ends and may be called
@@ -79,69 +79,40 @@ func given[T comparable](v T) *T {
 
 // keyBody is the body of POST /v1/keys, and as a merge patch that of PATCH: what is left out stays.
 type keyBody struct {
-	Name      *string                      `json:"name"`
-	Scope     *leaderboard.Scope           `json:"scope"`
-	Boards    nullable[[]string]           `json:"boards"`
-	ExpiresAt nullable[leaderboard.Micros] `json:"expires_at"`
-	Quota     nullable[struct {
-		RequestsPerSecond nullable[int64] `json:"requests_per_second"`
-		RowsPerSecond     nullable[int64] `json:"rows_per_second"`
+	Name      *string                           `json:"name"`
+	Scope     *leaderboard.Scope                `json:"scope"`
+	Boards    wire.Nullable[[]string]           `json:"boards"`
+	ExpiresAt wire.Nullable[leaderboard.Micros] `json:"expires_at"`
+	Quota     wire.Nullable[struct {
+		RequestsPerSecond wire.Nullable[int64] `json:"requests_per_second"`
+		RowsPerSecond     wire.Nullable[int64] `json:"rows_per_second"`
 	}] `json:"quota"`
-}
-
-// nullable is a value in a merge patch: not said, null, or given.
-type nullable[T any] struct {
-	said  bool
-	given *T // nil: null
-}
-
-// UnmarshalJSONFrom reads a value or null.
-func (p *nullable[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	p.said = true
-	if dec.PeekKind() == 'n' {
-		p.given = nil
-		return dec.SkipValue()
-	}
-	p.given = new(T)
-	return json.UnmarshalDecode(dec, p.given)
-}
-
-// to returns what a change makes of a field: nil when it stays, the zero value for null.
-func (p *nullable[T]) to() *T {
-	switch {
-	case !p.said:
-		return nil
-	case p.given == nil:
-		return new(T)
-	default:
-		return p.given
-	}
 }
 
 // change returns what a body changes. An empty list and zeros, which null stands for, are refused: whoever sends one
 // may have meant none.
 func (b *keyBody) change() (leaderboard.KeyChange, error) {
-	c := leaderboard.KeyChange{Name: b.Name, Scope: b.Scope, Boards: b.Boards.to(), ExpiresAt: b.ExpiresAt.to()}
-	var bad badFields
-	if b.Boards.given != nil && len(*b.Boards.given) == 0 {
-		bad.add("/boards", "want at least one name or prefix, or null for all boards")
+	c := leaderboard.KeyChange{Name: b.Name, Scope: b.Scope, Boards: b.Boards.To(), ExpiresAt: b.ExpiresAt.To()}
+	var bad wire.BadFields
+	if b.Boards.Given != nil && len(*b.Boards.Given) == 0 {
+		bad.Add("/boards", "want at least one name or prefix, or null for all boards")
 	}
-	if b.ExpiresAt.given != nil && *b.ExpiresAt.given == 0 {
-		bad.add("/expires_at", "want a time, or null for never")
+	if b.ExpiresAt.Given != nil && *b.ExpiresAt.Given == 0 {
+		bad.Add("/expires_at", "want a time, or null for never")
 	}
-	if b.Quota.said {
+	if b.Quota.Said {
 		zero := int64(0)
 		c.RequestsPerSecond, c.RowsPerSecond = &zero, &zero
 	}
-	if q := b.Quota.given; q != nil {
-		c.RequestsPerSecond, c.RowsPerSecond = q.RequestsPerSecond.to(), q.RowsPerSecond.to()
-		for pointer, v := range map[string]*int64{"/quota/requests_per_second": q.RequestsPerSecond.given, "/quota/rows_per_second": q.RowsPerSecond.given} {
+	if q := b.Quota.Given; q != nil {
+		c.RequestsPerSecond, c.RowsPerSecond = q.RequestsPerSecond.To(), q.RowsPerSecond.To()
+		for pointer, v := range map[string]*int64{"/quota/requests_per_second": q.RequestsPerSecond.Given, "/quota/rows_per_second": q.RowsPerSecond.Given} {
 			if v != nil && *v == 0 {
-				bad.add(pointer, "want 1 at least, or null for what the server's settings say")
+				bad.Add(pointer, "want 1 at least, or null for what the server's settings say")
 			}
 		}
 	}
-	return c, bad.err()
+	return c, bad.Err()
 }
 
 // create answers POST /v1/keys: 201 with the secret, which nobody sees again.
@@ -150,14 +121,14 @@ func (h *keyHandlers) create(c *call) error {
 	if err := c.decode(&body, false, nil); err != nil {
 		return err
 	}
-	var bad badFields
+	var bad wire.BadFields
 	if body.Name == nil {
-		bad.add("/name", "is required")
+		bad.Add("/name", "is required")
 	}
 	if body.Scope == nil {
-		bad.add("/scope", "is required")
+		bad.Add("/scope", "is required")
 	}
-	if err := bad.err(); err != nil {
+	if err := bad.Err(); err != nil {
 		return err
 	}
 	change, err := body.change()
@@ -170,7 +141,7 @@ func (h *keyHandlers) create(c *call) error {
 	}
 	secret, hash := leaderboard.NewKeySecret(k.ID)
 	if k, err = h.keys.CreateKey(c.ctx, k, hash); err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	c.w.Header().Set("Location", "/v1/keys/"+k.ID)
 	return c.sendSecret(http.StatusCreated, &k, secret)
@@ -185,7 +156,7 @@ func (c *call) sendSecret(status int, k *leaderboard.Key, secret string) error {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.send(status, typeJSON, body)
+	return c.send(status, wire.TypeJSON, body)
 }
 
 // keyID returns the id in the path.
@@ -229,7 +200,7 @@ func (h *keyHandlers) patch(c *call) error {
 	}
 	k, err := h.keys.ChangeKey(c.ctx, id, change)
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	return c.sendJSON(http.StatusOK, showKey(&k))
 }
@@ -241,7 +212,7 @@ func (h *keyHandlers) revoke(c *call) error {
 		return err
 	}
 	if _, err := h.keys.RevokeKey(c.ctx, id); err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
 	return nil
@@ -256,20 +227,20 @@ func (h *keyHandlers) rotate(c *call) error {
 	var body struct {
 		Overlap string `json:"overlap"`
 	}
-	if err := c.decode(&body, true, &emptiness{nonEmpty: []string{"overlap"}}); err != nil {
+	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil {
 		return err
 	}
 	overlap := time.Duration(0)
 	if body.Overlap != "" {
 		const most = leaderboard.MaxKeyOverlap * time.Microsecond
 		if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > most {
-			return malformed(inputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + most.String() + ", such as 24h"})
+			return wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + most.String() + ", such as 24h"})
 		}
 	}
 	secret, hash := leaderboard.NewKeySecret(id)
 	k, err := h.keys.RotateKey(c.ctx, id, hash, overlap)
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	return c.sendSecret(http.StatusOK, &k, secret)
 }
@@ -277,12 +248,12 @@ func (h *keyHandlers) rotate(c *call) error {
 // list answers GET /v1/keys, in the order of their ids.
 func (h *keyHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
-	of := list{name: "keys"}
+	of := wire.List{Name: "keys"}
 	var after string
 	if cursor := c.text("cursor"); cursor != "" {
 		var ok bool
-		if after, ok = of.after(cursor); !ok {
-			c.bad = append(c.bad, badCursor())
+		if after, ok = of.After(cursor); !ok {
+			c.bad = append(c.bad, wire.BadCursor())
 		}
 	}
 	if err := c.badInput(); err != nil {
@@ -292,5 +263,5 @@ func (h *keyHandlers) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	return sendList(c, "keys", keys, limit, showKey, func(last *leaderboard.Key) string { return of.cursor(last.ID) })
+	return sendList(c, "keys", keys, limit, showKey, func(last *leaderboard.Key) string { return of.Cursor(last.ID) })
 }

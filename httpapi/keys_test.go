@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // shownKey is a key in an answer.
@@ -63,7 +64,7 @@ func TestKeyLife(t *testing.T) {
 		return e.do(ask{method: "PATCH", path: path, key: adminKey, body: body})
 	}
 	patch(`{"boards":["game2-*"],"quota":{"rows_per_second":7}}`).want(200)
-	submit(k.Secret).wantProblem(403, codeForbidden)
+	submit(k.Secret).wantProblem(403, wire.CodeForbidden)
 	got := patch(`{"boards":null,"name":"all"}`).want(200).key()
 	if got.Boards != nil || got.Name != "all" || *got.Quota.Requests != 50 || *got.Quota.Rows != 7 {
 		t.Errorf("changed to %+v", got)
@@ -83,14 +84,14 @@ func TestKeyLife(t *testing.T) {
 	e.post(adminKey, path+"/rotate", `{"overlap":"1h"}`).wantProblem(409, "key-overlap")
 	submit(k.Secret).want(200)
 	third := e.post(adminKey, path+"/rotate", ``).want(200).key()
-	submit(k.Secret).wantProblem(401, codeUnauthorized)
-	submit(second.Secret).wantProblem(401, codeUnauthorized)
+	submit(k.Secret).wantProblem(401, wire.CodeUnauthorized)
+	submit(second.Secret).wantProblem(401, wire.CodeUnauthorized)
 	submit(third.Secret).want(200)
 
 	for range 2 {
 		e.delete(adminKey, path).want(204)
 	}
-	if p := submit(third.Secret).wantProblem(401, codeUnauthorized); p.Detail != "The key was revoked." {
+	if p := submit(third.Secret).wantProblem(401, wire.CodeUnauthorized); p.Detail != "The key was revoked." {
 		t.Errorf("a revoked key is told %q", p.Detail)
 	}
 	if e.get(adminKey, path).want(200).key().RevokedAt == nil {
@@ -126,7 +127,7 @@ func TestBadKeys(t *testing.T) {
 		t.Errorf("points at %+v", p.Errors)
 	}
 	for _, overlap := range []string{"721h", "-1s", "a day"} {
-		e.post(adminKey, "/v1/keys/"+made.ID+"/rotate", `{"overlap":"`+overlap+`"}`).wantProblem(400, codeMalformed)
+		e.post(adminKey, "/v1/keys/"+made.ID+"/rotate", `{"overlap":"`+overlap+`"}`).wantProblem(400, wire.CodeMalformed)
 	}
 }
 
@@ -241,7 +242,7 @@ func TestKeyForSomeBoards(t *testing.T) {
 	e.post(key, "/v1/scores", fmt.Sprintf(both, "game1-b")).want(200)
 	writes := e.fake.writes
 	for _, other := range []string{"game2-a", "nothing", "open"} {
-		if p := e.post(key, "/v1/scores", fmt.Sprintf(both, other)).wantProblem(403, codeForbidden); p.Errors[0].Pointer != "/entries/1/board" {
+		if p := e.post(key, "/v1/scores", fmt.Sprintf(both, other)).wantProblem(403, wire.CodeForbidden); p.Errors[0].Pointer != "/entries/1/board" {
 			t.Errorf("points at %+v", p.Errors)
 		}
 	}
@@ -249,20 +250,20 @@ func TestKeyForSomeBoards(t *testing.T) {
 		t.Error("a part of a request was done")
 	}
 	for _, path := range []string{"/v1/hidden", "/v1/runs"} {
-		e.get(key, path).wantProblem(403, codeForbidden)
+		e.get(key, path).wantProblem(403, wire.CodeForbidden)
 		e.get(key, path+"?board=game1-a").want(200)
 	}
 	run := e.post(adminKey, "/v1/boards/game2-a/rebuild", ``).want(202)
 	e.get(adminKey, run.header.Get("Location")).want(200)
 	e.get(key, run.header.Get("Location")).wantProblem(404, "run-not-found")
 	e.put(key, "/v1/boards/game1-c", `{}`).want(201)
-	e.put(key, "/v1/boards/game2-c", `{}`).wantProblem(403, codeForbidden)
+	e.put(key, "/v1/boards/game2-c", `{}`).wantProblem(403, wire.CodeForbidden)
 	derived := `{"derive":{"from":[{"board":"game1-a"},{"board":"%s"}]}}`
 	e.put(key, "/v1/boards/game1-d", fmt.Sprintf(derived, "game1-b")).want(201)
-	if p := e.put(key, "/v1/boards/game1-e", fmt.Sprintf(derived, "game2-a")).wantProblem(403, codeForbidden); p.Errors[0].Pointer != "/derive/from/1/board" {
+	if p := e.put(key, "/v1/boards/game1-e", fmt.Sprintf(derived, "game2-a")).wantProblem(403, wire.CodeForbidden); p.Errors[0].Pointer != "/derive/from/1/board" {
 		t.Errorf("points at %+v", p.Errors)
 	}
-	e.do(ask{method: "PATCH", path: "/v1/boards/game1-d", key: key, body: fmt.Sprintf(derived, "game2-a")}).wantProblem(403, codeForbidden)
+	e.do(ask{method: "PATCH", path: "/v1/boards/game1-d", key: key, body: fmt.Sprintf(derived, "game2-a")}).wantProblem(403, wire.CodeForbidden)
 }
 
 // TestKeysNotKnownNow: while nobody can say whether there is a key, it is not called unknown.
@@ -273,7 +274,7 @@ func TestKeysNotKnownNow(t *testing.T) {
 	e.get(key, "/v1/runs").wantProblem(503, "unavailable")
 	e.get(adminKey, "/v1/runs").want(200) // which is for emergencies
 	e.fake.keys.fails = &leaderboard.OverloadError{}
-	e.get(key, "/v1/runs").wantProblem(503, codeOverloaded)
+	e.get(key, "/v1/runs").wantProblem(503, wire.CodeOverloaded)
 }
 
 // FuzzAuthorization: whatever the header says, nobody gets in but with a key, nothing breaks, and no answer repeats it.

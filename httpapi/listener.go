@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 // ConnLimits bound the connections that are open at once. What is beyond is answered with a problem, not kept waiting.
@@ -79,11 +81,11 @@ func (l *listener) refuse(tcp *net.TCPConn) {
 		_ = tcp.Close()
 		return
 	}
-	k := kindOf(codeOverloaded)
+	k := wire.KindOf(wire.CodeOverloaded)
 	_ = tcp.SetDeadline(time.Now().Add(lingerFor))
 	_, _ = tcp.Write(rawProblem(
-		problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: "The server has as many connections as it takes."},
-		"Retry-After: "+strconv.Itoa(retryAfter(k.wait))+"\r\n",
+		wire.Problem{Type: k.Type(), Title: k.Title, Status: k.Status, Detail: "The server has as many connections as it takes."},
+		"Retry-After: "+strconv.Itoa(wire.RetryAfter(k.Wait))+"\r\n",
 	))
 	if l.lingering.Add(1) > MaxLingering {
 		l.lingering.Add(-1)
@@ -223,15 +225,15 @@ func (c *conn) Write(b []byte) (int, error) {
 }
 
 // rawProblem returns a whole answer that ends the connection. more are further header lines.
-func rawProblem(p problem, more string) []byte {
-	p.RequestID = newRequestID()
+func rawProblem(p wire.Problem, more string) []byte {
+	p.RequestID = wire.NewRequestID()
 	body, err := json.Marshal(p)
 	if err != nil { // every string in it is of this package
 		body = []byte(`{"status":` + strconv.Itoa(p.Status) + `}`)
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n%s: %s\r\n%s",
-		p.Status, http.StatusText(p.Status), len(body), headerRequestID, p.RequestID, more)
+		p.Status, http.StatusText(p.Status), len(body), wire.HeaderRequestID, p.RequestID, more)
 	out.WriteString("Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n")
 	out.Write(body)
 	return out.Bytes()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // limited is newServer within limits.
@@ -58,7 +59,7 @@ func TestTooManyConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply{t, res.StatusCode, res.Header, body, nil}.wantProblem(503, codeOverloaded)
+		reply{t, res.StatusCode, res.Header, body, nil}.wantProblem(503, wire.CodeOverloaded)
 		if !res.Close {
 			t.Error("the connection stays")
 		}

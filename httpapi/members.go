@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Profiles keeps what is shown of members beside their entries. Its methods block until MySQL has answered or ctx ends
@@ -77,23 +78,23 @@ type foundMemberJSON struct {
 // search answers GET /v1/members: those whose id or name begins with q.
 func (h *memberHandlers) search(c *call) error {
 	q := leaderboard.MemberQuery{Limit: int(c.integer("limit", defaultFound, 1, maxFound)) + 1}
-	if q.Prefix, _ = c.query.get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
+	if q.Prefix, _ = c.query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
 		c.badParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
 	}
-	switch by, given := c.query.get("by"); {
+	switch by, given := c.query.Get("by"); {
 	case by == "name":
 		q.ByName = true
 	case given && by != "id":
 		c.badParam("by", "want id or name")
 	}
-	of := list{name: "members " + strconv.FormatBool(q.ByName) + " " + q.Prefix}
+	of := wire.List{Name: "members " + strconv.FormatBool(q.ByName) + " " + q.Prefix}
 	if cursor := c.text("cursor"); cursor != "" {
-		after, ok := of.after(cursor)
+		after, ok := of.After(cursor)
 		if q.AfterMember = after; q.ByName {
 			q.AfterName, q.AfterMember, _ = strings.Cut(after, "\x00")
 		}
 		if !ok || q.AfterMember == "" || q.ByName == (q.AfterName == "") {
-			c.bad = append(c.bad, badCursor())
+			c.bad = append(c.bad, wire.BadCursor())
 		}
 	}
 	if err := c.badInput(); err != nil {
@@ -116,7 +117,7 @@ func (h *memberHandlers) search(c *call) error {
 			if q.ByName {
 				after = leaderboard.FoldName(last.Profile.DisplayName) + "\x00" + after
 			}
-			out.Next = of.cursor(after)
+			out.Next = of.Cursor(after)
 			break
 		}
 		shown := foundMemberJSON{Member: m.Member}
@@ -149,7 +150,7 @@ func (h *memberHandlers) put(c *call) error {
 		return err
 	}
 	var body profileBody
-	if err := c.decode(&body, false, &emptiness{opaque: "attributes"}); err != nil {
+	if err := c.decode(&body, false, &wire.Emptiness{Opaque: "attributes"}); err != nil {
 		return err
 	}
 	p.DisplayName, p.AvatarURL = body.DisplayName, body.AvatarURL
@@ -162,7 +163,7 @@ func (h *memberHandlers) put(c *call) error {
 	}
 	p, created, err := h.profiles.PutProfile(c.ctx, p)
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	return c.sendProfile(&p, created)
 }
@@ -201,7 +202,7 @@ func (h *memberHandlers) patch(c *call) error {
 		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
 	})
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	return c.sendProfile(&p, created)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestProfile(t *testing.T) {
@@ -69,16 +70,16 @@ func TestPatchProfile(t *testing.T) {
 	} {
 		p := e.do(ask{method: http.MethodPatch, path: "/v1/members/u1", key: writeKey, body: body, off: true}).wantProblem(422, "invalid-profile")
 		if len(p.Errors) == 0 || p.Errors[0].Pointer != want {
-			t.Errorf("%s: %+v, want %s", clip(body), p.Errors, want)
+			t.Errorf("%s: %+v, want %s", wire.Clip(body), p.Errors, want)
 		}
 	}
 	for _, body := range []string{`[]`, `null`, ``, `{"name":"x"}`, `{"display_name":1}`, `{"attributes":{"a":1,"a":2}}`, `{"avatar_url":["x"]}`} {
-		patch(writeKey, body).wantProblem(400, codeMalformed)
+		patch(writeKey, body).wantProblem(400, wire.CodeMalformed)
 	}
-	if p := patch(writeKey, `{"display_name":1}`).wantProblem(400, codeMalformed); p.Errors[0].Pointer != "/display_name" || p.Errors[0].Detail != "want a string" {
+	if p := patch(writeKey, `{"display_name":1}`).wantProblem(400, wire.CodeMalformed); p.Errors[0].Pointer != "/display_name" || p.Errors[0].Detail != "want a string" {
 		t.Errorf("%+v", p.Errors)
 	}
-	patch(readKey, `{}`).wantProblem(403, codeForbidden)
+	patch(readKey, `{}`).wantProblem(403, wire.CodeForbidden)
 }
 
 // TestMergePatchMediaType: the media type of merge patches goes with PATCH, and with nothing else.
@@ -96,7 +97,7 @@ func TestMergePatchMediaType(t *testing.T) {
 			e.put(writeKey, "/v1/members/u1", `{}`)
 			r := e.do(ask{method: method, path: "/v1/members/u1", key: writeKey, body: `{}`, header: http.Header{"Content-Type": {media}}, off: true})
 			if r.want(want); want == 415 {
-				r.wantProblem(415, codeNotJSON)
+				r.wantProblem(415, wire.CodeNotJSON)
 			}
 		}
 	}
@@ -128,15 +129,15 @@ func TestProfileRejections(t *testing.T) {
 	} {
 		r := e.do(ask{method: http.MethodPut, path: "/v1/members/u1", key: writeKey, body: body})
 		if p := r.wantProblem(422, "invalid-profile"); len(p.Errors) == 0 || p.Errors[0].Pointer != want {
-			t.Errorf("%s: %+v, want %s", clip(body), p.Errors, want)
+			t.Errorf("%s: %+v, want %s", wire.Clip(body), p.Errors, want)
 		}
 	}
 	for _, body := range []string{`[]`, `{"name":"x"}`, `{"display_name":1}`, `{"attributes":{"a":1,"a":2}}`, `{"display_name":"\ud800"}`, `null`} {
-		e.put(writeKey, "/v1/members/u1", body).wantProblem(400, codeMalformed)
+		e.put(writeKey, "/v1/members/u1", body).wantProblem(400, wire.CodeMalformed)
 	}
-	e.put(writeKey, "/v1/members/"+strings.Repeat("x", 65), `{}`).wantProblem(400, codeMalformed)
-	e.put(readKey, "/v1/members/u1", `{}`).wantProblem(403, codeForbidden)
-	e.get(noKey, "/v1/members/u1").wantProblem(401, codeUnauthorized)
+	e.put(writeKey, "/v1/members/"+strings.Repeat("x", 65), `{}`).wantProblem(400, wire.CodeMalformed)
+	e.put(readKey, "/v1/members/u1", `{}`).wantProblem(403, wire.CodeForbidden)
+	e.get(noKey, "/v1/members/u1").wantProblem(401, wire.CodeUnauthorized)
 	e.get(readKey, "/v1/members/u1").wantProblem(404, "profile-not-found") // nothing was stored
 }
 
@@ -171,7 +172,7 @@ func TestProfilesBesideEntries(t *testing.T) {
 		if again := ask("?profiles=false").want(200); string(again.body) != string(without.body) {
 			t.Errorf("%s: profiles=false is %s", name, again.body)
 		}
-		ask("?profiles=yes").wantProblem(400, codeMalformed)
+		ask("?profiles=yes").wantProblem(400, wire.CodeMalformed)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // naming is how a route's requests name a board.
@@ -166,7 +167,7 @@ func TestKeyForManyBoards(t *testing.T) {
 	}
 	key := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = names })
 	want := "The key is not for this board, it is for b0, b1, b2, b3, b4, b5, b6, b7, b8, b9 and 90 more."
-	if p := e.delete(key, "/v1/boards/other").wantProblem(403, codeForbidden); p.Detail != want {
+	if p := e.delete(key, "/v1/boards/other").wantProblem(403, wire.CodeForbidden); p.Detail != want {
 		t.Errorf("%s, want %s", p.Detail, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestNumbersAsStrings: every answer is the same with numbers=string, but that wide numbers are strings; it has a tag of its
@@ -50,8 +51,8 @@ func TestNumbersAsStrings(t *testing.T) {
 			e.do(ask{method: "GET", path: path + join + "numbers=string", key: adminKey, header: map[string][]string{"If-None-Match": {tag}}}).want(304)
 		}
 	}
-	e.get(readKey, "/v1/boards/b/top?numbers=text").wantProblem(400, codeMalformed)
-	e.get(readKey, "/v1/boards/b/top?numbers=").wantProblem(400, codeMalformed)
+	e.get(readKey, "/v1/boards/b/top?numbers=text").wantProblem(400, wire.CodeMalformed)
+	e.get(readKey, "/v1/boards/b/top?numbers=").wantProblem(400, wire.CodeMalformed)
 	if r := e.post(readKey, "/v1/boards/b/ranks?numbers=string", `{"members":["77"]}`); !strings.Contains(string(r.body), `"position":"1"`) || !strings.Contains(string(r.body), `"fields":{"score":"3"}`) {
 		t.Errorf("ranks: %s", r.body)
 	}
@@ -103,7 +104,7 @@ func wantStrings(t *testing.T, body []byte) string {
 			end, _ := dec.Token()
 			b.WriteString(end.(json.Delim).String())
 		case json.Number:
-			if !strings.ContainsAny(v.String(), ".eE") && (all || isWide([]byte(name))) {
+			if !strings.ContainsAny(v.String(), ".eE") && (all || wire.IsWide([]byte(name))) {
 				b.WriteString(`"` + v.String() + `"`)
 			} else {
 				b.WriteString(v.String())
@@ -185,7 +186,7 @@ func TestWideNumbers(t *testing.T) {
 	}
 	is := func(name string) bool {
 		list, isList := strings.CutSuffix(name, "{}")
-		return isList && isWideList([]byte(list)) || !isList && isWide([]byte(name))
+		return isList && wire.IsWideList([]byte(list)) || !isList && wire.IsWide([]byte(name))
 	}
 	for name := range wide {
 		if !is(name) {
@@ -223,21 +224,6 @@ func TestQuotedNumbersIn(t *testing.T) {
 	}
 }
 
-// FuzzNumbers: with quotes and without them again JSON means the same, and stays JSON.
-func FuzzNumbers(f *testing.F) {
-	f.Add([]byte(`{"score":1,"fields":{"a":-2},"x":[{"score":"3"}],"attributes":{"score":4}}`))
-	f.Add([]byte(`{"score" : 9223372036854775808,"sc\"ore":1,"limits":[1,2]}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		quoted := appendNumbers(nil, body, true)
-		if json.Valid(body) != json.Valid(quoted) {
-			t.Fatalf("%q became %q", body, quoted)
-		}
-		if json.Valid(body) && !bytes.Contains(body, []byte(`"`)) && !bytes.Equal(appendNumbers(nil, quoted, false), body) {
-			t.Fatalf("%q came back as %q", body, appendNumbers(nil, quoted, false))
-		}
-	})
-}
-
 // BenchmarkNumbers is a page of 100 entries rewritten.
 func BenchmarkNumbers(b *testing.B) {
 	e := newEnv(b)
@@ -252,6 +238,6 @@ func BenchmarkNumbers(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(w.Body.Len()))
 	for b.Loop() {
-		out = appendNumbers(out[:0], w.Body.Bytes(), true)
+		out = wire.AppendNumbers(out[:0], w.Body.Bytes(), true)
 	}
 }

@@ -1,6 +1,9 @@
 package httpapi
 
-import "leaderboard"
+import (
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
 
 // reader serves the reading of one board.
 type reader struct {
@@ -21,8 +24,8 @@ func (h *reader) top(c *call) error {
 	q := leaderboard.PageQuery{Query: on.query, Limit: int(limit), Offset: offset}
 	if cursor != "" {
 		var ok bool
-		if q.After, ok = afterKey(&on.ref, cursor); !ok {
-			return malformed(badCursor())
+		if q.After, ok = wire.AfterKey(&on.ref, cursor); !ok {
+			return wire.Malformed(wire.BadCursor())
 		}
 	}
 	page, err := rankingsOf(h.rankings, &on.ref).Page(c.ctx, on.ref, q)
@@ -31,8 +34,8 @@ func (h *reader) top(c *call) error {
 	}
 	st := page.State
 	shown := h.ofEntries(c, &on, &st, page.Entries)
-	etag := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After).denseOf(q.Mode, page.Entries))
-	entries := entriesOf(&on.ref)
+	etag := shown.addTo(c.etag(&on, &st).Int(limit).Int(offset).Text(q.After).DenseOf(q.Mode, page.Entries))
+	entries := wire.EntriesOf(&on.ref)
 	body := func(b []byte) []byte { return appendPage(b, on.form(), page, &entries, &shown) }
 	if shown.asked || offset > 0 || q.After != "" {
 		return c.answer(&on, &st, etag, body)
@@ -56,7 +59,7 @@ func (h *reader) around(c *call) error {
 	}
 	st := page.State
 	shown := h.ofEntries(c, &on, &st, page.Entries)
-	etag := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after).denseOf(on.query.Mode, page.Entries))
+	etag := shown.addTo(c.etag(&on, &st).Text(member).Int(before).Int(after).DenseOf(on.query.Mode, page.Entries))
 	return c.answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.form(), page, nil, &shown) })
 }
 
@@ -72,26 +75,26 @@ func (h *reader) nobody(c *call) error {
 	if err != nil || len(s.Entries) > 0 {
 		return err
 	}
-	return c.answer(&on, &s.State, c.etag(&on, &s.State).text(member), func(b []byte) []byte { return appendEntries(b, on.form(), nil, nil) })
+	return c.answer(&on, &s.State, c.etag(&on, &s.State).Text(member), func(b []byte) []byte { return appendEntries(b, on.form(), nil, nil) })
 }
 
 // appendPage appends a page. As a page of a list it says where that continues.
-func appendPage(b []byte, f form, page *leaderboard.Page, of *list, shown *shownProfiles) []byte {
+func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown *shownProfiles) []byte {
 	b = appendEntries(b, f, page.Entries, shown)
 	if of != nil && page.Next != "" {
-		b = append(of.appendCursor(append(b, `,"next_cursor":"`...), page.Next), '"')
+		b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), page.Next), '"')
 	}
 	return b
 }
 
 // appendEntries appends the member entries of a page's answer.
-func appendEntries(b []byte, f form, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
+func appendEntries(b []byte, f wire.EntryForm, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range entries {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(shown.appendTo(appendRanked(append(b, '{'), f, &entries[i]), i), '}')
+		b = append(shown.appendTo(wire.AppendRanked(append(b, '{'), f, &entries[i]), i), '}')
 	}
 	return append(b, ']')
 }

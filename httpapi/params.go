@@ -2,21 +2,18 @@ package httpapi
 
 import (
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // What a request says besides its body. What is wrong is collected: badInput tells of all of it at once.
 
 // badParam notes that a parameter is wrong.
 func (c *call) badParam(parameter, detail string) {
-	c.bad = append(c.bad, inputError{Parameter: parameter, Detail: detail})
+	c.bad = append(c.bad, wire.InputError{Parameter: parameter, Detail: detail})
 }
 
 // badInput returns an error when a parameter was wrong.
@@ -24,12 +21,12 @@ func (c *call) badInput() error {
 	if c.bad == nil {
 		return nil
 	}
-	return malformed(c.bad...)
+	return wire.Malformed(c.bad...)
 }
 
 // text returns a parameter's value, "" when it is not given.
 func (c *call) text(name string) string {
-	v, ok := c.query.get(name)
+	v, ok := c.query.Get(name)
 	if ok && v == "" {
 		c.badParam(name, "is empty")
 	}
@@ -38,11 +35,11 @@ func (c *call) text(name string) string {
 
 // integer returns a parameter's value, or def when it is not given.
 func (c *call) integer(name string, def, least, most int64) int64 {
-	v, ok := c.query.get(name)
+	v, ok := c.query.Get(name)
 	if !ok {
 		return def
 	}
-	n, ok := parseInteger(v)
+	n, ok := wire.ParseInteger(v)
 	if !ok || n < least || n > most {
 		c.badParam(name, fmt.Sprintf("want a whole number from %d to %d", least, most))
 		return def
@@ -54,7 +51,7 @@ const maxInt64 = 1<<63 - 1
 
 // boolean returns a parameter's value, false when it is not given.
 func (c *call) boolean(name string) bool {
-	switch v, ok := c.query.get(name); {
+	switch v, ok := c.query.Get(name); {
 	case !ok || v == "false":
 		return false
 	case v == "true":
@@ -147,7 +144,7 @@ func (c *call) fields() map[string]int64 {
 	out := map[string]int64{}
 	for pair := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(pair, ":")
-		v, ok := parseInteger(value)
+		v, ok := wire.ParseInteger(value)
 		if !ok {
 			c.badParam("fields", "want name:value with whole numbers, separated by commas, such as level:7,paid:1")
 			return nil
@@ -166,7 +163,7 @@ func (c *call) pageParams() (limit, offset int64, cursor string) {
 	limit = c.integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
 	offset = c.integer("offset", 0, 0, maxInt64)
 	cursor = c.text("cursor")
-	if cursor != "" && c.query.has("offset") {
+	if cursor != "" && c.query.Has("offset") {
 		c.badParam("cursor", "cursor and offset exclude each other")
 	}
 	return limit, offset, cursor
@@ -176,118 +173,4 @@ func (c *call) pageParams() (limit, offset int64, cursor string) {
 func (c *call) aroundParams() (before, after int64) {
 	return c.integer("before", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide),
 		c.integer("after", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
-}
-
-// idempotencyKey returns the request's key, "" without one.
-func idempotencyKey(h http.Header) (string, error) {
-	values := h["Idempotency-Key"]
-	if len(values) == 0 {
-		return "", nil
-	}
-	bad := malformed(inputError{Parameter: "Idempotency-Key", Detail: "want one header of 1 to 128 visible ASCII characters"})
-	key := values[0]
-	if len(values) > 1 || key == "" || len(key) > leaderboard.MaxIdempotencyKey {
-		return "", bad
-	}
-	for i := range len(key) {
-		if key[i] < 0x21 || key[i] > 0x7e {
-			return "", bad
-		}
-	}
-	return key, nil
-}
-
-// maxParams is the greatest number of query parameters that a route has.
-const maxParams = 11
-
-// query holds the parameters of a request, each known to the route and given once.
-type query struct {
-	items []param
-	room  [4]param // for the first of them: few requests have more, and a call is small
-}
-
-type param struct{ name, value string }
-
-// parse reads a raw query. Parameters that the route does not have, or that are given twice, are rejected: a mistyped
-// one must not be ignored.
-func (q *query) parse(raw string, allowed []string) error {
-	var bad []inputError
-	q.items = q.room[:0]
-	for raw != "" {
-		var part string
-		part, raw, _ = strings.Cut(raw, "&")
-		if part == "" {
-			continue
-		}
-		name, value, problem := splitParam(part)
-		switch {
-		case problem != "":
-			bad = append(bad, inputError{Parameter: name, Detail: problem})
-		case !slices.Contains(allowed, name):
-			bad = append(bad, inputError{Parameter: name, Detail: unknownParam(allowed)})
-		case q.has(name):
-			bad = append(bad, inputError{Parameter: name, Detail: "is given more than once"})
-		default:
-			q.items = append(q.items, param{name, value})
-		}
-		if len(bad) >= maxParams {
-			break
-		}
-	}
-	if bad != nil {
-		return malformed(bad...)
-	}
-	return nil
-}
-
-func splitParam(part string) (name, value, problem string) {
-	rawName, rawValue, _ := strings.Cut(part, "=")
-	name, err := url.QueryUnescape(rawName)
-	if err != nil || !utf8.ValidString(name) || len(name) > 64 {
-		return "", "", "has a name that is not of this route"
-	}
-	value, err = url.QueryUnescape(rawValue)
-	if err != nil || !utf8.ValidString(value) {
-		return name, "", "is not percent-encoded UTF-8"
-	}
-	return name, value, ""
-}
-
-func unknownParam(allowed []string) string {
-	return "is not known, want one of " + strings.Join(allowed, ", ")
-}
-
-func (q *query) get(name string) (string, bool) {
-	for i := range q.items {
-		if q.items[i].name == name {
-			return q.items[i].value, true
-		}
-	}
-	return "", false
-}
-
-func (q *query) has(name string) bool {
-	_, ok := q.get(name)
-	return ok
-}
-
-// strings returns whether the answer is to have strings for wide numbers.
-func (q *query) strings() (bool, error) {
-	switch value, given := q.get(numbersParam); {
-	case value == numbersString:
-		return true, nil
-	case given && value != numbersNumber:
-		return false, malformed(inputError{Parameter: numbersParam, Detail: "want string or number"})
-	}
-	return false, nil
-}
-
-// parseInteger reads an int64 in its one decimal form, that of JSON.
-func parseInteger(s string) (int64, bool) {
-	digits := strings.TrimPrefix(s, "-")
-	if digits == "" || digits[0] < '0' || digits[0] > '9' || (digits[0] == '0' && len(digits) > 1) {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil
 }

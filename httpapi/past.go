@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // pastReader serves what members have in the periods of a window.
@@ -24,12 +25,12 @@ func (h *pastReader) history(c *call) error {
 	if err != nil {
 		return err
 	}
-	of := list{"history " + string(on.ref.Window), on.ref.BoardID}
+	of := wire.List{Name: "history " + string(on.ref.Window), Id: on.ref.BoardID}
 	before := int64(leaderboard.MaxTime)
 	if cursor != "" {
 		var ok bool
-		if before, ok = of.afterID(cursor); !ok {
-			return malformed(badCursor())
+		if before, ok = of.AfterID(cursor); !ok {
+			return wire.Malformed(wire.BadCursor())
 		}
 	}
 	err = h.send(c, &on, of, member, leaderboard.Micros(before), int(limit))
@@ -39,7 +40,7 @@ func (h *pastReader) history(c *call) error {
 	return err
 }
 
-func (h *pastReader) send(c *call, on *target, of list, member string, before leaderboard.Micros, limit int) error {
+func (h *pastReader) send(c *call, on *target, of wire.List, member string, before leaderboard.Micros, limit int) error {
 	refs, next, err := h.periods(c.ctx, on, before, limit)
 	if err != nil {
 		return err
@@ -49,23 +50,23 @@ func (h *pastReader) send(c *call, on *target, of list, member string, before le
 		return err
 	}
 	st := leaderboard.State{Source: leaderboard.SourceLocal}
-	etag := emptyETag.int(answerFormat).text(c.route.path).text(member).int(int64(next)).text(on.ref.Rules.Tiebreak.Layout())
+	etag := wire.EmptyETag.Int(wire.AnswerFormat).Text(c.route.path).Text(member).Int(int64(next)).Text(on.ref.Rules.Tiebreak.Layout())
 	for i := range found {
 		f := &found[i]
 		st.Seq, st.AsOf, st.Stale = st.Seq+f.Seq, max(st.AsOf, f.AsOf), st.Stale || f.Stale
 		if slower(f.Source, st.Source) {
 			st.Source = f.Source
 		}
-		etag = etag.int(refs[i].ID).int(f.Incarnation).int(f.Seq).int(int64(f.AsOf))
+		etag = etag.Int(refs[i].ID).Int(f.Incarnation).Int(f.Seq).Int(int64(f.AsOf))
 		if refs[i].Closed { // which the state does not tell: the last season closes without another that begins
-			etag = etag.text("closed")
+			etag = etag.Text("closed")
 		}
 	}
 	marked := on.marked(&st)
 	return c.respond(on, marked, etag, func(b []byte) []byte {
 		b = appendPast(b, on, marked, member, refs, found)
 		if next > 0 {
-			b = append(of.appendCursor(append(b, `,"next_cursor":"`...), strconv.FormatInt(int64(next), 10)), '"')
+			b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), strconv.FormatInt(int64(next), 10)), '"')
 		}
 		return b
 	})
@@ -95,11 +96,11 @@ func (h *pastReader) periods(ctx context.Context, on *target, before leaderboard
 
 // appendPast appends the answer without the brace at its end. Periods in which the member has nothing are left out.
 func appendPast(b []byte, on *target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry) []byte {
-	b = appendString(append(b, `{"board":`...), on.ref.Board)
-	b = appendString(append(b, `,"window":`...), string(on.ref.Window))
-	b = appendString(append(b, `,"member":`...), member)
-	b = appendTime(append(b, `,"as_of":`...), st.AsOf)
-	b = appendString(append(b, `,"source":`...), string(st.Source))
+	b = wire.AppendString(append(b, `{"board":`...), on.ref.Board)
+	b = wire.AppendString(append(b, `,"window":`...), string(on.ref.Window))
+	b = wire.AppendString(append(b, `,"member":`...), member)
+	b = wire.AppendTime(append(b, `,"as_of":`...), st.AsOf)
+	b = wire.AppendString(append(b, `,"source":`...), string(st.Source))
 	b = strconv.AppendBool(append(b, `,"stale":`...), st.Stale)
 	b = append(b, `,"periods":[`...)
 	some := false
@@ -112,11 +113,11 @@ func appendPast(b []byte, on *target, st *leaderboard.State, member string, refs
 			b = append(b, ',')
 		}
 		some = true
-		b = appendString(append(b, `{"period":`...), refs[i].Name)
-		b = appendStrictTied(append(b, ','), &f.Ranked.Ranks)
+		b = wire.AppendString(append(b, `{"period":`...), refs[i].Name)
+		b = wire.AppendStrictTied(append(b, ','), &f.Ranked.Ranks)
 		b = strconv.AppendInt(append(b, `,"score":`...), f.Ranked.Score, 10)
-		b = appendTiebreak(append(b, ','), &on.ref.Rules.Tiebreak, f.Ranked.Tiebreak)
-		b = appendTime(append(b, `,"created_time":`...), f.Ranked.CreatedTime)
+		b = wire.AppendTiebreak(append(b, ','), &on.ref.Rules.Tiebreak, f.Ranked.Tiebreak)
+		b = wire.AppendTime(append(b, `,"created_time":`...), f.Ranked.CreatedTime)
 		b = strconv.AppendInt(append(b, `,"total":`...), f.Total, 10)
 		b = strconv.AppendInt(append(b, `,"seq":`...), f.Seq, 10)
 		b = append(strconv.AppendBool(append(b, `,"closed":`...), refs[i].Closed), '}')

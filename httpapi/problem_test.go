@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestErrorsToStatuses: each error has its status, bare and wrapped, and its text stays inside.
@@ -79,22 +80,22 @@ func TestTableIsComplete(t *testing.T) {
 		t.Fatalf("found only the codes %v", codes)
 	}
 	for _, code := range codes {
-		if k := kindOf(code); k.code != code || k.status != 422 {
-			t.Errorf("%s is answered with %d %s", code, k.status, k.code)
+		if k := wire.KindOf(code); k.Code != code || k.Status != 422 {
+			t.Errorf("%s is answered with %d %s", code, k.Status, k.Code)
 		}
 	}
 	seen := map[string]bool{}
-	for _, k := range kinds {
-		if seen[k.code] || k.title == "" || k.detail == "" || k.help == "" || k.status < 400 {
-			t.Errorf("the row of %s is incomplete or there twice", k.code)
+	for _, k := range wire.Kinds {
+		if seen[k.Code] || k.Title == "" || k.Detail == "" || k.Help == "" || k.Status < 400 {
+			t.Errorf("the row of %s is incomplete or there twice", k.Code)
 		}
-		seen[k.code] = true
-		if (k.status == 503 || k.status == 429) != (k.wait > 0) {
-			t.Errorf("%s: 503 and 429 and nothing else has Retry-After", k.code)
+		seen[k.Code] = true
+		if (k.Status == 503 || k.Status == 429) != (k.Wait > 0) {
+			t.Errorf("%s: 503 and 429 and nothing else has Retry-After", k.Code)
 		}
-		page := string(e.get(noKey, k.typ()).want(200).body)
-		if !strings.Contains(page, "<h1>") || !strings.Contains(page, strconv.Itoa(k.status)) {
-			t.Errorf("the page of %s is %s", k.code, page)
+		page := string(e.get(noKey, k.Type()).want(200).body)
+		if !strings.Contains(page, "<h1>") || !strings.Contains(page, strconv.Itoa(k.Status)) {
+			t.Errorf("the page of %s is %s", k.Code, page)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func TestPanic(t *testing.T) {
 	e.board("b", leaderboard.Rules{})
 	key := e.key(leaderboard.ScopeRead, nil)
 	e.fake.panics = true
-	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: key, undocumented: true}).wantProblem(500, codeInternal)
+	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: key, undocumented: true}).wantProblem(500, wire.CodeInternal)
 	if secret := key[strings.LastIndex(key, "_")+1:]; strings.Contains(log.String(), secret[:12]) {
 		t.Errorf("the key is in the log: %s", log.String())
 	}
@@ -146,7 +147,7 @@ func TestInternalErrorIsLogged(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	e.board("b", leaderboard.Rules{})
 	e.fake.fail["Page"] = errors.New("secret of the inside")
-	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: readKey, undocumented: true}).wantProblem(500, codeInternal)
+	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: readKey, undocumented: true}).wantProblem(500, wire.CodeInternal)
 	if !strings.Contains(log.String(), "secret of the inside") || strings.Contains(log.String(), readKey) {
 		t.Errorf("logged: %s", log.String())
 	}
@@ -164,7 +165,7 @@ func TestMaxConcurrent(t *testing.T) {
 		done <- e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`)
 	}()
 	<-w.entered
-	e.get(noKey, "/v1/boards").wantProblem(503, codeOverloaded)
+	e.get(noKey, "/v1/boards").wantProblem(503, wire.CodeOverloaded)
 	e.get(noKey, "/livez").want(200)
 	close(w.gate)
 	(<-done).want(200)

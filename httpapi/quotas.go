@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Quotas bound how much each caller does. Its methods cost next to nothing and may be called concurrently. None blocks but
@@ -69,12 +70,12 @@ func usedUp(a *leaderboard.Allowance, hasKey bool) error {
 	if hasKey {
 		detail = "The quota of this key for " + kind + " is used up."
 	}
-	return &rejection{code: codeQuota, detail: detail, wait: a.Wait, quotas: []string{kind}}
+	return &wire.Rejection{Code: wire.CodeQuota, Detail: detail, Wait: a.Wait, Quotas: []string{kind}}
 }
 
 // attempt makes of a key that is not good what it is answered with: err, or that there were too many of them.
 func (g *quotaGate) attempt(w http.ResponseWriter, r *http.Request, err error) error {
-	if g.quotas == nil || !isRejection(err) || isTooMany(err) {
+	if g.quotas == nil || !wire.IsRejection(err) || wire.IsTooMany(err) {
 		return err
 	}
 	from := g.client(r)
@@ -112,7 +113,7 @@ func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
 	policy := strconv.AppendInt(append(appendQuota(nil, policyAttempts, ";q=", limit.Most), ";w="...), int64(leaderboard.AttemptWindow/time.Second), 10)
 	left := strconv.AppendInt(append(appendQuota(nil, policyAttempts, ";r=", limit.Left), ";t="...), wholeSeconds(a.Wait), 10)
 	h["Ratelimit-Policy"], h["Ratelimit"] = []string{string(policy)}, []string{string(left)}
-	return &rejection{code: codeAttempts, wait: a.Wait, quotas: []string{policyAttempts}}
+	return &wire.Rejection{Code: wire.CodeAttempts, Wait: a.Wait, Quotas: []string{policyAttempts}}
 }
 
 // client returns the address that asks, one for all of a /64 of IPv6. It is that of the connection, or what the last of

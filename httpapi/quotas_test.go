@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // charges are Quotas that write down who is charged for what. Who has more than the quotas is refused.
@@ -98,7 +99,7 @@ func TestQuotaExceeded(t *testing.T) {
 	}
 	before := e.fake.writes
 	got := e.post(writeKey, "/v1/boards/b/scores", body(4))
-	if p := got.wantProblem(http.StatusTooManyRequests, codeQuota); !slices.Equal(p.Quotas, []string{"rows"}) {
+	if p := got.wantProblem(http.StatusTooManyRequests, wire.CodeQuota); !slices.Equal(p.Quotas, []string{"rows"}) {
 		t.Errorf("%v", p.Quotas)
 	}
 	if got.header.Get("RateLimit") != `"requests";r=98, "rows";r=0;t=7` {
@@ -154,7 +155,7 @@ func TestChargedFor(t *testing.T) {
 		e.do(ask{method: c.method, path: c.path, body: c.body, key: adminKey})
 		want := leaderboard.Charge{c.requests, c.rows, c.heavy}
 		if q.charged != want {
-			t.Errorf("%s %s %s: charged %v, want %v", c.method, c.path, clip(c.body), q.charged, want)
+			t.Errorf("%s %s %s: charged %v, want %v", c.method, c.path, wire.Clip(c.body), q.charged, want)
 		}
 	}
 }
@@ -166,16 +167,16 @@ func TestDeniedIsCharged(t *testing.T) {
 	e := newEnv(t, withCharges(q))
 	e.board("b", leaderboard.Rules{})
 	some := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
-	e.get(readKey, "/v1/boards/b/export").wantProblem(http.StatusForbidden, codeForbidden)
-	e.get(noKey, "/v1/boards/b/export").wantProblem(http.StatusUnauthorized, codeUnauthorized)
-	e.get(some, "/v1/audit").wantProblem(http.StatusForbidden, codeForbidden)
+	e.get(readKey, "/v1/boards/b/export").wantProblem(http.StatusForbidden, wire.CodeForbidden)
+	e.get(noKey, "/v1/boards/b/export").wantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
+	e.get(some, "/v1/audit").wantProblem(http.StatusForbidden, wire.CodeForbidden)
 	if got := e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}); got.status != http.StatusForbidden || got.header.Get("RateLimit") == "" {
 		t.Errorf("%d, %v", got.status, got.header)
 	}
 	if want := (leaderboard.Charge{leaderboard.QuotaKindRequests: 4}); q.charged != want {
 		t.Errorf("charged %v, want %v", q.charged, want)
 	}
-	e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}).wantProblem(http.StatusTooManyRequests, codeQuota)
+	e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}).wantProblem(http.StatusTooManyRequests, wire.CodeQuota)
 }
 
 // TestChargedWhom: who has a key is charged for it, everybody else by the address, which is that of the connection or
@@ -234,7 +235,7 @@ func TestQuotaOfAnAddress(t *testing.T) {
 		t.Errorf("%v", got.header)
 	}
 	got := e.get(noKey, "/v1/boards/b/top")
-	got.wantProblem(http.StatusTooManyRequests, codeQuota)
+	got.wantProblem(http.StatusTooManyRequests, wire.CodeQuota)
 	if got.header.Get("RateLimit") != `"requests";r=0;t=7` {
 		t.Errorf("%v", got.header)
 	}
@@ -246,14 +247,14 @@ func TestFailedAttempts(t *testing.T) {
 	e := newEnv(t, withCharges(&charges{}))
 	e.board("b", leaderboard.Rules{})
 	for range 3 {
-		e.get("guess", "/v1/boards/b/top").wantProblem(http.StatusUnauthorized, codeUnauthorized)
+		e.get("guess", "/v1/boards/b/top").wantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
 	}
 	for range 10 {
-		e.get(noKey, "/v1/members/m").wantProblem(http.StatusUnauthorized, codeUnauthorized) // no key is no attempt
+		e.get(noKey, "/v1/members/m").wantProblem(http.StatusUnauthorized, wire.CodeUnauthorized) // no key is no attempt
 		e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
 	}
 	got := e.get("guess", "/v1/boards/b/top")
-	if p := got.wantProblem(http.StatusTooManyRequests, codeAttempts); !slices.Equal(p.Quotas, []string{"attempts"}) {
+	if p := got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts); !slices.Equal(p.Quotas, []string{"attempts"}) {
 		t.Errorf("%v", p.Quotas)
 	}
 	if got.header.Get("RateLimit-Policy") != `"attempts";q=3;w=30` || got.header.Get("RateLimit") != `"attempts";r=0;t=20` {
@@ -319,7 +320,7 @@ func TestElements(t *testing.T) {
 		`]]]]`:                               0,
 		"{\"entries\":[\n{},\n\t{},\n{}\n]}": 3,
 	} {
-		if got := outlineOf([]byte(body)).elements; got != want {
+		if got := wire.OutlineOf([]byte(body)).Elements; got != want {
 			t.Errorf("%s: %d, want %d", body, got, want)
 		}
 	}
@@ -329,7 +330,7 @@ func TestElements(t *testing.T) {
 func FuzzElements(f *testing.F) {
 	f.Add(`{"entries":[{"member":"a","score":1},{"member":"b"}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		got := outlineOf([]byte(body)).elements
+		got := wire.OutlineOf([]byte(body)).Elements
 		var of struct{ Entries []map[string]any }
 		var names map[string]json.RawMessage
 		if json.Unmarshal([]byte(body), &of) != nil || json.Unmarshal([]byte(body), &names) != nil || len(names) != 1 || of.Entries == nil || strings.Count(body, `"`) < 2 {

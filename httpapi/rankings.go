@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // combinedReader serves the reading of several boards ranked as one.
@@ -22,11 +23,11 @@ func (h *combinedReader) top(c *call) error {
 	deep := cursor != "" || offset > leaderboard.MaxLimit-limit // the tops of the boards do not reach so far
 	return h.retrySelection(c, deep, func(s *selection) error {
 		q := leaderboard.CombinedQuery{Mode: s.query.Mode, Limit: int(limit), Offset: offset}
-		of := combinedEntries(s.refs[0].Rules)
+		of := wire.CombinedEntries(s.refs[0].Rules)
 		if cursor != "" {
 			var ok bool
-			if q.After, q.AfterBoard, ok = of.afterPlace(cursor); !ok {
-				return malformed(badCursor())
+			if q.After, q.AfterBoard, ok = of.AfterPlace(cursor); !ok {
+				return wire.Malformed(wire.BadCursor())
 			}
 		}
 		page, err := h.page(c, s, q)
@@ -34,12 +35,12 @@ func (h *combinedReader) top(c *call) error {
 			return err
 		}
 		a := pageAnswer(page)
-		a.etag = s.etag(c.route.path, page.States).int(limit).int(offset).text(q.After).text(q.AfterBoard)
+		a.etag = s.etag(c.route.path, page.States).Int(limit).Int(offset).Text(q.After).Text(q.AfterBoard)
 		a.trailer = func(b []byte) []byte {
 			if page.Next == "" {
 				return b
 			}
-			return append(of.appendCursor(append(b, `,"next_cursor":"`...), place(page.Next, page.NextBoard)), '"')
+			return append(of.AppendCursor(append(b, `,"next_cursor":"`...), wire.Place(page.Next, page.NextBoard)), '"')
 		}
 		return h.send(c, s, a)
 	})
@@ -65,7 +66,7 @@ func (h *combinedReader) member(c *call) error {
 		}
 		total := leaderboard.Total(found.States)
 		return h.send(c, s, combinedAnswer{
-			states: found.States, n: len(found.Entries), etag: s.etag(c.route.path, found.States).text(member),
+			states: found.States, n: len(found.Entries), etag: s.etag(c.route.path, found.States).Text(member),
 			entry: func(i int) *leaderboard.CombinedRanked { return &found.Entries[i] },
 			more: func(b []byte, i int) []byte {
 				b = append(b, `,"percentile":`...)
@@ -87,7 +88,7 @@ func (h *combinedReader) around(c *call) error {
 			return whyAbsent(c, h.hidden, s.boards(), member, err)
 		}
 		a := pageAnswer(page)
-		a.etag = s.etag(c.route.path, page.States).text(member).int(before).int(after)
+		a.etag = s.etag(c.route.path, page.States).Text(member).Int(before).Int(after)
 		return h.send(c, s, a)
 	})
 }
@@ -118,19 +119,19 @@ type combinedAnswer struct {
 	states  []leaderboard.State
 	n       int
 	entry   func(i int) *leaderboard.CombinedRanked
-	etag    etagHash
+	etag    wire.ETag
 	more    func(b []byte, i int) []byte // members of entry i besides; may be nil
 	trailer func(b []byte) []byte        // of the whole; may be nil
 }
 
 // etag begins the ETag of an answer about several boards.
-func (s *selection) etag(route string, states []leaderboard.State) etagHash {
-	t := emptyETag.int(answerFormat).text(route).text(string(s.query.Mode)).text(strings.Join(s.absent, ","))
+func (s *selection) etag(route string, states []leaderboard.State) wire.ETag {
+	t := wire.EmptyETag.Int(wire.AnswerFormat).Text(route).Text(string(s.query.Mode)).Text(strings.Join(s.absent, ","))
 	if tie := &s.refs[0].Rules.Tiebreak; len(tie.Fields) > 0 {
-		t = t.text(tie.Layout())
+		t = t.Text(tie.Layout())
 	}
 	for i := range states {
-		t = t.int(s.refs[i].ID).int(states[i].Incarnation).int(states[i].Seq).int(int64(states[i].AsOf))
+		t = t.Int(s.refs[i].ID).Int(states[i].Incarnation).Int(states[i].Seq).Int(int64(states[i].AsOf))
 	}
 	return t
 }
@@ -146,9 +147,9 @@ func (h *combinedReader) send(c *call, s *selection, a combinedAnswer) error {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendRanks(append(b, '{'), s.query.Mode, &e.Ranks)
-			b = appendString(append(b, `,"board":`...), e.Board)
-			b = appendEntry(append(b, ','), &s.refs[0].Rules.Tiebreak, &e.Entry)
+			b = wire.AppendRanks(append(b, '{'), s.query.Mode, &e.Ranks)
+			b = wire.AppendString(append(b, `,"board":`...), e.Board)
+			b = wire.AppendEntry(append(b, ','), &s.refs[0].Rules.Tiebreak, &e.Entry)
 			if a.more != nil {
 				b = a.more(b, i)
 			}
@@ -169,25 +170,25 @@ func (s *selection) appendBoards(b []byte, states []leaderboard.State, all *lead
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(append(b, `{"board":`...), ref.Board)
-		b = appendString(append(b, `,"window":`...), string(ref.Window))
-		b = appendString(append(b, `,"period":`...), ref.Name)
+		b = wire.AppendString(append(b, `{"board":`...), ref.Board)
+		b = wire.AppendString(append(b, `,"window":`...), string(ref.Window))
+		b = wire.AppendString(append(b, `,"period":`...), ref.Name)
 		b = strconv.AppendInt(append(b, `,"total":`...), st.Total, 10)
 		b = strconv.AppendInt(append(b, `,"seq":`...), st.Seq, 10)
-		b = append(appendTime(append(b, `,"as_of":`...), st.AsOf), '}')
+		b = append(wire.AppendTime(append(b, `,"as_of":`...), st.AsOf), '}')
 	}
 	b = append(b, ']')
 	for i, name := range s.absent {
 		if b = append(b, ','); i == 0 {
 			b = append(b, `"absent":[`...)
 		}
-		b = appendString(b, name)
+		b = wire.AppendString(b, name)
 	}
 	if len(s.absent) > 0 {
 		b = append(b, ']')
 	}
-	b = appendString(append(b, `,"mode":`...), string(s.query.Mode))
+	b = wire.AppendString(append(b, `,"mode":`...), string(s.query.Mode))
 	b = strconv.AppendInt(append(b, `,"total":`...), all.Total, 10)
-	b = appendString(append(b, `,"source":`...), string(all.Source))
+	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
 	return strconv.AppendBool(append(b, `,"stale":`...), all.Stale)
 }

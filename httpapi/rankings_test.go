@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // combinedRows is what most tests look at in an answer about several boards.
@@ -105,7 +106,7 @@ func TestCombinedCursor(t *testing.T) {
 	}
 	e.board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	for _, query := range []string{"boards=slow&cursor=" + next, "boards=moba&cursor=x", "boards=moba&offset=1&cursor=" + next} {
-		if p := e.get(noKey, "/v1/rankings/top?"+query).wantProblem(400, codeMalformed); p.Errors[0].Parameter != "cursor" {
+		if p := e.get(noKey, "/v1/rankings/top?"+query).wantProblem(400, wire.CodeMalformed); p.Errors[0].Parameter != "cursor" {
 			t.Errorf("%s: %+v", query, p.Errors)
 		}
 	}
@@ -251,7 +252,7 @@ func TestCombinedMinSeq(t *testing.T) {
 		t.Errorf("a state that was new enough was not taken: %+v", got)
 	}
 	for _, bad := range []string{"1", "moba", "moba:", "moba:-1", "moba:1,moba:2", "moba:1,", "Moba:1", "rpg:1", "moba:99999999999999999999"} {
-		p := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq="+bad).wantProblem(400, codeMalformed)
+		p := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq="+bad).wantProblem(400, wire.CodeMalformed)
 		if len(p.Errors) != 1 || p.Errors[0].Parameter != "min_seq" {
 			t.Errorf("%s: %+v", bad, p.Errors)
 		}

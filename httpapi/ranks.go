@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // member answers GET …/members/{member}: one entry with rank and percentile.
@@ -24,9 +25,9 @@ func (h *reader) member(c *call) error {
 	place := &s.Entries[0]
 	st := s.State
 	shown := h.of(c, &on, &st, 1, func(int) string { return id })
-	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).text(id).dense(on.query.Mode, &place.Ranks)), func(b []byte) []byte {
-		b = appendRanked(b, on.form(), &place.Ranked)
-		return shown.appendTo(appendPercentile(append(b, ','), place.Tied, s.Total), 0)
+	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).Text(id).Dense(on.query.Mode, &place.Ranks)), func(b []byte) []byte {
+		b = wire.AppendRanked(b, on.form(), &place.Ranked)
+		return shown.appendTo(wire.AppendPercentile(append(b, ','), place.Tied, s.Total), 0)
 	})
 }
 
@@ -65,21 +66,21 @@ func (h *reader) sendRanks(c *call, members []string) error {
 func checkMembers(members []string) error {
 	switch {
 	case members == nil:
-		return malformed(inputError{Pointer: "/members", Detail: "is required"})
+		return wire.Malformed(wire.InputError{Pointer: "/members", Detail: "is required"})
 	case len(members) > leaderboard.MaxLimit:
-		return malformed(inputError{Pointer: "/members", Detail: fmt.Sprintf("want at most %d members", leaderboard.MaxLimit)})
+		return wire.Malformed(wire.InputError{Pointer: "/members", Detail: fmt.Sprintf("want at most %d members", leaderboard.MaxLimit)})
 	}
-	var bad badFields
+	var bad wire.BadFields
 	seen := make(map[string]struct{}, len(members))
 	for i, m := range members {
 		if broken := leaderboard.AsRule(leaderboard.CheckMember(m)); broken != nil {
-			bad.add("/members/"+strconv.Itoa(i), broken.Detail)
+			bad.Add("/members/"+strconv.Itoa(i), broken.Detail)
 		} else if _, twice := seen[m]; twice {
-			bad.add("/members/"+strconv.Itoa(i), "is listed twice")
+			bad.Add("/members/"+strconv.Itoa(i), "is listed twice")
 		}
 		seen[m] = struct{}{}
 	}
-	return bad.err()
+	return bad.Err()
 }
 
 // appendStandings appends entries, each with its position among the given ones, and not_ranked.
@@ -89,19 +90,19 @@ func appendStandings(b []byte, on *target, s *leaderboard.Standings, shown *show
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, m)
+		b = wire.AppendString(b, m)
 	}
 	return append(b, ']')
 }
 
 // scoreRank answers GET …/scores/{score}/rank: the rank that a score would have now.
 func (h *reader) scoreRank(c *call) error {
-	score, ok := parseInteger(c.pathValue("score"))
+	score, ok := wire.ParseInteger(c.pathValue("score"))
 	if !ok {
 		c.badParam("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
 	}
 	var given *int64
-	if c.query.has("tiebreak") {
+	if c.query.Has("tiebreak") {
 		tiebreak := c.integer("tiebreak", 0, -maxInt64-1, maxInt64)
 		given = &tiebreak
 	}
@@ -113,17 +114,17 @@ func (h *reader) scoreRank(c *call) error {
 	tie := &on.ref.Rules.Tiebreak
 	tiebreak, err := tie.Resolve(given, fields, nil)
 	if broken := leaderboard.AsRule(err); broken != nil {
-		return reject(broken.Code, broken.Detail)
+		return wire.Reject(broken.Code, broken.Detail)
 	}
 	s, err := rankingsOf(h.rankings, &on.ref).ScoreRank(c.ctx, on.ref, leaderboard.ScoreQuery{MinSeq: on.query.MinSeq, Score: score, Tiebreak: tiebreak})
 	if err != nil {
 		return err
 	}
-	return c.answer(&on, &s.State, c.etag(&on, &s.State).int(score).int(tiebreak).dense(on.query.Mode, &s.Ranks), func(b []byte) []byte {
+	return c.answer(&on, &s.State, c.etag(&on, &s.State).Int(score).Int(tiebreak).Dense(on.query.Mode, &s.Ranks), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"score":`...), score, 10)
-		b = appendTiebreak(append(b, ','), tie, tiebreak)
-		if b = appendStrictTied(append(b, ','), &s.Ranks); on.query.Mode == leaderboard.ModeAll {
-			b = appendDense(append(b, ','), &s.Ranks)
+		b = wire.AppendTiebreak(append(b, ','), tie, tiebreak)
+		if b = wire.AppendStrictTied(append(b, ','), &s.Ranks); on.query.Mode == leaderboard.ModeAll {
+			b = wire.AppendDense(append(b, ','), &s.Ranks)
 		}
 		return b
 	})
@@ -140,7 +141,7 @@ func (h *reader) distribution(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(&on, &d.State, c.etag(&on, &d.State).int(buckets), func(b []byte) []byte { return appendBuckets(b, d.Buckets) })
+	return c.answer(&on, &d.State, c.etag(&on, &d.State).Int(buckets), func(b []byte) []byte { return appendBuckets(b, d.Buckets) })
 }
 
 func appendBuckets(b []byte, buckets []leaderboard.Bucket) []byte {

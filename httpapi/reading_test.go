@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestTopOfTheClassicTable(t *testing.T) {
@@ -290,7 +291,7 @@ func TestPrivateBoards(t *testing.T) {
 	e.board("ours", leaderboard.Rules{}, classic()...)
 	for _, path := range []string{"", "/top", "/top?period=2020", "/members/5", "/members/5/around", "/scores/1/rank", "/distribution", "/periods"} {
 		e.get(noKey, "/v1/boards/mine"+path).wantProblem(404, "board-not-found")
-		e.get("other", "/v1/boards/ours"+path).wantProblem(401, codeUnauthorized)
+		e.get("other", "/v1/boards/ours"+path).wantProblem(401, wire.CodeUnauthorized)
 		if path != "/top?period=2020" {
 			r := e.get(readKey, "/v1/boards/mine"+path).want(200)
 			if cc := r.header.Get("Cache-Control"); cc != "private, no-cache" {

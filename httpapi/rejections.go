@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // rejections paces the answers to those who are not let in because there is too much to do. Some hundred clients that
@@ -48,7 +49,7 @@ func (r *rejections) take(bytes int64) time.Duration {
 // holdBack makes a request that is refused because there is too much to do wait for the answer, once, if there are many
 // of them. It says whether it did, and the client is still there.
 func (c *call) holdBack(err error) bool {
-	if c.heldBack || !errors.Is(err, leaderboard.ErrOverloaded) && !isTooMany(err) {
+	if c.heldBack || !errors.Is(err, leaderboard.ErrOverloaded) && !wire.IsTooMany(err) {
 		return false
 	}
 	c.heldBack = true

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestRejectionsTakeAShare: whoever is not let in and asks again at once gets as many answers as a share of the
@@ -111,7 +112,7 @@ func TestRejectionsWaitAlike(t *testing.T) {
 				c.refused(e)
 				e.api.shared.rejections.next = time.Now().Add(300 * time.Millisecond)
 				start := time.Now()
-				e.do(c.ask).wantProblem(503, codeOverloaded)
+				e.do(c.ask).wantProblem(503, wire.CodeOverloaded)
 				if took := time.Since(start); took != 300*time.Millisecond {
 					t.Errorf("the answer took %s", took)
 				}

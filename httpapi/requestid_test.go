@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestRequestID: an id that is fit for it is taken, any other is replaced, and two requests never get the same one.
@@ -24,10 +25,10 @@ func TestRequestID(t *testing.T) {
 		taken bool
 	}{
 		{[]string{"0af7651916cd43dd8448eb211c80319c"}, true},
-		{[]string{"!~" + strings.Repeat("x", maxRequestID-2)}, true},
+		{[]string{"!~" + strings.Repeat("x", wire.MaxRequestID-2)}, true},
 		{nil, false},
 		{[]string{""}, false},
-		{[]string{strings.Repeat("x", maxRequestID+1)}, false},
+		{[]string{strings.Repeat("x", wire.MaxRequestID+1)}, false},
 		{[]string{"a b"}, false},
 		{[]string{"a\tb"}, false},
 		{[]string{"a\x7f"}, false},
@@ -37,9 +38,9 @@ func TestRequestID(t *testing.T) {
 		for path, status := range map[string]int{"/v1/boards/b/top": 200, "/v1/boards/none/top": 404, "/nowhere": 404, "/livez": 200, "/v1/runs": 401} {
 			a := ask{method: http.MethodGet, path: path, header: http.Header{}}
 			if c.given != nil {
-				a.header[headerRequestID] = c.given
+				a.header[wire.HeaderRequestID] = c.given
 			}
-			id := e.do(a).want(status).header.Get(headerRequestID)
+			id := e.do(a).want(status).header.Get(wire.HeaderRequestID)
 			switch {
 			case c.taken && id != c.given[0]:
 				t.Errorf("%s: %q becomes %q", path, c.given, id)
@@ -66,13 +67,13 @@ func TestRequestIDIsPassedOn(t *testing.T) {
 	e.board("b", leaderboard.Rules{})
 	w := &callerWriter{}
 	e.api.handlers.scores.writer = w
-	header := http.Header{headerRequestID: {id}}
+	header := http.Header{wire.HeaderRequestID: {id}}
 	e.do(ask{method: http.MethodPost, path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":5}]}`, header: header}).want(http.StatusOK)
 	if want := (leaderboard.Caller{Key: "env:write", RequestID: id}); w.caller != want {
 		t.Errorf("the writer is called by %+v, want %+v", w.caller, want)
 	}
 	e.fake.fail["Page"] = errors.New("something inside")
-	e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: header, undocumented: true}).wantProblem(http.StatusInternalServerError, codeInternal)
+	e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: header, undocumented: true}).wantProblem(http.StatusInternalServerError, wire.CodeInternal)
 	if !strings.Contains(log.String(), "request_id="+id) || strings.Join(heard, " ") != id+" "+id {
 		t.Errorf("heard of %q, logged: %s", heard, log.String())
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 // handlers are all of them, each with what it needs.
@@ -54,7 +56,7 @@ func newHandlers(cfg *Config) *handlers {
 
 // nowhere returns a route that answers everything with one problem.
 func nowhere(code string) route {
-	return route{access: accessAnyone, ops: true, anyQuery: true, handle: func(*call) error { return reject(code, "") }}
+	return route{access: accessAnyone, ops: true, anyQuery: true, handle: func(*call) error { return wire.Reject(code, "") }}
 }
 
 // common returns the parameters that every reading route has.
@@ -145,7 +147,7 @@ func (h *handlers) routes(metrics bool) []route {
 	}
 	for i := range table {
 		if rt := &table[i]; !rt.anyQuery {
-			rt.params = append(rt.params, numbersParam)
+			rt.params = append(rt.params, wire.NumbersParam)
 		}
 	}
 	if metrics {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // rulesBody is the body of PUT and PATCH /v1/boards/{board}: rules, and what else GET shows of a board, so that an answer of GET can
@@ -27,7 +28,7 @@ func readOnly(pointer string, said jsontext.Value, is string) error {
 	if said == nil || said.Kind() == '"' && json.Unmarshal(said, &text) == nil && text == is {
 		return nil
 	}
-	return reject(leaderboard.CodeInvalidBoard, "", inputError{Pointer: pointer, Detail: "is " + is + " and cannot be changed"})
+	return wire.Reject(leaderboard.CodeInvalidBoard, "", wire.InputError{Pointer: pointer, Detail: "is " + is + " and cannot be changed"})
 }
 
 // strictly are the options that rules are decoded with besides those of every body.
@@ -47,7 +48,7 @@ func (h *boardHandlers) patch(c *call) error {
 	}
 	var known rulesBody // a name that no rule has is refused, with null too
 	if err := json.Unmarshal(patch, &known, json.RejectUnknownMembers(true)); err != nil {
-		return malformed(describe(err))
+		return wire.Malformed(wire.Describe(err))
 	}
 	if err := readOnly("/name", known.Name, name); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (c *call) mayDerive(rules *leaderboard.Rules) error {
 		return nil
 	}
 	for i := range rules.Derive.From {
-		at := inputError{Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: notCovered}
+		at := wire.InputError{Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: notCovered}
 		if err := c.mayName(rules.Derive.From[i].Board, at); err != nil {
 			return err
 		}
@@ -100,51 +101,22 @@ func patched(rules *leaderboard.Rules, patch jsontext.Value) (leaderboard.Rules,
 	if err != nil {
 		return leaderboard.Rules{}, err
 	}
-	merged, err := mergePatch(was, patch)
+	merged, err := wire.MergePatch(was, patch)
 	if err != nil {
 		return leaderboard.Rules{}, err
 	}
 	out := rulesBody{Rules: leaderboard.Rules{}.WithDefaults()}
 	if err := json.Unmarshal(merged, &out, json.RejectUnknownMembers(true), strictly()); err != nil {
-		return leaderboard.Rules{}, malformed(describe(err))
+		return leaderboard.Rules{}, wire.Malformed(wire.Describe(err))
 	}
-	return out.Rules, boardEmptiness().check(merged)
-}
-
-// mergePatch applies a merge patch as RFC 7396 says: objects are merged by name, null takes a member away, everything
-// else is put in the place of what is there.
-func mergePatch(target, patch jsontext.Value) (jsontext.Value, error) {
-	if patch.Kind() != '{' {
-		return patch, nil
-	}
-	members, changes := map[string]jsontext.Value{}, map[string]jsontext.Value{}
-	if target.Kind() == '{' {
-		if err := json.Unmarshal(target, &members); err != nil {
-			return nil, err
-		}
-	}
-	if err := json.Unmarshal(patch, &changes); err != nil {
-		return nil, err
-	}
-	for name, change := range changes {
-		if change.Kind() == 'n' {
-			delete(members, name)
-			continue
-		}
-		merged, err := mergePatch(members[name], change)
-		if err != nil {
-			return nil, err
-		}
-		members[name] = merged
-	}
-	return json.Marshal(members, json.Deterministic(true))
+	return out.Rules, boardEmptiness().Check(merged)
 }
 
 // boardTag returns the strong ETag of a board's rules: of one that was deleted and made again it is another.
-func boardTag(b *leaderboard.Board) string { return boardHash(b).etag(b.Version) }
+func boardTag(b *leaderboard.Board) string { return boardHash(b).Tag(b.Version) }
 
-func boardHash(b *leaderboard.Board) etagHash {
-	return emptyETag.int(answerFormat).text("board").int(b.ID).int(b.Version).int(int64(b.UpdatedTime))
+func boardHash(b *leaderboard.Board) wire.ETag {
+	return wire.EmptyETag.Int(wire.AnswerFormat).Text("board").Int(b.ID).Int(b.Version).Int(int64(b.UpdatedTime))
 }
 
 // shown returns a board as the caller may see it, and its ETag: without the sources that are private to others.
@@ -153,16 +125,16 @@ func (h *boardHandlers) shown(c *call, b *leaderboard.Board) (shown boardJSON, e
 	if b.Rules.Derive == nil || c.seesSources(b.Name) {
 		return shown, etag
 	}
-	hash, rule := boardHash(b).text("in part"), *b.Rules.Derive
+	hash, rule := boardHash(b).Text("in part"), *b.Rules.Derive
 	rule.From = []leaderboard.DeriveFrom{}
 	for _, source := range b.Rules.Derive.From {
 		if h.mayReadNamed(c, source.Board) {
 			rule.From = append(rule.From, source)
-			hash = hash.text(source.Board)
+			hash = hash.Text(source.Board)
 		}
 	}
 	if len(rule.From) < len(b.Rules.Derive.From) {
-		shown.Derive, etag = &rule, hash.etag(b.Version)
+		shown.Derive, etag = &rule, hash.Tag(b.Version)
 	}
 	return shown, etag
 }
@@ -173,16 +145,16 @@ func (c *call) mayChange(b *leaderboard.Board) error {
 	match, none := c.r.Header["If-Match"], c.r.Header["If-None-Match"]
 	if b == nil {
 		if match != nil {
-			return reject(codePrecondition, "No board has this name, and If-Match wants one.")
+			return wire.Reject(wire.CodePrecondition, "No board has this name, and If-Match wants one.")
 		}
 		return nil
 	}
 	etag := boardTag(b)
-	if match != nil && !strongMatch(match, etag) {
-		return reject(codePrecondition, "The board is not as If-Match says: its ETag is "+etag+" now.")
+	if match != nil && !wire.StrongMatch(match, etag) {
+		return wire.Reject(wire.CodePrecondition, "The board is not as If-Match says: its ETag is "+etag+" now.")
 	}
-	if _, is := noneMatch(none, etag); is {
-		return reject(codePrecondition, "The board is there, with the ETag "+etag+".")
+	if _, is := wire.NoneMatch(none, etag); is {
+		return wire.Reject(wire.CodePrecondition, "The board is there, with the ETag "+etag+".")
 	}
 	return nil
 }
@@ -193,7 +165,7 @@ func (h *boardHandlers) sendBoard(c *call, status int, b *leaderboard.Board) err
 	header := c.w.Header()
 	header["Etag"] = []string{etag}
 	if c.route.method == http.MethodGet {
-		if tag, is := noneMatch(c.r.Header["If-None-Match"], etag); is {
+		if tag, is := wire.NoneMatch(c.r.Header["If-None-Match"], etag); is {
 			header["Etag"] = []string{tag}
 			header["Vary"] = c.shared.values.vary
 			header["Cache-Control"] = c.shared.values.private

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func (e *env) patch(path, body string, header ...string) reply {
@@ -107,7 +108,7 @@ func TestPatchRefuses(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"other", "Run"} {
-		if p := e.put(adminKey, "/v1/boards/run", `{"name":"`+name+`"}`).wantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0] != (inputError{Pointer: "/name", Detail: "is run and cannot be changed"}) {
+		if p := e.put(adminKey, "/v1/boards/run", `{"name":"`+name+`"}`).wantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0] != (wire.InputError{Pointer: "/name", Detail: "is run and cannot be changed"}) {
 			t.Errorf("PUT with the name %s points at %+v", name, p.Errors)
 		}
 	}
@@ -115,7 +116,7 @@ func TestPatchRefuses(t *testing.T) {
 	e.get(adminKey, "/v1/boards/new").wantProblem(404, "board-not-found")
 	e.patch("/v1/boards/none", `{"title":"x"}`).wantProblem(404, "board-not-found")
 	e.patch("/v1/boards/None", `{"title":"x"}`).wantProblem(404, "board-not-found")
-	e.patch("/v1/boards/run", `{}`, "Content-Type", "text/plain").wantProblem(415, codeNotJSON)
+	e.patch("/v1/boards/run", `{}`, "Content-Type", "text/plain").wantProblem(415, wire.CodeNotJSON)
 	e.fake.fail["ChangeBoard"] = leaderboard.ErrUnavailable
 	e.patch("/v1/boards/run", `{}`).wantProblem(503, "unavailable")
 	if after := string(e.get(readKey, "/v1/boards/run").want(200).body); after != before {
@@ -189,7 +190,7 @@ func TestIfMatch(t *testing.T) {
 	e.put(adminKey, "/v1/boards/run", strings.Replace(fullRules, "Autumn", strings.Repeat("x", 200), 1)).want(201)
 	e.patch("/v1/boards/run", `{"labels":{"a":"`+strings.Repeat("x", 64)+`","b":"`+strings.Repeat("y", 64)+`"}}`).want(200)
 	zipped := e.do(ask{method: "GET", path: "/v1/boards/run", key: readKey, header: http.Header{"Accept-Encoding": {"gzip"}}}).want(200).header.Get("ETag")
-	if !strings.HasSuffix(zipped, gzipTagEnd) {
+	if !strings.HasSuffix(zipped, wire.GzipTagEnd) {
 		t.Fatalf("the answer is not compressed: %s", zipped)
 	}
 	change := func(method, match, body string) reply {
@@ -199,7 +200,7 @@ func TestIfMatch(t *testing.T) {
 	before := string(e.get(readKey, "/v1/boards/run").body)
 	for _, match := range []string{zipped, `"0-0"`, "W/" + tag, "", tag[1:], `"x",W/` + tag} {
 		for _, method := range []string{"PUT", "PATCH"} {
-			p := change(method, match, `{"title":"2"}`).wantProblem(412, codePrecondition)
+			p := change(method, match, `{"title":"2"}`).wantProblem(412, wire.CodePrecondition)
 			if !strings.Contains(p.Detail, tag) {
 				t.Errorf("%s does not tell the tag %s", p.Detail, tag)
 			}
@@ -212,12 +213,12 @@ func TestIfMatch(t *testing.T) {
 	tag = change("PUT", tag, strings.Replace(fullRules, "Autumn", "4", 1)).want(200).header.Get("ETag")
 	change("PATCH", "*", `{"title":"5"}`).want(200)
 	change("PUT", "*", fullRules).want(200)
-	change("PATCH", tag, `{"title":"6"}`).wantProblem(412, codePrecondition)
+	change("PATCH", tag, `{"title":"6"}`).wantProblem(412, wire.CodePrecondition)
 
-	e.do(ask{method: "PUT", path: "/v1/boards/new", key: adminKey, body: `{}`, header: http.Header{"If-Match": {"*"}}}).wantProblem(412, codePrecondition)
+	e.do(ask{method: "PUT", path: "/v1/boards/new", key: adminKey, body: `{}`, header: http.Header{"If-Match": {"*"}}}).wantProblem(412, wire.CodePrecondition)
 	create := ask{method: "PUT", path: "/v1/boards/new", key: adminKey, body: `{}`, header: http.Header{"If-None-Match": {"*"}}}
 	e.do(create).want(201)
-	e.do(create).wantProblem(412, codePrecondition)
+	e.do(create).wantProblem(412, wire.CodePrecondition)
 }
 
 // TestIfMatchAtOnce: of several who have read the same state one changes it.
@@ -239,7 +240,7 @@ func TestIfMatchAtOnce(t *testing.T) {
 		if r.status == 200 {
 			won++
 		} else {
-			r.wantProblem(412, codePrecondition)
+			r.wantProblem(412, wire.CodePrecondition)
 		}
 	}
 	if won != 1 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Rebuilds starts runs and remembers them.
@@ -72,7 +73,7 @@ func showRun(r *leaderboard.Run) runJSON {
 // runFailed makes the error of a run that was waited for and failed: who only looks at the status, as cron jobs do, is to
 // hear of it.
 func runFailed(r *leaderboard.Run) error {
-	return &rejection{code: codeRunFailed, detail: "The run failed: " + cmp.Or(r.Error, "see the log") + ".", run: showRun(r)}
+	return &wire.Rejection{Code: wire.CodeRunFailed, Detail: "The run failed: " + cmp.Or(r.Error, "see the log") + ".", Run: showRun(r)}
 }
 
 // rebuild answers POST …/rebuild: 202 with the run under way, or with ?wait= 200 with the finished one.
@@ -82,7 +83,7 @@ func (h *runHandlers) rebuild(c *call) error {
 		Window string `json:"window"`
 		Period string `json:"period"`
 	}
-	if err := c.decode(&body, true, &emptiness{nonEmpty: []string{"kind", "window", "period"}}); err != nil {
+	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"kind", "window", "period"}}); err != nil {
 		return err
 	}
 	kind := leaderboard.RunKind(body.Kind)
@@ -91,18 +92,18 @@ func (h *runHandlers) rebuild(c *call) error {
 	case "":
 		kind = leaderboard.RunKindFull
 	default:
-		return malformed(inputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
+		return wire.Malformed(wire.InputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
 	}
 	wait, err := c.wait()
 	if err != nil {
 		return err
 	}
 	if detail := unknownWindow(body.Window); detail != "" {
-		return malformed(inputError{Pointer: "/window", Detail: detail})
+		return wire.Malformed(wire.InputError{Pointer: "/window", Detail: detail})
 	}
 	ref, err := h.resolvePlayed(c, body.Window, body.Period)
 	if unnamed, ok := errors.AsType[*leaderboard.PeriodError](err); ok && unnamed.Malformed {
-		return malformed(inputError{Pointer: "/period", Detail: unnamed.Detail})
+		return wire.Malformed(wire.InputError{Pointer: "/period", Detail: unnamed.Detail})
 	}
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func (c *call) wait() (time.Duration, error) {
 
 // get answers GET /v1/runs/{id}.
 func (h *runHandlers) get(c *call) error {
-	id, ok := parseInteger(c.pathValue("id"))
+	id, ok := wire.ParseInteger(c.pathValue("id"))
 	if !ok || id < 1 {
 		return leaderboard.ErrRunNotFound
 	}
@@ -179,19 +180,19 @@ func (h *runHandlers) list(c *call) error {
 		}
 		boardID = b.ID
 	}
-	of := list{"runs", boardID}
+	of := wire.List{Name: "runs", Id: boardID}
 	var before int64
 	if cursor != "" {
 		var ok bool
-		if before, ok = of.afterID(cursor); !ok {
-			return malformed(badCursor())
+		if before, ok = of.AfterID(cursor); !ok {
+			return wire.Malformed(wire.BadCursor())
 		}
 	}
 	runs, err := h.rebuilds.Runs(c.ctx, boardID, before, limit+1)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "runs", runs, limit, showRun, func(last *leaderboard.Run) string { return of.cursorID(last.ID) })
+	return sendList(c, "runs", runs, limit, showRun, func(last *leaderboard.Run) string { return of.CursorID(last.ID) })
 }
 
 // entryJSON is an entry outside of the answers that are encoded by hand.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestRebuild(t *testing.T) {
@@ -71,7 +72,7 @@ func TestRuns(t *testing.T) {
 				break
 			}
 			if filter == "" {
-				e.get(adminKey, "/v1/runs?board=a&cursor="+cursor).wantProblem(400, codeMalformed)
+				e.get(adminKey, "/v1/runs?board=a&cursor="+cursor).wantProblem(400, wire.CodeMalformed)
 			}
 		}
 		if !slices.Equal(ids, want) {
@@ -100,7 +101,7 @@ func TestFailedRun(t *testing.T) {
 		t.Errorf("got %s", r.body)
 	}
 	e.fake.fail["Run"] = errors.New("redis does not answer")
-	failed := e.post(adminKey, "/v1/boards/b/rebuild?wait=30s", "").wantProblem(503, codeRunFailed)
+	failed := e.post(adminKey, "/v1/boards/b/rebuild?wait=30s", "").wantProblem(503, wire.CodeRunFailed)
 	shown, _ := failed.Run.(map[string]any)
 	if shown["state"] != "failed" || shown["error"] != "redis does not answer" || !strings.Contains(failed.Detail, "redis does not answer") {
 		t.Errorf("got %+v", failed)
@@ -124,5 +125,5 @@ func TestVerify(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	e.fake.fail["Verify"] = errors.New("secret of redis")
-	e.do(ask{method: "GET", path: "/v1/boards/b/verify", key: adminKey, undocumented: true}).wantProblem(500, codeInternal)
+	e.do(ask{method: "GET", path: "/v1/boards/b/verify", key: adminKey, undocumented: true}).wantProblem(500, wire.CodeInternal)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Writer takes submissions. Its methods return after the commit; ctx bounds only the waiting of the caller.
@@ -46,7 +47,7 @@ type submitEntry struct {
 
 // submit answers POST …/scores after the commit.
 func (h *scoreHandlers) submit(c *call) error {
-	key, err := idempotencyKey(c.r.Header)
+	key, err := wire.IdempotencyKey(c.r.Header)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (h *scoreHandlers) submit(c *call) error {
 	}
 	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries})
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	c.shared.traffic.wrote(len(entries))
 	return c.sendReceipt(func(b []byte) []byte {
@@ -85,7 +86,7 @@ type boardEntry struct {
 
 // submitToBoards answers POST /v1/scores after the commit: all boards have it, or none.
 func (h *scoreHandlers) submitToBoards(c *call) error {
-	key, err := idempotencyKey(c.r.Header)
+	key, err := wire.IdempotencyKey(c.r.Header)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 	}
 	receipt, err := h.writer.SubmitMultiBoard(c.ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries})
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	for i := range entries {
 		if _, found := receipt.Boards[entries[i].Board]; found { // not any name that a caller makes up
@@ -112,46 +113,46 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 // submissions checks the envelope: the number of entries and what each must have. The rules are the writer's.
 func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 	if len(in) == 0 || len(in) > leaderboard.MaxLimit {
-		return nil, malformed(inputError{Pointer: "/entries", Detail: fmt.Sprintf("want 1 to %d entries", leaderboard.MaxLimit)})
+		return nil, wire.Malformed(wire.InputError{Pointer: "/entries", Detail: fmt.Sprintf("want 1 to %d entries", leaderboard.MaxLimit)})
 	}
-	var bad badFields
+	var bad wire.BadFields
 	out := make([]leaderboard.Submission, len(in))
 	for i := range in {
 		e := &in[i]
 		if e.Member == nil {
-			bad.add(fmt.Sprintf("/entries/%d/member", i), "is required")
+			bad.Add(fmt.Sprintf("/entries/%d/member", i), "is required")
 		} else {
 			out[i].Member = *e.Member
 		}
 		if e.Score == nil {
-			bad.add(fmt.Sprintf("/entries/%d/score", i), "is required")
+			bad.Add(fmt.Sprintf("/entries/%d/score", i), "is required")
 		} else {
 			out[i].Score = *e.Score
 		}
 		out[i].Tiebreak, out[i].CreatedTime = e.Tiebreak, e.CreatedTime
 		out[i].Fields = fieldValues(e.Fields, &bad, i)
 	}
-	if err := bad.err(); err != nil {
+	if err := bad.Err(); err != nil {
 		return nil, err
 	}
 	for i := range in {
 		if in[i].CreatedTime != nil && !c.scope.Includes(leaderboard.ScopeAdmin) {
-			return nil, reject(codeForbidden, "created_time is for imports and corrections: it needs a key with scope admin.",
-				inputError{Pointer: fmt.Sprintf("/entries/%d/created_time", i), Detail: "needs scope admin"})
+			return nil, wire.Reject(wire.CodeForbidden, "created_time is for imports and corrections: it needs a key with scope admin.",
+				wire.InputError{Pointer: fmt.Sprintf("/entries/%d/created_time", i), Detail: "needs scope admin"})
 		}
 	}
 	return out, nil
 }
 
 // fieldValues returns the fields of entry i of a body; nil when it has none. null is no value.
-func fieldValues(in map[string]*int64, bad *badFields, i int) map[string]int64 {
+func fieldValues(in map[string]*int64, bad *wire.BadFields, i int) map[string]int64 {
 	if in == nil {
 		return nil
 	}
 	out := make(map[string]int64, len(in))
 	for name, v := range in {
 		if v == nil {
-			bad.add(clip(fmt.Sprintf("/entries/%d/fields%s", i, jsontext.Pointer("").AppendToken(name))), "want a JSON integer, not null")
+			bad.Add(wire.Clip(fmt.Sprintf("/entries/%d/fields%s", i, jsontext.Pointer("").AppendToken(name))), "want a JSON integer, not null")
 			continue
 		}
 		out[name] = *v
@@ -170,26 +171,26 @@ func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission,
 	if err != nil {
 		return nil, err
 	}
-	var bad badFields
+	var bad wire.BadFields
 	out, boards := make([]leaderboard.BoardSubmission, len(in)), map[string]bool{}
 	for i, sub := range subs {
 		if in[i].Board == nil {
-			bad.add(fmt.Sprintf("/entries/%d/board", i), "is required")
+			bad.Add(fmt.Sprintf("/entries/%d/board", i), "is required")
 			continue
 		}
 		out[i] = leaderboard.BoardSubmission{Board: *in[i].Board, Submission: sub}
 		boards[*in[i].Board] = true
 	}
-	if err := bad.err(); err != nil {
+	if err := bad.Err(); err != nil {
 		return nil, err
 	}
 	for i := range out {
-		if err := c.mayName(out[i].Board, inputError{Pointer: fmt.Sprintf("/entries/%d/board", i), Detail: notCovered}); err != nil {
+		if err := c.mayName(out[i].Board, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/board", i), Detail: notCovered}); err != nil {
 			return nil, err
 		}
 	}
 	if len(boards) > leaderboard.MaxBoardsPerSubmit {
-		return nil, malformed(inputError{Pointer: "/entries", Detail: fmt.Sprintf("want at most %d different boards", leaderboard.MaxBoardsPerSubmit)})
+		return nil, wire.Malformed(wire.InputError{Pointer: "/entries", Detail: fmt.Sprintf("want at most %d different boards", leaderboard.MaxBoardsPerSubmit)})
 	}
 	return out, nil
 }
@@ -206,7 +207,7 @@ func (h *scoreHandlers) remove(c *call) error {
 		return err
 	}
 	if _, b, err := h.resolve(c, "", ""); err == nil && b.Rules.Derive != nil {
-		return reject(leaderboard.CodeDerivedBoard, "") // the next step would put the entry back
+		return wire.Reject(leaderboard.CodeDerivedBoard, "") // the next step would put the entry back
 	}
 	if window != "" || period != "" {
 		ref, _, err := h.resolve(c, window, period)
@@ -219,11 +220,11 @@ func (h *scoreHandlers) remove(c *call) error {
 	}
 	receipt, err := h.writer.Remove(c.ctx, req)
 	if err != nil {
-		return writeError(err)
+		return wire.WriteError(err)
 	}
 	c.shared.traffic.wrote(1)
 	return c.sendReceipt(func(b []byte) []byte {
-		b = appendString(append(b, `"member":`...), req.Member)
+		b = wire.AppendString(append(b, `"member":`...), req.Member)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
@@ -240,7 +241,7 @@ func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(append(b, `{"board":`...), r.Results[i].Board)
+		b = wire.AppendString(append(b, `{"board":`...), r.Results[i].Board)
 		b = append(appendResult(append(b, ','), &r.Results[i].Result), '}')
 	}
 	b = append(b, `],"boards":{`...)
@@ -249,7 +250,7 @@ func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt) []byte {
 			b = append(b, ',')
 		}
 		seqs := r.Boards[name]
-		b = append(appendString(b, name), `:{`...)
+		b = append(wire.AppendString(b, name), `:{`...)
 		b = append(appendSeqs(b, seqs.Seq, seqs.Seqs), '}')
 	}
 	return append(b, '}')
@@ -269,11 +270,11 @@ func appendResults(b []byte, results []leaderboard.Result) []byte {
 
 // appendResult appends the members of a result's object, without the braces.
 func appendResult(b []byte, r *leaderboard.Result) []byte {
-	b = appendString(append(b, `"member":`...), r.Member)
-	b = appendString(append(b, `,"status":`...), string(r.Status))
-	b = appendOptInt(append(b, `,"score":`...), r.Score)
-	b = appendOptInt(append(b, `,"previous_score":`...), r.Previous)
-	b = appendOptTime(append(b, `,"created_time":`...), r.CreatedTime)
+	b = wire.AppendString(append(b, `"member":`...), r.Member)
+	b = wire.AppendString(append(b, `,"status":`...), string(r.Status))
+	b = wire.AppendOptInt(append(b, `,"score":`...), r.Score)
+	b = wire.AppendOptInt(append(b, `,"previous_score":`...), r.Previous)
+	b = wire.AppendOptTime(append(b, `,"created_time":`...), r.CreatedTime)
 	if r.Rule != nil {
 		b = appendRule(append(b, `,"error":`...), r.Rule)
 	}
@@ -282,11 +283,11 @@ func appendResult(b []byte, r *leaderboard.Result) []byte {
 
 // appendRule appends the problem of one rejected entry.
 func appendRule(b []byte, rule *leaderboard.RuleError) []byte {
-	k := kindOf(rule.Code)
-	b = appendString(append(b, `{"type":`...), k.typ())
-	b = appendString(append(b, `,"title":`...), k.title)
-	b = strconv.AppendInt(append(b, `,"status":`...), int64(k.status), 10)
-	b = appendString(append(b, `,"detail":`...), rule.Detail)
+	k := wire.KindOf(rule.Code)
+	b = wire.AppendString(append(b, `{"type":`...), k.Type())
+	b = wire.AppendString(append(b, `,"title":`...), k.Title)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(k.Status), 10)
+	b = wire.AppendString(append(b, `,"detail":`...), rule.Detail)
 	return append(b, '}')
 }
 
@@ -301,7 +302,7 @@ func appendSeqs(b []byte, seq int64, seqs map[leaderboard.Window]int64) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, string(w)), ':')
+		b = append(wire.AppendString(b, string(w)), ':')
 		b = strconv.AppendInt(b, seqs[w], 10)
 	}
 	return append(b, '}')

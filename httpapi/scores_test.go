@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestSubmitMultiBoard: one request for several boards: results in order, each by the rules of its board, and the state of
@@ -86,18 +87,18 @@ func TestSubmitMultiBoardBadInput(t *testing.T) {
 		{`{"board":"b","board":"b","member":"m","score":1}`, "/entries/0/board", ""},
 		{`{"board":"b","member":"m","score":1,"window":"day"}`, "/entries/0/window", "is not known"},
 	} {
-		p := e.post(writeKey, "/v1/scores", `{"entries":[`+c.entries+`]}`).wantProblem(400, codeMalformed)
-		if !slices.ContainsFunc(p.Errors, func(f inputError) bool { return f.Pointer == c.at && strings.Contains(f.Detail, c.detail) }) {
+		p := e.post(writeKey, "/v1/scores", `{"entries":[`+c.entries+`]}`).wantProblem(400, wire.CodeMalformed)
+		if !slices.ContainsFunc(p.Errors, func(f wire.InputError) bool { return f.Pointer == c.at && strings.Contains(f.Detail, c.detail) }) {
 			t.Errorf("%.80s: %+v, want %s at %s", c.entries, p.Errors, c.detail, c.at)
 		}
 	}
 	good := `{"entries":[{"board":"b","member":"m","score":1}]}`
-	e.post(noKey, "/v1/scores", good).wantProblem(401, codeUnauthorized)
-	e.post(readKey, "/v1/scores", good).wantProblem(403, codeForbidden)
-	e.post(writeKey, "/v1/scores?board=b", good).wantProblem(400, codeMalformed)
-	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`).wantProblem(403, codeForbidden)
-	e.get(writeKey, "/v1/scores").wantProblem(405, codeMethod)
-	e.do(ask{method: "POST", path: "/v1/scores", key: writeKey, body: good, header: http.Header{"Content-Type": {"text/plain"}}, off: true}).wantProblem(415, codeNotJSON)
+	e.post(noKey, "/v1/scores", good).wantProblem(401, wire.CodeUnauthorized)
+	e.post(readKey, "/v1/scores", good).wantProblem(403, wire.CodeForbidden)
+	e.post(writeKey, "/v1/scores?board=b", good).wantProblem(400, wire.CodeMalformed)
+	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`).wantProblem(403, wire.CodeForbidden)
+	e.get(writeKey, "/v1/scores").wantProblem(405, wire.CodeMethod)
+	e.do(ask{method: "POST", path: "/v1/scores", key: writeKey, body: good, header: http.Header{"Content-Type": {"text/plain"}}, off: true}).wantProblem(415, wire.CodeNotJSON)
 	if e.fake.writes != writes {
 		t.Errorf("%d refused requests were written", e.fake.writes-writes)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // TestSearchMembers: members are found by id or name, page by page, by admins of all boards.
@@ -55,8 +56,8 @@ func TestSearchMembers(t *testing.T) {
 	}
 	e.get(adminKey, "/v1/members?q=ada&limit=1").want(200).decode(&page)
 	for _, bad := range []string{"by=score", "limit=101", "q=" + strings.Repeat("x", 101), "cursor=AQID", "q=a&cursor=" + page.Next, "q=ada&by=name&cursor=" + page.Next} {
-		e.get(adminKey, "/v1/members?"+bad).wantProblem(400, codeMalformed)
+		e.get(adminKey, "/v1/members?"+bad).wantProblem(400, wire.CodeMalformed)
 	}
-	e.get(writeKey, "/v1/members").wantProblem(403, codeForbidden)
-	e.get(e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"b"} }), "/v1/members").wantProblem(403, codeForbidden)
+	e.get(writeKey, "/v1/members").wantProblem(403, wire.CodeForbidden)
+	e.get(e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"b"} }), "/v1/members").wantProblem(403, wire.CodeForbidden)
 }

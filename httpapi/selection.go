@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // selection is what a request about several boards looks at: one period of each.
@@ -33,7 +34,7 @@ func (s *selection) boards() []string {
 // parameters so far.
 func (r resolver) selection(c *call) (selection, error) {
 	boards, labels := c.text("boards"), c.labels()
-	if c.query.has("boards") == c.query.has("labels") {
+	if c.query.Has("boards") == c.query.Has("labels") {
 		c.badParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
 	}
 	window, period := c.window(), c.text("period")
@@ -63,8 +64,8 @@ func (r resolver) selection(c *call) (selection, error) {
 				why = err
 			}
 		case named && errors.Is(err, leaderboard.ErrBoardNotFound):
-			return s, reject("board-not-found", "No board is called "+name+".")
-		case named, !isRejection(err) && !errors.Is(err, leaderboard.ErrBoardNotFound):
+			return s, wire.Reject("board-not-found", "No board is called "+name+".")
+		case named, !wire.IsRejection(err) && !errors.Is(err, leaderboard.ErrBoardNotFound):
 			return s, err
 		}
 	}
@@ -72,11 +73,11 @@ func (r resolver) selection(c *call) (selection, error) {
 		return s, why
 	}
 	if len(s.refs) == 0 {
-		return s, reject("board-not-found", "No board has these labels.")
+		return s, wire.Reject("board-not-found", "No board has these labels.")
 	}
 	for name := range s.minSeqs {
 		if !slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return ref.Board == name }) {
-			return s, malformed(inputError{Parameter: "min_seq", Detail: "board " + name + " is not one of those asked about"})
+			return s, wire.Malformed(wire.InputError{Parameter: "min_seq", Detail: "board " + name + " is not one of those asked about"})
 		}
 	}
 	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
@@ -110,7 +111,7 @@ func (c *call) minSeqs() map[string]int64 {
 	seqs := map[string]int64{}
 	for pair := range strings.SplitSeq(list, ",") {
 		name, text, _ := strings.Cut(pair, ":")
-		seq, ok := parseInteger(text)
+		seq, ok := wire.ParseInteger(text)
 		if _, twice := seqs[name]; !ok || seq < 0 || twice || leaderboard.CheckBoardName(name) != nil {
 			c.badParam("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
 			return nil

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 // API serves the HTTP contract. It may be used by any number of requests at the same time.
@@ -28,7 +30,7 @@ func New(cfg Config) *API {
 			intake: newTransit(cfg.BodyMemory, "bodies of requests take all the memory that they may"), outgo: newTransit(cfg.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues("Accept-Encoding"),
 		},
-		handlers: h, unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
+		handlers: h, unknown: nowhere(wire.CodeNotFound), wrongMethod: nowhere(wire.CodeMethod),
 		preflight: route{access: accessAnyone, ops: true, anyQuery: true, handle: preflight},
 	}
 	if cfg.Pages != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // server is an env behind a real listener, for what only shows on the wire.
@@ -108,7 +109,7 @@ func TestMembersInPaths(t *testing.T) {
 	e.board("odd", leaderboard.Rules{})
 	srv := newServer(t, e)
 	for _, id := range []string{"a/b", "/", "//", "%", "%2F", "../x", "a b", " ", "a ", "é", "日本語", "a?b#c", "a+b", "a;b", "\"\\", "😀", strings.Repeat("x", 64), "around"} {
-		body := `{"entries":[{"member":` + string(appendString(nil, id)) + `,"score":1}]}`
+		body := `{"entries":[{"member":` + string(wire.AppendString(nil, id)) + `,"score":1}]}`
 		srv.do(ask{method: "POST", path: "/v1/boards/odd/scores", key: writeKey, body: body}).want(200)
 		path := "/v1/boards/odd/members/" + escapeAll(id)
 		var got row
@@ -129,7 +130,7 @@ func TestMembersInPaths(t *testing.T) {
 func escapeAll(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
-		b.WriteString("%" + string(hexDigits[s[i]>>4]) + string(hexDigits[s[i]&15]))
+		b.WriteString("%" + string(wire.HexDigits[s[i]>>4]) + string(wire.HexDigits[s[i]&15]))
 	}
 	return b.String()
 }
@@ -140,9 +141,9 @@ func TestBodyLimits(t *testing.T) {
 	srv := newServer(t, e)
 	large := `{"entries":[{"member":"` + strings.Repeat("x", 200) + `","score":1}]}`
 	writes := e.fake.writes
-	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).wantProblem(413, codeTooLarge)
+	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).wantProblem(413, wire.CodeTooLarge)
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\n"
-	srv.raw(head+"Transfer-Encoding: chunked\r\n\r\n150\r\n"+strings.Repeat(" ", 0x150)+"\r\n0\r\n\r\n").wantProblem(413, codeTooLarge)
+	srv.raw(head+"Transfer-Encoding: chunked\r\n\r\n150\r\n"+strings.Repeat(" ", 0x150)+"\r\n0\r\n\r\n").wantProblem(413, wire.CodeTooLarge)
 	if e.fake.writes != writes {
 		t.Error("something was written")
 	}
@@ -156,7 +157,7 @@ func TestSlowBody(t *testing.T) {
 	e.board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-	srv.raw(head+`{"entries":[`).wantProblem(408, codeSlowRequest)
+	srv.raw(head+`{"entries":[`).wantProblem(408, wire.CodeSlowRequest)
 }
 
 // TestCutOffBody: so does one that ends in the middle of its body.
@@ -165,7 +166,7 @@ func TestCutOffBody(t *testing.T) {
 	e.board("b", leaderboard.Rules{})
 	writes := e.fake.writes
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-	newServer(t, e).send(head+`{"entries":[{"member":"m","score":1}]}`, true).wantProblem(400, codeMalformed)
+	newServer(t, e).send(head+`{"entries":[{"member":"m","score":1}]}`, true).wantProblem(400, wire.CodeMalformed)
 	if e.fake.writes != writes {
 		t.Error("half a body was written")
 	}
@@ -217,7 +218,7 @@ func TestUncleanPaths(t *testing.T) {
 	srv := newServer(t, e)
 	for _, path := range []string{"/v1/boards//top", "//v1/boards", "/v1/boards/top/../top", "/v1/./boards", "/v1/boards/top/", "/v1/boards/", "/v2/boards", "/v1/boards/top/top/", "/v1/boards/top/members/", "/v1/boards/a/b/c"} {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
-			srv.raw(method+" "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").wantProblem(404, codeNotFound)
+			srv.raw(method+" "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").wantProblem(404, wire.CodeNotFound)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 // What linters and generators of clients stumble over; make openapi runs them, this needs none of them.
@@ -45,11 +47,11 @@ func TestDocumentHasTheProblems(t *testing.T) {
 	for _, v := range doc.Components.Schemas["ProblemType"].Value.Enum {
 		listed[v.(string)] = true
 	}
-	for i := range kinds {
-		if !listed[kinds[i].typ()] {
-			t.Errorf("openapi.yaml, schemas/ProblemType: %s is missing", kinds[i].typ())
+	for i := range wire.Kinds {
+		if !listed[wire.Kinds[i].Type()] {
+			t.Errorf("openapi.yaml, schemas/ProblemType: %s is missing", wire.Kinds[i].Type())
 		}
-		delete(listed, kinds[i].typ())
+		delete(listed, wire.Kinds[i].Type())
 	}
 	for typ := range listed {
 		t.Errorf("openapi.yaml, schemas/ProblemType: %s is not in problems.go", typ)
@@ -62,18 +64,18 @@ func TestAnswersNameTheirProblems(t *testing.T) {
 	word := regexp.MustCompile(`[A-Za-z]+(?:-[a-z]+)*`)
 	for name, statuses := range problemAnswers(doc) {
 		said := word.FindAllString(*doc.Components.Responses[name].Value.Description, -1)
-		for i := range kinds {
-			k := &kinds[i]
-			named := slices.Contains(said, k.code)
-			if slices.Contains(statuses, strconv.Itoa(k.status)) && !named {
-				t.Errorf("responses/%s does not name %s", name, k.code)
+		for i := range wire.Kinds {
+			k := &wire.Kinds[i]
+			named := slices.Contains(said, k.Code)
+			if slices.Contains(statuses, strconv.Itoa(k.Status)) && !named {
+				t.Errorf("responses/%s does not name %s", name, k.Code)
 			}
-			if strings.Contains(k.code, "-") && named && !slices.Contains(statuses, strconv.Itoa(k.status)) {
-				t.Errorf("responses/%s names %s, which is answered with %d", name, k.code, k.status)
+			if strings.Contains(k.Code, "-") && named && !slices.Contains(statuses, strconv.Itoa(k.Status)) {
+				t.Errorf("responses/%s names %s, which is answered with %d", name, k.Code, k.Status)
 			}
 		}
 		for _, w := range said {
-			if strings.Contains(w, "-") && w == strings.ToLower(w) && kindOf(w).code != w {
+			if strings.Contains(w, "-") && w == strings.ToLower(w) && wire.KindOf(w).Code != w {
 				t.Errorf("responses/%s names %s, which is no problem", name, w)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v3"
+
+	"leaderboard/httpapi/internal/wire"
 )
 
 func TestDocumentIsValid(t *testing.T) {
@@ -55,8 +57,8 @@ func TestDocumentHasTheParameters(t *testing.T) {
 		if !slices.Equal(params, documented) {
 			t.Errorf("%s %s takes %v, the document says %v", rt.method, rt.path, params, documented)
 		}
-		if len(params) > maxParams {
-			t.Errorf("%s %s takes more than %d parameters", rt.method, rt.path, maxParams)
+		if len(params) > wire.MaxParams {
+			t.Errorf("%s %s takes more than %d parameters", rt.method, rt.path, wire.MaxParams)
 		}
 	}
 }

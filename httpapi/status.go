@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // Overview tells how boards stand, with few questions for all of them.
@@ -77,12 +78,12 @@ type derivedJSON struct {
 // get answers GET /v1/status.
 func (h *statusHandlers) get(c *call) error {
 	limit := int(c.integer("limit", maxStatus, 1, maxStatus))
-	of := list{"status", 0}
+	of := wire.List{Name: "status"}
 	var after string
 	if cursor := c.text("cursor"); cursor != "" {
 		var ok bool
-		if after, ok = of.after(cursor); !ok {
-			c.bad = append(c.bad, badCursor())
+		if after, ok = of.After(cursor); !ok {
+			c.bad = append(c.bad, wire.BadCursor())
 		}
 	}
 	if err := c.badInput(); err != nil {
@@ -107,7 +108,7 @@ func (h *statusHandlers) get(c *call) error {
 		out.Boards[i] = showBoardHealth(&standing[i])
 	}
 	if next != "" {
-		out.Next = of.cursor(next)
+		out.Next = of.Cursor(next)
 	}
 	return c.sendJSON(http.StatusOK, out)
 }

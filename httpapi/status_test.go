@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // BoardHealth knows nothing but what the model has.
@@ -91,9 +92,9 @@ func TestStatus(t *testing.T) {
 	if got := traffic.requests.events(later); got != 12 {
 		t.Errorf("%d requests", got)
 	}
-	e.get(adminKey, "/v1/status?limit=101").wantProblem(400, codeMalformed)
-	e.get(adminKey, "/v1/status?cursor=AQID").wantProblem(400, codeMalformed)
-	e.get(writeKey, "/v1/status").wantProblem(403, codeForbidden)
+	e.get(adminKey, "/v1/status?limit=101").wantProblem(400, wire.CodeMalformed)
+	e.get(adminKey, "/v1/status?cursor=AQID").wantProblem(400, wire.CodeMalformed)
+	e.get(writeKey, "/v1/status").wantProblem(403, wire.CodeForbidden)
 }
 
 // TestStatusOfSomeBoards: a key for some boards is told of no other, though pages of others lie between.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // MaxStreamLimit is how many entries the events of a stream have at most.
@@ -148,10 +149,10 @@ func (h *streamHandlers) key(c *call) (feedKey, error) {
 		if before+1+after > MaxStreamLimit {
 			c.badParam("after", "want before and after to be less than "+strconv.Itoa(MaxStreamLimit)+" together")
 		}
-		if c.query.has("limit") {
+		if c.query.Has("limit") {
 			c.badParam("limit", "limit and member exclude each other")
 		}
-	} else if c.query.has("before") || c.query.has("after") {
+	} else if c.query.Has("before") || c.query.Has("after") {
 		c.badParam("before", "before and after need member")
 	}
 	if err := c.badInput(); err != nil {
@@ -284,7 +285,7 @@ func (s *stream) write(text []byte) bool {
 
 // gone tells why the stream ends for good.
 func (s *stream) gone(err error) {
-	_, body := encodeProblem(&readError{err}, s.c.caller.RequestID)
+	_, body := wire.EncodeProblem(wire.OfRead(err), s.c.caller.RequestID)
 	s.write(append(append([]byte("event: gone\ndata: "), body...), "\n\n"...))
 }
 
@@ -301,7 +302,7 @@ func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, lea
 		c.route = h.around
 	}
 	c.path = c.route.fill(key.board, key.member)
-	c.query.items = key.params(least)
+	c.query.Items = key.params(least)
 	err := c.route.handle(&c)
 	if errors.Is(err, leaderboard.ErrNotRanked) {
 		err = h.reader.nobody(&c)
@@ -322,16 +323,16 @@ func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, lea
 }
 
 // params are the parameters of the route that a feed asks.
-func (k *feedKey) params(least int64) []param {
-	params := []param{{"window", k.window}, {"mode", string(k.mode)}}
-	params = slices.DeleteFunc(params, func(p param) bool { return p.value == "" })
+func (k *feedKey) params(least int64) []wire.Param {
+	params := []wire.Param{{Name: "window", Value: k.window}, {Name: "mode", Value: string(k.mode)}}
+	params = slices.DeleteFunc(params, func(p wire.Param) bool { return p.Value == "" })
 	if k.member == "" {
-		params = append(params, param{"limit", strconv.Itoa(k.limit)})
+		params = append(params, wire.Param{Name: "limit", Value: strconv.Itoa(k.limit)})
 	} else {
-		params = append(params, param{"before", strconv.Itoa(k.before)}, param{"after", strconv.Itoa(k.after)})
+		params = append(params, wire.Param{Name: "before", Value: strconv.Itoa(k.before)}, wire.Param{Name: "after", Value: strconv.Itoa(k.after)})
 	}
 	if least > 0 {
-		params = append(params, param{"min_seq", strconv.FormatInt(least, 10)})
+		params = append(params, wire.Param{Name: "min_seq", Value: strconv.FormatInt(least, 10)})
 	}
 	return params
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // streamEnv is an API that is served, with a watch that the test moves.
@@ -264,7 +265,7 @@ func TestStreamRejections(t *testing.T) {
 		t.Errorf("a private board without a key: %d", r.status)
 	}
 	page(t, e.open(noKey, "/v1/boards/b/stream"), 1)
-	e.get(noKey, "/v1/boards/b/stream").wantProblem(503, codeOverloaded)
+	e.get(noKey, "/v1/boards/b/stream").wantProblem(503, wire.CodeOverloaded)
 	e.get(noKey, "/v1/boards/b/top").want(200)
 }
 
@@ -460,7 +461,7 @@ func TestStreamsOfOneCaller(t *testing.T) {
 	for range 2 {
 		page(t, e.open(readKey, "/v1/boards/b/stream"), 1)
 	}
-	e.get(readKey, "/v1/boards/b/stream").wantProblem(503, codeOverloaded)
+	e.get(readKey, "/v1/boards/b/stream").wantProblem(503, wire.CodeOverloaded)
 	for range 3 {
 		page(t, e.open(noKey, "/v1/boards/b/stream"), 1)
 	}

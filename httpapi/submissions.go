@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // SubmissionRecords finds what is recorded of submissions.
@@ -61,10 +62,10 @@ func (h *submissionHandlers) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	of := list{"submissions", board.ID}
+	of := wire.List{Name: "submissions", Id: board.ID}
 	q := leaderboard.SubmissionsQuery{BoardID: board.ID, Member: member, Limit: limit + 1}
-	if cursor != "" && !of.afterRecord(cursor, &q) {
-		return malformed(badCursor())
+	if cursor != "" && !afterRecord(of, cursor, &q) {
+		return wire.Malformed(wire.BadCursor())
 	}
 	found, err := h.records.Submissions(c.ctx, q)
 	if err != nil {
@@ -77,7 +78,7 @@ func (h *submissionHandlers) list(c *call) error {
 	for i := range found {
 		if i == limit {
 			last := &found[i-1]
-			out.Next = of.cursor(strconv.FormatInt(int64(last.At), 10) + " " + strconv.FormatInt(last.ID, 10))
+			out.Next = of.Cursor(strconv.FormatInt(int64(last.At), 10) + " " + strconv.FormatInt(last.ID, 10))
 			break
 		}
 		r := &found[i]
@@ -89,15 +90,15 @@ func (h *submissionHandlers) list(c *call) error {
 	return c.sendJSON(http.StatusOK, out)
 }
 
-// afterRecord has a query go on after a cursor; false when it is none of l.
-func (l list) afterRecord(cursor string, q *leaderboard.SubmissionsQuery) bool {
-	text, ok := l.after(cursor)
+// afterRecord has a query go on after a cursor; false when it is none of the list.
+func afterRecord(of wire.List, cursor string, q *leaderboard.SubmissionsQuery) bool {
+	text, ok := of.After(cursor)
 	if !ok {
 		return false
 	}
 	at, id, _ := strings.Cut(text, " ")
-	time, ok1 := parseInteger(at)
-	number, ok2 := parseInteger(id)
+	time, ok1 := wire.ParseInteger(at)
+	number, ok2 := wire.ParseInteger(id)
 	q.Before, q.BeforeID = leaderboard.Micros(time), number
 	return ok1 && ok2 && q.Before > 0 && q.Before <= leaderboard.MaxTime
 }

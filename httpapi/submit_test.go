@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 type results struct {
@@ -17,7 +18,7 @@ type results struct {
 		Score          *int64
 		Previous       *int64  `json:"previous_score"`
 		CreatedTime    *string `json:"created_time"`
-		Error          *problem
+		Error          *wire.Problem
 	}
 	Seq  int64
 	Seqs map[string]int64
@@ -70,7 +71,7 @@ func TestCreatedTimeNeedsAdmin(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
 	body := `{"entries":[{"member":"m","score":1,"created_time":"2020-01-01T02:00:00.5+02:00"}]}`
-	e.post(writeKey, "/v1/boards/b/scores", body).wantProblem(403, codeForbidden)
+	e.post(writeKey, "/v1/boards/b/scores", body).wantProblem(403, wire.CodeForbidden)
 	e.post(adminKey, "/v1/boards/b/scores", body).want(200)
 	if got := e.get(noKey, "/v1/boards/b/top").rows().Entries[0].CreatedTime.String(); got != "2020-01-01T00:00:00.500000Z" {
 		t.Errorf("created_time is %s", got)
@@ -132,7 +133,7 @@ func TestRemove(t *testing.T) {
 	e.get(noKey, "/v1/boards/b/members/5?min_seq=9").wantProblem(404, "not-ranked")
 	e.delete(adminKey, "/v1/boards/b/members/5").wantProblem(404, "not-ranked")
 	e.delete(adminKey, "/v1/boards/b/members/4?period=all_time").want(200)
-	e.delete(adminKey, "/v1/boards/b/members/3?period=2020").wantProblem(400, codeMalformed)
+	e.delete(adminKey, "/v1/boards/b/members/3?period=2020").wantProblem(400, wire.CodeMalformed)
 	e.delete(adminKey, "/v1/boards/b/members/3?window=day").wantProblem(404, "period-not-found")
 	e.delete(adminKey, "/v1/boards/none/members/3").wantProblem(404, "board-not-found")
 }

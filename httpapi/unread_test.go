@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
 )
 
 // deaf connects, sends text, and has next to no room for what comes back.
@@ -197,7 +198,7 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	out.mu.Lock()
 	out.most = 0
 	out.mu.Unlock()
-	e.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, codeOverloaded)
+	e.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, wire.CodeOverloaded)
 	e.get(noKey, "/v1/boards/b/top?limit=10").want(200)
 	var body strings.Builder
 	for i := range leaderboard.MaxLimit {
@@ -229,7 +230,7 @@ func TestCompressedFirst(t *testing.T) {
 	for i := range 3 {
 		e.board(fmt.Sprint("board", i), leaderboard.Rules{})
 	}
-	w := &poolWatcher{discard: discard{http.Header{}}, pool: &e.api.shared.zippers}
+	w := &poolWatcher{discard: discard{http.Header{}}, pool: &e.api.shared.zippers.Pool}
 	for range 100 { // a pool may lose what it has
 		e.api.ServeHTTP(w, ask{method: "GET", path: "/v1/boards", header: http.Header{"Accept-Encoding": {"gzip"}}}.request())
 	}

@@ -182,15 +182,15 @@ func ofServing() []mutant {
 		},
 		{
 			"G1", "an unknown key is no key", "httpapi/auth.go",
-			`error { return reject(codeUnauthorized, "The key is not known.") }`, `error { return nil }`, "httpapi TestEveryRouteDenies",
+			`error { return wire.Reject(wire.CodeUnauthorized, "The key is not known.") }`, `error { return nil }`, "httpapi TestEveryRouteDenies",
 		},
 		{
-			"G4", "a cursor of another history is one of this period", "httpapi/cursor.go",
-			`return list{"entries", ref.Incarnation}`, `return list{"entries", ref.ID}`, "httpapi TestOtherHistory",
+			"G4", "a cursor of another history is one of this period", "httpapi/internal/wire/cursor.go",
+			`return List{"entries", ref.Incarnation}`, `return List{"entries", ref.ID}`, "httpapi TestOtherHistory",
 		},
 		{
-			"G4", "a cursor that was tampered with is taken", "httpapi/cursor.go",
-			`return after, binary.BigEndian.Uint32(raw[1:cursorHead]) == l.check(after)`, `return after, true`, "httpapi FuzzCursor",
+			"G4", "a cursor that was tampered with is taken", "httpapi/internal/wire/cursor.go",
+			`return after, binary.BigEndian.Uint32(raw[1:cursorHead]) == l.check(after)`, `return after, true`, "httpapi/internal/wire FuzzCursor",
 		},
 		{
 			"G4", "names go into statements as they are", "store/internal/db/sql.go",
@@ -201,12 +201,12 @@ func ofServing() []mutant {
 			`limit := min(c.route.body.limit, c.shared.maxBody)`, `limit := int64(1 << 40)`, "httpapi TestBodyLimits",
 		},
 		{
-			"G3", "the place of each value in a body is looked up", "httpapi/body.go",
+			"G3", "the place of each value in a body is looked up", "httpapi/internal/wire/decode.go",
 			"\t\ttoken, err := dec.ReadToken()\n", "\t\ttoken, err := dec.ReadToken()\n\t\t_ = dec.StackPointer()\n", "httpapi TestWorkOfBodies",
 		},
 		{
-			"G3", "a body may be as deep as it likes", "httpapi/body.go",
-			`case of.depth > maxDepth:`, `case false:`, "httpapi TestWorkOfBodies",
+			"G3", "a body may be as deep as it likes", "httpapi/internal/wire/decode.go",
+			`case of.Depth > MaxDepth:`, `case false:`, "httpapi TestWorkOfBodies",
 		},
 		{
 			"G3", "a request may take any time to come", "httpapi/server.go",
@@ -225,7 +225,7 @@ func ofServing() []mutant {
 			`_ = c.SetLinger(0)`, `_ = c`, "httpapi TestKernelKeepsLittle",
 		},
 		{
-			"G3", "bodies that stall keep their memory", "httpapi/body.go",
+			"G3", "bodies that stall keep their memory", "httpapi/transit.go",
 			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
 		},
 		{

@@ -1,12 +1,12 @@
-package httpapi
+package wire
 
 import "unicode/utf8"
 
-const hexDigits = "0123456789abcdef"
+const HexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD; U+2028 and U+2029 are escaped, so
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD; U+2028 and U+2029 are escaped, so
 // that the text is also valid JavaScript.
-func appendString(b []byte, s string) []byte {
+func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -23,7 +23,7 @@ func appendString(b []byte, s string) []byte {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if (r == utf8.RuneError && size == 1) || r == '\u2028' || r == '\u2029' {
 			b = append(b, s[start:i]...)
-			b = append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+			b = append(b, '\\', 'u', HexDigits[r>>12&15], HexDigits[r>>8&15], HexDigits[r>>4&15], HexDigits[r&15])
 			start = i + size
 		}
 		i += size
@@ -46,6 +46,6 @@ func appendEscape(b []byte, c byte) []byte {
 	case '\t':
 		return append(b, '\\', 't')
 	default:
-		return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		return append(b, '\\', 'u', '0', '0', HexDigits[c>>4], HexDigits[c&15])
 	}
 }

@@ -1,20 +1,21 @@
-package httpapi
+package wire
 
 import (
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 )
 
-// minCompressed is the length from which on a body is sent compressed to who asks for it: a shorter one fits into a
+// MinCompressed is the length from which on a body is sent compressed to who asks for it: a shorter one fits into a
 // packet as it is.
-const minCompressed = 1 << 10
+const MinCompressed = 1 << 10
 
-// takesGzip says whether a client would rather have gzip than the plain form (RFC 9110 section 12.5.3).
-func takesGzip(h http.Header) bool {
+// TakesGzip reports whether a client prefers gzip to the plain form (RFC 9110 section 12.5.3).
+func TakesGzip(h http.Header) bool {
 	gzip, identity, other := -1, -1, -1 // weights in thousandths, -1: not named
 	for _, value := range h["Accept-Encoding"] {
 		for part := range strings.SplitSeq(value, ",") {
@@ -55,6 +56,9 @@ type zipper struct {
 	out appended
 }
 
+// Zippers are those that nobody uses now. The zero value is ready.
+type Zippers struct{ Pool sync.Pool }
+
 type appended []byte
 
 // Write appends p.
@@ -63,9 +67,9 @@ func (a *appended) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// zip appends body to dst, compressed.
-func (s *shared) zip(dst, body []byte) []byte {
-	z, ok := s.zippers.Get().(*zipper)
+// Zip appends body to dst, compressed.
+func (s *Zippers) Zip(dst, body []byte) []byte {
+	z, ok := s.Pool.Get().(*zipper)
 	if !ok {
 		z = &zipper{to: gzip.NewWriter(io.Discard)}
 	}
@@ -74,11 +78,12 @@ func (s *shared) zip(dst, body []byte) []byte {
 	_, _ = z.to.Write(body) // to memory: it cannot fail
 	_ = z.to.Close()
 	dst, z.out = z.out, nil
-	s.zippers.Put(z)
+	s.Pool.Put(z)
 	return dst
 }
 
-// gzipTag returns the ETag of the compressed form of an answer: other bytes have another strong tag.
-func gzipTag(etag string) string { return etag[:len(etag)-1] + gzipTagEnd }
+// GzipTag returns the ETag of the compressed form of an answer: other bytes have another strong tag.
+func GzipTag(etag string) string { return etag[:len(etag)-1] + GzipTagEnd }
 
-const gzipTagEnd = `-gzip"`
+// GzipTagEnd is the end of the ETag of a compressed form.
+const GzipTagEnd = `-gzip"`

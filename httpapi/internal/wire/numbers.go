@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import "bytes"
 
@@ -7,14 +7,14 @@ import "bytes"
 // could not be decoded. Who uses neither pays nothing.
 
 const (
-	numbersParam  = "numbers"
-	numbersString = "string"
+	NumbersParam  = "numbers"
+	NumbersString = "string"
 	numbersNumber = "number"
 )
 
-// isWide says whether whole numbers under a name have 64 bits, in answers and bodies alike. A test holds it against the
+// IsWide says whether whole numbers under a name have 64 bits, in answers and bodies alike. A test holds it against the
 // document.
-func isWide(name []byte) bool {
+func IsWide(name []byte) bool {
 	switch string(name) {
 	case "score", "previous_score", "new_score", "min_score", "max_score", "max_delta", "tiebreak", "weight",
 		"rank", "strict_rank", "tied_rank", "dense_rank", "position",
@@ -25,8 +25,8 @@ func isWide(name []byte) bool {
 	return false
 }
 
-// isWideList says whether all numbers right inside of what has a name are wide.
-func isWideList(name []byte) bool {
+// IsWideList says whether all numbers right inside of what has a name are wide.
+func IsWideList(name []byte) bool {
 	switch string(name) {
 	case "fields", "seqs", "limits":
 		return true
@@ -53,8 +53,8 @@ type rewriter struct {
 	name   []byte // of the member whose value comes next, nil in arrays
 }
 
-// appendNumbers appends JSON to dst, with quotes around wide numbers, or without those that are there.
-func appendNumbers(dst, src []byte, quote bool) []byte {
+// AppendNumbers appends JSON to dst, with quotes around wide numbers, or without those that are there.
+func AppendNumbers(dst, src []byte, quote bool) []byte {
 	var room [16]nesting
 	r := rewriter{quote: quote, inside: room[:0]}
 	sent := 0 // of src
@@ -104,7 +104,7 @@ func (r *rewriter) wide() bool {
 	case nestingAll:
 		return true
 	case nestingByName:
-		return isWide(r.name)
+		return IsWide(r.name)
 	}
 	return false
 }
@@ -114,7 +114,7 @@ func (r *rewriter) open() {
 	switch {
 	case r.within() == nestingNone || r.within() == nestingByName && isClients(r.name):
 		in = nestingNone
-	case r.within() == nestingByName && isWideList(r.name):
+	case r.within() == nestingByName && IsWideList(r.name):
 		in = nestingAll
 	}
 	r.inside, r.name = append(r.inside, in), nil

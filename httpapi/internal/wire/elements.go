@@ -1,16 +1,16 @@
-package httpapi
+package wire
 
 import "bytes"
 
-// outline is the form of a JSON text. Of one that is not valid the numbers are some that grow with it.
-type outline struct {
-	elements int // of the arrays of an object, those inside of their elements left out
-	values   int // of all arrays and objects together
-	depth    int // how many of them are inside of each other
+// Outline is the form of a JSON text. Of one that is not valid the numbers are some that grow with it.
+type Outline struct {
+	Elements int // of the arrays of an object, those inside of their elements left out
+	Values   int // of all arrays and objects together
+	Depth    int // how many of them are inside of each other
 }
 
-// outlineOf finds it without decoding anything, in time that is linear in the bytes whatever they are.
-func outlineOf(body []byte) (of outline) {
+// OutlineOf finds it without decoding anything, in time that is linear in the bytes whatever they are.
+func OutlineOf(body []byte) (of Outline) {
 	depth, full := 0, false // full: the array under way has an element
 	for i := 0; i < len(body); i++ {
 		switch body[i] {
@@ -22,20 +22,20 @@ func outlineOf(body []byte) (of outline) {
 			if depth == 2 {
 				full = true
 			}
-			of.values++
+			of.Values++
 			if depth++; depth == 2 {
 				full = false
 			}
-			of.depth = max(of.depth, depth)
+			of.Depth = max(of.Depth, depth)
 		case ']', '}':
 			if depth == 2 && full && body[i] == ']' {
-				of.elements++
+				of.Elements++
 			}
 			depth--
 		case ',':
-			of.values++
+			of.Values++
 			if depth == 2 {
-				of.elements++
+				of.Elements++
 			}
 		case ' ', '\t', '\n', '\r', ':':
 		default:

@@ -1,0 +1,197 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+)
+
+// The types of bodies.
+const (
+	TypeJSON       = "application/json"
+	typeMergePatch = "application/merge-patch+json" // RFC 7396
+)
+
+// DecodeBody decodes a body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members, invalid
+// UTF-8, names of members in another case, and what has too many values or is nested too deep. patch: it may be a merge patch.
+// may is nil for a dst that tells null from a value by itself.
+func DecodeBody(header http.Header, patch bool, body []byte, dst any, may *Emptiness, options ...json.Options) error {
+	if len(body) == 0 {
+		return Malformed(InputError{Detail: "the body is empty, want a JSON object"})
+	}
+	if err := checkContentType(header, patch); err != nil {
+		return err
+	}
+	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst as it is
+		return Malformed(InputError{Detail: "want an object, not null"})
+	}
+	if err := checkOutline(body); err != nil {
+		return err
+	}
+	options = append(options, json.RejectUnknownMembers(true))
+	err := json.Unmarshal(body, dst, options...)
+	if hasQuotedNumber(err) { // once more without the quotes, over the part that was decoded
+		err = json.Unmarshal(AppendNumbers(nil, body, false), dst, options...)
+	}
+	if err != nil {
+		return Malformed(Describe(err))
+	}
+	if may != nil {
+		return may.Check(body)
+	}
+	return nil
+}
+
+// Bounds of every body. They are looked at before a decoder is, so that what a body costs is linear in its bytes: a decoder
+// keeps many bytes for a short value, and where it is, which is as long as the names and as deep as the nesting around it.
+const (
+	MaxValues = 1 << 15 // 1,000 entries with all the fields that a tiebreak can have are 23,000
+	MaxDepth  = 16      // the rules of a board have 4
+)
+
+// checkOutline rejects a body that is beyond them.
+func checkOutline(body []byte) error {
+	of := OutlineOf(body)
+	switch {
+	case of.Depth > MaxDepth:
+		return Malformed(InputError{Detail: fmt.Sprintf("want objects and arrays at most %d inside of each other", MaxDepth)})
+	case of.Values > MaxValues:
+		return Malformed(InputError{Detail: fmt.Sprintf("want at most %d values", MaxValues)})
+	}
+	return nil
+}
+
+// Emptiness says where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out,
+// and what Go makes of them is zero.
+type Emptiness struct {
+	Nullable []string // names of members that may be null; no other value may
+	NonEmpty []string // names of members that may not be "", for want of a rule that says so
+	Opaque   string   // a member that holds what the client likes, checked by who takes it
+}
+
+// Check reads a body that was decoded already, and rejects null and "" where they may not be. Only for what it rejects it asks
+// where that is: the answer is as long as all names around it.
+func (may *Emptiness) Check(body []byte) error {
+	var bad BadFields
+	var name string // of the member that the token is the value of; of an element it is none
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	for !bad.full() {
+		container, n := dec.StackIndex(dec.StackDepth())
+		isName := container == '{' && n%2 == 0
+		if next := dec.PeekKind(); name == may.Opaque && name != "" && dec.StackDepth() == 1 && !isName && (next == '{' || next == '[') {
+			_ = dec.SkipValue() // it was decoded
+			continue
+		}
+		token, err := dec.ReadToken()
+		if err != nil {
+			break // the end
+		}
+		switch {
+		case token.Kind() == '}' || token.Kind() == ']':
+		case isName:
+			name = token.String()
+			continue
+		case token.Kind() == 'n' && !slices.Contains(may.Nullable, name):
+			bad.Add(pointer(dec.StackPointer()), "want a value, not null; what has a default may be left out")
+		case token.Kind() == '"' && slices.Contains(may.NonEmpty, name) && token.String() == "":
+			bad.Add(pointer(dec.StackPointer()), "is empty; what has a default may be left out")
+		}
+		name = ""
+	}
+	return bad.Err()
+}
+
+func checkContentType(h http.Header, mergePatch bool) error {
+	if enc := h.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+		return Reject(CodeNotJSON, "The body has a Content-Encoding; send it as it is.")
+	}
+	ct := h.Get("Content-Type")
+	if ct == TypeJSON {
+		return nil
+	}
+	name, params, err := mime.ParseMediaType(ct)
+	if err != nil || name != TypeJSON && !(mergePatch && name == typeMergePatch) || len(h["Content-Type"]) > 1 {
+		return Reject(CodeNotJSON, "")
+	}
+	for key, value := range params {
+		if key != "charset" || !strings.EqualFold(value, "utf-8") {
+			return Reject(CodeNotJSON, "The only parameter that application/json may have here is charset=utf-8.")
+		}
+	}
+	return nil
+}
+
+// Describe says in the words of the contract where and why JSON could not be decoded.
+func Describe(err error) InputError {
+	var (
+		syntactic *jsontext.SyntacticError
+		semantic  *json.SemanticError
+	)
+	switch {
+	case errors.As(err, &syntactic):
+		detail := fmt.Sprintf("not valid JSON at byte %d: %s", syntactic.ByteOffset, syntactic.Err.Error())
+		return InputError{Pointer: pointer(syntactic.JSONPointer), Detail: Clip(detail)}
+	case errors.As(err, &semantic):
+		return InputError{Pointer: pointer(semantic.JSONPointer), Detail: Clip(wanted(semantic))}
+	default:
+		return InputError{Detail: "not valid JSON"}
+	}
+}
+
+// hasQuotedNumber says whether JSON was not decoded because there is a string where a wide number belongs.
+func hasQuotedNumber(err error) bool {
+	var semantic *json.SemanticError
+	if err == nil || !errors.As(err, &semantic) || semantic.JSONKind != '"' || semantic.GoType == nil {
+		return false
+	}
+	t := semantic.GoType
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Int64 && t != reflect.TypeFor[leaderboard.Micros]()
+}
+
+func pointer(p jsontext.Pointer) string { return Clip(string(p)) }
+
+// wanted names what belongs where another thing was.
+func wanted(e *json.SemanticError) string {
+	if errors.Is(e, json.ErrUnknownName) {
+		return "is not known"
+	}
+	if e.GoType == nil {
+		return "is not of the documented form"
+	}
+	t := e.GoType
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[leaderboard.Micros]() {
+		if e.Err != nil && e.JSONKind == '"' {
+			return e.Err.Error()
+		}
+		return "want an RFC 3339 time in a string"
+	}
+	switch t.Kind() {
+	case reflect.Int64:
+		return "want a JSON integer from -9223372036854775808 to 9223372036854775807, without fraction or exponent"
+	case reflect.Int:
+		return "want a JSON integer"
+	case reflect.String:
+		return "want a string"
+	case reflect.Slice:
+		return "want an array"
+	case reflect.Struct, reflect.Map:
+		return "want an object"
+	}
+	return "is not of the documented form"
+}
