@@ -16,16 +16,16 @@ help: ## list the targets
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
 
-# One set of servers for the whole run; see internal/testenv. Tests wait more than they work: four packages at a time suit two cores.
+# One set of servers for the whole run; see internal/testenv. Tests wait more than they work: three packages at a time suit two cores.
 test: cc ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
-	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 4 -timeout 20m $$args
+	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 25m $$args
 	$(GO) test -C tools ./...
 else
-	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 4 -timeout 20m $(TESTARGS)
+	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 25m $(TESTARGS)
 endif
 
 nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -89,8 +91,36 @@ func (s *Server) Kill() error {
 }
 
 // Pause stops the process where it stands: connections stay open and nothing
-// answers. Resume lets it go on.
-func (s *Server) Pause() error { return s.signal(syscall.SIGSTOP) }
+// answers. It returns when no thread of it runs any more, where the system tells
+// (Linux). Resume lets it go on.
+func (s *Server) Pause() error {
+	if err := s.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for late := time.Now().Add(pauseLimit); s.runs(); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			return fmt.Errorf("pause of %s: it still runs after %s", s.Kind, pauseLimit)
+		}
+	}
+	return nil
+}
+
+// pauseLimit is how long the threads of a process may take to stop, beside
+// whatever else the machine does.
+const pauseLimit = 10 * time.Second
+
+// runs reports whether a thread of the process is not stopped.
+func (s *Server) runs() bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.PID))
+	for _, path := range threads {
+		stat, err := os.ReadFile(path)
+		_, state, found := strings.Cut(string(stat), ") ")
+		if err == nil && found && !strings.HasPrefix(state, "T") {
+			return true
+		}
+	}
+	return false
+}
 
 // Resume ends a Pause.
 func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
