@@ -39,7 +39,7 @@ const (
 	// marked stale.
 	catalogStale = catalogApart + catalogTimeout
 	// pastKept is how long it may take until it is known that a past period was closed or given up: housekeeping tells nobody.
-	pastKept = 10 * time.Second
+	pastKept = time.Second
 )
 
 // Catalog knows boards and their periods by name. What it says of a board holds until the watch shows that boards have
@@ -48,15 +48,16 @@ const (
 // machine does not matter. Before it says that a period has not begun, it waits for another reading. A board that cannot be read
 // again, for whatever reason, is marked stale, and no other board is. It may be used concurrently.
 type Catalog struct {
-	boards Boards
-	opts   CatalogOptions
-	now    func() time.Time
-	listed *memo[string, *listed]
-	past   *memo[pastPeriods, []leaderboard.Period]
-	chosen *memo[selection, []string]
-	serial atomic.Int64 // of the last listed
-	forgot atomic.Int64 // how often a board's labels may have changed
-	asking calls[string, *listed]
+	boards    Boards
+	opts      CatalogOptions
+	now       func() time.Time
+	listed    *memo[string, *listed]
+	past      *memo[pastPeriods, []leaderboard.Period]
+	chosen    *memo[selection, []string]
+	serial    atomic.Int64              // of the last listed
+	clockRead atomic.Pointer[time.Time] // when it was last read for a period that has not begun
+	forgot    atomic.Int64              // how often a board's labels may have changed
+	asking    calls[string, *listed]
 }
 
 // listed is a board and its current periods. It is shared; nobody writes to it.
@@ -193,7 +194,7 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	}
 	k, p, err := c.period(ctx, k, w, period, called)
 	if c.mayHaveBegun(err) {
-		if err = c.opts.Watch.Wait(ctx, leaderboard.BoardsPeriod); err == nil {
+		if err = c.readClock(ctx, called); err == nil {
 			k, p, err = c.period(ctx, k, w, period, called)
 		}
 	}
@@ -203,6 +204,26 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	ref := p.Ref(&k.value.Board)
 	ref.Stale = k.stale(called)
 	return ref, k.value.Board, nil
+}
+
+// looksApart lies between two readings of the clock for periods that have not begun: all who ask for them meanwhile share the
+// next.
+const looksApart = 50 * time.Millisecond
+
+// readClock returns when the clock has been read after a moment.
+func (c *Catalog) readClock(ctx context.Context, after time.Time) error {
+	w := c.opts.Watch
+	if last := c.clockRead.Load(); last != nil {
+		if rest := looksApart - c.now().Sub(*last); rest > 0 && !pause(ctx, rest) {
+			return ctx.Err()
+		}
+		if _, sent, ok := w.Clock(); ok && sent.After(after) {
+			return nil
+		}
+	}
+	now := c.now()
+	c.clockRead.Store(&now)
+	return w.Wait(ctx, leaderboard.BoardsPeriod)
 }
 
 // mayHaveBegun reports whether an error is that a period has not begun by the clock as it is known here, while the watch can

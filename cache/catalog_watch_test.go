@@ -1,8 +1,10 @@
 package cache
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -186,4 +188,48 @@ func BenchmarkResolve(b *testing.B) {
 	if n := failed.Load(); n > 0 {
 		b.Errorf("%d failed", n)
 	}
+}
+
+// countedModel counts the statements of a watch.
+type countedModel struct {
+	*storetest.Model
+	statements atomic.Int64
+}
+
+func (m *countedModel) Revisions(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
+	m.statements.Add(1)
+	time.Sleep(time.Millisecond)
+	return m.Model.Revisions(ctx, ids)
+}
+
+// TestFuturePeriodsCostFewStatements: all who ask for periods that have not begun share readings of the clock.
+func TestFuturePeriodsCostFewStatements(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &countedModel{Model: storetest.NewModel()}
+		w := watch.New(m, watch.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.Run(ctx)
+		m.SetNow(leaderboard.MicrosOf(time.Now()))
+		if _, _, err := m.PutBoard(ctx, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
+			t.Fatal(err)
+		}
+		c := NewCatalog(m, CatalogOptions{Watch: w})
+		end, clients := time.Now().Add(10*time.Second), sync.WaitGroup{}
+		for range 50 {
+			clients.Go(func() {
+				for time.Now().Before(end) {
+					if _, _, err := c.Resolve(ctx, "b", "day", "2031-01-01"); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		clients.Wait()
+		if n := m.statements.Load(); n > 600 { // one in 50 ms for them, and one for the watch
+			t.Errorf("%d statements in 10 s", n)
+		}
+		cancel()
+		time.Sleep(time.Second)
+	})
 }

@@ -12,6 +12,7 @@ import (
 // Sizes of kept answers in bytes, roughly, with the JSON that is kept of them.
 const (
 	answerBytes = 600
+	stateBytes  = 100
 	entryBytes  = 220
 )
 
@@ -32,7 +33,7 @@ func newKept(o *ReaderOptions) *kept {
 func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
 	h, ok := k.answers.get(q.key)
 	now := k.opts.Now()
-	if !ok || h.age(now) > k.opts.StaleLimit || h.answer.At(0).Seq < q.minSeq() {
+	if !ok || h.age(now) > k.opts.StaleLimit || !h.reaches(q) {
 		q.last = k.top(q)
 		return nil, nil
 	}
@@ -49,6 +50,12 @@ func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v watch.Verdict, _ int) bool {
 	if v == watch.VerdictDiverged {
 		k.answers.delete(q.key)
+		if page, ok := q.question.(*pageQuestion); ok {
+			if key, ok := topKeyOf(page); ok {
+				k.tops.delete(key)
+			}
+		}
+		q.last = nil
 	}
 	return false
 }
@@ -57,17 +64,22 @@ func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v w
 // is encoded once.
 func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
 	next := &keptAnswer{answer: a.From(leaderboard.SourceLocal, false), at: k.opts.Now()}
-	k.answers.update(q.key, answerBytes+entryBytes*a.Len(), func(last *keptAnswer, ok bool) *keptAnswer {
-		if ok && last.isAt(q, a) {
-			next = last
+	out, bytes := next.answer, len(q.key)+answerBytes+stateBytes*len(q.refs())+entryBytes*a.Len()
+	k.answers.update(q.key, bytes, func(last *keptAnswer, ok bool) *keptAnswer {
+		switch {
+		case ok && last.isAt(q, a):
+			next, out = last, last.answer
 			last.found(k.opts.Now())
+			return last
+		case ok && last.isNewer(q, a):
+			return last
 		}
 		return next
 	})
 	if page, ok := q.question.(*pageQuestion); ok {
 		k.putTop(q, page, next)
 	}
-	return next.answer
+	return out
 }
 
 const (
@@ -97,7 +109,7 @@ func (k *kept) putTop(q question, of *pageQuestion, page *keptAnswer) {
 		return
 	}
 	k.tops.update(key, answerBytes+entryBytes*page.answer.Len(), func(last *keptAnswer, ok bool) *keptAnswer {
-		if ok && last.isAt(q, page.answer) && last.answer.Len() > page.answer.Len() {
+		if ok && (last.isNewer(q, page.answer) || last.isAt(q, page.answer) && last.answer.Len() > page.answer.Len()) {
 			return last
 		}
 		return page
@@ -115,7 +127,7 @@ func (k *kept) top(q *asked) *keptAnswer {
 		return nil
 	}
 	h, ok := k.tops.get(key)
-	if !ok || h.age(k.opts.Now()) > k.opts.StaleLimit || h.answer.At(0).Seq < q.minSeq() {
+	if !ok || h.age(k.opts.Now()) > k.opts.StaleLimit || !h.reaches(q) {
 		return nil
 	}
 	last := h.answer.(*leaderboard.Page)

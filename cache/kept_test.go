@@ -329,6 +329,60 @@ func TestCallsAreShared(t *testing.T) {
 	})
 }
 
+// TestErrorsOfJoinedCalls: a reader who joins a call that began before, and gets an error of it, which has no state to be judged
+// by, is answered by another one: what it asks for may have been committed meanwhile.
+func TestErrorsOfJoinedCalls(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err    error
+		minSeq int64
+	}{"not ranked": {leaderboard.ErrNotRanked, 0}, "seq ahead": {nil, 4}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slowDatabase{seq: 3, err: c.err, slow: 2 * time.Second}
+			r := watched(t, s)
+			go func() { _, _ = askErr(t, r, c.minSeq) }()
+			time.Sleep(time.Second)
+			s.set(4, nil, 0)
+			time.Sleep(500 * time.Millisecond)
+			if page, err := askErr(t, r, c.minSeq); err != nil || page.Seq != 4 || page.Stale {
+				t.Errorf("%s: %+v, %v", name, page, err)
+			}
+			time.Sleep(2 * time.Second) // let the first call end
+		})
+	}
+}
+
+// TestOlderAnswersAreNotKept: of two answers that were judged one after the other, the newer stays, whichever is kept last.
+func TestOlderAnswersAreNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowDatabase{seq: 4}
+		r := keeping(s)
+		older := *ask(t, r, 0)
+		older.Seq = 3
+		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
+		q := newAsked(pageQuestion{about{ref}, leaderboard.PageQuery{Limit: 3, Offset: 5}})
+		if out := r.kept.put(q, &older); out.At(0).Seq != 3 {
+			t.Errorf("its reader gets %+v", out)
+		}
+		s.set(4, leaderboard.ErrUnavailable, 0)
+		time.Sleep(time.Second)
+		want(t, ask(t, r, 0), 4, leaderboard.SourceLocal, true)
+	})
+}
+
+// TestKeptBytes: an answer about many periods counts for each of them.
+func TestKeptBytes(t *testing.T) {
+	t.Parallel()
+	r := keeping(&slowDatabase{})
+	refs := make([]leaderboard.PeriodRef, leaderboard.MaxCombined)
+	q := newAsked(combinedMemberQuestion{several{refs}, leaderboard.CombinedMemberQuery{Member: "m"}})
+	r.kept.put(q, &leaderboard.CombinedStandings{States: make([]leaderboard.State, len(refs))})
+	if _, bytes := r.kept.answers.size(); bytes < len(q.key)+len(refs)*stateBytes {
+		t.Errorf("%d bytes", bytes)
+	}
+}
+
 func TestCallPanics(t *testing.T) {
 	t.Parallel()
 	r := keeping(&slowDatabase{seq: 1})

@@ -108,6 +108,26 @@ func (h *keptAnswer) isAt(q question, a leaderboard.Answered) bool {
 	return true
 }
 
+// isNewer reports whether the answer is of a newer state of a period than another one.
+func (h *keptAnswer) isNewer(q question, a leaderboard.Answered) bool {
+	for i := range q.refs() {
+		if mine, other := h.answer.At(i), a.At(i); mine.Incarnation == other.Incarnation && mine.Seq > other.Seq {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches reports whether the answer is as new as a question wants it.
+func (h *keptAnswer) reaches(q question) bool {
+	for i := range q.refs() {
+		if h.answer.At(i).Seq < q.minSeq(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // stale returns the answer marked stale, one object for all who get it.
 func (h *keptAnswer) stale() leaderboard.Answered {
 	if a := h.marked.Load(); a != nil {
@@ -121,12 +141,18 @@ func (h *keptAnswer) stale() leaderboard.Answered {
 // sharedKey is what is asked for once for all who ask for it at the same time. Who needs a newer state shares no call that may
 // bring an older one.
 type sharedKey struct {
-	of     layer
-	key    string
-	minSeq int64
+	of       layer
+	key      string
+	minimums string // of seq
 }
 
-func (q *asked) shared(of layer) sharedKey { return sharedKey{of, q.key, q.minSeq()} }
+func (q *asked) shared(of layer) sharedKey {
+	minimums := make([]byte, 0, 16)
+	for i := range q.refs() {
+		minimums = appendInts(minimums, q.minSeq(i))
+	}
+	return sharedKey{of, q.key, string(minimums)}
+}
 
 // wait waits for an answer; with another one to tell in its place, for StaleWait after it was asked for, and longer only while
 // the database answers: so a server that hangs delays one reader, not all.
@@ -183,7 +209,7 @@ type ahead struct{ watch *watch.Watch }
 
 // find implements layer. The statement of the watch is sent after the call.
 func (l ahead) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
-	refs, minSeq := q.refs(), q.minSeq()
+	refs, minSeq := q.refs(), q.minSeq(0)
 	if minSeq == 0 || l.watch == nil || len(refs) != 1 {
 		return nil, nil
 	}

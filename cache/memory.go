@@ -58,7 +58,7 @@ func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered,
 				m.opts.Resident.Drop(refs[i].ID, p)
 			}
 			moved = false
-		case a.At(i).Seq < max(q.minSeq(), refs[i].LastSeq) || m.opts.Watch.Judge(refs[i].ID, a.At(i).Revision) != watch.VerdictFresh:
+		case a.At(i).Seq < max(q.minSeq(i), refs[i].LastSeq) || m.opts.Watch.Judge(refs[i].ID, a.At(i).Revision) != watch.VerdictFresh:
 			moved = moved && m.opts.Resident.Await(ctx, refs[i].ID, p, a.At(i).Revision)
 		}
 	}

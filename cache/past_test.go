@@ -144,3 +144,22 @@ func TestPastIsKept(t *testing.T) {
 		time.Sleep(10 * time.Second) // for what goes on in the background
 	})
 }
+
+// TestPastIsAsNewAsWanted: what is kept of closed periods is not told to a reader who knows of a later correction.
+func TestPastIsAsNewAsWanted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newPastWorld(t)
+		w.want("at first", w.refs(), false, []int{3}, " 1/2 1/2 1/2 2/2")
+		w.want("again", w.refs(), false, nil, " 1/2 1/2 1/2 2/2")
+		remove := leaderboard.RemoveRequest{Board: "b", PeriodID: w.refs()[3].ID, Member: "b", Reopen: true, Actor: "boss"}
+		if _, err := w.model.Remove(t.Context(), remove); err != nil {
+			t.Fatal(err)
+		}
+		refs := w.refs() // whose LastSeq is that of the correction
+		got, err := w.Past(t.Context(), refs, "a")
+		if err != nil || got[3].Seq < refs[3].LastSeq {
+			t.Errorf("asked for seq %d: %+v, %v", refs[3].LastSeq, got[3].State, err)
+		}
+	})
+}

@@ -14,7 +14,7 @@ import (
 // question is what is asked about one or several periods.
 type question interface {
 	refs() []leaderboard.PeriodRef
-	minSeq() int64
+	minSeq(i int) int64 // of the answer about the i-th of them
 	// appendKey appends all that decides the answer besides the periods and how new it has to be.
 	appendKey(b []byte) []byte
 	// ask puts the question to a layer that answers any.
@@ -81,7 +81,7 @@ type pageQuestion struct {
 	leaderboard.PageQuery
 }
 
-func (q *pageQuestion) minSeq() int64 { return q.MinSeq }
+func (q *pageQuestion) minSeq(int) int64 { return q.MinSeq }
 
 func (q *pageQuestion) appendKey(b []byte) []byte {
 	b = appendText(append(b, 'p'), ranksOf(q.Mode), q.After, q.Around)
@@ -109,7 +109,7 @@ type membersQuestion struct {
 	leaderboard.MembersQuery
 }
 
-func (q *membersQuestion) minSeq() int64 { return q.MinSeq }
+func (q *membersQuestion) minSeq(int) int64 { return q.MinSeq }
 
 func (q *membersQuestion) appendKey(b []byte) []byte {
 	b = appendText(append(b, 'm'), ranksOf(q.Mode), q.Self)
@@ -130,7 +130,7 @@ type scoreQuestion struct {
 	leaderboard.ScoreQuery
 }
 
-func (q *scoreQuestion) minSeq() int64 { return q.MinSeq }
+func (q *scoreQuestion) minSeq(int) int64 { return q.MinSeq }
 
 func (q *scoreQuestion) appendKey(b []byte) []byte {
 	return appendInts(append(b, 's'), q.Score, q.Tiebreak)
@@ -145,7 +145,7 @@ type distributionQuestion struct {
 	leaderboard.DistributionQuery
 }
 
-func (q *distributionQuestion) minSeq() int64 { return q.MinSeq }
+func (q *distributionQuestion) minSeq(int) int64 { return q.MinSeq }
 
 func (q *distributionQuestion) appendKey(b []byte) []byte {
 	return appendInts(append(b, 'd'), int64(q.Buckets))
@@ -162,7 +162,7 @@ func (*distributionQuestion) mayBeIn(*topn.Copies) bool { return false }
 type several struct{ periods []leaderboard.PeriodRef }
 
 func (q *several) refs() []leaderboard.PeriodRef { return q.periods }
-func (*several) minSeq() int64                   { return 0 }
+func (q *several) minSeq(i int) int64            { return q.periods[i].LastSeq }
 func (*several) mayBeIn(*topn.Copies) bool       { return false }
 func (*several) weight() int64                   { return residency.WeightDeep }
 func (*several) forMany() bool                   { return false }

@@ -52,7 +52,8 @@ func NewTail(memory int64) *Tail {
 	return &Tail{memory: cmp.Or(memory, tailBytes), now: time.Now, next: map[place]*held{}}
 }
 
-// Add takes a commit. One that it has is passed over.
+// Add takes a commit. One that it has is passed over. One that starts where another did takes its place: the database has lost
+// that, with a failover or a restore.
 func (t *Tail) Add(commit leaderboard.Commit) {
 	h := &held{commit: commit, at: t.now(), bytes: int64(len(commit.Changes)) * changeBytes}
 	for i := range commit.Changes {
@@ -61,7 +62,10 @@ func (t *Tail) Add(commit leaderboard.Commit) {
 	at := place{commit.PeriodID, commit.From()}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, known := t.next[at]; known {
+	for t.oldest != nil && h.at.Sub(t.oldest.at) > tailAge {
+		t.drop()
+	}
+	if known := t.next[at]; known != nil && known.commit.To() == commit.To() {
 		return
 	}
 	if t.next[at] = h; t.newest == nil {
@@ -71,15 +75,28 @@ func (t *Tail) Add(commit leaderboard.Commit) {
 	}
 	t.newest = h
 	t.bytes += h.bytes
-	for t.oldest != nil && (t.bytes > t.memory || h.at.Sub(t.oldest.at) > tailAge) {
+	for t.oldest != nil && t.bytes > t.memory {
 		t.drop()
+	}
+}
+
+// Forget forgets the commits of a period that has diverged from them.
+func (t *Tail) Forget(period int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for at := range t.next {
+		if at.period == period {
+			delete(t.next, at)
+		}
 	}
 }
 
 // drop forgets the oldest commit. It is called with mu held.
 func (t *Tail) drop() {
 	h := t.oldest
-	delete(t.next, place{h.commit.PeriodID, h.commit.From()})
+	if at := (place{h.commit.PeriodID, h.commit.From()}); t.next[at] == h {
+		delete(t.next, at)
+	}
 	t.bytes -= h.bytes
 	if t.oldest = h.next; t.oldest == nil {
 		t.newest = nil
@@ -91,10 +108,11 @@ func (t *Tail) drop() {
 func (t *Tail) After(period int64, from leaderboard.Revision, changes int) []leaderboard.Commit {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	now := t.now()
 	var out []leaderboard.Commit
 	for changes > 0 {
 		h, ok := t.next[place{period, from}]
-		if !ok {
+		if !ok || now.Sub(h.at) > tailAge {
 			break
 		}
 		out, from, changes = append(out, h.commit), h.commit.To(), changes-max(1, len(h.commit.Changes))

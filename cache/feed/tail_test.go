@@ -63,6 +63,38 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// TestTailFollowsTheDatabase: a commit that the database has lost gives way to the one that took its place, is not told for
+// long, and not at all once it is known to be lost.
+func TestTailFollowsTheDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tail := NewTail(0)
+		lost := commit(1, 5, 1)
+		tail.Add(lost)
+		time.Sleep(time.Second)
+		real := commit(1, 5, 1)
+		real.CommittedAt += 1000
+		tail.Add(real)
+		if got := tail.After(1, real.From(), 100); len(got) != 1 || got[0].To() != real.To() {
+			t.Errorf("after a failover: %+v", got)
+		}
+		time.Sleep(tailAge - time.Second/2) // of the lost one; the other one stays
+		tail.Add(commit(2, 1, 1))
+		if got := tail.After(1, real.From(), 100); len(got) != 1 || got[0].To() != real.To() {
+			t.Errorf("when the lost one is forgotten: %+v", got)
+		}
+		time.Sleep(time.Hour)
+		if got := tail.After(1, real.From(), 100); got != nil {
+			t.Errorf("after an hour: %+v", got)
+		}
+		tail.Add(lost)
+		tail.Forget(1)
+		if got := tail.After(1, lost.From(), 100); got != nil {
+			t.Errorf("though it was forgotten: %+v", got)
+		}
+	})
+}
+
 // TestTailIsBounded: it takes no more memory than it may, and keeps nothing for long; the newest stay.
 func TestTailIsBounded(t *testing.T) {
 	t.Parallel()

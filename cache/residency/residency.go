@@ -172,7 +172,7 @@ func (r *Periods) Committed(id int64, commit leaderboard.Commit) {
 // Shown takes what the watch showed of periods. It does not block.
 func (r *Periods) Shown(revisions map[int64]leaderboard.Revision) {
 	for id, revision := range revisions {
-		if t, ok := r.tenants.Load(id); ok && t.(*tenant).hear(revision) {
+		if t, ok := r.tenants.Load(id); ok && t.(*tenant).shown(revision) {
 			r.dirty.put(t.(*tenant))
 		}
 	}
@@ -205,6 +205,7 @@ func (r *Periods) Await(ctx context.Context, id int64, p *resident.Period, from 
 
 // Drop gives a period up that the database has denied.
 func (r *Periods) Drop(id int64, p *resident.Period) {
+	r.opts.Tail.Forget(id)
 	if t, ok := r.tenants.Load(id); ok {
 		r.leave(t.(*tenant), p)
 	}

@@ -284,6 +284,35 @@ func TestGivenUp(t *testing.T) {
 	})
 }
 
+// TestHeardBeforeARestore: what was heard of a state that the database has lost has nobody read the log for it.
+func TestHeardBeforeARestore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, mib)
+		ref := w.board("b", leaderboard.Rules{}, 20)
+		p := w.read(ref, 10)
+		at := p.At().Revision
+		lost := at
+		lost.Seq, lost.AsOf = at.Seq+100, at.AsOf+5
+		w.periods.Shown(map[int64]leaderboard.Revision{ref.ID: lost})
+		synctest.Wait()
+		w.periods.Drop(ref.ID, p)
+		if w.read(ref, 10) == nil {
+			t.Fatal("it was not loaded again")
+		}
+		synctest.Wait()
+		before := w.reads.Load()
+		for range 100 {
+			w.periods.Shown(map[int64]leaderboard.Revision{ref.ID: at})
+			synctest.Wait()
+			time.Sleep(50 * time.Millisecond)
+		}
+		if n := w.reads.Load() - before; n > 0 {
+			t.Errorf("the log was read %d times though nothing is lacking", n)
+		}
+	})
+}
+
 // TestNoMemory: without memory nothing is loaded.
 func TestNoMemory(t *testing.T) {
 	t.Parallel()

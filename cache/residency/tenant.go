@@ -60,6 +60,14 @@ func (t *tenant) hear(r leaderboard.Revision) bool {
 	return t.lacks()
 }
 
+// shown takes down what the database was at, which after a restore is less than it had come to, and reports as hear does.
+func (t *tenant) shown(r leaderboard.Revision) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.heard = r
+	return t.lacks()
+}
+
 // lacks reports whether what is in memory lacks commits. It is called with mu held.
 func (t *tenant) lacks() bool {
 	p := t.period.Load()

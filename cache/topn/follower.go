@@ -153,8 +153,11 @@ func (b *backlog) notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	if b.since.IsZero() {
 		b.since = time.Now()
 	}
-	if b.to == (leaderboard.Revision{}) { // so far a CatchUp
-		b.from = commit.From()
+	switch from := commit.From(); {
+	case b.to == (leaderboard.Revision{}): // so far a CatchUp
+		b.from = from
+	case from.Seq < b.to.Seq: // the database was restored, or this is old news
+		b.fromLog = true
 	}
 	b.ref, b.to, b.onTurn = ref, commit.To(), false
 }
@@ -256,6 +259,7 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 	defer f.mu.Unlock()
 	if !b.fromLog && b.from.Seq >= b.to.Seq {
 		delete(f.backlogs, idOf(b.ref))
+		f.copies.left.Delete(idOf(b.ref))
 		return batch{}, false
 	}
 	next := batch{backlog: *b}
@@ -346,7 +350,10 @@ func (f *Follower) apply(b batch) error {
 			return err
 		}
 		report.Seq, report.Changes = out.ToSeq, 0
-	case EffectShort, EffectDiverged:
+	case EffectDiverged:
+		f.opts.Tail.Forget(b.ref.ID)
+		f.opts.Demand(b.ref)
+	case EffectShort:
 		f.opts.Demand(b.ref)
 	}
 	report.Lag = time.Since(b.since)

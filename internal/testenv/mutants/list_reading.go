@@ -124,11 +124,11 @@ func ofReading() []mutant {
 	return []mutant{
 		{
 			"A5", "a kept answer below min_seq is served", "cache/kept.go",
-			"h.age(now) > k.opts.StaleLimit || h.answer.At(0).Seq < q.minSeq() {", "h.age(now) > k.opts.StaleLimit {", "cache TestKeptMinSeq",
+			"h.age(now) > k.opts.StaleLimit || !h.reaches(q) {", "h.age(now) > k.opts.StaleLimit {", "cache TestKeptMinSeq",
 		},
 		{
 			"D5", "answers are served stale for ever", "cache/kept.go",
-			`if !ok || h.age(now) > k.opts.StaleLimit || h`, `if !ok || h`, "cache TestReaderServesStale",
+			`if !ok || h.age(now) > k.opts.StaleLimit ||`, `if !ok ||`, "cache TestReaderServesStale",
 		},
 		{
 			"D1", "an answer of which nothing is known is called fresh", "cache/reader.go",
