@@ -468,3 +468,34 @@ func TestOutdatedBeforeItGoesOut(t *testing.T) {
 		}
 	})
 }
+
+// absent is a layer that knows of no entry, at a state that nobody can judge.
+type absent struct{}
+
+func (absent) find(context.Context, *asked) (leaderboard.Answered, error) {
+	return states{{Revision: leaderboard.Revision{Seq: 3}}}, leaderboard.ErrNotRanked
+}
+
+func (absent) outdated(context.Context, *asked, leaderboard.Answered, watch.Verdict, int) bool {
+	return false
+}
+
+// TestAwaySaysNothingOfAbsence: while the database is away, that a copy has no entry of a member is no answer: it may have been
+// added since.
+func TestAwaySaysNothingOfAbsence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := &revisions{}
+		source.away.Store(true)
+		w := watch.New(source, watch.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(ctx)
+		r := NewReader(nil, still{}, ReaderOptions{Watch: w})
+		r.forOne = []layer{absent{}}
+		_, err := r.Members(ctx, leaderboard.PeriodRef{ID: 1}, leaderboard.MembersQuery{Members: []string{"m"}})
+		if !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrNotRanked) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -50,10 +50,8 @@ func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v watch.Verdict, _ int) bool {
 	if v == watch.VerdictDiverged {
 		k.answers.delete(q.key)
-		if page, ok := q.question.(*pageQuestion); ok {
-			if key, ok := topKeyOf(page); ok {
-				k.tops.delete(key)
-			}
+		if key, _, ok := topKeyOf(q); ok {
+			k.tops.delete(key)
 		}
 		q.last = nil
 	}
@@ -76,9 +74,7 @@ func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
 		}
 		return next
 	})
-	if page, ok := q.question.(*pageQuestion); ok {
-		k.putTop(q, page, next)
-	}
+	k.putTop(q, next)
 	return out
 }
 
@@ -95,16 +91,18 @@ type topKey struct {
 	short   bool // two pages of each are remembered
 }
 
-// topKeyOf returns what the first page of a period that still changes is remembered under; ok is false for other pages.
-func topKeyOf(q *pageQuestion) (key topKey, ok bool) {
-	if !q.forMany() || q.Limit > topLimit || q.about[0].Closed {
-		return key, false
+// topKeyOf returns what the first page of a period that still changes is remembered under, and the question for it; ok is false
+// for other questions.
+func topKeyOf(q *asked) (key topKey, page *pageQuestion, ok bool) {
+	page, ok = q.question.(*pageQuestion)
+	if !ok || !page.forMany() || page.Limit > topLimit || page.about[0].Closed {
+		return key, nil, false
 	}
-	return topKey{string(appendPeriods(nil, q.refs())), q.Mode, q.Limit <= leaderboard.DefaultLimit}, true
+	return topKey{string(appendPeriods(nil, page.refs())), page.Mode, page.Limit <= leaderboard.DefaultLimit}, page, true
 }
 
-func (k *kept) putTop(q question, of *pageQuestion, page *keptAnswer) {
-	key, ok := topKeyOf(of)
+func (k *kept) putTop(q *asked, page *keptAnswer) {
+	key, _, ok := topKeyOf(q)
 	if !ok {
 		return
 	}
@@ -118,11 +116,7 @@ func (k *kept) putTop(q question, of *pageQuestion, page *keptAnswer) {
 
 // top returns a first page, cut to the limit, to be told in the place of a failure; nil when there is none.
 func (k *kept) top(q *asked) *keptAnswer {
-	page, ok := q.question.(*pageQuestion)
-	if !ok {
-		return nil
-	}
-	key, ok := topKeyOf(page)
+	key, page, ok := topKeyOf(q)
 	if !ok {
 		return nil
 	}

@@ -92,7 +92,9 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 			}
 			return nil, err
 		case a == nil || err != nil:
-			failure = errors.Join(failure, err)
+			if !isAnswer(err) { // one that could not be judged is no answer, and no failure either
+				failure = errors.Join(failure, err)
+			}
 		case verdict == watch.VerdictFresh:
 			return r.found(l, q, a), nil
 		case l != r.kept && (verdict == watch.VerdictUnknown || l == r.database):
