@@ -24,13 +24,11 @@ func (k SettingsKey) String() string { return string(k.Scope) + ":…" }
 
 // Keyring finds the keys of the database.
 type Keyring interface {
-	// Find returns the key with an id and the hash of its secret. It is called for every request with a key: for a key that
-	// is known it answers from memory. A change of a key counts within a second of its commit, and while the database is
-	// away keys that are known go on for a while. Nobody writes to the key. Errors: ErrKeyNotFound (also for another
-	// secret), ErrKeyRevoked, ErrKeyExpired, ErrUnavailable, ErrOverloaded.
+	// Find returns the key with an id and the hash of its secret, from memory. It is called for every request with a key. A
+	// change of a key counts within a second of its commit, and while the database is away keys go on for a while. The key
+	// must not be written to. Errors: ErrKeyNotFound (also for another secret), ErrKeyRevoked, ErrKeyExpired,
+	// ErrUnavailable.
 	Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error)
-	// Knows says whether Find needs nobody for a key with an id.
-	Knows(id string) bool
 }
 
 // access is who may use a route. A route has to say it: New panics for the zero value, which is the strictest besides.
@@ -102,8 +100,7 @@ func newKeyring(keys []SettingsKey, others Keyring) keyring {
 
 // find returns the request's key, nil without one. An unknown key is rejected everywhere, so that a mistyped one does
 // not go unnoticed until the first private board.
-// mayLookUp is asked before anybody else is asked for one that is not known here.
-func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func() error) (*leaderboard.Key, error) {
+func (ring *keyring) find(r *http.Request, now time.Time) (*leaderboard.Key, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
 		return nil, nil // no key is an answer
@@ -120,11 +117,6 @@ func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func() error
 	id, ok := leaderboard.KeyIDIn(secret)
 	if !ok || ring.others == nil {
 		return nil, errUnknownKey()
-	}
-	if !ring.others.Knows(id) {
-		if err := mayLookUp(); err != nil {
-			return nil, err
-		}
 	}
 	key, err := ring.others.Find(r.Context(), id, hash, now)
 	switch {

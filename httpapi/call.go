@@ -224,18 +224,18 @@ func (c *call) run() (err error) {
 
 // authenticate finds the key of the request. One that is not good is an attempt of the caller's address.
 func (c *call) authenticate() error {
-	if err := c.findKey(c.start, c.attemptsLeft); err != nil {
+	if err := c.findKey(c.start); err != nil {
 		return c.attempt(err)
 	}
 	return nil
 }
 
 // findKey finds the key of the request as it is now.
-func (c *call) findKey(now time.Time, mayLookUp func() error) error {
+func (c *call) findKey(now time.Time) error {
 	if c.route.access == accessAnyone {
 		return nil
 	}
-	key, err := c.shared.keys.find(c.r, now, mayLookUp)
+	key, err := c.shared.keys.find(c.r, now)
 	if err == nil && key != nil {
 		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
 	}
@@ -246,7 +246,7 @@ func (c *call) findKey(now time.Time, mayLookUp func() error) error {
 // route. It counts for nobody: the key was good when the answer began, so it is no attempt, and what others try from the
 // same address has no say in it. An answer that cannot be had now is no reason.
 func (c *call) mayGoOn(now time.Time) error {
-	err := c.findKey(now, func() error { return nil })
+	err := c.findKey(now)
 	if err == nil {
 		err = c.denied()
 	}
@@ -319,9 +319,6 @@ func (c *call) mayFilter() error {
 
 // covers reports whether the request's key is for a board; a request without a key is not limited to some.
 func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
-
-// attemptsLeft is nil when a key that is not known here may be looked up for who asks.
-func (c *call) attemptsLeft() error { return c.shared.gate.attemptsLeft(c.w, c.r) }
 
 // attempt makes of a key that is not good what it is answered with.
 func (c *call) attempt(err error) error { return c.shared.gate.attempt(c.w, c.r, err) }

@@ -23,8 +23,6 @@ func (k *oneKey) Find(_ context.Context, id string, _ leaderboard.KeyHash, _ tim
 	return (*leaderboard.Key)(k), nil
 }
 
-func (k *oneKey) Knows(id string) bool { return id == k.ID }
-
 // withKey makes an API know a key of the database, and returns how it is used.
 func withKey(t *testing.T, scope leaderboard.Scope, boards ...string) (e *env, key string) {
 	t.Helper()

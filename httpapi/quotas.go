@@ -19,8 +19,6 @@ type Quotas interface {
 	Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
 	// Attempt charges an address for a request with a key that is not good.
 	Attempt(from netip.Addr) leaderboard.Allowance
-	// NextAttempt returns what would become of the next Attempt of an address.
-	NextAttempt(from netip.Addr) leaderboard.Allowance
 }
 
 // heavyMembers is how many members of one question are a unit of heavy work.
@@ -84,20 +82,6 @@ func (g *quotaGate) attempt(w http.ResponseWriter, r *http.Request, err error) e
 	}
 	a := g.quotas.Attempt(from)
 	return cmp.Or(tooManyAttempts(w, &a), err)
-}
-
-// attemptsLeft is nil when a key that is not known here may be looked up: for who has sent too many that were not good it
-// is not.
-func (g *quotaGate) attemptsLeft(w http.ResponseWriter, r *http.Request) error {
-	if g.quotas == nil {
-		return nil
-	}
-	from := g.client(r)
-	if !from.IsValid() {
-		return nil
-	}
-	a := g.quotas.NextAttempt(from)
-	return tooManyAttempts(w, &a)
 }
 
 // policyAttempts is the name of the quota for keys that are not good.

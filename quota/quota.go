@@ -67,7 +67,7 @@ func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) l
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
 	}
-	return q.charge(q.keys.get(id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c, true)
+	return q.charge(q.keys.get(id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
 // Address charges a caller without a key, by its address: all of the charge, or none of it.
@@ -75,27 +75,22 @@ func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
 	}
-	return q.charge(q.addresses.get(from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c, true)
+	return q.charge(q.addresses.get(from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
 // Attempt charges an address for a request with a bad key.
-func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance { return q.attempt(from, true) }
-
-// NextAttempt returns what the next Attempt of an address would return.
-func (q *Quotas) NextAttempt(from netip.Addr) leaderboard.Allowance { return q.attempt(from, false) }
-
-func (q *Quotas) attempt(from netip.Addr, take bool) leaderboard.Allowance {
+func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
 	a, charge := q.attempts.get(from, attemptsAccount), leaderboard.Charge{leaderboard.QuotaKindRequests: 1}
-	return q.charge(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge, take)
+	return q.charge(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge)
 }
 
 func keyAccount(id string) *account         { return &account{name: "key:" + id} }
 func addressAccount(a netip.Addr) *account  { return &account{name: "address:" + a.String()} }
 func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" + a.String()} }
 
-// charge takes a charge out of the buckets of an account, unless one has too little; without take it only returns what
-// would happen. saved is for how many seconds unused tokens are saved up.
-func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, take bool) leaderboard.Allowance {
+// charge takes a charge out of the buckets of an account, unless one has too little. saved is for how many seconds unused
+// tokens are saved up.
+func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge) leaderboard.Allowance {
 	var asked [leaderboard.QuotaKinds]*lease // of large charges
 	began := q.opts.Now()
 	for {
@@ -105,8 +100,8 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 		if large != none && now.Sub(began) >= leaseTimeout { // other requests of this caller took all that time
 			out.Refused, out.Kind, out.Wait = true, large, leaseTimeout
 		}
-		if large == none || !take || out.Refused {
-			q.resolve(a, c, take, &out, now)
+		if large == none || out.Refused {
+			q.resolve(a, c, &out, now)
 			a.mu.Unlock()
 			return out
 		}
@@ -155,13 +150,13 @@ func (q *Quotas) weigh(
 }
 
 // resolve takes an admitted charge, and returns what is left. The account must be locked.
-func (q *Quotas) resolve(a *account, c *leaderboard.Charge, take bool, out *leaderboard.Allowance, now time.Time) {
+func (q *Quotas) resolve(a *account, c *leaderboard.Charge, out *leaderboard.Allowance, now time.Time) {
 	for kind := range a.buckets {
 		b := &a.buckets[kind]
 		if b.rate == 0 {
 			continue
 		}
-		if n := c[kind]; take && n > 0 {
+		if n := c[kind]; n > 0 {
 			if !out.Refused {
 				b.take(float64(n))
 			}

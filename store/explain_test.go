@@ -67,5 +67,4 @@ func planHidden(out map[string]plantest.Planned) {
 func planKeys(out map[string]plantest.Planned) {
 	keys := map[string]string{"api_keys": "PRIMARY"}
 	out["keys"] = planned(plantest.Literal(selectKeys, "'k7'", 10), keys)
-	out["hashed keys"] = planned(hashedKeys([]string{"k1", "k2", "k3"}), keys)
 }

@@ -250,47 +250,31 @@ func (s *Store) Key(ctx context.Context, id string) (leaderboard.Key, error) {
 
 // Keys lists up to limit API keys with an id after the given one, in the order of their ids.
 func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error) {
+	hashed, err := s.HashedKeys(ctx, after, limit)
+	keys := make([]leaderboard.Key, len(hashed))
+	for i := range hashed {
+		keys[i] = hashed[i].Key
+	}
+	return keys, err
+}
+
+// HashedKeys is Keys with the hashes of their secrets. It implements keyring.Source.
+func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
 	var rows []keyRow
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectKeys), []byte(after), max(0, limit)); err != nil {
 		return nil, db.Translate(ctx, "keys", err)
-	}
-	keys := make([]leaderboard.Key, len(rows))
-	for i := range rows {
-		k, err := rows[i].key()
-		if err != nil {
-			return nil, db.Wrap("keys", err)
-		}
-		keys[i] = k.Key
-	}
-	return keys, nil
-}
-
-const selectKeys = "SELECT " + keyColumns + " FROM api_keys WHERE id > ? ORDER BY id LIMIT ?"
-
-// HashedKeys returns those of at most 500 API keys that exist, in no particular order: one statement. It implements
-// keyring.Source.
-func (s *Store) HashedKeys(ctx context.Context, ids []string) ([]leaderboard.HashedKey, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	var rows []keyRow
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(hashedKeys(ids))); err != nil {
-		return nil, db.Translate(ctx, "hashed keys", err)
 	}
 	keys := make([]leaderboard.HashedKey, len(rows))
 	for i := range rows {
 		var err error
 		if keys[i], err = rows[i].key(); err != nil {
-			return nil, db.Wrap("hashed keys", err)
+			return nil, db.Wrap("keys", err)
 		}
 	}
 	return keys, nil
 }
 
-func hashedKeys(ids []string) string {
-	t := (&db.Text{}).Str("SELECT "+keyColumns+" FROM api_keys FORCE INDEX (PRIMARY) WHERE ").Among("id", ids)
-	return t.Str(" LIMIT ").Int(int64(len(ids))).String()
-}
+const selectKeys = "SELECT " + keyColumns + " FROM api_keys WHERE id > ? ORDER BY id LIMIT ?"
 
 // KeysUsed notes when API keys were last used, unless a later time is noted: at most 500, one statement. It implements
 // keyring.Source.

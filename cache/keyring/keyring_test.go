@@ -23,7 +23,7 @@ type database struct {
 	revision leaderboard.Revision
 	away     bool
 	failing  bool // statements about keys fail, those of the watch do not
-	asked    [][]string
+	asked    int  // statements about keys
 	rounds   int
 	used     map[string]leaderboard.Micros
 	takes    time.Duration // a statement about keys
@@ -31,13 +31,13 @@ type database struct {
 
 var errAway = fmt.Errorf("%w: the test says so", leaderboard.ErrUnavailable)
 
-func (d *database) HashedKeys(_ context.Context, ids []string) ([]leaderboard.HashedKey, error) {
+func (d *database) HashedKeys(_ context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
 	d.mu.Lock()
-	d.asked = append(d.asked, ids)
+	d.asked++
 	var found []leaderboard.HashedKey
-	for _, id := range ids {
-		if k, ok := d.keys[id]; ok {
-			found = append(found, k)
+	for _, id := range slices.Sorted(maps.Keys(d.keys)) {
+		if id > after && len(found) < limit {
+			found = append(found, d.keys[id])
 		}
 	}
 	away, takes := d.away || d.failing, d.takes
@@ -111,7 +111,7 @@ func (d *database) watched() int {
 func (d *database) statements() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.asked)
+	return d.asked
 }
 
 // start runs a ring on a database in a bubble, where time passes when all wait.
@@ -157,7 +157,7 @@ func (r *Ring) ask(t *testing.T, id string, hash leaderboard.KeyHash, want error
 	return k
 }
 
-// TestKnownKey: a key is looked up once; from then on a request with it asks nobody, and what its secret is decides.
+// TestKnownKey: keys are read once; from then on a request with one sends no statement, and its secret decides.
 func TestKnownKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -232,15 +232,15 @@ func TestChangeCounts(t *testing.T) {
 	})
 }
 
-// TestLookUpBesideAChange: what was read before a change is not kept after it, in whatever order the two come to be known.
-func TestLookUpBesideAChange(t *testing.T) {
+// TestReadBesideAChange: what was read before a change does not stay after it, in whatever order the two come to be known.
+func TestReadBesideAChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
 		hash := d.add("k1", nil)
 		d.takes = 200 * time.Millisecond
 		go func() {
-			time.Sleep(100 * time.Millisecond) // the look-up has read, and has not answered
+			time.Sleep(100 * time.Millisecond) // the keys were read, and the statement has not answered
 			d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
 		}()
 		_, _ = r.Find(t.Context(), "k1", hash, time.Now())
@@ -249,65 +249,70 @@ func TestLookUpBesideAChange(t *testing.T) {
 	})
 }
 
-// TestUnknownKeys: however many requests come with keys that there are not, statements are few, and an id is asked about
-// once; one that is made later is found.
+// TestUnknownKeys: however many requests come with ids of no key, no statement is sent for them, to the table or by the
+// watch; a key that is made with such an id counts for the very next request.
 func TestUnknownKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
+		r.ask(t, "none", leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
+		began, asked, watched := time.Now(), d.statements(), d.watched()
 		var all sync.WaitGroup
-		for i := range 900 {
+		for i := range 3000 {
 			all.Go(func() { r.ask(t, fmt.Sprint("none", i%300), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound) })
 		}
 		all.Wait()
-		if n := d.statements(); n > 3 {
-			t.Errorf("%d statements for 300 ids", n)
-		}
-		asked := d.statements()
-		for i := range 300 {
+		for i := range 30 {
 			r.ask(t, fmt.Sprint("none", i), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
 		}
 		if n := d.statements(); n != asked {
-			t.Errorf("%d statements for ids that are known to be of no key", n-asked)
+			t.Errorf("%d statements for ids of no key", n-asked)
 		}
-		hash := d.add("none7", nil)
-		time.Sleep(time.Second)
-		r.ask(t, "none7", hash, nil)
+		if n, ticks := d.watched()-watched, int(time.Since(began)/(50*time.Millisecond)); n > ticks+1 {
+			t.Errorf("the watch asked %d times in %d intervals", n, ticks)
+		}
+		r.ask(t, "none7", d.add("none7", nil), nil)
+	})
+}
 
-		d.takes = 100 * time.Millisecond
-		var overloaded, missing int
-		var mu sync.Mutex
-		for i := range 3000 {
-			all.Go(func() {
-				_, err := r.Find(t.Context(), fmt.Sprint("other", i), leaderboard.KeyHash{}, time.Now())
-				mu.Lock()
-				defer mu.Unlock()
-				if errors.Is(err, leaderboard.ErrOverloaded) {
-					overloaded++
-				} else if errors.Is(err, leaderboard.ErrKeyNotFound) {
-					missing++
-				}
-			})
+// TestManyKeys: keys are read in pages, all of them, and a change of one is seen wherever it is.
+func TestManyKeys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hashes := map[string]leaderboard.KeyHash{}
+		for i := range 2*pageSize + 1 {
+			id := fmt.Sprintf("k%04d", i)
+			hashes[id] = d.add(id, nil)
 		}
-		all.Wait()
-		if overloaded == 0 || missing == 0 || overloaded+missing != 3000 {
-			t.Errorf("of 3000 at once %d were refused, %d looked up", overloaded, missing)
+		for id, hash := range hashes {
+			r.ask(t, id, hash, nil)
+		}
+		if n := d.statements(); n != 3 {
+			t.Errorf("%d statements for three pages", n)
+		}
+		for _, id := range []string{"k0000", "k0499", "k0500", "k0999", "k1000"} {
+			d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, id) })
+			time.Sleep(100 * time.Millisecond)
+			r.ask(t, id, hashes[id], leaderboard.ErrKeyNotFound)
 		}
 	})
 }
 
-// TestDatabaseAway: keys that are known go on for ten minutes and no longer, others are not said to be unknown; when the
-// database is back, both are as it says.
+// TestDatabaseAway: keys go on for ten minutes and no longer, others are not said to be unknown; when the database is back,
+// both are as it says.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
-		hash, other := d.add("k1", nil), d.add("k2", nil)
+		hash, unused := d.add("k1", nil), d.add("k0", nil)
 		r.ask(t, "k1", hash, nil)
 		d.setAway(true)
+		other := d.add("k2", nil) // by a server that reaches the database
 		for range 590 {
 			time.Sleep(time.Second)
 			r.ask(t, "k1", hash, nil)
+			r.ask(t, "k0", unused, nil)
 			r.ask(t, "k2", other, leaderboard.ErrUnavailable)
 		}
 		time.Sleep(15 * time.Second)

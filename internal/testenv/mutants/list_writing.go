@@ -182,7 +182,7 @@ func ofKeys() []mutant {
 	return []mutant{
 		{
 			"G2", "a change of the keys is not read", "cache/keyring/keyring.go",
-			`outdated := want.reread || want.revision != k.revision`, `outdated := want.reread`, "cache/keyring TestChangeCounts",
+			`if k == nil || k.revision != want.revision {`, `if k == nil {`, "cache/keyring TestChangeCounts",
 		},
 		{
 			"G2", "keys of an idle server are not confirmed", "cache/keyring/keyring.go",
