@@ -89,8 +89,8 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		number("min-score", "least score that is accepted", &b.Limits.MinScore),
 		number("max-score", "greatest score that is accepted", &b.Limits.MaxScore),
 		number("max-delta", "greatest change of a score by one submission; no first score in a period is one, but for policy sum: --max-score bounds it", &b.Limits.MaxDelta),
-		word("refresh-full", "when to rebuild the copy, as a cron expression in UTC", &b.Refresh.Full),
-		word("refresh-incremental", "interval of catching up, or off (default: 10s)", &b.Refresh.Incremental),
+		word("refresh-full", "when to rebuild the copy, as a `cron` expression in UTC", &b.Refresh.Full),
+		word("refresh-incremental", "`interval` of catching up, or off (default: 10s)", &b.Refresh.Incremental),
 		word("refresh-dynamic", "pairs of seconds/changes, as in 900/1 300/10", &b.Refresh.Dynamic),
 		word("cache-ttl", "how long an unread copy stays in Redis (default: 24h)", &b.CacheTTL),
 		oneOf(p.option("resident", "always or never: whether periods are kept whole in memory (default: by how much they are read)"), &b.Resident, "always", "never"),
@@ -100,8 +100,8 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),
-		word("starts-at", "submissions before it are rejected, RFC 3339", &b.StartsAt),
-		word("ends-at", "submissions from it on are rejected, RFC 3339", &b.EndsAt),
+		word("starts-at", "submissions before this `time` are rejected, RFC 3339", &b.StartsAt),
+		word("ends-at", "submissions from this `time` on are rejected, RFC 3339", &b.EndsAt),
 		custom(p.option("tiebreak-fields", "fields of the tiebreak, the first decides first, as NAME:BITS or NAME:BITS:ORDER separated by commas: level:20,paid:1,deaths:16:asc"),
 			&b.Tiebreak.Fields, parseTiebreakFields),
 	}
@@ -158,7 +158,7 @@ func (p *program) boardUpdateCommand() *cli.Command {
 }
 
 func (o *boardPut) fileFlag() cli.Flag {
-	return &cli.StringFlag{Name: "rules", Usage: "file with the rules in JSON, of board update a merge patch, - for standard input; not together with options for rules", Destination: &o.file}
+	return &cli.StringFlag{Name: "rules", Usage: "`file` with the rules in JSON, of board update a merge patch, - for standard input; not together with options for rules", Destination: &o.file}
 }
 
 // put sets all rules when they come from a file. Options change what they name, and create a board that is not there.

@@ -53,17 +53,17 @@ func (r *remote) command(name, usage, args string, do action, flags ...cli.Flag)
 			board = given[0]
 		}
 		return r.explain(ctx, err, board)
-	}, append(r.flags(), flags...)...)
+	}, append(slices.Clone(flags), r.flags()...)...)
 }
 
 // flags returns those of every command that asks a server.
 func (r *remote) flags() []cli.Flag {
 	return []cli.Flag{
-		newChecked(r.setting("url", "where the server is"), &r.url, parseURL),
-		newChecked(r.setting("key", "the bearer key"), &r.key, parseKey),
-		custom(r.setting("ca-file", "file of certificates, PEM, that are trusted besides the system's, for a server with a private one"), &r.roots, parseCAFile),
 		r.timeoutFlag(&r.timeout),
 		jsonFlag(&r.json),
+		newChecked(r.setting("url", "`URL` of the server"), &r.url, parseURL),
+		newChecked(r.setting("key", "the bearer `key`"), &r.key, parseKey),
+		custom(r.setting("ca-file", "`file` of certificates, PEM, that are trusted besides the system's, for a server with a private one"), &r.roots, parseCAFile),
 	}
 }
 
@@ -251,7 +251,7 @@ func (p *program) labelsFlag(at *leaderboard.Labels) cli.Flag {
 }
 
 func windowFlag(at *leaderboard.Window) cli.Flag {
-	return &cli.StringFlag{Name: "window", Usage: "which of the board's windows, such as day; empty: its first", Destination: (*string)(at)}
+	return &cli.StringFlag{Name: "window", Usage: "`window` of the board, such as day; empty: its first", Destination: (*string)(at)}
 }
 
 func periodFlag(at *string) cli.Flag {
@@ -282,7 +282,7 @@ func (s *several) boards() []string {
 func (s *several) boardsFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "boards", Destination: &s.names,
-		Usage: "up to 50 boards, separated by commas: to rank as one, if they have the same order and tiebreak, or to submit to in one transaction",
+		Usage: "up to 50 `boards`, separated by commas: to rank as one, if they have the same order and tiebreak, or to submit to in one transaction",
 	}
 }
 
@@ -295,7 +295,7 @@ func idempotencyKeyFlag(at *string) cli.Flag {
 
 // tiebreakFlags returns --tiebreak and --field. Which fields there have to be, and their ranges, the server knows.
 func (p *program) tiebreakFlags(tiebreak **int64, fields *map[string]int64) []cli.Flag {
-	field := newChecked(p.option("field", "a tiebreak field of the entries, or of the score, as in level=7; once for each field of the board"),
+	field := newChecked(p.option("field", "a tiebreak field of the entries, or of the score, `name=n` as in level=7; once for each field of the board"),
 		new([]string), func(v string) ([]string, error) { return nil, addFields(fields, v) })
 	field.HideDefault = true
 	return []cli.Flag{

@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"leaderboard/client"
 )
 
 // The exit statuses.
@@ -71,12 +73,12 @@ func usagef(format string, args ...any) error {
 	return &usageError{detail: fmt.Sprintf(format, args...)}
 }
 
-// usageHint returns the line that tells where help is.
-func usageHint(err error) string {
-	if usage, ok := errors.AsType[*usageError](err); ok && usage.command != "" {
-		return fmt.Sprintf("Try: %s --help", usage.command)
+// mistaken returns the full name of the command whose help says what would be right.
+func mistaken(err error) string {
+	if usage, ok := errors.AsType[*usageError](err); ok {
+		return usage.command
 	}
-	return ""
+	return "leaderboard"
 }
 
 // action is what a command does with its positional arguments. Its flags are read by then.
@@ -91,9 +93,10 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 	}
 	return &cli.Command{
 		Name: lastWord(name), Usage: usage, UsageText: text, ArgsUsage: args,
-		HideHelp: true, HideHelpCommand: true, // see helpOn
-		Flags:        flags,
-		OnUsageError: onUsageError,
+		HideHelpCommand: true, // an argument may be "help"
+		Flags:           flags,
+		OnUsageError:    onUsageError,
+		CommandNotFound: func(_ context.Context, cmd *cli.Command, _ string) { printHelp(p.out, "", cmd) }, // of --help behind an argument
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			err := checkArguments(name, args, cmd.Args().Slice())
 			if p.faults != nil {
@@ -160,7 +163,10 @@ func argumentLike(word string) (noun, sample string) {
 
 // group makes a command that only has subcommands.
 func group(name, usage string, commands ...*cli.Command) *cli.Command {
-	return &cli.Command{Name: name, Usage: usage, Commands: commands, Action: unknownCommand, OnUsageError: onUsageError, HideHelp: true, HideHelpCommand: true}
+	return &cli.Command{
+		Name: name, Usage: usage, UsageText: "leaderboard " + name + " COMMAND [OPTIONS] [ARGUMENTS]", Commands: commands,
+		Action: unknownCommand, OnUsageError: onUsageError,
+	}
 }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
@@ -184,19 +190,47 @@ func onUsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error 
 	return &usageError{command: cmd.FullName(), detail: detail}
 }
 
-// unknownCommand says that no subcommand was named, or one that does not exist, if need be behind `help`.
+// unknownCommand says that no subcommand was named, or one that does not exist.
 func unknownCommand(_ context.Context, cmd *cli.Command) error {
-	given := slices.DeleteFunc(cmd.Args().Slice(), func(word string) bool { return word == "help" })
-	for len(given) > 0 && cmd.Command(given[0]) != nil {
-		cmd, given = cmd.Command(given[0]), given[1:]
-	}
 	var names []string
 	for _, c := range cmd.VisibleCommands() {
 		names = append(names, c.Name)
 	}
 	want := "want one of " + strings.Join(names, ", ")
-	if len(given) == 0 {
+	if !cmd.Args().Present() {
 		return classify(cmd, usagef("no command given: %s", want))
 	}
-	return classify(cmd, usagef("unknown command %q: %s", given[0], want))
+	return classify(cmd, usagef("unknown command %q: %s", cmd.Args().First(), want))
+}
+
+// namingFlags returns a problem with its places named by the flags of the command line they come from; the places that
+// do not come from there keep their names.
+func namingFlags(cmd *cli.Command, err error) error {
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok || len(p.Errors) == 0 {
+		return err
+	}
+	places, named := make([]client.InputError, len(p.Errors)), *p
+	for i, e := range p.Errors {
+		if flag := flagOf(cmd, cmp.Or(e.Pointer, e.Parameter)); flag != "" {
+			e = client.InputError{Pointer: "--" + flag, Detail: e.Detail}
+		}
+		places[i] = e
+	}
+	named.Errors = places
+	return tell(err, "%s", named.Error())
+}
+
+// flagOf returns the flag that is on the command line and gave a place of a request its value: /limits/max_score is
+// --max-score, /refresh/full is --refresh-full, /windows/1 is --windows; "" when none did.
+func flagOf(cmd *cli.Command, place string) string {
+	parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(place, "/"), "_", "-"), "/")
+	for n := len(parts); n > 0; n-- {
+		for _, name := range []string{strings.Join(parts[:n], "-"), parts[n-1]} {
+			if cmd.IsSet(name) {
+				return name
+			}
+		}
+	}
+	return ""
 }

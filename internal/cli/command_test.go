@@ -121,7 +121,7 @@ func allCommands(p *program) map[string]*cli.Command {
 	return all
 }
 
-// TestHelpWithArguments: who is half-way through a command gets its help, whatever stands before or after --help.
+// TestHelpWithArguments: --help shows the help of a command behind its arguments and before them too.
 func TestHelpWithArguments(t *testing.T) {
 	t.Parallel()
 	var walk func(path []string, c *cli.Command)

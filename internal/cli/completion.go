@@ -60,32 +60,26 @@ const fileNames = ":files"
 
 // line writes a suggestion as the script of a shell reads it.
 func (s suggestion) line(shell string) string {
+	word := s.word
+	if shell == "zsh" && word != fileNames {
+		word = strings.ReplaceAll(word, ":", `\:`)
+	}
 	switch {
 	case s.about == "" || shell == "bash":
-		if shell == "zsh" && s.word != fileNames {
-			return strings.ReplaceAll(s.word, ":", `\:`)
-		}
-		return s.word
+		return word
 	case shell == "zsh":
-		return strings.ReplaceAll(s.word, ":", `\:`) + ":" + s.about
+		return word + ":" + s.about
 	default:
-		return s.word + "\t" + s.about
+		return word + "\t" + s.about
 	}
 }
 
 // typed is a command line up to the cursor.
 type typed struct {
 	command *cli.Command
-	path    string            // full name of the command
 	options map[string]string // with their values
 	args    []string
 	awaits  cli.Flag // an option whose value comes next; nil: none
-}
-
-// typing returns a command line of which nothing is read yet.
-func (p *program) typing() *typed {
-	root := p.root()
-	return &typed{command: root, path: root.Name, options: map[string]string{}}
 }
 
 // read takes a word.
@@ -104,7 +98,7 @@ func (t *typed) read(word string) {
 		return
 	}
 	if inner := t.command.Command(word); inner != nil {
-		t.command, t.path = inner, t.path+" "+inner.Name
+		t.command = inner
 		return
 	}
 	t.args = append(t.args, word)
@@ -126,7 +120,7 @@ func takesValue(f cli.Flag) bool {
 
 // complete returns what may stand in place of the last of words.
 func (p *program) complete(ctx context.Context, words []string) []suggestion {
-	t := p.typing()
+	t := &typed{command: p.root(), options: map[string]string{}}
 	last := len(words) - 1
 	for _, word := range words[:last] {
 		t.read(word)
@@ -170,7 +164,7 @@ func (t *typed) optionsLeft() []suggestion {
 		_, given := t.options[name]
 		visible, ok := f.(cli.VisibleFlag)
 		if documented, about := f.(cli.DocGenerationFlag); about && (!given || name == "field") && (!ok || visible.IsVisible()) {
-			found = append(found, suggestion{"--" + name, documented.GetUsage()})
+			found = append(found, suggestion{"--" + name, plainUsage(documented)})
 		}
 	}
 	return found
@@ -193,30 +187,27 @@ func (p *program) argumentsOf(ctx context.Context, t *typed) []suggestion {
 
 // valuesOf returns what may be the value of an option.
 func (p *program) valuesOf(ctx context.Context, t *typed, f cli.Flag) []suggestion {
-	var found []suggestion
-	add := func(words ...string) []suggestion {
-		for _, w := range words {
-			found = append(found, suggestion{word: w})
-		}
-		return found
-	}
-	if chosen, ok := f.(*checked[string]); ok && chosen.Config.words != nil {
-		return add(chosen.Config.words...)
+	var words []string
+	if chosen, ok := f.(*checked[string]); ok {
+		words = chosen.Config.words
 	}
 	switch f.Names()[0] {
 	case "board":
 		return p.boardNames(ctx, t)
 	case "window":
 		for _, w := range leaderboard.Windows() {
-			add(string(w))
+			words = append(words, string(w))
 		}
-		return found
 	case "period":
-		return add("current", "previous")
+		words = []string{"current", "previous"}
 	case "rules", "output", "refused", "progress", "ca-file", "tls-cert", "tls-key", "dir":
-		return add(fileNames)
+		words = []string{fileNames}
 	}
-	return nil
+	var found []suggestion
+	for _, word := range words {
+		found = append(found, suggestion{word: word})
+	}
+	return found
 }
 
 const (

@@ -259,7 +259,7 @@ func jsonFlag(at *bool) cli.Flag {
 
 // boardFlag narrows a list of things of all boards; what a command works on is an argument.
 func boardFlag(at *string) cli.Flag {
-	return &cli.StringFlag{Name: "board", Usage: "only what is of this board", Destination: at}
+	return &cli.StringFlag{Name: "board", Usage: "only what is of this `board`", Destination: at}
 }
 
 func allFlag(at *bool) cli.Flag {

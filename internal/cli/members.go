@@ -59,7 +59,7 @@ func (p *program) memberPutCommand() *cli.Command {
 		return request[client.Profile](ctx, c, client.Request{Method: method, Path: client.Path("members", args[0]), Body: change})
 	}, (*remote).printProfile,
 		word("display-name", "the name that people see, at most 100 bytes; empty for none", &change.DisplayName),
-		word("avatar-url", "address of a picture, http or https; empty for none", &change.AvatarURL),
+		word("avatar-url", "`URL` of a picture, http or https; empty for none", &change.AvatarURL),
 		custom(p.option("attributes", `strings, numbers or booleans by name as JSON, 20 at most: {"country":"DE"}; null for a name takes it away`),
 			&change.Attributes, func(v string) (json.RawMessage, error) {
 				if !json.Valid([]byte(v)) {
@@ -203,7 +203,7 @@ func reopenFlag(at *bool) cli.Flag {
 }
 
 func memberFlag(at *string) cli.Flag {
-	return &cli.StringFlag{Name: "member", Usage: "only what is of this member", Destination: at}
+	return &cli.StringFlag{Name: "member", Usage: "only what is of this `member`", Destination: at}
 }
 
 func actorFlag(at *string) cli.Flag {

@@ -23,7 +23,8 @@ import (
 // for lines that an import refused, 4 a comparison that found no difference and could not be made in full; 130 and 143
 // interrupted by SIGINT (Ctrl-C) and SIGTERM, as a shell says it.
 func Main() int {
-	redis.SetLogger(silence{}) // its errors are returned too, and logged once by who gets them
+	redis.SetLogger(silence{}) // its errors are returned too, and logged once by the caller
+	cli.HelpPrinter = printHelp
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -61,13 +62,6 @@ func (silence) Printf(context.Context, string, ...any) {}
 // early when ctx does, and has said on std.err what was wrong.
 func run(ctx context.Context, args []string, std stdio, env func(string) string) int {
 	p := &program{stdio: std, env: env}
-	if c := p.helpOn(args[1:]); c != nil {
-		if err := showHelp(p.out, c.command, c.path); err != nil {
-			p.say("leaderboard: %s", err)
-			return exitFailed
-		}
-		return exitOK
-	}
 	err := p.root().Run(ctx, args)
 	if err == nil {
 		return exitOK
@@ -90,10 +84,7 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 		p.say("leaderboard: %s", failed.err)
 		return status
 	}
-	p.say("leaderboard: %s", err)
-	if hint := usageHint(err); hint != "" {
-		p.say("%s", hint)
-	}
+	p.say("leaderboard: %s\nTry: %s --help", err, mistaken(err))
 	return exitUsage
 }
 
@@ -101,10 +92,10 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 func (p *program) root() *cli.Command {
 	return &cli.Command{
 		Name:      "leaderboard",
-		Usage:     "rankings that are exact, with MySQL as the truth and Redis as a cache",
+		Usage:     "exact rankings in MySQL, with Redis as a cache",
 		UsageText: "leaderboard COMMAND [OPTIONS] [ARGUMENTS]",
 		Description: "Start with `leaderboard dev`: it brings its own servers and a demo board.\n" +
-			"Settings of a server, --url and --key are environment variables too: --mysql-dsn is LEADERBOARD_MYSQL_DSN.",
+			"Options with a name in brackets, as in [$LEADERBOARD_URL], are environment variables too.",
 		Commands: []*cli.Command{
 			p.devCommand(), p.serveCommand(),
 			p.migrateCommand(), p.refreshCommand(), p.runCommand(), p.verifyCommand(), p.indexCommand(),
@@ -114,7 +105,6 @@ func (p *program) root() *cli.Command {
 			p.keyCommand(),
 			p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(),
 		},
-		HideHelp: true, HideHelpCommand: true,
 		Action:         unknownCommand,
 		Reader:         p.in,
 		Writer:         p.out,

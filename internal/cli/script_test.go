@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/leaks"
@@ -21,7 +22,8 @@ import (
 
 // TestMain lets the test binary be the program itself, which is what the scripts run.
 func TestMain(m *testing.M) {
-	redis.SetLogger(silence{}) // as main does
+	redis.SetLogger(silence{}) // as Main does
+	cli.HelpPrinter = printHelp
 	testscript.Main(leakless{m}, map[string]func(){"leaderboard": func() { os.Exit(Main()) }})
 }
 

@@ -32,7 +32,7 @@ func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 }
 
 func (p *program) dsnFlag(cfg *app.Config) cli.Flag {
-	return newChecked(p.setting("mysql-dsn", "the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard"), &cfg.MySQLDSN, parseDSN)
+	return newChecked(p.setting("mysql-dsn", "`DSN` of the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard"), &cfg.MySQLDSN, parseDSN)
 }
 
 func (p *program) mysqlFlags(cfg *app.Config) []cli.Flag {
@@ -43,21 +43,21 @@ func (p *program) mysqlFlags(cfg *app.Config) []cli.Flag {
 }
 
 func (p *program) redisFlag(cfg *app.Config) cli.Flag {
-	return newChecked(p.setting("redis-url", "the Redis, as in redis://:password@127.0.0.1:6379/0; empty: run without Redis. "+
+	return newChecked(p.setting("redis-url", "`URL` of the Redis, as in redis://:password@127.0.0.1:6379/0; empty: run without Redis. "+
 		"Cluster: redis://h1:6379,h2:6379?cluster=true, any of its nodes; Sentinel: redis://s1:26379,s2:26379/0?master=name, the sentinels"), &cfg.RedisURL, parseRedisURL)
 }
 
 func (p *program) listenFlag(cfg *app.Config) cli.Flag {
-	return address(p.setting("listen", "address to serve on; port 0 takes a free one"), &cfg.Listen)
+	return address(p.setting("listen", "`host:port` to serve on; port 0 takes a free one"), &cfg.Listen)
 }
 
 func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		p.listenFlag(cfg),
-		address(p.setting("ops-listen", "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"), &cfg.OpsListen),
+		address(p.setting("ops-listen", "`host:port` for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"), &cfg.OpsListen),
 		toggle(p.setting("public-metrics", "show /metrics on --listen too, to everybody who can reach it; dev does"), &cfg.PublicMetrics),
 		p.certFlag(cfg),
-		text(p.setting("tls-key", "file of the key of --tls-cert, PEM"), &cfg.TLSKey),
+		text(p.setting("tls-key", "`file` of the key of --tls-cert, PEM"), &cfg.TLSKey),
 		whole(p.setting("max-connections", "connections of clients at once at most; beyond it: 503"), &cfg.MaxConnections, 16, 1_000_000),
 		whole(p.setting("max-streams", "streams of clients that are open at once at most; beyond it: 503"), &cfg.MaxStreams, 1, 1_000_000),
 		whole(p.setting("max-connections-per-address", "of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of "+
@@ -107,7 +107,7 @@ func parseProxies(v string) (app.TrustedProxies, error) {
 }
 
 func (p *program) certFlag(cfg *app.Config) cli.Flag {
-	return text(p.setting("tls-cert", "file of the certificates that --listen serves TLS with, PEM, its own first; it is read again when it changes. Empty: no TLS"), &cfg.TLSCert)
+	return text(p.setting("tls-cert", "`file` of the certificates that --listen serves TLS with, PEM, its own first; it is read again when it changes. Empty: no TLS"), &cfg.TLSCert)
 }
 
 // needBothFiles says that a certificate has two files.
@@ -186,7 +186,7 @@ func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		duration(p.setting("max-age", "how old an answer may be that does not say that it is stale"), &cfg.MaxAge, 20*time.Millisecond),
-		custom(p.setting("resident-memory", "memory for periods that are kept whole in the process, as in 256MiB; 0: none is kept; empty: a quarter of "+
+		custom(p.setting("resident-memory", "memory for periods that are kept whole in the process, in `bytes` as in 256MiB; 0: none is kept; empty: a quarter of "+
 			"GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"), &cfg.ResidentMemory, parseMemory),
 		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
 		whole(p.setting("fallback-concurrent", "batches of reads that MySQL answers at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),

@@ -100,7 +100,7 @@ func settingsDocument(t *testing.T) []byte {
 				continue
 			}
 			delete(flags, name)
-			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", name, code(variableOf(f)), code(fallbackOf(f)), strings.ReplaceAll(f.GetUsage(), "|", "\\|"))
+			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", name, code(variableOf(f)), code(fallbackOf(f)), strings.ReplaceAll(plainUsage(f), "|", "\\|"))
 		}
 	}
 	b.WriteString("\n## Tracing\n\nOpenTelemetry's own variables; they are no flags. [Traces](tracing.md)\n\n| variable | default | |\n|---|---|---|\n")

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
@@ -110,36 +108,4 @@ func explainProblem(err error, p *client.Problem, board string) error {
 		return tell(err, "%s", said)
 	}
 	return err
-}
-
-// namingFlags returns a problem with its places named by the flags of the command line they come from; the places that
-// do not come from there keep their names.
-func namingFlags(cmd *cli.Command, err error) error {
-	p, ok := errors.AsType[*client.Problem](err)
-	if !ok || len(p.Errors) == 0 {
-		return err
-	}
-	places, named := make([]client.InputError, len(p.Errors)), *p
-	for i, e := range p.Errors {
-		if flag := flagOf(cmd, cmp.Or(e.Pointer, e.Parameter)); flag != "" {
-			e = client.InputError{Pointer: "--" + flag, Detail: e.Detail}
-		}
-		places[i] = e
-	}
-	named.Errors = places
-	return tell(err, "%s", named.Error())
-}
-
-// flagOf returns the flag that is on the command line and gave a place of a request its value: /limits/max_score is
-// --max-score, /refresh/full is --refresh-full, /windows/1 is --windows; "" when none did.
-func flagOf(cmd *cli.Command, place string) string {
-	parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(place, "/"), "_", "-"), "/")
-	for n := len(parts); n > 0; n-- {
-		for _, name := range []string{strings.Join(parts[:n], "-"), parts[n-1]} {
-			if cmd.IsSet(name) {
-				return name
-			}
-		}
-	}
-	return ""
 }

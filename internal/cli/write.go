@@ -165,7 +165,7 @@ func (p *program) exportCommand() *cli.Command {
 	o := &exportOptions{remote: p.remote()}
 	return o.command("export", "write all entries of a period to a file, with both ranks", "BOARD", o.run,
 		windowFlag(&o.query.Window), periodFlag(&o.query.Period), o.formatFlag(&o.format), rawFlag(&o.query.Raw),
-		&cli.StringFlag{Name: "output", Usage: "file to export to, written as FILE.part until it is whole; empty: standard output", Destination: &o.output})
+		&cli.StringFlag{Name: "output", Usage: "`file` to export to, written as FILE.part until it is whole; empty: standard output", Destination: &o.output})
 }
 
 // run writes all entries of a period to a file or to standard output.
@@ -207,8 +207,8 @@ func (p *program) importCommand() *cli.Command {
 	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD [FILE]", o.run, append(o.zsetFlags(),
 		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format), rawFlag(&o.raw),
 		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that goes on keeps the one it began with"), &o.batch, 1, 1000),
-		&cli.StringFlag{Name: "refused", Usage: "file for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
-		&cli.StringFlag{Name: "progress", Usage: "file that says how far an import has come; empty: FILE.progress, of standard input none", Destination: &o.progress},
+		&cli.StringFlag{Name: "refused", Usage: "`file` for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
+		&cli.StringFlag{Name: "progress", Usage: "`file` that says how far an import has come; empty: FILE.progress, of standard input none", Destination: &o.progress},
 		&cli.BoolFlag{Name: "restart", Usage: "import from the first line, whatever the progress says", Destination: &o.restart},
 		duration(o.option("retry-for", "how long an import tries to send a batch while the server is busy or away"), &o.retryFor, 0))...)
 }
@@ -221,7 +221,7 @@ type zsetOptions struct {
 
 func (o *importOptions) zsetFlags() []cli.Flag {
 	return []cli.Flag{
-		newChecked(o.option("redis", "import a sorted set of the Redis at this address, as in redis://:password@127.0.0.1:6379/0, read into FILE first; "+
+		newChecked(o.option("redis", "import a sorted set of the Redis at this `URL`, as in redis://:password@127.0.0.1:6379/0, read into FILE first; "+
 			"empty FILE: BOARD.zset.csv"), &o.zset.redis, parseRedisURL),
 		&cli.StringFlag{Name: "zset", Usage: "key of the sorted set in --redis", Destination: &o.zset.key},
 		whole(o.option("multiply", "what each score of --zset is multiplied by: 100 makes 12.34 the whole number 1234"), &o.zset.multiply, 1, 1_000_000_000),
