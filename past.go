@@ -15,7 +15,7 @@ type PastEntry struct {
 }
 
 // Pasts returns the entries of a member in many periods at once, much faster than one by one. The periods must belong
-// to one board, must be distinct and must not be Quiet; the answers are in their order. The store, the in-memory model
+// to one board, must be distinct and must have a row; the answers are in their order. The store, the in-memory model
 // and the cached reader implement it. Errors: those of Rankings, but for ErrNotRanked; ErrPeriodNotFound when one of
 // the periods is gone.
 type Pasts interface {

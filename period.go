@@ -53,7 +53,7 @@ func (p *Period) Ref(b *Board) PeriodRef {
 	if ref.Closed {
 		ref.LastSeq = p.LastSeq
 	}
-	if ref.Quiet() {
+	if !ref.HasRow() {
 		ref.AsOf = p.Committed
 	}
 	return ref
@@ -78,13 +78,13 @@ type PeriodRef struct {
 	Rules       *Rules // must not be changed
 	Closed      bool   // it changes only by a correction
 	LastSeq     int64  // of a closed one
-	AsOf        Micros // of one that is Quiet
+	AsOf        Micros // of a period without a row
 	Stale       bool   // the board could not be looked up lately, so all of this may be outdated
 }
 
-// Quiet reports that the period is over and has no row, because it never had an entry. It has no ID, and only callers
-// that ask for quiet periods get one.
-func (p *PeriodRef) Quiet() bool { return p.ID == 0 }
+// HasRow reports whether the period is in the database. One that is over and never had an entry is not: it has no ID, and
+// is empty at Seq 0, as of AsOf, for good. Questions about entries are answered like those about any empty period.
+func (p *PeriodRef) HasRow() bool { return p.ID != 0 }
 
 // PeriodError explains why a period does not exist. It is an ErrPeriodNotFound.
 type PeriodError struct {
@@ -198,11 +198,11 @@ type PeriodFinder interface {
 }
 
 // FindPast returns the period of a span that Listing.Find returned, at the moment now. A period that is over and never
-// had an entry has no row: it is returned without an ID, see PeriodRef.Quiet. Retention deletes the oldest periods
-// first, so a missing period is Quiet only if a period before it still exists, or if retention cannot have deleted it:
-// it ended before the board was created, or it is the previous one of a window that has only the current one and keeps
-// more. The time since when a board keeps more is not known: the first period after such a change has a predecessor
-// that was deleted and is taken for Quiet.
+// had an entry has no row: it is returned without an ID, see PeriodRef.HasRow. Retention deletes the oldest periods
+// first. So a missing period is empty, and not deleted, only if a period before it still exists, or if retention cannot
+// have deleted it: it ended before the board was created, or it is the previous one of a window that has only the
+// current one and keeps more. The time since when a board keeps more is not known: the first period after such a change
+// has a predecessor that was deleted and is taken for empty.
 func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span Span, now Micros) (Period, error) {
 	p, err := finder.PeriodNamed(ctx, b.ID, w, span.Name)
 	if !errors.Is(err, ErrPeriodNotFound) {
@@ -217,17 +217,17 @@ func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span
 		return p, err
 	}
 	kept, givesUp := b.Rules.Keep[w]
-	quiet := span.EndsAt <= b.CreatedTime
+	empty := span.EndsAt <= b.CreatedTime
 	switch {
-	case quiet:
+	case empty:
 	case err != nil:
-		quiet = w == WindowSeason && !givesUp // all seasons so far were quiet; other windows begin with the board
+		empty = w == WindowSeason && !givesUp // all seasons so far were empty; other windows begin with the board
 	case span.StartsAt < first.StartsAt:
-		quiet = first.EndsAt > now && (kept > 0 || !givesUp) && isBefore(&b.Rules, w, span, first.StartsAt)
+		empty = first.EndsAt > now && (kept > 0 || !givesUp) && isBefore(&b.Rules, w, span, first.StartsAt)
 	default:
-		quiet = true
+		empty = true
 	}
-	if !quiet || span.EndsAt > now {
+	if !empty || span.EndsAt > now {
 		return p, noPeriod("%s is not kept any more, or the board did not have window %s then.", span.Name, w)
 	}
 	return Period{

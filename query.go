@@ -34,6 +34,11 @@ type State struct {
 	Stale  bool // MySQL is away, so there may be something newer; the answer is true at Seq
 }
 
+// StateWithoutRow returns the one state of a period without a row.
+func StateWithoutRow(p *PeriodRef) State {
+	return State{Revision: Revision{AsOf: p.AsOf}, Source: SourceLocal}
+}
+
 // Ranked is an entry with its ranks. Strict and Tied are always known. Dense is known in mode dense (or the query
 // fails), in mode all where mode dense would know it, and 0 in other modes.
 type Ranked struct {

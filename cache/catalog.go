@@ -181,7 +181,7 @@ func (c *Catalog) clock(l *listed) leaderboard.Micros {
 }
 
 // Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one, "previous"
-// the one before that; every other is a name. One that is over and in which nobody played is Quiet. Errors:
+// the one before that; every other is a name. One that is over and never had an entry has no row. Errors:
 // ErrBoardNotFound, a *leaderboard.PeriodError, ErrUnavailable.
 func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
 	called, w := c.now(), leaderboard.Window(window)

@@ -54,8 +54,8 @@ func (c *turning) name(window, period string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if ref.Quiet() {
-		return "quiet " + ref.Name
+	if !ref.HasRow() {
+		return "empty " + ref.Name
 	}
 	return ref.Name
 }
@@ -158,12 +158,12 @@ func TestCatalogNames(t *testing.T) {
 			{"hour", "2000-01-01T00", "2000-01-01T00"},
 			{"hour", "2000-01-01T01", "2000-01-01T01"},
 			{"hour", "2000-01-01T02", notFound},              // to come
-			{"hour", "1999-12-31T23", "quiet 1999-12-31T23"}, // ended when the board was made
+			{"hour", "1999-12-31T23", "empty 1999-12-31T23"}, // ended when the board was made
 			{"hour", "1999-12-31T22", notFound},              // before the board
 			{"hour", "2000-01-01", notFound},
 			{"all_time", "all_time", "all_time"},
 			{"all_time", "previous", notFound},
-			{"day", "previous", "quiet 1999-12-31"},
+			{"day", "previous", "empty 1999-12-31"},
 			{"week", "", notFound},
 			{"month", "2000-01", notFound},
 			{"fortnight", "", notFound},
@@ -179,18 +179,18 @@ func TestCatalogNames(t *testing.T) {
 	})
 }
 
-// TestCatalogQuiet: periods that are over, later than the first one that is kept, and in which nobody played.
-func TestCatalogQuiet(t *testing.T) {
+// TestCatalogPeriodsWithoutRow: periods that are over, later than the first one that is kept, and never had an entry.
+func TestCatalogPeriodsWithoutRow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newTurning(t, 0) // at midnight, 1 January 2000
 		c.sleep(3 * time.Hour)
 		for _, q := range []struct{ window, period, want string }{
 			{"hour", "2000-01-01T00", "2000-01-01T00"},
-			{"hour", "2000-01-01T01", "quiet 2000-01-01T01"},
-			{"hour", "previous", "quiet 2000-01-01T02"},
+			{"hour", "2000-01-01T01", "empty 2000-01-01T01"},
+			{"hour", "previous", "empty 2000-01-01T02"},
 			{"hour", "", "2000-01-01T03"},
-			{"day", "previous", "quiet 1999-12-31"},
+			{"day", "previous", "empty 1999-12-31"},
 		} {
 			if got := c.name(q.window, q.period); got != q.want {
 				t.Errorf("%s %q: %s, want %s", q.window, q.period, got, q.want)
@@ -199,11 +199,11 @@ func TestCatalogQuiet(t *testing.T) {
 		ref, _, err := c.Resolve(t.Context(), "b", "hour", "2000-01-01T01")
 		want := leaderboard.MicrosOf(time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC))
 		if err != nil || !ref.Closed || ref.LastSeq != 0 || ref.AsOf != want || ref.Rules == nil {
-			t.Errorf("a quiet hour is %+v, %v", ref, err)
+			t.Errorf("a empty hour is %+v, %v", ref, err)
 		}
 		c.model.Fail(leaderboard.ErrUnavailable)
-		if got := c.name("hour", "2000-01-01T01"); got != "quiet 2000-01-01T01" {
-			t.Errorf("a known quiet hour without MySQL: %s", got)
+		if got := c.name("hour", "2000-01-01T01"); got != "empty 2000-01-01T01" {
+			t.Errorf("a known empty hour without MySQL: %s", got)
 		}
 	})
 }

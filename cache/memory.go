@@ -18,15 +18,18 @@ type memory struct{ opts *ReaderOptions }
 // memoryTimes bounds how often periods in memory are asked again after they have moved on.
 const memoryTimes = 3
 
-// find implements layer. All periods of the question must be in memory; each counts as read, so that all of them come.
+// find implements layer. All periods of the question must be in memory; each counts as read, so that all of them come. A
+// period without a row always is.
 func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, err error) {
-	if m.opts.Resident == nil {
-		return nil, nil
-	}
 	refs := q.refs()
 	in := make(resident.Combined, len(refs))
 	for i := range refs {
-		in[i] = m.opts.Resident.Get(&refs[i], q.weight())
+		switch {
+		case !refs[i].HasRow():
+			in[i] = resident.Empty(&refs[i])
+		case m.opts.Resident != nil:
+			in[i] = m.opts.Resident.Get(&refs[i], q.weight())
+		}
 	}
 	if slices.Contains(in, nil) {
 		return nil, nil
@@ -49,6 +52,9 @@ func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered,
 	refs := q.refs()
 	moved := times < memoryTimes
 	for i := range refs {
+		if !refs[i].HasRow() {
+			continue
+		}
 		p := m.opts.Resident.Get(&refs[i], 0)
 		switch {
 		case p == nil:

@@ -38,6 +38,9 @@ func appendPeriods(b []byte, refs []leaderboard.PeriodRef) []byte {
 	for i := range refs {
 		b = binary.AppendVarint(b, refs[i].ID)
 		b = binary.BigEndian.AppendUint64(b, uint64(refs[i].Incarnation))
+		if !refs[i].HasRow() {
+			b = appendInts(b, int64(refs[i].AsOf)) // periods without a row differ by nothing else
+		}
 	}
 	if rules := refs[0].Rules; rules != nil {
 		b = appendText(b, string(rules.Order), string(rules.Tiebreak.Order), rules.Tiebreak.Layout())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/cache/topn"
@@ -126,7 +127,7 @@ func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answ
 		if a, err = l.find(ctx, q); a == nil {
 			return nil, v, err
 		}
-		if v = r.judge(ctx, q, a); errors.Is(err, leaderboard.ErrSeqAhead) {
+		if v = r.judge(ctx, q, a); errors.Is(err, leaderboard.ErrSeqAhead) && slices.ContainsFunc(q.refs(), hasRow) {
 			v = watch.VerdictOld
 		}
 		if v == watch.VerdictFresh || v == watch.VerdictUnknown || !l.outdated(ctx, q, a, v, times) {
@@ -135,8 +136,10 @@ func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answ
 	}
 }
 
+func hasRow(ref leaderboard.PeriodRef) bool { return ref.HasRow() }
+
 // judge returns the worst verdict on the states of an answer. Where nothing was heard of a period of late, it waits for the
-// watch.
+// watch. That of a period without a row is always fresh.
 func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) watch.Verdict {
 	w, refs := r.opts.Watch, q.refs()
 	if w == nil {
@@ -144,11 +147,16 @@ func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) 
 	}
 	if len(refs) > 1 {
 		for i := range refs { // all of them are asked about together
-			w.Judge(refs[i].ID, a.At(i).Revision)
+			if refs[i].HasRow() {
+				w.Judge(refs[i].ID, a.At(i).Revision)
+			}
 		}
 	}
 	worst := watch.VerdictFresh
 	for i := range refs {
+		if !refs[i].HasRow() {
+			continue
+		}
 		switch v := w.Check(ctx, refs[i].ID, a.At(i).Revision); v {
 		case watch.VerdictUnknown, watch.VerdictDiverged:
 			return v

@@ -15,7 +15,9 @@ import (
 	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
 	"leaderboard/internal/testenv"
+	"leaderboard/store/storetest"
 )
 
 // worldDatabase answers from a world and counts who asks at the same time.
@@ -583,6 +585,42 @@ func TestReaderPassesOverADamagedCopy(t *testing.T) {
 			page, err := r.Page(cachetest.Within(t), b.ref, leaderboard.PageQuery{Limit: 2})
 			if err != nil || len(page.Entries) != 2 {
 				t.Errorf("%s: a reader gets %v, %v", field, page, err)
+			}
+		}
+	}
+}
+
+// TestPeriodWithoutRowAsksNobody: its one state is known, so questions about it reach neither the watch nor the database.
+func TestPeriodWithoutRowAsksNobody(t *testing.T) {
+	t.Parallel()
+	model := storetest.NewModel()
+	model.Fail(leaderboard.ErrUnavailable)
+	rules := leaderboard.Rules{}.WithDefaults()
+	of := func(board string, asOf leaderboard.Micros) leaderboard.PeriodRef {
+		return leaderboard.PeriodRef{BoardID: 1, Board: board, Window: leaderboard.WindowDay, Name: "2026-11-20", Rules: &rules, Closed: true, AsOf: asOf}
+	}
+	r := NewReader(nil, model, ReaderOptions{Watch: watch.New(model, watch.Options{})})
+	combined := NewCombiner(r, model)
+	strict := leaderboard.Query{Mode: leaderboard.ModeStrict}
+	for range 2 { // what is kept of it is good too
+		for _, ref := range []leaderboard.PeriodRef{of("a", 7), of("b", 8)} {
+			p, err := r.Page(t.Context(), ref, leaderboard.PageQuery{Query: strict, Limit: 10})
+			if err != nil || p.AsOf != ref.AsOf || p.Seq != 0 || p.Stale || p.Source != leaderboard.SourceLocal || len(p.Entries) != 0 {
+				t.Errorf("page: %+v, %v", p, err)
+			}
+			later := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 1}
+			if _, err := r.Members(t.Context(), ref, leaderboard.MembersQuery{Query: later, Members: []string{"x"}}); !errors.Is(err, leaderboard.ErrSeqAhead) {
+				t.Errorf("a later state: %v", err)
+			}
+			if _, err := r.Page(t.Context(), ref, leaderboard.PageQuery{Query: strict, Around: "x", Limit: 10}); !errors.Is(err, leaderboard.ErrNotRanked) {
+				t.Errorf("around: %v", err)
+			}
+		}
+		for _, offset := range []int64{0, 2000} {
+			q := leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 10, Offset: offset}
+			p, err := combined.CombinedPage(t.Context(), []leaderboard.PeriodRef{of("a", 7), of("b", 8)}, q)
+			if err != nil || len(p.Entries) != 0 || p.States[0].AsOf != 7 || p.States[1].AsOf != 8 || p.States[0].Stale {
+				t.Errorf("ranked as one from %d: %+v, %v", offset, p, err)
 			}
 		}
 	}

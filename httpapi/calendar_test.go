@@ -200,8 +200,8 @@ func pathOf(query string) string {
 	return "/v1/boards/" + query
 }
 
-// TestQuietPeriods: a period in which nobody played is an empty one, asked for as the previous one or by its name.
-func TestQuietPeriods(t *testing.T) {
+// TestPeriodsWithoutRow: a period that never had an entry is an empty one, asked for as the previous one or by its name.
+func TestPeriodsWithoutRow(t *testing.T) {
 	e := daily(t)
 	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
 	e.board("other", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}, leaderboard.Submission{Member: "a", Score: 7})
@@ -245,14 +245,14 @@ func TestQuietPeriods(t *testing.T) {
 	e.now("2026-11-23T11:00:00Z")
 	for _, period := range []string{"", "?period=S1"} { // that nobody looked at while it was under way
 		if got := shown(e.get(noKey, "/v1/boards/cup/top"+period).rows()); got != "season S1" {
-			t.Errorf("a quiet season shows %s", got)
+			t.Errorf("an empty season shows %s", got)
 		}
 	}
 
-	// Ranked as one: quiet boards take part, without entries.
-	quiet := e.get(noKey, "/v1/rankings/top?boards=daily&period=previous").combined()
-	if len(quiet.Boards) != 1 || quiet.Boards[0].Period != "2026-11-22" || quiet.Total != 0 || len(quiet.Entries) != 0 {
-		t.Errorf("ranked as one: %+v", quiet)
+	// Ranked as one: empty periods take part, without entries.
+	empty := e.get(noKey, "/v1/rankings/top?boards=daily&period=previous").combined()
+	if len(empty.Boards) != 1 || empty.Boards[0].Period != "2026-11-22" || empty.Total != 0 || len(empty.Entries) != 0 {
+		t.Errorf("ranked as one: %+v", empty)
 	}
 	e.get(noKey, "/v1/rankings/members/a?boards=daily&period=previous").wantProblem(404, "not-ranked")
 	e.get(noKey, "/v1/rankings/members/a/around?boards=daily&period=previous").wantProblem(404, "not-ranked")
@@ -331,7 +331,7 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 	}
 }
 
-// TestPeriodsThatAreGone: what was given up does not pass for a quiet period, and a window that was taken away keeps
+// TestPeriodsThatAreGone: what was given up does not pass for an empty period, and a window that was taken away keeps
 // its periods.
 func TestPeriodsThatAreGone(t *testing.T) {
 	e := daily(t)

@@ -11,7 +11,7 @@
 //	auth.go, router.go, transit.go     keys and scopes, patterns of paths, the memory of bodies on their way
 //	call.go                            one request: access, bounds, deadline, recovery, sending
 //	params.go, body.go, list.go        what a request says, checked; bodies on their way in; pages of lists
-//	resolver.go, quiet.go, answer.go   the period that it is about, periods in which nobody played, the answer: its frame, ETag, JSON
+//	resolver.go, answer.go             the period that it is about, the answer: its frame, ETag, JSON
 //	hidden.go                          hiding members, and saying why one is absent
 //	page.go, ranks.go, friends.go      reading one board
 //	selection.go, rankings.go          reading several boards as one

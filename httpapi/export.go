@@ -74,12 +74,7 @@ func (h *exportHandlers) export(c *call) error {
 	defer h.permits.release()
 	defer c.setBuffers(exportBuffer)()
 	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
-	if ref.Quiet() {
-		err = out.begin(quietState(&ref))
-	} else {
-		err = h.read(c.ctx, ref, out.begin, out.entries)
-	}
-	if err == nil {
+	if err = h.read(c.ctx, ref, out.begin, out.entries); err == nil {
 		err = out.end()
 	}
 	switch {

@@ -130,7 +130,7 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq
 	}
-	if ref.Quiet() {
+	if !ref.HasRow() {
 		ref.AsOf = p.Committed
 	}
 	return ref, l.Board, err

@@ -150,7 +150,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 	}
 	q := leaderboard.MembersQuery{Query: on.query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
 	q.Members = append(append(make([]string, 0, len(friends)+1), friends...), member)
-	s, err := rankingsOf(h.reader.rankings, &on.ref).Members(c.ctx, on.ref, q)
+	s, err := h.reader.rankings.Members(c.ctx, on.ref, q)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (h *reader) top(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	page, err := rankingsOf(h.rankings, &on.ref).Page(c.ctx, on.ref, q)
+	page, err := h.rankings.Page(c.ctx, on.ref, q)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (h *reader) around(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := rankingsOf(h.rankings, &on.ref).Page(c.ctx, on.ref, leaderboard.PageQuery{
+	page, err := h.rankings.Page(c.ctx, on.ref, leaderboard.PageQuery{
 		Query: on.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func (h *reader) nobody(c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := rankingsOf(h.rankings, &on.ref).Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: []string{member}})
+	s, err := h.rankings.Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: []string{member}})
 	if err != nil || len(s.Entries) > 0 {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 type combinedReader struct {
 	resolver
 	profileFinder
-	rankings combinedRankings
+	rankings leaderboard.CombinedRankings
 	hidden   HiddenMembers
 }
 

@@ -15,7 +15,7 @@ func (h *reader) member(c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := rankingsOf(h.rankings, &on.ref).Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: []string{id}})
+	s, err := h.rankings.Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: []string{id}})
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (h *reader) sendRanks(c *call, members []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := rankingsOf(h.rankings, &on.ref).Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: members})
+	s, err := h.rankings.Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: members})
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (h *reader) scoreRank(c *call) error {
 	if broken := leaderboard.AsRule(err); broken != nil {
 		return wire.Reject(broken.Code, broken.Detail)
 	}
-	s, err := rankingsOf(h.rankings, &on.ref).ScoreRank(c.ctx, on.ref, leaderboard.ScoreQuery{MinSeq: on.query.MinSeq, Score: score, Tiebreak: tiebreak})
+	s, err := h.rankings.ScoreRank(c.ctx, on.ref, leaderboard.ScoreQuery{MinSeq: on.query.MinSeq, Score: score, Tiebreak: tiebreak})
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (h *reader) distribution(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := rankingsOf(h.rankings, &on.ref).Distribution(c.ctx, on.ref, leaderboard.DistributionQuery{MinSeq: on.query.MinSeq, Buckets: int(buckets)})
+	d, err := h.rankings.Distribution(c.ctx, on.ref, leaderboard.DistributionQuery{MinSeq: on.query.MinSeq, Buckets: int(buckets)})
 	if err != nil {
 		return err
 	}

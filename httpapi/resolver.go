@@ -58,10 +58,10 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 	return ref, board, nil
 }
 
-// resolvePlayed is resolve for what works on entries: somebody has played in the period.
-func (r resolver) resolvePlayed(c *call, window, period string) (leaderboard.PeriodRef, error) {
+// resolveRow is resolve for what works on the row of a period, and not on its entries.
+func (r resolver) resolveRow(c *call, window, period string) (leaderboard.PeriodRef, error) {
 	ref, _, err := r.resolve(c, window, period)
-	if err == nil && ref.Quiet() {
+	if err == nil && !ref.HasRow() {
 		err = &leaderboard.PeriodError{Detail: "Nobody has played in " + ref.Name + ", so there is nothing to do."}
 	}
 	return ref, err

@@ -40,7 +40,7 @@ func newHandlers(cfg *Config) *handlers {
 		reader:   reader{resolver: find, profileFinder: profiles, rankings: cfg.Rankings, hidden: cfg.HiddenMembers},
 		past:     pastReader{find, cfg.Pasts},
 		records:  submissionHandlers{find, cfg.Records},
-		combined: combinedReader{find, profiles, combinedRankings{cfg.Combined}, cfg.HiddenMembers},
+		combined: combinedReader{find, profiles, cfg.Combined, cfg.HiddenMembers},
 		runs:     runHandlers{find, cfg.Boards, cfg.Rebuilds, cfg.Derived, cfg.Verify},
 		exports:  exportHandlers{find, cfg.Export, cfg.ExportStall, make(permits, cfg.MaxExports)},
 		members:  memberHandlers{cfg.Profiles, cfg.Eraser},

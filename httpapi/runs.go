@@ -101,7 +101,7 @@ func (h *runHandlers) rebuild(c *call) error {
 	if detail := unknownWindow(body.Window); detail != "" {
 		return wire.Malformed(wire.InputError{Pointer: "/window", Detail: detail})
 	}
-	ref, err := h.resolvePlayed(c, body.Window, body.Period)
+	ref, err := h.resolveRow(c, body.Window, body.Period)
 	if unnamed, ok := errors.AsType[*leaderboard.PeriodError](err); ok && unnamed.Malformed {
 		return wire.Malformed(wire.InputError{Pointer: "/period", Detail: unnamed.Detail})
 	}
@@ -228,7 +228,7 @@ func (h *runHandlers) verify(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	ref, err := h.resolvePlayed(c, window, period)
+	ref, err := h.resolveRow(c, window, period)
 	if err != nil {
 		return err
 	}

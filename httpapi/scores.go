@@ -214,7 +214,7 @@ func (h *scoreHandlers) remove(c *call) error {
 		if err != nil {
 			return err
 		}
-		if req.PeriodID = ref.ID; ref.Quiet() {
+		if req.PeriodID = ref.ID; !ref.HasRow() {
 			return leaderboard.ErrNotRanked
 		}
 	}

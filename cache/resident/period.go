@@ -40,6 +40,11 @@ func NewLoader(rules *leaderboard.Rules, at rank.State) *Loader {
 	return &Loader{period: &Period{codec: rank.CodecOf(rules), history: at.Incarnation, at: at, slab: s, members: newMembers(s), order: order{slab: s}}}
 }
 
+// Empty returns a period without a row.
+func Empty(ref *leaderboard.PeriodRef) *Period {
+	return NewLoader(ref.Rules, rank.State{Revision: leaderboard.StateWithoutRow(ref).Revision}).period
+}
+
 // Add takes the next keys of the period in ascending order. Errors: rank.ErrKey for what is no key, rank.ErrDamaged
 // when keys are out of order or a member is there twice.
 func (l *Loader) Add(keys []rank.Key) error {

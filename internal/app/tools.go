@@ -133,8 +133,8 @@ func (t *Tools) periodsOf(ctx context.Context, board *leaderboard.Board) ([]lead
 		if err != nil {
 			return nil, err
 		}
-		if ref.Quiet() {
-			continue // the last season, in which nobody played
+		if !ref.HasRow() {
+			continue // the last season, without entries
 		}
 		refs = append(refs, ref)
 	}

@@ -26,6 +26,9 @@ func (m *Model) look(ctx context.Context, ref leaderboard.PeriodRef, minSeq int6
 
 // lookAt is look for who has entered.
 func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
+	if !ref.HasRow() {
+		return lookAtNothing(ref, minSeq)
+	}
 	p := m.periods[ref.ID]
 	if p == nil || p.Incarnation != ref.Incarnation {
 		return nil, leaderboard.ErrPeriodNotFound
@@ -41,6 +44,13 @@ func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	}
 	slices.SortFunc(v.sorted, ref.Rules.Compare)
 	return v, nil
+}
+
+func lookAtNothing(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
+	if minSeq > 0 {
+		return nil, leaderboard.ErrSeqAhead
+	}
+	return &look{rules: ref.Rules, state: leaderboard.StateWithoutRow(&ref)}, nil
 }
 
 // ranks returns the ranks of an entry that an answer in a mode tells.

@@ -13,7 +13,7 @@ import (
 // RunCombined runs the suite of combined rankings on an implementation.
 func RunCombined(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
 	for name, test := range map[string]func(*testing.T, Subject, leaderboard.CombinedRankings){
-		"example": testCombinedExample, "cursor": testCombinedCursor, "fifty": testCombinedFifty, "rules": testCombinedRules,
+		"example": testCombinedExample, "cursor": testCombinedCursor, "fifty": testCombinedFifty, "rules": testCombinedRules, "periods without a row": testCombinedWithoutRow,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s, combined) })
 	}
@@ -37,6 +37,35 @@ func combinedLines(entries []leaderboard.CombinedRanked, mode leaderboard.Mode) 
 		out = append(out, fmt.Sprintf("%s %s/%s %d", rankText(mode, e.Ranks), e.Board[len(e.Board)-1:], e.Member, e.Score))
 	}
 	return strings.Join(out, ", ")
+}
+
+// testCombinedWithoutRow: a period without a row takes part without entries.
+func testCombinedWithoutRow(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
+	refs := several(t, s, leaderboard.Rules{}, nil, []leaderboard.Submission{at("ada", 90, 5), at("bob", 80, 1)}, nil)
+	refs[0], refs[2] = withoutRow(refs[0], 7), withoutRow(refs[2], 8)
+	for _, offset := range []int64{0, 1, 2000} {
+		page, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Offset: offset, Limit: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"1 b/ada 90", "2 b/bob 80"}[min(offset, 2):]
+		if got := combinedLines(page.Entries, leaderboard.ModeStrict); got != strings.Join(want, ", ") {
+			t.Errorf("from %d: %s, want %v", offset, got, want)
+		}
+		for i, asOf := range map[int]leaderboard.Micros{0: 7, 2: 8} {
+			if st := page.States[i]; st.Revision != (leaderboard.Revision{AsOf: asOf}) || st.Total != 0 || st.Stale {
+				t.Errorf("from %d: state %d is %+v", offset, i, st)
+			}
+		}
+	}
+	found, err := combined.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeStrict, Member: "bob"})
+	if err != nil || combinedLines(found.Entries, leaderboard.ModeStrict) != "2 b/bob 80" || len(found.States) != 3 || found.States[2].AsOf != 8 {
+		t.Errorf("a member: %+v, %v", found, err)
+	}
+	page, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Around: "ada", Limit: 5})
+	if err != nil || combinedLines(page.Entries, leaderboard.ModeStrict) != "1 b/ada 90, 2 b/bob 80" {
+		t.Errorf("around: %+v, %v", page, err)
+	}
 }
 
 func testCombinedExample(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {

@@ -327,6 +327,50 @@ func testEmpty(t *testing.T, s Subject) {
 	}
 }
 
+// withoutRow makes of the reference of a period one that has no row.
+func withoutRow(ref leaderboard.PeriodRef, asOf leaderboard.Micros) leaderboard.PeriodRef {
+	ref.ID, ref.Incarnation, ref.LastSeq, ref.Closed, ref.AsOf = 0, 0, 0, true, asOf
+	return ref
+}
+
+// testWithoutRow: a period without a row is an empty one, at seq 0 as of its end.
+func testWithoutRow(t *testing.T, s Subject) {
+	b := newBoard(t, s, leaderboard.Rules{})
+	ref := withoutRow(b.ref, 7)
+	check := func(st leaderboard.State, err error) {
+		t.Helper()
+		if err != nil || st.Revision != (leaderboard.Revision{AsOf: 7}) || st.Total != 0 || st.Stale {
+			t.Errorf("state %+v, %v", st, err)
+		}
+	}
+	for _, mode := range Modes() {
+		q := leaderboard.Query{Mode: mode}
+		page, err := s.Rankings.Page(t.Context(), ref, leaderboard.PageQuery{Query: q, Limit: 10})
+		if check(page.State, err); len(page.Entries) != 0 || page.Next != "" {
+			t.Errorf("page: %+v", page)
+		}
+		out, err := s.Rankings.Members(t.Context(), ref, leaderboard.MembersQuery{Query: q, Members: []string{"a"}})
+		if check(out.State, err); len(out.Entries) != 0 || !reflect.DeepEqual(out.NotRanked, []string{"a"}) {
+			t.Errorf("members: %+v", out)
+		}
+		if _, err := s.Rankings.Page(t.Context(), ref, leaderboard.PageQuery{Query: q, Around: "a", Limit: 10}); !errors.Is(err, leaderboard.ErrNotRanked) {
+			t.Errorf("around: %v", err)
+		}
+		q.MinSeq = 1
+		if _, err := s.Rankings.Page(t.Context(), ref, leaderboard.PageQuery{Query: q, Limit: 10}); !errors.Is(err, leaderboard.ErrSeqAhead) {
+			t.Errorf("page at a later state: %v", err)
+		}
+	}
+	sr, err := s.Rankings.ScoreRank(t.Context(), ref, leaderboard.ScoreQuery{Score: 5})
+	if check(sr.State, err); sr.Strict != 1 || sr.Tied != 1 {
+		t.Errorf("rank of a score: %+v", sr)
+	}
+	d, err := s.Rankings.Distribution(t.Context(), ref, leaderboard.DistributionQuery{Buckets: 5})
+	if check(d.State, err); len(d.Buckets) != 0 {
+		t.Errorf("distribution: %+v", d)
+	}
+}
+
 // testMemberBytes: member ids are bytes: neither case nor trailing spaces nor any collation make two of them one.
 func testMemberBytes(t *testing.T, s Subject) {
 	b := newBoard(t, s, leaderboard.Rules{})

@@ -33,6 +33,9 @@ func (s *Reader) readAll(
 	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, limit int,
 	begin func(leaderboard.State) error, rows func([]rank.Key) error,
 ) error {
+	if !ref.HasRow() {
+		return begin(leaderboard.StateWithoutRow(&ref))
+	}
 	var callback error
 	err := s.snapshot(ctx, open, ref, func(q db.Querier, state leaderboard.State) error {
 		if callback = begin(state); callback != nil {

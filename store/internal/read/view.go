@@ -125,7 +125,10 @@ func (s *Reader) lookOnce(ctx context.Context, periods []leaderboard.PeriodRef, 
 	l, views := &looking{reader: s}, make([]*view, len(periods))
 	for i, ref := range periods {
 		views[i] = &view{looking: l, ref: ref, codec: rank.CodecOf(ref.Rules)}
-		if t := s.indexes.Ready(ref); t != nil {
+		if !ref.HasRow() {
+			views[i].setState(leaderboard.StateWithoutRow(&ref))
+			views[i].prepared = true
+		} else if t := s.indexes.Ready(ref); t != nil {
 			views[i].floor = t.At().Seq
 		}
 	}
@@ -164,6 +167,9 @@ func (v *view) fault(err error) error {
 
 // look reads the state, and with it the keys of the members that have an entry, in order. It is the first statement.
 func (v *view) look(ctx context.Context, members []string) ([]rank.Key, error) {
+	if v.hasState {
+		return nil, nil
+	}
 	r, err := (&entries.Query{Members: members}).Run(ctx, v.reader.db, v.q, v.ref.ID)
 	if err == nil && r.State.Incarnation != v.ref.Incarnation { // the id is another period's since a restore
 		err = leaderboard.ErrPeriodNotFound
