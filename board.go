@@ -14,6 +14,19 @@ type Board struct {
 	Rules       Rules
 	CreatedTime Micros
 	UpdatedTime Micros
+
+	// Unknown is the first rule of the board, as a JSON pointer, that this version does not know: a newer one made it. It is
+	// "" when Rules are all that there are.
+	Unknown string
+}
+
+// CheckWritable returns an ErrUnknownRule when the board has a rule that this version does not know. It may be read then,
+// by the rules that are known; whatever changes it, its entries or its periods is left to a server that knows the rule.
+func (b *Board) CheckWritable() error {
+	if b.Unknown == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s of board %s", ErrUnknownRule, b.Unknown, b.Name)
 }
 
 // RulesChange returns the new rules of a board, given the board as it is, nil when it does not exist. It must not write

@@ -1,6 +1,7 @@
 package leaderboard
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,13 +21,7 @@ func (r *Rules) Check() error {
 	if len(r.Title) > MaxTitle || !utf8.ValidString(r.Title) {
 		fail("/title", "want at most %d bytes of UTF-8", MaxTitle)
 	}
-	checkOneOf(fail, "/order", r.Order, OrderDesc, OrderAsc)
-	checkOneOf(fail, "/policy", r.Policy, PolicyBest, PolicyLatest, PolicySum)
-	checkOneOf(fail, "/mode", r.Mode, ModeStrict, ModeTied, ModeDense)
-	checkOneOf(fail, "/visibility", r.Visibility, VisibilityPublic, VisibilityPrivate)
-	if r.Resident != ResidentAuto {
-		checkOneOf(fail, "/resident", r.Resident, ResidentAlways, ResidentNever)
-	}
+	r.checkWords(fail)
 	r.checkRecord(fail)
 	r.Tiebreak.check(fail)
 	if r.TopN < 1 || r.TopN > MaxTopN {
@@ -48,25 +43,49 @@ func (r *Rules) Check() error {
 	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
 }
 
+// UnknownWord returns the first rule, as a JSON pointer, that is none of the words that it may be; "" when there is none.
+func (r *Rules) UnknownWord() (first string) {
+	r.checkWords(func(pointer, _ string, _ ...any) { first = cmp.Or(first, pointer) })
+	return first
+}
+
+// checkWords reports words that are none of those that a rule may have.
+func (r *Rules) checkWords(fail failFunc) {
+	checkOneOf(fail, "/order", r.Order, OrderDesc, OrderAsc)
+	checkOneOf(fail, "/policy", r.Policy, PolicyBest, PolicyLatest, PolicySum)
+	checkOneOf(fail, "/mode", r.Mode, ModeStrict, ModeTied, ModeDense)
+	checkOneOf(fail, "/visibility", r.Visibility, VisibilityPublic, VisibilityPrivate)
+	checkOneOf(fail, "/tiebreak/order", r.Tiebreak.Order, OrderDesc, OrderAsc)
+	if r.Resident != ResidentAuto {
+		checkOneOf(fail, "/resident", r.Resident, ResidentAlways, ResidentNever)
+	}
+	if r.Record != RecordNone {
+		checkOneOf(fail, "/record", r.Record, RecordApplied, RecordAll)
+	}
+	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] {
+		checkOneOf(fail, "/windows/"+strconv.Itoa(i), w, Windows()...)
+	}
+	if d := r.Derive; d != nil && d.Op != "" {
+		checkOneOf(fail, "/derive/op", d.Op, DeriveOpUnion, DeriveOpIntersect)
+	}
+	if d := r.Derive; d != nil && d.Aggregate != "" {
+		checkOneOf(fail, "/derive/aggregate", d.Aggregate, AggregateSum, AggregateMin, AggregateMax)
+	}
+}
+
 func (r *Rules) checkWindows(fail failFunc) {
 	if most := len(Windows()); len(r.Windows) > most { // each is compared with those before it
 		fail("/windows", "want at most %d", most)
 		return
 	}
 	for i, w := range r.Windows {
-		pointer := "/windows/" + strconv.Itoa(i)
-		if !slices.Contains(Windows(), w) {
-			fail(pointer, "want one of %s", joined(Windows()))
-		} else if slices.Contains(r.Windows[:i], w) {
-			fail(pointer, "%s is listed twice", w)
+		if slices.Contains(Windows(), w) && slices.Contains(r.Windows[:i], w) {
+			fail("/windows/"+strconv.Itoa(i), "%s is listed twice", w)
 		}
 	}
 }
 
 func (r *Rules) checkRecord(fail failFunc) {
-	if r.Record != RecordNone {
-		checkOneOf(fail, "/record", r.Record, RecordApplied, RecordAll)
-	}
 	if r.Record != RecordNone && r.Derive != nil {
 		fail("/record", "nothing is submitted to a derived board")
 	}

@@ -24,12 +24,6 @@ func (r *Rules) checkDerive(fail failFunc) {
 		fail("/derive", "a derived board has no starts_at and no ends_at")
 	}
 	r.checkIgnored(fail)
-	if d.Op != "" {
-		checkOneOf(fail, "/derive/op", d.Op, DeriveOpUnion, DeriveOpIntersect)
-	}
-	if d.Aggregate != "" {
-		checkOneOf(fail, "/derive/aggregate", d.Aggregate, AggregateSum, AggregateMin, AggregateMax)
-	}
 	units, window, err := d.units()
 	if err != nil {
 		fail("/derive/last", "%s", err)

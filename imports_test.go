@@ -59,7 +59,7 @@ func importRules() []importRule {
 			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/boards", may: []string{module, storeDB, sqlxPkg}},
+		{dir: "store/internal/boards", may: []string{module, storeDB, sqlxPkg, "github.com/go-json-experiment/json"}},
 		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{
 			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},

@@ -279,7 +279,6 @@ func (t Tiebreak) withDefaults() Tiebreak {
 const maxFieldName = 32 // bytes
 
 func (t *Tiebreak) check(fail failFunc) {
-	checkOneOf(fail, "/tiebreak/order", t.Order, OrderDesc, OrderAsc)
 	if len(t.Fields) > MaxTiebreakFields {
 		fail("/tiebreak/fields", "want at most %d fields", MaxTiebreakFields)
 		return

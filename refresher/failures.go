@@ -44,7 +44,7 @@ func reasonOf(ctx context.Context, err error) string {
 		return "Redis or MySQL does not answer"
 	}
 	for _, known := range []error{
-		leaderboard.ErrBoardNotFound, leaderboard.ErrNotDerived, leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown,
+		leaderboard.ErrBoardNotFound, leaderboard.ErrNotDerived, leaderboard.ErrUnknownRule, leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()

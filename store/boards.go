@@ -17,7 +17,7 @@ import (
 
 // Board returns the board with this name, or ErrBoardNotFound.
 func (s *Store) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	b, err := boards.Get(ctx, s.db, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), name)
+	b, err := boards.Get(ctx, s.db, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), []byte(name))
 	return b, db.Translate(ctx, "board", err)
 }
 
@@ -28,7 +28,7 @@ func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderbo
 
 // PutBoard creates a board or changes its rules; created says which. Missing rules get their defaults. The same rules
 // again change nothing, the version included. Errors: a *leaderboard.RuleError for a bad name or bad rules,
-// a *leaderboard.ConflictError when what the board holds stands against the change.
+// a *leaderboard.ConflictError when what the board holds stands against the change, ErrUnknownRule.
 func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
 	return s.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
 }
@@ -50,9 +50,12 @@ func (s *Store) ChangeBoard(ctx context.Context, name string, change leaderboard
 
 func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
-	b, err = boards.Get(ctx, tx, find+" FOR UPDATE", name)
+	b, err = boards.Get(ctx, tx, find+" FOR UPDATE", []byte(name))
 	created = errors.Is(err, leaderboard.ErrBoardNotFound)
 	if err != nil && !created {
+		return b, false, err
+	}
+	if err = b.CheckWritable(); err != nil {
 		return b, false, err
 	}
 	rules, text, err := changedRules(&b, created, change)

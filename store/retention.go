@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
 )
@@ -72,10 +72,12 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 // begun, and cannot deadlock with it.
 func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
 	err = s.writer.AloneUnlessBarred(ctx, string(b.Name), func(tx *sqlx.Tx) error {
-		found := b
-		err := tx.GetContext(ctx, &found, "SELECT version FROM boards WHERE id = ? FOR UPDATE", b.ID)
-		if errors.Is(err, sql.ErrNoRows) {
+		found, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE id = ? FOR UPDATE", b.ID)
+		if errors.Is(err, leaderboard.ErrBoardNotFound) {
 			return nil // it is deleted, and the periods with it
+		}
+		if err == nil {
+			err = found.CheckWritable()
 		}
 		if same = err == nil && (b.Version == 0 || found.Version == b.Version); !same {
 			return err

@@ -346,6 +346,12 @@ var Kinds = []Kind{
 		Help:   "Try again after the time in Retry-After.",
 	},
 	{
+		Code: leaderboard.ErrUnknownRule.Code, Status: 503, Wait: 5 * time.Second,
+		Title:  "The board has a rule that this server does not know",
+		Detail: "A newer version of the service gave the board a rule that this server does not know, so it may not write to it. Nothing was done.",
+		Help:   "Try again: another server may be newer. Bring all servers to one version, see the notes about upgrades.",
+	},
+	{
 		Code: CodeRunFailed, Status: 503, Wait: 5 * time.Second,
 		Title:  "The run failed",
 		Detail: "The run failed.",

@@ -22,10 +22,11 @@ type Lookup struct {
 }
 
 // Current returns a board with the current period of each of its windows, and the database clock that says so. The
-// first to ask after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
+// first to ask after a rollover begins the new periods, if this version knows all rules of the board; otherwise they have no
+// ID. Errors: ErrBoardNotFound, ErrUnavailable.
 func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, r, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
-	if err == nil && r.lacks() {
+	if err == nil && r.lacks() && listing.Board.CheckWritable() == nil {
 		err = l.Lock(ctx, name, func(tx *sqlx.Tx) (err error) {
 			listing, err = l.Begin(ctx, tx, name)
 			return err
@@ -41,7 +42,7 @@ func (l *Lookup) AsItIs(ctx context.Context, name string) (leaderboard.Listing, 
 }
 
 // Begin locks a board and makes the periods that it lacks. What it finds under the lock decides: another may have been
-// faster. Errors: ErrBoardNotFound.
+// faster. Errors: ErrBoardNotFound, ErrUnknownRule.
 func (l *Lookup) Begin(ctx context.Context, tx *sqlx.Tx, name string) (leaderboard.Listing, error) {
 	var id int64
 	err := tx.GetContext(ctx, &id, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
@@ -52,6 +53,9 @@ func (l *Lookup) Begin(ctx context.Context, tx *sqlx.Tx, name string) (leaderboa
 		return leaderboard.Listing{}, err
 	}
 	listing, r, err := l.listing(ctx, tx, l.query(), name)
+	if err == nil {
+		err = listing.Board.CheckWritable()
+	}
 	if err == nil && r.Due() {
 		err = r.Write(ctx, tx)
 	}

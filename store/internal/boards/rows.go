@@ -6,12 +6,13 @@
 package boards
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
@@ -39,16 +40,23 @@ func (r *Row) Dest() []any {
 	return []any{&r.ID, &r.Name, &r.Version, &r.Rules, &r.Created, &r.Updated}
 }
 
-// Board returns the board of the row, its rules with their defaults.
+// Board returns the board of the row, its rules with their defaults. Board.Unknown has the rule that this version does not
+// know.
 func (r *Row) Board() (leaderboard.Board, error) {
 	b := leaderboard.Board{
 		ID: r.ID, Name: string(r.Name), Version: r.Version,
 		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 	}
-	if err := json.Unmarshal(r.Rules, &b.Rules); err != nil {
+	err := json.Unmarshal(r.Rules, &b.Rules, json.RejectUnknownMembers(true))
+	if unknown, ok := errors.AsType[*json.SemanticError](err); ok && errors.Is(err, json.ErrUnknownName) {
+		b.Unknown, b.Rules = string(unknown.JSONPointer), leaderboard.Rules{}
+		err = json.Unmarshal(r.Rules, &b.Rules)
+	}
+	if err != nil {
 		return b, db.Wrap("rules of board "+b.Name, err)
 	}
 	b.Rules = b.Rules.WithDefaults()
+	b.Unknown = cmp.Or(b.Unknown, b.Rules.UnknownWord())
 	return b, nil
 }
 
@@ -64,10 +72,10 @@ func All(rows []Row) ([]leaderboard.Board, error) {
 	return boards, nil
 }
 
-// Get runs a query for Columns that takes the name of a board. Errors: ErrBoardNotFound.
-func Get(ctx context.Context, q sqlx.QueryerContext, query, name string) (leaderboard.Board, error) {
+// Get runs a query for Columns that finds one board at most. Errors: ErrBoardNotFound.
+func Get(ctx context.Context, q sqlx.QueryerContext, query string, args ...any) (leaderboard.Board, error) {
 	var row Row
-	err := sqlx.GetContext(ctx, q, &row, query, []byte(name))
+	err := sqlx.GetContext(ctx, q, &row, query, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return leaderboard.Board{}, leaderboard.ErrBoardNotFound
 	}

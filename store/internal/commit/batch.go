@@ -245,7 +245,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	if err != nil {
 		return err
 	}
-	l := &locked{boards: make(map[string]*lockedBoard, len(names)), derived: b.derived}
+	l := &locked{boards: make(map[string]*lockedBoard, len(names)), without: map[string]error{}, derived: b.derived}
 	w := writes{owner: noBoard}
 	for _, name := range names {
 		b.locking = name
@@ -253,7 +253,8 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		f, err := t.lockBoard(asked, name, b.needs[name], b.read)
 		endStatement(span, err)
 		b.read = nil // the batch changes what it was given
-		if errors.Is(err, leaderboard.ErrBoardNotFound) {
+		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrUnknownRule) {
+			l.without[name] = err
 			continue // each request says what that means for it
 		}
 		if err != nil {

@@ -25,9 +25,18 @@ type transaction struct {
 
 // locked are the boards that a batch has locked.
 type locked struct {
-	boards  map[string]*lockedBoard // by name; those that do not exist are not here
+	boards  map[string]*lockedBoard // by name
+	without map[string]error        // why a board is not among them: ErrBoardNotFound, ErrUnknownRule
 	derived map[string]bool         // boards that are not locked, because they are derived and take no submissions
 	audit   []audit.Row             // what requests have done that the audit records
+}
+
+// board returns a board. Errors: ErrBoardNotFound, ErrUnknownRule.
+func (l *locked) board(name string) (*lockedBoard, error) {
+	if b := l.boards[name]; b != nil {
+		return b, nil
+	}
+	return nil, l.without[name]
 }
 
 // recorded returns those of the boards that have records of submissions.
@@ -62,7 +71,7 @@ func (b *lockedBoard) all() []*period { return append(slices.Clip(b.periods), b.
 // lockBoard locks a board, begins the transaction if nothing else has, and reads all that is needed, in one packet as
 // long as the board is what it was for the last batch. The reads see what is committed when the lock is held: under
 // READ COMMITTED each statement has a snapshot of its own. What was read ahead is not read again, unless it turns out to
-// be old. Errors: ErrBoardNotFound.
+// be old. Errors: ErrBoardNotFound, ErrUnknownRule.
 func (t *transaction) lockBoard(ctx context.Context, name string, n *needs, a *ahead) (*lockedBoard, error) {
 	known, _ := t.memory.Get(name)
 	if a != nil && a.board != known {
@@ -80,7 +89,10 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs, a *a
 		return nil, err
 	}
 	defer rows.Close()
-	if err = t.scanLock(rows, name, b); err != nil {
+	if err = t.scanLock(rows, name, b); err == nil {
+		err = b.known.Board.CheckWritable()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if b.isAs(known) {

@@ -2,8 +2,6 @@ package commit
 
 import (
 	"slices"
-
-	"leaderboard"
 )
 
 // Move moves the entries of a member who was hidden or restored to where they belong: in the current periods, and in
@@ -41,9 +39,9 @@ func (m *move) collect(of func(board string) *needs) {
 // apply moves the entries in the periods named; those in the current ones were moved by the lock. A closed period stays
 // as it is unless it is reopened.
 func (m *move) apply(l *locked) error {
-	b := l.boards[m.Board]
-	if b == nil {
-		return leaderboard.ErrBoardNotFound
+	b, err := l.board(m.Board)
+	if err != nil {
+		return err
 	}
 	for _, p := range b.past {
 		if p.closed && !m.Reopen || !slices.Contains(m.PeriodIDs, p.ref.ID) {

@@ -67,9 +67,9 @@ func (r *removal) collect(of func(board string) *needs) {
 }
 
 func (r *removal) apply(l *locked) error {
-	b := l.boards[r.Board]
-	if b == nil {
-		return leaderboard.ErrBoardNotFound
+	b, err := l.board(r.Board)
+	if err != nil {
+		return err
 	}
 	r.receipt, r.removed = leaderboard.Receipt{}, nil
 	if i := slices.IndexFunc(b.past, func(p *period) bool { return p.ref.ID == r.PeriodID }); i >= 0 {

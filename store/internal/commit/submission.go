@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"errors"
 	"slices"
 
 	"leaderboard"
@@ -31,9 +32,9 @@ func newSubmission(r *leaderboard.SubmitRequest) *submission {
 func (s *submission) collect(of func(board string) *needs) { of(s.queue.board).submissions(s.entries) }
 
 func (s *submission) apply(l *locked) error {
-	b := l.boards[s.queue.board]
-	if b == nil {
-		return leaderboard.ErrBoardNotFound
+	b, err := l.board(s.queue.board)
+	if err != nil {
+		return err
 	}
 	s.receipt = leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(s.entries))}
 	for _, sub := range s.entries {
@@ -87,6 +88,11 @@ func (s *multiBoardSubmission) collect(of func(board string) *needs) {
 // apply rejects entries of boards that do not exist, and of derived ones. These are among the locked boards only when
 // it was not known before the lock that they are derived; the answer is the same.
 func (s *multiBoardSubmission) apply(l *locked) error {
+	for _, name := range s.boards { // what is stored as rejected would stay so on a server that knows the rule
+		if err := l.without[name]; errors.Is(err, leaderboard.ErrUnknownRule) {
+			return err
+		}
+	}
 	s.receipt = leaderboard.MultiBoardReceipt{
 		Results: make([]leaderboard.BoardResult, len(s.entries)), Boards: map[string]leaderboard.BoardSeqs{},
 	}

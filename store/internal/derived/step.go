@@ -47,7 +47,7 @@ func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
 // present one, in one transaction. Nothing is written when nothing has changed. Everybody may call it at any time; of
-// two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others keep being faster,
+// two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnknownRule, ErrOverloaded when others keep being faster,
 // ErrUnavailable, ErrOutcomeUnknown.
 //
 // A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Unless it
@@ -74,6 +74,9 @@ func (f *Follower) followOnce(ctx context.Context, board string, long bool) (lea
 			return nil
 		}
 		f.put(d.board.ID, nil)
+		if err := d.board.CheckWritable(); err != nil {
+			return err
+		}
 		if d.paced = step.State != leaderboard.DerivationStateFollowing; d.paced && !long {
 			step.Long = true
 			return nil
@@ -155,9 +158,12 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 // FollowSources.
 func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
-	b, err := boards.Get(ctx, f.db, f.db.Limited(find), board)
+	b, err := boards.Get(ctx, f.db, f.db.Limited(find), []byte(board))
 	if err == nil && b.Rules.Derive == nil {
 		err = leaderboard.ErrNotDerived
+	}
+	if err == nil {
+		err = b.CheckWritable()
 	}
 	if err != nil {
 		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)

@@ -1,0 +1,100 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// TestUnknownRule: a board to which a newer version gave a rule, or a word in a rule, that this one does not know is read, and
+// nobody here writes to it: no entry, no period, no rule. Boards in the same batch take what they are given, what was refused
+// is not remembered under its Idempotency-Key, and once the rule is gone all is as before.
+func TestUnknownRule(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		for i, change := range []string{
+			"JSON_SET(rules, '$.metadata', JSON_OBJECT('max_bytes', 100))", "JSON_SET(rules, '$.limits.per_second', 3)",
+			"JSON_SET(rules, '$.policy', 'elo')", "JSON_SET(rules, '$.windows', JSON_ARRAY('all_time', 'fortnight'))",
+		} {
+			name := fmt.Sprint("newer", i)
+			t.Run(change, func(t *testing.T) { testUnknownRule(t, s, name, change) })
+		}
+	})
+}
+
+func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
+	ctx := t.Context()
+	ref, other := makeBoard(t, s, name, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}), name+"-other"
+	makeBoard(t, s, other, leaderboard.Rules{})
+	if _, err := s.Submit(ctx, one(name, "", "ada", 1)); err != nil {
+		t.Fatal(err)
+	}
+	var rules string
+	if err := s.DB().QueryRowContext(ctx, "SELECT rules FROM boards WHERE id = ?", ref.BoardID).Scan(&rules); err != nil {
+		t.Fatal(err)
+	}
+	give := func(what string, args ...any) {
+		t.Helper()
+		query := "UPDATE boards SET rules = " + what + ", version = version + 1, updated_at = NOW(6) WHERE id = ?"
+		if _, err := s.DB().ExecContext(ctx, query, append(args, ref.BoardID)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func() (periods int) {
+		t.Helper()
+		if err := s.DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM periods WHERE board_id = ?", ref.BoardID).Scan(&periods); err != nil {
+			t.Fatal(err)
+		}
+		return periods
+	}
+	give(change)
+	if _, err := s.DB().ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", ref.BoardID); err != nil {
+		t.Fatal(err) // one is to be begun
+	}
+	for what, write := range map[string]func() error{
+		"submit":         func() error { _, err := s.Submit(ctx, one(name, "", "ada", 2)); return err },
+		"submit, keyed":  func() error { _, err := s.Submit(ctx, one(name, "key", "ada", 3)); return err },
+		"several boards": func() error { _, err := s.SubmitMultiBoard(ctx, multiBoard("both-"+name, "ada", 4, other, name)); return err },
+		"remove": func() error {
+			_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: name, Member: "ada"})
+			return err
+		},
+		"change": func() error { _, _, err := s.PutBoard(ctx, name, leaderboard.Rules{TopN: 7}); return err },
+	} {
+		if err := write(); !errors.Is(err, leaderboard.ErrUnknownRule) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if r, err := s.SubmitMultiBoard(ctx, multiBoard("", "ada", 4, other)); err != nil || r.Boards[other].Seq != 1 {
+		t.Errorf("another board: %+v, %v", r, err)
+	}
+	if got := scoreOf(t, s, ref, "ada"); got != 1 {
+		t.Errorf("the score is %d", got)
+	}
+	l, err := s.Current(ctx, name)
+	if err != nil || l.Board.Unknown == "" || count() != 1 {
+		t.Errorf("current periods: %+v, %v; %d periods", l, err, count())
+	}
+	if all, err := s.Boards(ctx, "", 100); err != nil || len(all) == 0 {
+		t.Errorf("%d boards, %v", len(all), err)
+	}
+	give("?", rules)
+	for key, want := range map[string]int64{"key": 3, "both": 4} {
+		var err error
+		if key == "key" {
+			_, err = s.Submit(ctx, one(name, key, "ada", want))
+		} else {
+			_, err = s.SubmitMultiBoard(ctx, multiBoard("both-"+name, "ada", want, other, name))
+		}
+		if err != nil {
+			t.Errorf("%s, once the rule is gone: %v", key, err)
+		}
+	}
+	if got := scoreOf(t, s, ref, "ada"); got != 4 || count() != 2 {
+		t.Errorf("once the rule is gone the score is %d, there are %d periods", got, count())
+	}
+}
