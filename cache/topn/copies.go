@@ -148,17 +148,11 @@ func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard
 	if err != nil {
 		return leaderboard.CopyInfo{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
 	}
-	r := reply{raw: raw}
-	info := leaderboard.CopyInfo{RedisNow: leaderboard.Micros(r.int())}
-	if why := r.string(); why != "" {
-		info.Damaged = why == "damaged"
-		return info, r.err
-	}
-	h, err := parseHead(r.slice(), p)
+	now, h, err := parseInfo(raw, p)
+	info := leaderboard.CopyInfo{RedisNow: now, Damaged: errors.Is(err, ErrDamaged)}
 	switch {
-	case errors.Is(err, ErrDamaged):
-		info.Damaged = true
-		return info, r.err
+	case info.Damaged, errors.Is(err, ErrMissing):
+		return info, nil
 	case err != nil:
 		return leaderboard.CopyInfo{}, err
 	}
@@ -166,7 +160,19 @@ func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard
 	info.N, info.TTL, info.Complete = h.n, h.ttl, h.complete()
 	info.Short = h.short(p)
 	info.BuiltAt, info.BuildStarted = leaderboard.Micros(h.rest.int()), leaderboard.Micros(h.rest.int())
-	return info, errors.Join(r.err, h.rest.err)
+	return info, h.rest.err
+}
+
+// parseInfo reads a reply of info.lua: the time of the server, and the state or why there is none, as of parseHead.
+func parseInfo(raw []any, p leaderboard.PeriodRef) (now leaderboard.Micros, h head, err error) {
+	r := reply{raw: raw}
+	now = leaderboard.Micros(r.int())
+	state := r.slice()
+	if r.err != nil {
+		return 0, head{}, r.err
+	}
+	h, err = parseHead(state, p)
+	return now, h, err
 }
 
 // Drop removes the copy of a period, whatever state it is in. The next reader asks for a new one.
@@ -190,14 +196,8 @@ func decimal[T ~int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 var (
 	//go:embed head.lua
 	headLua string
-	//go:embed page.lua
-	pageLua string
-	//go:embed members.lua
-	membersLua string
-	//go:embed held.lua
-	heldLua string
-	//go:embed score.lua
-	scoreLua string
+	//go:embed read.lua
+	readLua string
 	//go:embed info.lua
 	infoLua string
 	//go:embed clone.lua
@@ -217,17 +217,14 @@ var (
 )
 
 type scripts struct {
-	page, members, held, score, info   *redis.Script // read only
+	read, info                         *redis.Script // read only
 	apply, publish, drop, touch, clone *redis.Script
 	extend, release                    *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
-		page:    redis.NewScript(headLua + pageLua),
-		members: redis.NewScript(headLua + membersLua),
-		held:    redis.NewScript(headLua + heldLua),
-		score:   redis.NewScript(headLua + scoreLua),
+		read:    redis.NewScript(headLua + readLua),
 		info:    redis.NewScript(headLua + infoLua),
 		clone:   redis.NewScript(headLua + cloneLua),
 		apply:   redis.NewScript(headLua + applyLua),

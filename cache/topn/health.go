@@ -12,9 +12,9 @@ import (
 // Health returns how far the copies of periods are, in their order, nil for those that cannot be read: one round trip for
 // all of them, or for each server of a cluster. It counts as no read. The error is that of Redis, when none of it answers.
 func (c *Copies) Health(ctx context.Context, periods []leaderboard.PeriodRef) ([]*leaderboard.CopyHealth, error) {
-	heads, err := c.heads(ctx, periods, c.scripts.held.EvalShaRO)
+	heads, err := c.heads(ctx, periods, c.scripts.info.EvalShaRO)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		heads, err = c.heads(ctx, periods, c.scripts.held.EvalRO)
+		heads, err = c.heads(ctx, periods, c.scripts.info.EvalRO)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("topn: copies of %d periods: %w", len(periods), err)
@@ -45,7 +45,7 @@ func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef, run
 			failed++
 			continue
 		}
-		if h, err := parseHead(raw, periods[i]); err == nil { // otherwise there is none to use
+		if _, h, err := parseInfo(raw, periods[i]); err == nil { // otherwise there is none to use
 			out[i] = &leaderboard.CopyHealth{Seq: h.Seq, Entries: h.n}
 		}
 	}

@@ -14,19 +14,20 @@ import (
 )
 
 // The reads below answer from the copy alone, or say why they cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind,
-// else a failure of Redis. ErrNotRanked is an answer, and comes with the state that it is true at. short says, also beside an error, that the copy has shrunk below
-// top_n though the period has more: what it answers is exact, and a rebuild is due.
+// else a failure of Redis. ErrNotRanked is an answer, and comes with the state that it is true at. short reports, also
+// beside an error, that the copy has shrunk below top_n though the period has more: what it answers is exact, and a rebuild
+// is due.
 
 // Page reads a page in one round trip.
 func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, short bool, err error) {
-	kind, value := "offset", any(min(q.Offset, math.MaxInt32)) // no copy is longer
+	what, args := "offset", []any{q.Limit, min(q.Offset, math.MaxInt32)} // no copy is longer
 	switch {
 	case q.Around != "":
-		kind, value = "around", q.Around
+		what, args = "around", []any{q.Limit, q.Around, q.Before}
 	case q.After != "":
-		kind, value = "after", q.After
+		what, args = "after", []any{q.Limit, q.After}
 	}
-	h, err := c.run(ctx, c.scripts.page, p, format(p), string(q.Mode), q.Limit, kind, value, q.Before)
+	h, err := c.read(ctx, p, q.Mode, what, args...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -34,12 +35,12 @@ func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	return page, h.short(p), err
 }
 
-// Reaches says whether a copy may have anything of a page. It does not ask Redis.
+// Reaches reports whether a copy may have anything of a page. It does not ask Redis.
 func (c *Copies) Reaches(p leaderboard.PeriodRef, q leaderboard.PageQuery) bool {
 	return q.Around != "" || q.After != "" || q.Offset < int64(p.Rules.TopN+c.slack(p))
 }
 
-// tells says whether a copy that knows this dense rank can answer in a mode: too deep to count, it has 0.
+// tells reports whether a copy that knows this dense rank can answer in a mode: too deep to count, it has 0.
 func tells(mode leaderboard.Mode, dense int64) bool {
 	return dense != 0 || mode != leaderboard.ModeDense
 }
@@ -76,7 +77,7 @@ func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderbo
 // at or below that, entries that are as good may not be in the copy.
 func (c *Copies) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (r *leaderboard.ScoreRank, short bool, err error) {
 	prefix := rank.CodecOf(p.Rules).Prefix(q.Score, q.Tiebreak)
-	h, err := c.run(ctx, c.scripts.score, p, format(p), string(prefix))
+	h, err := c.read(ctx, p, "", "score", string(prefix))
 	if err != nil {
 		return nil, false, err
 	}
@@ -117,12 +118,11 @@ type MemberRanks struct {
 
 // MemberRanks looks any number of members up in one round trip.
 func (c *Copies) MemberRanks(ctx context.Context, p leaderboard.PeriodRef, mode leaderboard.Mode, members []string) (m *MemberRanks, short bool, err error) {
-	args := make([]any, 0, len(members)+2)
-	args = append(args, format(p), string(mode))
-	for _, m := range members {
-		args = append(args, m)
+	args := make([]any, len(members))
+	for i, m := range members {
+		args[i] = m
 	}
-	h, err := c.run(ctx, c.scripts.members, p, args...)
+	h, err := c.read(ctx, p, mode, "members", args...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -242,16 +242,18 @@ func (c *Copies) shown(ctx context.Context, p leaderboard.PeriodRef, q *leaderbo
 	return s, true, nil
 }
 
-// held reads the keys of members in the order of the query, "" for those that the copy does not hold: one round trip.
+// held reads the keys of members in the order of the query, "" for those that the copy does not hold: one round trip. The
+// keys are read beside the script, in one transaction: to take a thousand values through Lua costs Redis more than to look
+// them up.
 func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []string) ([]rank.Key, head, error) {
-	raw, values, err := c.heldOnce(ctx, p, members, c.scripts.held.EvalShaRO)
+	raw, values, err := c.heldOnce(ctx, p, members, c.scripts.info.EvalShaRO)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		raw, values, err = c.heldOnce(ctx, p, members, c.scripts.held.EvalRO)
+		raw, values, err = c.heldOnce(ctx, p, members, c.scripts.info.EvalRO)
 	}
 	if err != nil {
 		return nil, head{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
 	}
-	h, err := parseHead(raw, p)
+	_, h, err := parseInfo(raw, p)
 	if err != nil {
 		return nil, head{}, err
 	}
@@ -283,9 +285,10 @@ func (c *Copies) heldOnce(ctx context.Context, p leaderboard.PeriodRef, members 
 	return state, valuesCmd.Val(), err
 }
 
-// run executes one reading script: one round trip.
-func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodRef, args ...any) (head, error) {
-	raw, err := s.RunRO(ctx, c.client, c.keys(p), args...).Slice()
+// read asks for a part of a copy, see read.lua: one round trip.
+func (c *Copies) read(ctx context.Context, p leaderboard.PeriodRef, mode leaderboard.Mode, what string, args ...any) (head, error) {
+	args = append([]any{format(p), string(mode), what}, args...)
+	raw, err := c.scripts.read.RunRO(ctx, c.client, c.keys(p), args...).Slice()
 	if err != nil {
 		return head{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
 	}
