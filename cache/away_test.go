@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/residency"
-	"leaderboard/cache/watch"
 	"leaderboard/store/storetest"
 )
 
@@ -54,12 +54,12 @@ func TestAwayMarksEveryAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := &revisions{}
-		w := watch.New(source, watch.Options{})
+		w := feed.New(source, feed.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.Run(ctx)
 		var counted int
-		r := NewReader(nil, still{}, ReaderOptions{Watch: w, OnAnswer: func(_ leaderboard.Source, stale bool) {
+		r := NewReader(nil, still{}, ReaderOptions{Feed: w, OnAnswer: func(_ leaderboard.Source, stale bool) {
 			if stale {
 				counted++
 			}
@@ -214,7 +214,7 @@ func TestCatalogLastKnown(t *testing.T) {
 	}
 }
 
-// behind is a database that answers about several periods at a state that the watch knows to be old.
+// behind is a database that answers about several periods at a state that the feed knows to be old.
 type behind struct{ still }
 
 func (b behind) CombinedPage(_ context.Context, periods []leaderboard.PeriodRef, _ leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
@@ -229,17 +229,17 @@ func (behind) CombinedMember(context.Context, []leaderboard.PeriodRef, leaderboa
 	return &leaderboard.CombinedStandings{States: []leaderboard.State{{Revision: leaderboard.Revision{Seq: 2}}}}, nil
 }
 
-// TestCombinedAnswersAreJudged: what MySQL says of several boards is not passed off as fresh when the watch knows better,
+// TestCombinedAnswersAreJudged: what MySQL says of several boards is not passed off as fresh when the feed knows better,
 // nor while it knows nothing.
 func TestCombinedAnswersAreJudged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := &revisions{}
-		w := watch.New(source, watch.Options{})
+		w := feed.New(source, feed.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.Run(ctx)
-		m := NewCombiner(NewReader(nil, behind{}, ReaderOptions{Watch: w}), behind{})
+		m := NewCombiner(NewReader(nil, behind{}, ReaderOptions{Feed: w}), behind{})
 		refs := []leaderboard.PeriodRef{{ID: 1, Board: "a", Rules: new(leaderboard.Rules{}.WithDefaults())}}
 		for offset, away := range []bool{false, true} {
 			source.away.Store(away)
@@ -268,16 +268,16 @@ func (a askedDatabase) Ask(ctx context.Context, p leaderboard.PeriodRef, questio
 	return a.still.Ask(ctx, p, questions)
 }
 
-// TestSeqAheadAsksNobody: who wants a state that the period has not come to is told so by the watch.
+// TestSeqAheadAsksNobody: who wants a state that the period has not come to is told so by the feed.
 func TestSeqAheadAsksNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := watch.New(&revisions{}, watch.Options{})
+		w := feed.New(&revisions{}, feed.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.Run(ctx)
 		var n atomic.Int64
-		r := NewReader(nil, askedDatabase{n: &n}, ReaderOptions{Watch: w})
+		r := NewReader(nil, askedDatabase{n: &n}, ReaderOptions{Feed: w})
 		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
 		query := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 3}
 		if _, err := r.Page(ctx, ref, leaderboard.PageQuery{Query: query, Limit: 2}); err != nil {
@@ -324,12 +324,12 @@ func TestAwayMarksMemory(t *testing.T) {
 		ref := p.Ref(&b)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		w := watch.New(source, watch.Options{})
+		w := feed.New(source, feed.Options{})
 		go w.Run(ctx)
 		periods := residency.New(source, residency.Options{Memory: 1 << 20})
 		go periods.Run(ctx)
 		var told []bool // whether each answer was stale
-		r := NewReader(nil, source.Model, ReaderOptions{Watch: w, Resident: periods, OnAnswer: func(source leaderboard.Source, stale bool) {
+		r := NewReader(nil, source.Model, ReaderOptions{Feed: w, Resident: periods, OnAnswer: func(source leaderboard.Source, stale bool) {
 			if source != leaderboard.SourceLocal {
 				t.Errorf("an answer from %s", source)
 			}
@@ -416,9 +416,9 @@ func TestSlowestAnswerOutlastsOthers(t *testing.T) {
 		source := moving{began: time.Now()}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		w := watch.New(source, watch.Options{})
+		w := feed.New(source, feed.Options{})
 		go w.Run(ctx)
-		r := NewReader(nil, source, ReaderOptions{Watch: w})
+		r := NewReader(nil, source, ReaderOptions{Feed: w})
 		rules := new(leaderboard.Rules{}.WithDefaults())
 		refs := []leaderboard.PeriodRef{{ID: 1, Board: "a", Rules: rules}, {ID: 2, Board: "b", Rules: rules}}
 		page, err := NewCombiner(r, behind{}).CombinedPage(ctx, refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2})
@@ -440,7 +440,7 @@ func (l *outrun) find(context.Context, *asked) (leaderboard.Answered, error) {
 	return &leaderboard.Page{State: leaderboard.State{Revision: leaderboard.Revision{Seq: 2}, Source: leaderboard.SourceMySQL}}, nil
 }
 
-func (l *outrun) outdated(context.Context, *asked, leaderboard.Answered, watch.Verdict, int) bool {
+func (l *outrun) outdated(context.Context, *asked, leaderboard.Answered, feed.Verdict, int) bool {
 	l.times++
 	return l.times < 3
 }
@@ -450,14 +450,14 @@ func (l *outrun) outdated(context.Context, *asked, leaderboard.Answered, watch.V
 func TestOutdatedBeforeItGoesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := watch.New(&revisions{}, watch.Options{}) // which shows seq 3
+		w := feed.New(&revisions{}, feed.Options{}) // which shows seq 3
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.Run(ctx)
-		l, r := &outrun{}, NewReader(nil, still{}, ReaderOptions{Watch: w})
+		l, r := &outrun{}, NewReader(nil, still{}, ReaderOptions{Feed: w})
 		q := &asked{question: &pageQuestion{about: about{leaderboard.PeriodRef{ID: 1}}}}
-		for range 2 { // the watch shows it within the time that an answer may be old
-			if _, verdict, err := r.ask(ctx, l, q); err != nil || verdict != watch.VerdictOld || l.times < 3 {
+		for range 2 { // the feed shows it within the time that an answer may be old
+			if _, verdict, err := r.ask(ctx, l, q); err != nil || verdict != feed.VerdictOld || l.times < 3 {
 				t.Errorf("%v, %v after %d times", verdict, err, l.times)
 			}
 			time.Sleep(time.Second)
@@ -476,7 +476,7 @@ func (absent) find(context.Context, *asked) (leaderboard.Answered, error) {
 	return states{{Revision: leaderboard.Revision{Seq: 3}}}, leaderboard.ErrNotRanked
 }
 
-func (absent) outdated(context.Context, *asked, leaderboard.Answered, watch.Verdict, int) bool {
+func (absent) outdated(context.Context, *asked, leaderboard.Answered, feed.Verdict, int) bool {
 	return false
 }
 
@@ -487,11 +487,11 @@ func TestAwaySaysNothingOfAbsence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &revisions{}
 		source.away.Store(true)
-		w := watch.New(source, watch.Options{})
+		w := feed.New(source, feed.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.Run(ctx)
-		r := NewReader(nil, still{}, ReaderOptions{Watch: w})
+		r := NewReader(nil, still{}, ReaderOptions{Feed: w})
 		r.forOne = []layer{absent{}}
 		_, err := r.Members(ctx, leaderboard.PeriodRef{ID: 1}, leaderboard.MembersQuery{Members: []string{"m"}})
 		if !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrNotRanked) {

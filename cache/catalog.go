@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 )
 
 // Boards is where a Catalog looks boards up. Errors: ErrBoardNotFound, ErrPeriodNotFound, ErrUnavailable.
@@ -42,7 +42,7 @@ const (
 	pastKept = time.Second
 )
 
-// Catalog knows boards and their periods by name. What it says of a board holds until the watch shows that boards have
+// Catalog knows boards and their periods by name. What it says of a board holds until the feed shows that boards have
 // changed; then the board is read again, a second after it was read last at the earliest. It never takes a period for the current
 // one that has ended by the database clock, of which it knows the last reading and the time since then: the clock of this
 // machine does not matter. Before it says that a period has not begun, it waits for another reading. A board that cannot be read
@@ -100,9 +100,9 @@ type CatalogOptions struct {
 	// how long it may still be used; ok is false when there is none. nil: there is none.
 	LastKnown func(ctx context.Context, name string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error)
 	Now       func() time.Time // time.Now when nil
-	// Watch tells when boards change, and the database clock. nil: what is known of a board holds for a second, and that there is
+	// Feed tells when boards change, and the database clock. nil: what is known of a board holds for a second, and that there is
 	// none is asked each time.
-	Watch *watch.Watch
+	Feed *feed.Feed
 	// Gate lets work begin when it has its turn: it is asked for look-ups of boards that are not known here. nil: at once.
 	Gate func(ctx context.Context, work func(context.Context) error) error
 }
@@ -132,16 +132,16 @@ func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
 	if !r.until.IsZero() {
 		return false
 	}
-	verdict := watch.VerdictUnknown
+	verdict := feed.VerdictUnknown
 	if r.watched {
-		verdict = c.opts.Watch.Judge(leaderboard.BoardsPeriod, r.boards)
+		verdict = c.opts.Feed.Judge(leaderboard.BoardsPeriod, r.boards)
 	}
 	now := c.now()
 	switch {
-	case verdict == watch.VerdictFresh:
+	case verdict == feed.VerdictFresh:
 	case r.err == nil && now.Sub(r.asked) <= catalogApart:
 		return true
-	case r.watched && verdict == watch.VerdictUnknown && c.opts.Watch.Check(ctx, leaderboard.BoardsPeriod, r.boards) == watch.VerdictFresh:
+	case r.watched && verdict == feed.VerdictUnknown && c.opts.Feed.Check(ctx, leaderboard.BoardsPeriod, r.boards) == feed.VerdictFresh:
 	default:
 		return false
 	}
@@ -153,26 +153,26 @@ func (c *Catalog) isRecent(_ context.Context, r *reading) bool {
 	return c.now().Sub(r.asked) <= pastKept
 }
 
-func (c *Catalog) away() bool { return c.opts.Watch != nil && c.opts.Watch.Away() }
+func (c *Catalog) away() bool { return c.opts.Feed != nil && c.opts.Feed.Away() }
 
-// before returns the revision of the boards for what is read next, which the watch is asked for when it knows none; ok is
+// before returns the revision of the boards for what is read next, which the feed is asked for when it knows none; ok is
 // false when the database does not tell.
 func (c *Catalog) before(ctx context.Context) (r leaderboard.Revision, ok bool) {
-	w := c.opts.Watch
+	w := c.opts.Feed
 	if w == nil {
 		return r, false
 	}
-	if r, ok = w.Latest(leaderboard.BoardsPeriod); !ok && !c.away() && w.Wait(ctx, leaderboard.BoardsPeriod) == nil {
-		r, ok = w.Latest(leaderboard.BoardsPeriod)
+	if r, ok = w.Latest(leaderboard.BoardsPeriod); !ok {
+		r, ok = w.Ask(ctx, leaderboard.BoardsPeriod)
 	}
 	return r, ok
 }
 
-// clock returns the database clock, by its last reading: that of the board, or a later one of the watch. It is ahead rather
+// clock returns the database clock, by its last reading: that of the board, or a later one of the feed. It is ahead rather
 // than behind.
 func (c *Catalog) clock(l *listed) leaderboard.Micros {
 	clock, sent := l.Clock, l.sent
-	if w := c.opts.Watch; w != nil {
+	if w := c.opts.Feed; w != nil {
 		if latest, at, ok := w.Clock(); ok && at.After(sent) {
 			clock, sent = latest, at
 		}
@@ -212,7 +212,7 @@ const looksApart = 50 * time.Millisecond
 
 // readClock returns when the clock has been read after a moment.
 func (c *Catalog) readClock(ctx context.Context, after time.Time) error {
-	w := c.opts.Watch
+	w := c.opts.Feed
 	if last := c.clockRead.Load(); last != nil {
 		if rest := looksApart - c.now().Sub(*last); rest > 0 && !pause(ctx, rest) {
 			return ctx.Err()
@@ -226,11 +226,11 @@ func (c *Catalog) readClock(ctx context.Context, after time.Time) error {
 	return w.Wait(ctx, leaderboard.BoardsPeriod)
 }
 
-// mayHaveBegun reports whether an error is that a period has not begun by the clock as it is known here, while the watch can
+// mayHaveBegun reports whether an error is that a period has not begun by the clock as it is known here, while the feed can
 // read it once more: it may have leapt, and the caller may have written to the period since.
 func (c *Catalog) mayHaveBegun(err error) bool {
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
-	return ok && period.NotBegun && c.opts.Watch != nil && !c.away()
+	return ok && period.NotBegun && c.opts.Feed != nil && !c.away()
 }
 
 // period finds a period of a window by what it was called in a request, in what is known of the board, or what is read now
@@ -296,13 +296,13 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 }
 
 // Renew makes what is known of a board newer than it was at the call, and waits for that. Callers who found the same
-// share one look-up, and none is needed for what was read within a second while the watch shows that no board has changed.
+// share one look-up, and none is needed for what was read within a second while the feed shows that no board has changed.
 // Errors: ErrBoardNotFound, ErrUnavailable.
 func (c *Catalog) Renew(ctx context.Context, name string) error {
-	called, w := c.now(), c.opts.Watch
+	called, w := c.now(), c.opts.Feed
 	k, ok := c.listed.find(name)
-	if ok && k.watched && called.Sub(k.asked) <= catalogApart && !c.away() && w.Wait(ctx, leaderboard.BoardsPeriod) == nil {
-		if now, ok := w.Latest(leaderboard.BoardsPeriod); ok && now == k.boards {
+	if ok && k.watched && called.Sub(k.asked) <= catalogApart {
+		if now, ok := w.Ask(ctx, leaderboard.BoardsPeriod); ok && now == k.boards {
 			return k.err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/store/storetest"
 )
 
@@ -21,9 +21,9 @@ type turning struct {
 
 func newTurning(t *testing.T, offset time.Duration) *turning {
 	m := storetest.NewModel()
-	w := watch.New(m, watch.Options{})
+	w := feed.New(m, feed.Options{})
 	go w.Run(t.Context())
-	c := &turning{Catalog: NewCatalog(m, CatalogOptions{Watch: w}), t: t, model: m, offset: offset}
+	c := &turning{Catalog: NewCatalog(m, CatalogOptions{Feed: w}), t: t, model: m, offset: offset}
 	c.tick()
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime, leaderboard.WindowDay}}
 	if _, _, err := m.PutBoard(t.Context(), "b", rules); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/store/storetest"
 )
 
@@ -20,17 +20,17 @@ type watchedCatalog struct {
 	*Catalog
 	t     *testing.T
 	shelf *shelf
-	model *storetest.Model // what the watch asks
+	model *storetest.Model // what the feed asks
 	told  int
 }
 
 func newWatchedCatalog(t *testing.T) *watchedCatalog {
 	c := &watchedCatalog{t: t, shelf: &shelf{}, model: storetest.NewModel()}
-	w := watch.New(c.model, watch.Options{})
+	w := feed.New(c.model, feed.Options{})
 	go w.Run(t.Context())
 	c.shelf.put(1, nil, 0)
-	c.Catalog = NewCatalog(c.shelf, CatalogOptions{Watch: w, OnRead: func(leaderboard.Listing, leaderboard.Micros) { c.told++ }})
-	c.version(1) // from now on the watch knows the revision of the boards
+	c.Catalog = NewCatalog(c.shelf, CatalogOptions{Feed: w, OnRead: func(leaderboard.Listing, leaderboard.Micros) { c.told++ }})
+	c.version(1) // from now on the feed knows the revision of the boards
 	time.Sleep(2 * time.Second)
 	c.version(1)
 	return c
@@ -74,12 +74,12 @@ func TestCatalogFollowsTheWatch(t *testing.T) {
 		if n := c.told - told; n < 55 || n > 60 {
 			t.Errorf("told %d times in a minute", n)
 		}
-		time.Sleep(time.Hour) // nobody reads, and the watch forgets
+		time.Sleep(time.Hour) // nobody reads, and the feed forgets
 		if n := c.version(1); n != before {
 			t.Errorf("%d look-ups after a pause", n-before)
 		}
 		c.change(2)
-		time.Sleep(260 * time.Millisecond) // of the watch: an interval, and as old as what it showed may be
+		time.Sleep(260 * time.Millisecond) // of the feed: an interval, and as old as what it showed may be
 		c.version(2)
 		c.change(3)
 		time.Sleep(catalogApart + time.Millisecond)
@@ -118,7 +118,7 @@ func TestCatalogWhileTheWatchIsAway(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if n := c.version(1) - before; n > 1 {
-			t.Errorf("%d look-ups while the watch knows that nobody answers", n)
+			t.Errorf("%d look-ups while the feed knows that nobody answers", n)
 		}
 		if _, err := c.Board(t.Context(), "none"); !errors.Is(err, leaderboard.ErrUnavailable) {
 			t.Errorf("a name that no board had: %v", err)
@@ -140,11 +140,11 @@ func TestCatalogAfterARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &versions{}
 		v.boards.Store(7)
-		w := watch.New(v, watch.Options{})
+		w := feed.New(v, feed.Options{})
 		go w.Run(t.Context())
 		s := &shelf{}
 		s.put(5, nil, 0)
-		c := NewCatalog(s, CatalogOptions{Watch: w})
+		c := NewCatalog(s, CatalogOptions{Feed: w})
 		version := func(want int64) {
 			t.Helper()
 			if b, err := c.Board(t.Context(), "b"); err != nil || b.Version != want {
@@ -173,9 +173,9 @@ func TestCatalogAfterARestore(t *testing.T) {
 func BenchmarkResolve(b *testing.B) {
 	s := &shelf{}
 	s.put(1, nil, 0)
-	w := watch.New(&versions{}, watch.Options{})
+	w := feed.New(&versions{}, feed.Options{})
 	go w.Run(b.Context())
-	c := NewCatalog(s, CatalogOptions{Watch: w})
+	c := NewCatalog(s, CatalogOptions{Feed: w})
 	var failed atomic.Int64
 	b.ReportAllocs()
 	b.RunParallel(func(p *testing.PB) {
@@ -190,7 +190,7 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// countedModel counts the statements of a watch.
+// countedModel counts the statements of a feed.
 type countedModel struct {
 	*storetest.Model
 	statements atomic.Int64
@@ -207,14 +207,14 @@ func TestFuturePeriodsCostFewStatements(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &countedModel{Model: storetest.NewModel()}
-		w := watch.New(m, watch.Options{})
+		w := feed.New(m, feed.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		go w.Run(ctx)
 		m.SetNow(leaderboard.MicrosOf(time.Now()))
 		if _, _, err := m.PutBoard(ctx, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 			t.Fatal(err)
 		}
-		c := NewCatalog(m, CatalogOptions{Watch: w})
+		c := NewCatalog(m, CatalogOptions{Feed: w})
 		end, clients := time.Now().Add(10*time.Second), sync.WaitGroup{}
 		for range 50 {
 			clients.Go(func() {
@@ -226,7 +226,7 @@ func TestFuturePeriodsCostFewStatements(t *testing.T) {
 			})
 		}
 		clients.Wait()
-		if n := m.statements.Load(); n > 600 { // one in 50 ms for them, and one for the watch
+		if n := m.statements.Load(); n > 600 { // one in 50 ms for them, and one for the feed
 			t.Errorf("%d statements in 10 s", n)
 		}
 		cancel()

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/rank"
 )
 
@@ -57,7 +57,7 @@ func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, 
 		if err != nil {
 			return false, err
 		}
-		if q := (&pastQuestion{several: several{periods}}); isStale(q, states(at)) || r.judge(ctx, q, states(at)) == watch.VerdictFresh {
+		if q := (&pastQuestion{several: several{periods}}); isStale(q, states(at)) || r.judge(ctx, q, states(at)) == feed.VerdictFresh {
 			return false, nil
 		}
 	}

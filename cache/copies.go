@@ -8,8 +8,8 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/batch"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 	"leaderboard/internal/trace"
 )
 
@@ -92,9 +92,9 @@ func (c *copies) ask(ctx context.Context, q question, server *topn.Server[*lookU
 }
 
 // outdated implements layer: a copy that lacks commits is brought up to date, one of another branch is built again.
-func (c *copies) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v watch.Verdict, _ int) bool {
+func (c *copies) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
 	switch ref := q.refs()[0]; {
-	case v == watch.VerdictOld:
+	case v == feed.VerdictOld:
 		c.opts.Old(ref)
 	case c.opts.Demand != nil:
 		c.opts.Demand(ref)

@@ -7,7 +7,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/batch"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/internal/trace"
 )
 
@@ -66,7 +66,7 @@ func (d *database) find(ctx context.Context, q *asked) (leaderboard.Answered, er
 }
 
 // outdated implements layer.
-func (*database) outdated(ctx context.Context, q *asked, _ leaderboard.Answered, _ watch.Verdict, times int) bool {
+func (*database) outdated(ctx context.Context, q *asked, _ leaderboard.Answered, _ feed.Verdict, times int) bool {
 	if times == 1 {
 		q.outdated = time.Now()
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/internal/trace"
 	"leaderboard/rank"
 )
@@ -16,7 +16,7 @@ const (
 	entryBytes  = 220
 )
 
-// kept is the layer of the answers that this process gave: each is good while the watch shows its revision, and is what is
+// kept is the layer of the answers that this process gave: each is good while the feed shows its revision, and is what is
 // told, marked stale, while nothing behind answers. Errors are never kept.
 type kept struct {
 	opts    *ReaderOptions
@@ -37,7 +37,7 @@ func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 		q.last = k.top(q)
 		return nil, nil
 	}
-	if q.last = h; k.opts.Watch == nil && now.Sub(h.at) > k.opts.FreshFor {
+	if q.last = h; k.opts.Feed == nil && now.Sub(h.at) > k.opts.FreshFor {
 		return nil, nil
 	}
 	if of := trace.From(ctx); of.On() {
@@ -47,8 +47,8 @@ func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 }
 
 // outdated implements layer.
-func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v watch.Verdict, _ int) bool {
-	if v == watch.VerdictDiverged {
+func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
+	if v == feed.VerdictDiverged {
 		k.answers.delete(q.key)
 		if key, _, ok := topKeyOf(q); ok {
 			k.tops.delete(key)

@@ -12,10 +12,10 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/cachetest"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 )
 
-// slowDatabase answers about pages as it is set; every answer takes a while. It is what a watch asks, too.
+// slowDatabase answers about pages as it is set; every answer takes a while. It is what a feed asks, too.
 type slowDatabase struct {
 	leaderboard.BatchRankings
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type slowDatabase struct {
 	err   error
 	slow  time.Duration
 	asked int
-	away  bool // from the watch
+	away  bool // from the feed
 }
 
 func (s *slowDatabase) set(seq int64, err error, slow time.Duration) {
@@ -79,18 +79,18 @@ func (s *slowDatabase) Revisions(context.Context, []int64) (map[int64]leaderboar
 	return map[int64]leaderboard.Revision{1: {Seq: s.seq}}, nil
 }
 
-// keeping returns a reader of a database, without a watch: its answers are fresh for 100 ms, and told for a minute.
+// keeping returns a reader of a database, without a feed: its answers are fresh for 100 ms, and told for a minute.
 func keeping(s *slowDatabase) *Reader {
 	return NewReader(nil, s, ReaderOptions{StaleLimit: time.Minute, CallTimeout: 5 * time.Second})
 }
 
-// watched returns such a reader with a watch that runs until the test ends.
+// watched returns such a reader with a feed that runs until the test ends.
 func watched(t *testing.T, s *slowDatabase) *Reader {
-	w := watch.New(s, watch.Options{})
+	w := feed.New(s, feed.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	go w.Run(ctx)
-	return NewReader(nil, s, ReaderOptions{StaleLimit: time.Minute, CallTimeout: 5 * time.Second, Watch: w})
+	return NewReader(nil, s, ReaderOptions{StaleLimit: time.Minute, CallTimeout: 5 * time.Second, Feed: w})
 }
 
 func ask(t *testing.T, r *Reader, minSeq int64) *leaderboard.Page {
@@ -114,7 +114,7 @@ func want(t *testing.T, p *leaderboard.Page, seq int64, source leaderboard.Sourc
 	}
 }
 
-// TestKeptAnswers: while the watch shows its revision an answer is told again, the same object, which is encoded once.
+// TestKeptAnswers: while the feed shows its revision an answer is told again, the same object, which is encoded once.
 func TestKeptAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

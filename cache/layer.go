@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/internal/trace"
 )
 
@@ -19,7 +19,7 @@ type layer interface {
 	find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 	// outdated is told that the database has moved on from an answer, or has never been there. It reports whether to ask the
 	// layer once more; it was asked so many times.
-	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v watch.Verdict, times int) bool
+	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool
 }
 
 // asked is a question on its way through the layers.
@@ -162,7 +162,7 @@ func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboar
 		a, err := f.wait(bounded)
 		isLate := bounded.Err() != nil
 		cancel()
-		if !isLate || ctx.Err() != nil || o.Watch == nil || o.Watch.Away() {
+		if !isLate || ctx.Err() != nil || o.Feed == nil || o.Feed.Away() {
 			return a, err
 		}
 	}
@@ -204,26 +204,25 @@ func isAnswer(err error) bool {
 	return false
 }
 
-// ahead is the watch as a layer: it knows when a period has not come to the state that is asked for.
-type ahead struct{ watch *watch.Watch }
+// ahead is the feed as a layer: it knows when a period has not come to the state that is asked for.
+type ahead struct{ feed *feed.Feed }
 
-// find implements layer. The statement of the watch is sent after the call.
+// find implements layer. The statement of the feed is sent after the call.
 func (l ahead) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
 	refs, minSeq := q.refs(), q.minSeq(0)
-	if minSeq == 0 || l.watch == nil || len(refs) != 1 {
+	if minSeq == 0 || l.feed == nil || len(refs) != 1 {
 		return nil, nil
 	}
-	behind := func() bool {
-		shown, ok := l.watch.Latest(refs[0].ID)
-		return ok && shown.Seq < minSeq
+	if shown, ok := l.feed.Latest(refs[0].ID); !ok || shown.Seq >= minSeq {
+		return nil, nil
 	}
-	if behind() && !l.watch.Away() && l.watch.Wait(ctx, refs[0].ID) == nil && behind() {
+	if shown, ok := l.feed.Ask(ctx, refs[0].ID); ok && shown.Seq < minSeq {
 		return nil, leaderboard.ErrSeqAhead
 	}
 	return nil, nil
 }
 
 // outdated implements layer.
-func (ahead) outdated(context.Context, *asked, leaderboard.Answered, watch.Verdict, int) bool {
+func (ahead) outdated(context.Context, *asked, leaderboard.Answered, feed.Verdict, int) bool {
 	return false
 }

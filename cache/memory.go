@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"leaderboard"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
-	"leaderboard/cache/watch"
 	"leaderboard/internal/trace"
 	"leaderboard/rank"
 )
@@ -48,7 +48,7 @@ func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, er
 }
 
 // outdated implements layer: what was committed elsewhere is waited for, what was not is given up.
-func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered, v watch.Verdict, times int) bool {
+func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool {
 	refs := q.refs()
 	moved := times < memoryTimes
 	for i := range refs {
@@ -59,12 +59,12 @@ func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered,
 		switch {
 		case p == nil:
 			return false
-		case v == watch.VerdictDiverged:
-			if m.opts.Watch.Judge(refs[i].ID, a.At(i).Revision) == watch.VerdictDiverged {
+		case v == feed.VerdictDiverged:
+			if m.opts.Feed.Judge(refs[i].ID, a.At(i).Revision) == feed.VerdictDiverged {
 				m.opts.Resident.Drop(refs[i].ID, p)
 			}
 			moved = false
-		case a.At(i).Seq < max(q.minSeq(i), refs[i].LastSeq) || m.opts.Watch.Judge(refs[i].ID, a.At(i).Revision) != watch.VerdictFresh:
+		case a.At(i).Seq < max(q.minSeq(i), refs[i].LastSeq) || m.opts.Feed.Judge(refs[i].ID, a.At(i).Revision) != feed.VerdictFresh:
 			moved = moved && m.opts.Resident.Await(ctx, refs[i].ID, p, a.At(i).Revision)
 		}
 	}

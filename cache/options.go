@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/residency"
-	"leaderboard/cache/watch"
 )
 
 // ReaderOptions adjust a Reader; the zero value is fit for production.
@@ -24,9 +24,9 @@ type ReaderOptions struct {
 	ReadWait           time.Duration // how long a question waits to go there, 1 s; longer, or likely longer: ErrOverloaded
 	CallTimeout        time.Duration // for one query through all layers, 6 s
 
-	// Watch judges how old answers are. nil, for tests of the layers: FreshFor decides.
-	Watch *watch.Watch
-	// FreshFor is how long an answer is fresh without a Watch, 100 ms; up to ten times as old it is served while it is
+	// Feed judges how old answers are. nil, for tests of the layers: FreshFor decides.
+	Feed *feed.Feed
+	// FreshFor is how long an answer is fresh without a Feed, 100 ms; up to ten times as old it is served while it is
 	// renewed.
 	FreshFor time.Duration
 	// Resident are the periods in memory; nil: none.

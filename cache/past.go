@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 )
 
 // Pasts answers what a member has in many periods. It implements leaderboard.Pasts. A period that still changes is read
@@ -47,7 +47,7 @@ func (h *Pasts) past(ctx context.Context, periods []leaderboard.PeriodRef, membe
 		if p.Closed {
 			// It makes the period no warmer: a question about thirty of them would push others out of memory.
 			one := newAsked(pastQuestion{several{periods[i : i+1]}, member})
-			if a, verdict, err := r.ask(ctx, r.memory, one); a != nil && err == nil && verdict == watch.VerdictFresh {
+			if a, verdict, err := r.ask(ctx, r.memory, one); a != nil && err == nil && verdict == feed.VerdictFresh {
 				out[i] = a.(past)[0]
 				continue
 			}
@@ -73,14 +73,14 @@ func (h *Pasts) past(ctx context.Context, periods []leaderboard.PeriodRef, membe
 	return nil
 }
 
-// watchMemory has the watch ask about all periods in memory together, so that none waits for a statement of its own.
+// watchMemory has the feed ask about all periods in memory together, so that none waits for a statement of its own.
 func (r *Reader) watchMemory(periods []leaderboard.PeriodRef) {
 	if r.opts.Resident == nil {
 		return
 	}
 	for i := range periods {
 		if m := r.opts.Resident.Get(&periods[i], 0); m != nil {
-			r.opts.Watch.Judge(periods[i].ID, m.At().Revision)
+			r.opts.Feed.Judge(periods[i].ID, m.At().Revision)
 		}
 	}
 }

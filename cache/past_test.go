@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/store/storetest"
 )
 
-// pastModel is a model that says which questions about members' pasts it was asked, and what a watch asks.
+// pastModel is a model that says which questions about members' pasts it was asked, and what a feed asks.
 type pastModel struct {
 	*storetest.Model
 	asked []int // periods of each question
@@ -64,11 +64,11 @@ func newPastWorld(t *testing.T) *pastWorld {
 		w.submit("a", day)
 		w.submit("b", 1)
 	}
-	judge := watch.New(w.model, watch.Options{})
+	judge := feed.New(w.model, feed.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	go judge.Run(ctx)
-	w.Pasts = NewPasts(NewReader(nil, w.model, ReaderOptions{Watch: judge}), w.model)
+	w.Pasts = NewPasts(NewReader(nil, w.model, ReaderOptions{Feed: judge}), w.model)
 	return w
 }
 

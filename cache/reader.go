@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"leaderboard"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 )
 
 // Reader answers questions about periods. It implements leaderboard.Rankings. It goes through layers, each farther away than
 // the one before: periods in memory, answers kept in the process, copies in Redis, the database within a bound. Each brings
-// an answer that is exact at the states that it names; the first that the watch finds new enough, right before it goes out,
+// an answer that is exact at the states that it names; the first that the feed finds new enough, right before it goes out,
 // is the answer. While nobody can judge answers, because the database is away, they are marked stale.
 type Reader struct {
 	opts     ReaderOptions
@@ -35,7 +35,7 @@ func NewReader(redis *topn.Copies, db leaderboard.BatchRankings, opts ReaderOpti
 	o := &r.opts
 	shared := &calls[sharedKey, leaderboard.Answered]{timeout: o.CallTimeout}
 	r.memory, r.kept, r.database = &memory{o}, newKept(o), newDatabase(db, o, shared)
-	r.forMany, r.forOne, r.uncached = []layer{r.kept, r.memory, ahead{o.Watch}}, []layer{r.memory, r.kept, ahead{o.Watch}}, []layer{r.database}
+	r.forMany, r.forOne, r.uncached = []layer{r.kept, r.memory, ahead{o.Feed}}, []layer{r.memory, r.kept, ahead{o.Feed}}, []layer{r.database}
 	if redis != nil {
 		r.redis = newCopies(redis, o, shared)
 		r.forMany, r.forOne = append(r.forMany, r.redis), append(r.forOne, r.redis)
@@ -87,7 +87,7 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 	for _, l := range r.layersFor(q.question) {
 		a, verdict, err := r.ask(ctx, l, q)
 		switch {
-		case isAnswer(err) && (a == nil || verdict == watch.VerdictFresh):
+		case isAnswer(err) && (a == nil || verdict == feed.VerdictFresh):
 			if !errors.Is(err, leaderboard.ErrSeqAhead) { // which says nothing about what is kept
 				r.kept.answers.delete(q.key)
 			}
@@ -96,9 +96,9 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 			if !isAnswer(err) { // one that could not be judged is no answer, and no failure either
 				failure = errors.Join(failure, err)
 			}
-		case verdict == watch.VerdictFresh:
+		case verdict == feed.VerdictFresh:
 			return r.found(l, q, a), nil
-		case l != r.kept && (verdict == watch.VerdictUnknown || l == r.database):
+		case l != r.kept && (verdict == feed.VerdictUnknown || l == r.database):
 			return q.stale(a), nil
 		}
 	}
@@ -121,16 +121,16 @@ func (r *Reader) layersFor(q question) []layer {
 	return r.forOne
 }
 
-// ask asks a layer, and has the watch judge what it brings: there is no other place where an answer is judged.
-func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answered, v watch.Verdict, err error) {
+// ask asks a layer, and has the feed judge what it brings: there is no other place where an answer is judged.
+func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answered, v feed.Verdict, err error) {
 	for times := 1; ; times++ {
 		if a, err = l.find(ctx, q); a == nil {
 			return nil, v, err
 		}
 		if v = r.judge(ctx, q, a); errors.Is(err, leaderboard.ErrSeqAhead) && slices.ContainsFunc(q.refs(), hasRow) {
-			v = watch.VerdictOld
+			v = feed.VerdictOld
 		}
-		if v == watch.VerdictFresh || v == watch.VerdictUnknown || !l.outdated(ctx, q, a, v, times) {
+		if v == feed.VerdictFresh || v == feed.VerdictUnknown || !l.outdated(ctx, q, a, v, times) {
 			return a, v, err
 		}
 	}
@@ -138,12 +138,12 @@ func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answ
 
 func hasRow(ref leaderboard.PeriodRef) bool { return ref.HasRow() }
 
-// judge returns the worst verdict on the states of an answer. Where nothing was heard of a period of late, it waits for the
-// watch. That of a period without a row is always fresh.
-func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) watch.Verdict {
-	w, refs := r.opts.Watch, q.refs()
+// judge returns the worst verdict on the states of an answer. Where no statement showed a period of late, it waits for the
+// feed. That of a period without a row is always fresh.
+func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) feed.Verdict {
+	w, refs := r.opts.Feed, q.refs()
 	if w == nil {
-		return watch.VerdictFresh
+		return feed.VerdictFresh
 	}
 	if len(refs) > 1 {
 		for i := range refs { // all of them are asked about together
@@ -152,15 +152,15 @@ func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) 
 			}
 		}
 	}
-	worst := watch.VerdictFresh
+	worst := feed.VerdictFresh
 	for i := range refs {
 		if !refs[i].HasRow() {
 			continue
 		}
 		switch v := w.Check(ctx, refs[i].ID, a.At(i).Revision); v {
-		case watch.VerdictUnknown, watch.VerdictDiverged:
+		case feed.VerdictUnknown, feed.VerdictDiverged:
 			return v
-		case watch.VerdictOld:
+		case feed.VerdictOld:
 			worst = v
 		}
 	}

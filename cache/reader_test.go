@@ -14,8 +14,8 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 	"leaderboard/internal/testenv"
 	"leaderboard/store/storetest"
 )
@@ -599,7 +599,7 @@ func TestPeriodWithoutRowAsksNobody(t *testing.T) {
 	of := func(board string, asOf leaderboard.Micros) leaderboard.PeriodRef {
 		return leaderboard.PeriodRef{BoardID: 1, Board: board, Window: leaderboard.WindowDay, Name: "2026-11-20", Rules: &rules, Closed: true, AsOf: asOf}
 	}
-	r := NewReader(nil, model, ReaderOptions{Watch: watch.New(model, watch.Options{})})
+	r := NewReader(nil, model, ReaderOptions{Feed: feed.New(model, feed.Options{})})
 	combined := NewCombiner(r, model)
 	strict := leaderboard.Query{Mode: leaderboard.ModeStrict}
 	for range 2 { // what is kept of it is good too

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 )
 
 // versions is a database of which nothing is known but how often its boards have changed.
 type versions struct{ boards atomic.Int64 }
 
-// Revisions implements watch.Source.
+// Revisions implements feed.Source.
 func (v *versions) Revisions(_ context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
 	out := map[int64]leaderboard.Revision{}
 	for _, id := range ids {
@@ -28,17 +28,17 @@ func (v *versions) Revisions(_ context.Context, ids []int64) (map[int64]leaderbo
 }
 
 // TestUnknownBoards: a board that there is not is asked for once, until some server makes a board; and then it is
-// there as soon as the watch shows that, at the latest.
+// there as soon as the feed shows that, at the latest.
 func TestUnknownBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		s, v := &shelf{boards: map[string]leaderboard.Board{}}, &versions{}
-		w := watch.New(v, watch.Options{})
+		w := feed.New(v, feed.Options{})
 		go w.Run(ctx)
 		inGate := 0
-		c := NewCatalog(s, CatalogOptions{Watch: w, Gate: func(ctx context.Context, work func(context.Context) error) error {
+		c := NewCatalog(s, CatalogOptions{Feed: w, Gate: func(ctx context.Context, work func(context.Context) error) error {
 			inGate++
 			return work(ctx)
 		}})
@@ -49,7 +49,7 @@ func TestUnknownBoards(t *testing.T) {
 			}
 			return err != nil
 		}
-		absent("b") // the watch has not been asked yet
+		absent("b") // the feed has not been asked yet
 		synctest.Wait()
 		absent("b")
 		before := s.reads
@@ -62,7 +62,7 @@ func TestUnknownBoards(t *testing.T) {
 		if s.reads != before {
 			t.Errorf("%d questions for a board that there is not", s.reads-before)
 		}
-		time.Sleep(time.Minute) // nobody asks, and the watch forgets
+		time.Sleep(time.Minute) // nobody asks, and the feed forgets
 		if before = s.reads; !absent("b") || s.reads > before+1 {
 			t.Errorf("%d questions after a while", s.reads-before)
 		}

@@ -351,7 +351,7 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 	exec("SET GLOBAL read_only = ON") // the account of the store may write all the same
 	if _, err := s.Revisions(t.Context(), []int64{ref.ID}); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("the watch of a read-only server: %v", err)
+		t.Errorf("the feed of a read-only server: %v", err)
 	}
 	// Locks at a server that was given up are worth nothing: another process leads at the new primary.
 	if lead, err := s.LeadDerived(t.Context(), []int64{1}); lead != nil || !errors.Is(err, store.ErrReadOnly) {

@@ -40,7 +40,7 @@ func hashedKey(t *testing.T, s *store.Store, id string) leaderboard.HashedKey {
 	return keys[at]
 }
 
-// keysVersion returns the version of the table of keys as the watch sees it.
+// keysVersion returns the version of the table of keys as the feed sees it.
 func keysVersion(t *testing.T, s *store.Store) leaderboard.Revision {
 	t.Helper()
 	r, err := s.Revisions(t.Context(), []int64{leaderboard.KeysPeriod})

@@ -1,5 +1,3 @@
-// Package feed tells the copies of periods what was committed. What this process has committed is in memory for a while;
-// everything else is read from the change log.
 package feed
 
 import (

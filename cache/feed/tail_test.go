@@ -1,16 +1,12 @@
 package feed
 
 import (
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"leaderboard"
-	"leaderboard/internal/leaks"
 )
-
-func TestMain(m *testing.M) { os.Exit(leaks.Main(m)) }
 
 // commit makes the n-th commit of a period, of so many changes.
 func commit(period, n int64, changes int) leaderboard.Commit {

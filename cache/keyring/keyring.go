@@ -1,5 +1,5 @@
 // Package keyring holds all API keys in memory, so that a request with one costs no round trip. They are those of a
-// revision of the table of keys; when the watch shows another one they are all read again, so a change counts within a
+// revision of the table of keys; when the feed shows another one they are all read again, so a change counts within a
 // second of its commit on every server that can ask the database. While the database is away the keys go on for
 // Options.Grace.
 package keyring
@@ -26,17 +26,16 @@ type Source interface {
 	KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error
 }
 
-// Watch asks for the revision of the table under leaderboard.KeysPeriod, while Ring.InUse says so, and tells Ring.Shown.
-type Watch interface {
-	// Wait returns when a statement that was sent after the call has been answered, and Shown was told.
-	Wait(ctx context.Context, id int64) error
-	// Away reports whether the database does not answer.
-	Away() bool
+// Feed asks for the revision of the table under leaderboard.KeysPeriod, while Ring.InUse reports true, and tells Ring.Shown.
+type Feed interface {
+	// Ask returns when a statement that was sent after the call has been answered, and Shown was told; ok is false when the
+	// database does not answer.
+	Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool)
 }
 
 // Options adjust a Ring; the zero value is fit for production.
 type Options struct {
-	// Fresh is how long what the watch showed is good for; it asks several times in it. 500 ms.
+	// Fresh is how long what the feed showed is good for; it asks several times in it. 500 ms.
 	Fresh time.Duration
 	Grace time.Duration // how long keys go on while the database is away, 10 min
 	Idle  time.Duration // how long after a request with a key the table is watched, 10 s
@@ -49,7 +48,7 @@ const (
 	pageSize = 500
 	// askFor bounds a statement, and the wait for an answer.
 	askFor = time.Second
-	// confirmations is how often in Options.Grace the watch is asked while no key is used: when the database goes away then,
+	// confirmations is how often in Options.Grace the feed is asked while no key is used: when the database goes away then,
 	// most of the grace is left.
 	confirmations = 20
 )
@@ -57,16 +56,16 @@ const (
 // Ring is all keys. All methods may be called concurrently; nothing is read unless Run runs.
 type Ring struct {
 	source Source
-	watch  Watch
+	feed   Feed
 	opts   Options
 
 	known     atomic.Pointer[known] // nil until the keys were read once
 	began     time.Time             // when the Ring was made
-	confirmed atomic.Int64          // when the watch last sent what showed the revision of known, ns since began; at first never
+	confirmed atomic.Int64          // when the feed last sent what showed the revision of known, ns since began; at first never
 	used      atomic.Int64          // when a key was last asked for, ns since began; at first never
 
 	mu    sync.Mutex
-	shown shown // what the watch showed last
+	shown shown // what the feed showed last
 	next  *news // what the waiters wait for, nil when there are none
 	wake  chan struct{}
 }
@@ -88,7 +87,7 @@ type uses struct {
 	noted int64        // the last one written down; belongs to Run
 }
 
-// shown is what a statement of the watch showed.
+// shown is what a statement of the feed showed.
 type shown struct {
 	revision leaderboard.Revision
 	sent     time.Time
@@ -104,13 +103,13 @@ type news struct {
 const never = math.MinInt64 / 2
 
 // New returns a Ring that has read no keys yet.
-func New(source Source, watch Watch, opts Options) *Ring {
+func New(source Source, feed Feed, opts Options) *Ring {
 	opts.Fresh = cmp.Or(opts.Fresh, 500*time.Millisecond)
 	opts.Grace = cmp.Or(opts.Grace, 10*time.Minute)
 	opts.Idle = cmp.Or(opts.Idle, 10*time.Second)
 	opts.Note = cmp.Or(opts.Note, 30*time.Second)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
-	r := &Ring{source: source, watch: watch, opts: opts, wake: make(chan struct{}, 1), began: time.Now()}
+	r := &Ring{source: source, feed: feed, opts: opts, wake: make(chan struct{}, 1), began: time.Now()}
 	r.confirmed.Store(never)
 	r.used.Store(never)
 	return r
@@ -121,7 +120,7 @@ func (r *Ring) InUse(now time.Time) bool {
 	return r.since(now)-r.used.Load() <= int64(r.opts.Idle)
 }
 
-// Shown hears what the watch showed of the table. It does not block.
+// Shown hears what the feed showed of the table. It does not block.
 func (r *Ring) Shown(revision leaderboard.Revision, sent time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,8 +149,8 @@ func (r *Ring) tell(err error) {
 }
 
 // Find returns the key with an id whose secret, or the one before within its overlap, has a hash. A key that is there is
-// answered from memory, unless no key was used of late: then Find waits for the watch. An id of no key waits for the next
-// statement of the watch: its key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked,
+// answered from memory, unless no key was used of late: then Find waits for the feed. An id of no key waits for the next
+// statement of the feed: its key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked,
 // ErrKeyExpired, ErrUnavailable.
 func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	r.touch(now)
@@ -218,16 +217,13 @@ const microsPerMinute = int64(time.Minute / time.Microsecond)
 // Renew returns when what was committed before the call is known here.
 func (r *Ring) Renew(ctx context.Context) error {
 	began := time.Now()
-	if r.watch.Away() {
-		return fmt.Errorf("%w: the keys cannot be confirmed", leaderboard.ErrUnavailable)
-	}
-	if err := r.watch.Wait(ctx, leaderboard.KeysPeriod); err != nil {
-		return err
+	if _, ok := r.feed.Ask(ctx, leaderboard.KeysPeriod); !ok {
+		return cmp.Or(ctx.Err(), fmt.Errorf("%w: the keys cannot be confirmed", leaderboard.ErrUnavailable))
 	}
 	return r.await(ctx, began)
 }
 
-// await returns when the keys are those of a statement of the watch that was sent after a time. It does not make the
+// await returns when the keys are those of a statement of the feed that was sent after a time. It does not make the
 // watch ask.
 func (r *Ring) await(ctx context.Context, since time.Time) error {
 	timer := time.NewTimer(askFor)
@@ -282,7 +278,7 @@ func (r *Ring) Run(ctx context.Context) {
 	}
 }
 
-// confirmIdle asks the watch about the keys when none was used for a while, until ctx ends.
+// confirmIdle asks the feed about the keys when none was used for a while, until ctx ends.
 func (r *Ring) confirmIdle(ctx context.Context) {
 	ticker := time.NewTicker(r.opts.Grace / confirmations)
 	defer ticker.Stop()
@@ -299,7 +295,7 @@ func (r *Ring) confirmIdle(ctx context.Context) {
 }
 
 // read brings the keys up to what was shown. One goroutine calls it, so what was read before a change does not replace
-// what was read after it. When it fails, the next statement of the watch wakes Run again.
+// what was read after it. When it fails, the next statement of the feed wakes Run again.
 func (r *Ring) read(ctx context.Context) error {
 	r.mu.Lock()
 	want := r.shown

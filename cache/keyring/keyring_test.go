@@ -14,7 +14,7 @@ import (
 	"leaderboard"
 )
 
-// database is a Source and a Watch over it: it shows the revision of its table every 50 ms while the ring is in use.
+// database is a Source and a Feed over it: it shows the revision of its table every 50 ms while the ring is in use.
 type database struct {
 	ring *Ring
 
@@ -22,7 +22,7 @@ type database struct {
 	keys     map[string]leaderboard.HashedKey
 	revision leaderboard.Revision
 	away     bool
-	failing  bool // statements about keys fail, those of the watch do not
+	failing  bool // statements about keys fail, those of the feed do not
 	asked    int  // statements about keys
 	rounds   int
 	used     map[string]leaderboard.Micros
@@ -61,15 +61,10 @@ func (d *database) KeysUsed(_ context.Context, at leaderboard.Micros, ids []stri
 	return nil
 }
 
-func (d *database) Wait(context.Context, int64) error {
+func (d *database) Ask(context.Context, int64) (leaderboard.Revision, bool) {
 	time.Sleep(time.Millisecond)
-	return d.show()
-}
-
-func (d *database) Away() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.away
+	err := d.show()
+	return leaderboard.Revision{}, err == nil
 }
 
 func (d *database) show() error {
@@ -100,7 +95,7 @@ func (d *database) setAway(away bool) {
 	d.away = away
 }
 
-// watched returns how often the watch asked.
+// watched returns how often the feed asked.
 func (d *database) watched() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -269,7 +264,7 @@ func TestUnknownKeys(t *testing.T) {
 			t.Errorf("%d statements for ids of no key", n-asked)
 		}
 		if n, ticks := d.watched()-watched, int(time.Since(began)/(50*time.Millisecond)); n > ticks+1 {
-			t.Errorf("the watch asked %d times in %d intervals", n, ticks)
+			t.Errorf("the feed asked %d times in %d intervals", n, ticks)
 		}
 		r.ask(t, "none7", d.add("none7", nil), nil)
 	})
@@ -347,7 +342,7 @@ func TestIdleServer(t *testing.T) {
 	})
 }
 
-// TestChangeThatCannotBeRead: when the watch shows a change that cannot be read, it is read as soon as it can be.
+// TestChangeThatCannotBeRead: when the feed shows a change that cannot be read, it is read as soon as it can be.
 func TestChangeThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

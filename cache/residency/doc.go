@@ -1,5 +1,5 @@
 // Package residency decides which periods are kept whole in memory, loads them, and keeps them up to date: commits of
-// this process arrive by Committed, those of other servers are read from the change log once the watch has shown that a
+// this process arrive by Committed, those of other servers are read from the change log once the feed has shown that a
 // period moved. What is in memory is exact at the state that it names; whether that is new enough is for the reader to
 // judge.
 //

@@ -128,7 +128,7 @@ func (r *Periods) Get(ref *leaderboard.PeriodRef, weight int64) *resident.Period
 	t.reads.Add(weight)
 	p := t.period.Load()
 	if p != nil && p.Incarnation() != ref.Incarnation {
-		return nil // one of the two was lost with a restore: the watch knows which
+		return nil // one of the two was lost with a restore: the feed knows which
 	}
 	if p != nil && !p.Fits(ref.Rules) {
 		r.leave(t, p)
@@ -169,7 +169,7 @@ func (r *Periods) Committed(id int64, commit leaderboard.Commit) {
 	}
 }
 
-// Shown takes what the watch showed of periods. It does not block.
+// Shown takes what the feed showed of periods. It does not block.
 func (r *Periods) Shown(revisions map[int64]leaderboard.Revision) {
 	for id, revision := range revisions {
 		if t, ok := r.tenants.Load(id); ok && t.(*tenant).shown(revision) {
@@ -287,7 +287,7 @@ func (r *Periods) catchUp(ctx context.Context, all []*tenant) {
 	}
 	parts, err := r.source.CommitsSince(ctx, from, logChanges)
 	if err != nil {
-		return // the next reader, or the watch, asks again
+		return // the next reader, or the feed, asks again
 	}
 	for i, t := range all {
 		part, ok := parts[t.id]

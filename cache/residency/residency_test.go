@@ -156,7 +156,7 @@ func TestReadEnoughComes(t *testing.T) {
 	})
 }
 
-// TestOthersCommits: what other servers commit is read from the log once the watch has shown it, with own commits waiting
+// TestOthersCommits: what other servers commit is read from the log once the feed has shown it, with own commits waiting
 // for what is missing between.
 func TestOthersCommits(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ type tenant struct {
 	mu      sync.Mutex
 	bytes   int64 // that it takes, or was found to need
 	loading bool
-	heard   leaderboard.Revision // the newest that a commit or the watch has told of
+	heard   leaderboard.Revision // the newest that a commit or the feed has told of
 	moved   chan struct{}        // closed when the period has changed, nil while no reader waits for that
 }
 

@@ -12,9 +12,9 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/pages"
@@ -29,7 +29,7 @@ func (a *App) wireReader() {
 		StaleLimit:    a.cfg.StaleLimit,
 		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, ReadWait: a.cfg.ReadWait,
-		Watch: a.watch, Resident: a.resident, Demand: a.demand(),
+		Feed: a.feed, Resident: a.resident, Demand: a.demand(),
 		OnAnswer: a.metrics.answer, OnResident: a.metrics.residentAnswers.Inc, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker, Old: a.oldCopy,
 	})
 }
@@ -37,7 +37,7 @@ func (a *App) wireReader() {
 // wireResident makes what keeps periods whole in memory.
 func (a *App) wireResident() {
 	a.resident = residency.New(a.store, residency.Options{
-		Memory: a.cfg.residentMemory(), Tail: a.tail, Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
+		Memory: a.cfg.residentMemory(), Tail: a.feed.Tail, Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
 		OnHeld: func(periods int, bytes int64) {
 			a.metrics.residentHeld(periods, bytes)
 			a.collector.hold(bytes)
@@ -47,7 +47,7 @@ func (a *App) wireResident() {
 
 // wireCatalog makes the catalog, and tells who wants to know of the boards that are read here.
 func (a *App) wireCatalog() {
-	opts := cache.CatalogOptions{Watch: a.watch, Gate: a.gate, OnRead: func(l leaderboard.Listing, clock leaderboard.Micros) {
+	opts := cache.CatalogOptions{Feed: a.feed, Gate: a.gate, OnRead: func(l leaderboard.Listing, clock leaderboard.Micros) {
 		a.refresher.Follow(l)
 		if a.listings != nil {
 			l.Clock = clock
@@ -99,7 +99,7 @@ func (a *App) wireAPI() error {
 		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Records: a.store, Writer: a.store, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher}, Derived: gated{a.store, a.gate, a.catalog}, Verify: a.verify, Export: a.export, Health: a.health.now, CheckRules: checkRules,
-		HiddenMembers: a.store, Audit: a.store, Fresh: a.fresh, Changed: a.watch.Changed, MaxStreams: a.cfg.MaxStreams,
+		HiddenMembers: a.store, Audit: a.store, Fresh: a.fresh, Changed: a.feed.Changed, MaxStreams: a.cfg.MaxStreams,
 		OnRequest: a.onRequest, Logger: a.log,
 	}
 	cfg.Tracer = a.traces.requests()
@@ -107,7 +107,7 @@ func (a *App) wireAPI() error {
 		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
 	build := ReadBuildInfo()
-	cfg.Build, cfg.Overview = httpapi.Build{Version: build.Version, Commit: build.Commit}, overview{a.store, a.catalog, a.copies, a.resident, a.watch, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
+	cfg.Build, cfg.Overview = httpapi.Build{Version: build.Version, Commit: build.Commit}, overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
 	cfg.Keys, cfg.Keyring, cfg.APIKeys = a.cfg.Keys, a.keys, apiKeys{a.store, a.keys}
 	cfg.Quotas, cfg.Proxies = a.quotas, a.cfg.TrustedProxies.Networks
 	cfg.CORSOrigins = a.cfg.CORSOrigins
@@ -121,7 +121,7 @@ func (a *App) wireAPI() error {
 }
 
 func (a *App) fresh(period int64, r leaderboard.Revision) bool {
-	return a.watch.Judge(period, r) == watch.VerdictFresh
+	return a.feed.Judge(period, r) == feed.VerdictFresh
 }
 
 // onRequest counts a request, and logs it at debug: by its route, for members' ids are nobody's business. The probes of
@@ -227,7 +227,7 @@ func (b boards) outdated(ctx context.Context, name string, tell func(context.Con
 
 // wireHealth makes what answers /readyz.
 func (a *App) wireHealth() {
-	a.health = &readiness{mysql: a.mysqlHealth, watched: a.watch.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
+	a.health = &readiness{mysql: a.mysqlHealth, watched: a.feed.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
 	a.health.hints = map[string]func() error{
 		"keys": func() error {
 			if a.writers.none.Load() {

@@ -19,7 +19,6 @@ import (
 	"leaderboard/cache/keyring"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
 	"leaderboard/internal/demo"
 	"leaderboard/refresher"
@@ -37,13 +36,12 @@ type App struct {
 	store     *store.Store
 	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
 	behind    redis.UniversalClient // the same Redis, for what no reader waits for
-	tail      *feed.Tail            // what this process has committed, for the copies that follow
 	copies    *topn.Copies
 	follower  *topn.Follower
 	refresher *refresher.Refresher
 	catalog   *cache.Catalog
 	listings  *topn.Listings // nil without Redis
-	watch     *watch.Watch   // how old answers are
+	feed      *feed.Feed     // what was committed, here and elsewhere
 	resident  *residency.Periods
 	collector *collector   // nil until Run
 	cert      *certificate // nil: the API is served without TLS
@@ -71,7 +69,7 @@ type App struct {
 
 // New wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
 func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) {
-	a := &App{cfg: cfg, metrics: newMetrics(), tail: feed.NewTail(0), failed: make(chan error, 4), faults: newRedisState()}
+	a := &App{cfg: cfg, metrics: newMetrics(), failed: make(chan error, 4), faults: newRedisState()}
 	if cfg.TLSCert != "" {
 		if a.cert, err = openCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
 			return nil, err
@@ -94,9 +92,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	if err != nil {
 		return nil, err
 	}
+	a.wireFeed()
 	a.wireResident()
-	a.wireWatch()
-	a.metrics.watchAge(a.watch.Age)
+	a.metrics.watchAge(a.feed.Age)
 	a.metrics.watchLog(a.store.ChangeLog)
 	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {

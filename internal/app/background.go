@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 	"leaderboard/internal/trace"
 	"leaderboard/refresher"
 	"leaderboard/store"
@@ -42,20 +42,20 @@ func (a *App) wireRedis() error {
 		Background: background, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
 	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
-		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, OnFailure: a.metrics.applyFailures.Inc, Tail: a.tail, Logger: a.log,
+		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, OnFailure: a.metrics.applyFailures.Inc, Tail: a.feed.Tail, Logger: a.log,
 	})
 	a.metrics.watchLag(a.follower.Lag)
 	return nil
 }
 
-// maxWatchInterval is between two looks at the database at most, however old answers may be: a key that was revoked is to
+// maxFeedInterval is between two looks at the database at most, however old answers may be: a key that was revoked is to
 // stop within a second.
-const maxWatchInterval = 250 * time.Millisecond
+const maxFeedInterval = 250 * time.Millisecond
 
-// wireWatch makes what asks the database how old answers are, and whether keys have changed, in one statement.
-func (a *App) wireWatch() {
-	a.watch = watch.New(a.store, watch.Options{
-		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxWatchInterval), OnRound: a.metrics.watchRound,
+// wireFeed makes what asks the database how old answers are, and whether boards and keys have changed, in one statement.
+func (a *App) wireFeed() {
+	a.feed = feed.New(a.store, feed.Options{
+		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), OnRound: a.metrics.watchRound,
 		KeysInUse: func(now time.Time) bool { return a.keys.InUse(now) },
 		OnShown: func(shown map[int64]leaderboard.Revision, sent time.Time) {
 			if r, ok := shown[leaderboard.KeysPeriod]; ok {
@@ -64,7 +64,7 @@ func (a *App) wireWatch() {
 			a.resident.Shown(shown)
 		},
 	})
-	a.keys = keyring.New(a.store, a.watch, keyring.Options{Log: a.log})
+	a.keys = keyring.New(a.store, a.feed, keyring.Options{Log: a.log})
 }
 
 // newRefresher makes what refreshes copies, nil without Redis, and derived boards; m may be nil.
@@ -93,7 +93,7 @@ func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher
 // startBackground begins what works without being asked, once the schema is ready. All of it ends with ctx.
 func (a *App) startBackground(ctx context.Context) {
 	ctx = trace.With(ctx, a.traces.root())
-	a.background.Go(func() { a.watch.Run(ctx) })
+	a.background.Go(func() { a.feed.Run(ctx) })
 	a.background.Go(func() { a.keys.Run(ctx) })
 	a.background.Go(func() { a.resident.Run(ctx) })
 	a.background.Go(func() { a.reader.Run(ctx) })

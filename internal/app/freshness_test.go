@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
+	"leaderboard/cache/feed"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/store"
@@ -360,7 +360,7 @@ func TestWatchOfTheStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := listing.Periods[0]
-			var source watch.Source = a.store
+			var source feed.Source = a.store
 			got, err := source.Revisions(context.WithoutCancel(t.Context()), []int64{p.ID, p.ID + 1000})
 			if err != nil || len(got) != 2 || got[leaderboard.ClockPeriod].AsOf < p.Committed || got[p.ID] != p.Revision() || got[p.ID].Seq != 2 {
 				t.Errorf("revisions %v, %v; want that of %+v", got, err, p)

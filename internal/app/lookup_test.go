@@ -63,7 +63,7 @@ func TestOneBoardCannotBeLookedUp(t *testing.T) {
 		for _, board := range []string{"free", "locked"} {
 			reads++
 			if lacks(top(board), fresh) != "" {
-				marked++ // on a machine so busy that the watch is late
+				marked++ // on a machine so busy that the feed is late
 			}
 		}
 	}

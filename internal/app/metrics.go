@@ -242,7 +242,7 @@ func (m *metrics) watchStreams(stats func() httpapi.StreamStats) {
 	)
 }
 
-// watchRound counts a round of the watch.
+// watchRound counts a round of the feed.
 func (m *metrics) watchRound(_ int, _ time.Duration, err error) {
 	result := "ok"
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/feed"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 	"leaderboard/store"
 )
 
@@ -22,7 +22,7 @@ type overview struct {
 	catalog  *cache.Catalog
 	copies   *topn.Copies // nil without Redis
 	resident *residency.Periods
-	watch    *watch.Watch
+	feed     *feed.Feed
 	gate     gate
 	told     *told
 }
@@ -103,7 +103,7 @@ func (o overview) askPeriods(ctx context.Context, boards []leaderboard.Board, ou
 }
 
 // recall says what this process knew last, and nothing older than it has said: the catalog knows boards as they were when
-// they were looked up. The watch may have heard of commits after both.
+// they were looked up. The feed may have shown commits after both.
 func (o overview) recall(out []leaderboard.BoardHealth) {
 	for i := range out {
 		b := &out[i]
@@ -117,7 +117,7 @@ func (o overview) recall(out []leaderboard.BoardHealth) {
 			continue
 		}
 		b.Period = known
-		if latest, ok := o.watch.Latest(known.ID); ok && latest.Incarnation == known.Incarnation && latest.Seq > known.LastSeq {
+		if latest, ok := o.feed.Latest(known.ID); ok && latest.Incarnation == known.Incarnation && latest.Seq > known.LastSeq {
 			b.Period.LastSeq, b.Period.Committed = latest.Seq, latest.AsOf
 		}
 	}

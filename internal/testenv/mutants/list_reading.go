@@ -85,15 +85,15 @@ func ofBuilds() []mutant {
 	}
 }
 
-// ofWatch are lines that judge how old an answer is.
-func ofWatch() []mutant {
+// ofFeed are lines that judge how old an answer is.
+func ofFeed() []mutant {
 	const (
-		file = "cache/watch/watch.go"
-		test = "cache/watch "
+		file = "cache/feed/feed.go"
+		test = "cache/feed "
 	)
 	return []mutant{
 		{
-			"B6", "what the watch showed long ago counts", file,
+			"B6", "what a statement showed long ago counts", file,
 			"\tif now.Sub(latest.sent) > maxAge {\n", "\tif false {\n", test + "TestDatabaseAway",
 		},
 		{

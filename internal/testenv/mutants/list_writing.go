@@ -4,7 +4,7 @@ import "slices"
 
 // mutants returns all of them.
 func mutants() []mutant {
-	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofWatch(), ofReading(), ofServing(), ofKeys(), ofServers())
+	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofFeed(), ofReading(), ofServing(), ofKeys(), ofServers())
 }
 
 // ofWriting are lines of the write path that decide what counts.

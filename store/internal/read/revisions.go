@@ -10,7 +10,7 @@ import (
 )
 
 // Revisions returns the revisions of those of the periods that exist, by primary key and on a connection of its own. It
-// implements watch.Source. Those of watchedTables have one too, and the clock is told besides. A server that is read-only is
+// implements feed.Source. Those of watchedTables have one too, and the clock is told besides. A server that is read-only is
 // no source: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
@@ -51,7 +51,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	return found, nil
 }
 
-// watchedTables are the tables of which the watch asks for the version, by the ids that stand for them among the periods.
+// watchedTables are the tables of which the feed asks for the version, by the ids that stand for them among the periods.
 func watchedTables() map[int64]string {
 	return map[int64]string{leaderboard.KeysPeriod: "api_keys", leaderboard.BoardsPeriod: "boards"}
 }

@@ -1,8 +1,4 @@
-// Package watch tells how old an answer can be at most, by the database alone: whoever feeds a copy, whatever the clocks
-// of other machines say. One statement every few milliseconds asks for the revisions of all periods that are being read.
-// What it showed is true of the moment at which it was sent, so an answer whose revision is not older is not older than
-// that (design promise P5).
-package watch
+package feed
 
 import (
 	"cmp"
@@ -24,7 +20,7 @@ type Source interface {
 	Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error)
 }
 
-// Options adjust a Watch; the zero value is fit for production.
+// Options adjust a Feed; the zero value is fit for production.
 type Options struct {
 	MaxAge   time.Duration // of an answer that does not say that it is stale, 200 ms
 	Interval time.Duration // between two statements, a quarter of MaxAge, 50 ms; while one takes longer, up to half of MaxAge
@@ -34,10 +30,10 @@ type Options struct {
 	Chunk    int           // periods of one statement, 500
 	// OnRound is told how long all statements of a round took, and their errors. It must not block; may be nil.
 	OnRound func(periods int, took time.Duration, err error)
-	// OnShown is told what a statement showed, before those who waited for it go on. It must not block; may be nil.
+	// OnShown is told what a statement showed, before those that waited for it go on. It must not block; may be nil.
 	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
-	// KeysInUse says whether the table of API keys is watched now, as leaderboard.KeysPeriod, whether anybody reads or not.
-	// It must not block; nil: never.
+	// KeysInUse reports whether the table of API keys is asked about now, as leaderboard.KeysPeriod, though it is not read. It
+	// must not block; nil: never.
 	KeysInUse func(now time.Time) bool
 }
 
@@ -60,32 +56,34 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Verdict is what the watch says of an answer.
+// Verdict is what the feed says of an answer.
 type Verdict int
 
 const (
-	// VerdictUnknown: nothing was heard of the period for MaxAge. Wait may help; otherwise the answer is stale.
+	// VerdictUnknown: no statement showed the period for MaxAge. Wait may help; otherwise the answer is stale.
 	VerdictUnknown Verdict = iota
 	// VerdictFresh: the answer is not older than MaxAge, nor than one that was fresh before it.
 	VerdictFresh
 	// VerdictOld: there was something newer MaxAge ago, or in an answer that was fresh.
 	VerdictOld
 	// VerdictDiverged: the database had never got as far when it was asked after that, or it took another way, or there is
-	// no such period. It was restored from a backup, or the period was deleted: who answered so has nothing to say.
+	// no such period. It was restored from a backup, or the period was deleted: the copy that answered so is of no use.
 	VerdictDiverged
 )
 
-// Watch follows the revisions of the periods that are read. All methods may be called concurrently; nothing is asked
-// unless Run runs.
-type Watch struct {
+// Feed tells what was committed: to the periods that are read, to the table of boards and to that of API keys. All methods
+// may be called concurrently; nothing is asked unless Run runs.
+type Feed struct {
+	Tail *Tail // what this process has committed
+
 	source  Source
 	opts    Options
 	now     func() time.Time // time.Now
-	began   time.Time        // when the Watch was made
+	began   time.Time        // when the Feed was made
 	periods sync.Map         // int64 → *period
 
 	mu     sync.Mutex
-	next   *round        // what the next statement is joined by, nil when nobody has
+	next   *round        // the next statement for those that wait, nil when none do
 	joined chan struct{} // holds a value while next is not nil
 
 	lastSent atomic.Pointer[time.Time] // of the last round without an error, nil before it
@@ -94,9 +92,9 @@ type Watch struct {
 	clock    atomic.Pointer[sample]    // of leaderboard.ClockPeriod, nil before the first
 }
 
-// period is what is known of one period.
+// period is what is known of one period, or of one table.
 type period struct {
-	read atomic.Int64 // when it was last judged or waited for, ns since Watch.began
+	read atomic.Int64 // when it was last judged or waited for, ns since Feed.began
 
 	mu      sync.Mutex
 	samples []sample // ascending by sent, each of another revision; the latest is always there
@@ -106,7 +104,7 @@ type period struct {
 	floor  leaderboard.Revision // the highest of the answers that were fresh
 	raised time.Time            // when it became that
 
-	changed chan struct{} // closed when a statement shows something else; nil when nobody waits for that
+	changed chan struct{} // closed when a statement shows something else; nil when nothing waits for that
 }
 
 // seen is the revision of an answer.
@@ -122,27 +120,27 @@ type sample struct {
 	sent   time.Time // of the last statement that showed this
 }
 
-// round is one statement to come, for those who wait.
+// round is one statement to come, for those that wait.
 type round struct {
 	periods map[int64]bool
 	done    chan struct{} // closed when it has been answered
 	err     error         // then
 }
 
-// New returns a Watch on a database.
-func New(source Source, opts Options) *Watch {
-	return &Watch{source: source, opts: opts.withDefaults(), now: time.Now, began: time.Now(), joined: make(chan struct{}, 1)}
+// New returns a Feed on a database.
+func New(source Source, opts Options) *Feed {
+	return &Feed{Tail: NewTail(0), source: source, opts: opts.withDefaults(), now: time.Now, began: time.Now(), joined: make(chan struct{}, 1)}
 }
 
 // Judge says what is known now of an answer at a revision of a period, and counts as reading the period. An answer ahead of
 // what was last shown is normal: it was committed since. It is fresh until a statement that was sent after the answer was
 // first seen shows less.
-func (w *Watch) Judge(id int64, r leaderboard.Revision) Verdict {
-	now := w.now()
-	p := w.period(id, now)
-	verdict := p.judge(r, now, w.opts.MaxAge)
+func (f *Feed) Judge(id int64, r leaderboard.Revision) Verdict {
+	now := f.now()
+	p := f.period(id, now)
+	verdict := p.judge(r, now, f.opts.MaxAge)
 	if verdict == VerdictUnknown {
-		w.join(id) // it is asked about, whether anybody waits or not
+		f.join(id) // it is asked about, whether the caller waits or not
 	}
 	return verdict
 }
@@ -182,21 +180,21 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 	return VerdictOld
 }
 
-// Check is Judge, but when nothing was heard of the period it waits for the next statement, unless the last ones failed.
-func (w *Watch) Check(ctx context.Context, id int64, r leaderboard.Revision) Verdict {
-	verdict := w.Judge(id, r)
-	if verdict == VerdictUnknown && !w.Away() && w.Wait(ctx, id) == nil {
-		return w.Judge(id, r)
+// Check is Judge, but when no statement showed the period of late it waits for the next one, unless the last ones failed.
+func (f *Feed) Check(ctx context.Context, id int64, r leaderboard.Revision) Verdict {
+	verdict := f.Judge(id, r)
+	if verdict == VerdictUnknown && !f.Away() && f.Wait(ctx, id) == nil {
+		return f.Judge(id, r)
 	}
 	return verdict
 }
 
-// isBehind says whether the database may have come to a revision since the sample: it had not then.
+// isBehind reports whether the database may have come to a revision since the sample: it had not then.
 func (s *sample) isBehind(r leaderboard.Revision) bool {
 	return !s.exists || s.Incarnation == r.Incarnation && (s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf)
 }
 
-// denies says whether the database has not come to a revision, at the time of the sample.
+// denies reports whether the database had not come to a revision at the time of the sample.
 func (s *sample) denies(r leaderboard.Revision) bool {
 	return s.isBehind(r) || s.Incarnation != r.Incarnation
 }
@@ -212,41 +210,50 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 	}
 }
 
-// covers says whether a was committed after b, or is it: on whatever branch of a history, neither number is less.
+// covers reports whether a is b or was committed after it: neither number is less, on whatever branch of a history.
 func covers(a, b leaderboard.Revision) bool {
 	return a.Incarnation == b.Incarnation && a.Seq >= b.Seq && a.AsOf >= b.AsOf
 }
 
 // Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
 // way. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of ctx.
-func (w *Watch) Wait(ctx context.Context, id int64) error {
-	w.period(id, w.now())
-	next := w.join(id)
-	timer := time.NewTimer(w.opts.Wait)
+func (f *Feed) Wait(ctx context.Context, id int64) error {
+	f.period(id, f.now())
+	next := f.join(id)
+	timer := time.NewTimer(f.opts.Wait)
 	defer timer.Stop()
 	select {
 	case <-next.done:
 		return next.err
 	case <-timer.C:
-		return fmt.Errorf("%w: the watch was not answered in %v", leaderboard.ErrUnavailable, w.opts.Wait)
+		return fmt.Errorf("%w: the database did not tell in %v what was committed", leaderboard.ErrUnavailable, f.opts.Wait)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
+// Ask returns the revision of a period that a statement sent after the call has shown; ok is false when the database has no
+// such period, or does not answer.
+func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
+	if f.Away() || f.Wait(ctx, id) != nil {
+		return r, false
+	}
+	return f.Latest(id)
+}
+
 // Changed blocks until a statement has shown something newer of a period than a revision, another history, or that the
 // period is gone. It counts as reading the period. The error is that of ctx.
-func (w *Watch) Changed(ctx context.Context, id int64, than leaderboard.Revision) error {
-	read := time.NewTicker(w.opts.Idle / 2)
+func (f *Feed) Changed(ctx context.Context, id int64, than leaderboard.Revision) error {
+	read := time.NewTicker(f.opts.Idle / 2)
 	defer read.Stop()
 	for {
-		p := w.period(id, time.Now())
+		p := f.period(id, time.Now())
 		changed, known := p.shows(than)
 		if changed == nil {
 			return nil
 		}
 		if !known {
-			w.join(id)
+			f.join(id)
 		}
 		select {
 		case <-changed:
@@ -274,10 +281,10 @@ func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, know
 	return p.changed, known
 }
 
-// Latest returns the revision of a period that was shown last, however long ago; ok is false when none was. To ask is not to
-// read: it does not make the watch ask about the period any longer.
-func (w *Watch) Latest(id int64) (r leaderboard.Revision, ok bool) {
-	known, ok := w.periods.Load(id)
+// Latest returns the revision of a period that was shown last, however long ago; ok is false when none was. It does not
+// count as reading the period.
+func (f *Feed) Latest(id int64) (r leaderboard.Revision, ok bool) {
+	known, ok := f.periods.Load(id)
 	if !ok {
 		return r, false
 	}
@@ -293,18 +300,18 @@ func (w *Watch) Latest(id int64) (r leaderboard.Revision, ok bool) {
 
 // Clock returns what the database clock said when a statement read it last, and when that was sent; ok is false when none
 // has read it.
-func (w *Watch) Clock() (clock leaderboard.Micros, sent time.Time, ok bool) {
-	if last := w.clock.Load(); last != nil {
+func (f *Feed) Clock() (clock leaderboard.Micros, sent time.Time, ok bool) {
+	if last := f.clock.Load(); last != nil {
 		return last.AsOf, last.sent, true
 	}
 	return 0, sent, false
 }
 
-// Away says that the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
-func (w *Watch) Away() bool {
-	now := w.now()
-	for _, since := range []*time.Time{w.failed.Load(), w.asking.Load()} {
-		if since != nil && now.Sub(*since) > w.opts.MaxAge {
+// Away reports whether the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
+func (f *Feed) Away() bool {
+	now := f.now()
+	for _, since := range []*time.Time{f.failed.Load(), f.asking.Load()} {
+		if since != nil && now.Sub(*since) > f.opts.MaxAge {
 			return true
 		}
 	}
@@ -312,114 +319,114 @@ func (w *Watch) Away() bool {
 }
 
 // Age returns how long ago the last round without an error was sent, 0 when there was none.
-func (w *Watch) Age() time.Duration {
-	if sent := w.lastSent.Load(); sent != nil {
-		return w.now().Sub(*sent)
+func (f *Feed) Age() time.Duration {
+	if sent := f.lastSent.Load(); sent != nil {
+		return f.now().Sub(*sent)
 	}
 	return 0
 }
 
 // period returns what is known of a period, and notes that it was read.
-func (w *Watch) period(id int64, now time.Time) *period {
-	p, ok := w.periods.Load(id)
+func (f *Feed) period(id int64, now time.Time) *period {
+	p, ok := f.periods.Load(id)
 	if !ok {
-		p, _ = w.periods.LoadOrStore(id, &period{})
+		p, _ = f.periods.LoadOrStore(id, &period{})
 	}
 	one := p.(*period)
-	if at := now.Sub(w.began); at-time.Duration(one.read.Load()) > time.Millisecond { // readers do not fight over the cache line
+	if at := now.Sub(f.began); at-time.Duration(one.read.Load()) > time.Millisecond { // readers do not fight over the cache line
 		one.read.Store(int64(at))
 	}
 	return one
 }
 
-func (w *Watch) join(id int64) *round {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.next == nil {
-		w.next = &round{periods: map[int64]bool{}, done: make(chan struct{})}
-		w.joined <- struct{}{}
+func (f *Feed) join(id int64) *round {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.next == nil {
+		f.next = &round{periods: map[int64]bool{}, done: make(chan struct{})}
+		f.joined <- struct{}{}
 	}
-	w.next.periods[id] = true
-	return w.next
+	f.next.periods[id] = true
+	return f.next
 }
 
-// Run asks until ctx ends. While nobody reads, nothing is asked; after a failure, not before the interval is over.
-func (w *Watch) Run(ctx context.Context) {
-	timer := time.NewTimer(w.opts.Interval)
+// Run asks until ctx ends. While nothing is read, nothing is asked; after a failure, not before the interval is over.
+func (f *Feed) Run(ctx context.Context) {
+	timer := time.NewTimer(f.opts.Interval)
 	defer timer.Stop()
 	ticking := true
 	for ctx.Err() == nil {
-		began := w.now()
+		began := f.now()
 		var err error
 		select {
 		case <-ctx.Done():
-		case <-w.joined:
-			began = w.now()
-			err = w.ask(ctx, nil)
+		case <-f.joined:
+			began = f.now()
+			err = f.ask(ctx, nil)
 			if !ticking {
 				ticking = true
-				timer.Reset(w.opts.Interval)
+				timer.Reset(f.opts.Interval)
 			}
 		case <-timer.C:
-			began = w.now()
-			active := w.active(began)
+			began = f.now()
+			active := f.active(began)
 			if ticking = len(active) > 0; !ticking {
-				w.failed.Store(nil) // nobody asks any more, so nobody knows
+				f.failed.Store(nil) // nothing is asked any more, so nothing is known
 				continue
 			}
-			err = w.ask(ctx, active)
-			took := w.now().Sub(began)
-			timer.Reset(max(w.opts.Interval, min(2*took, w.opts.MaxAge/2)) - took)
+			err = f.ask(ctx, active)
+			took := f.now().Sub(began)
+			timer.Reset(max(f.opts.Interval, min(2*took, f.opts.MaxAge/2)) - took)
 		}
 		if err != nil {
 			select {
 			case <-ctx.Done():
-			case <-time.After(w.opts.Interval - w.now().Sub(began)):
+			case <-time.After(f.opts.Interval - f.now().Sub(began)):
 			}
 		}
 	}
-	w.fail(ctx.Err())
+	f.fail(ctx.Err())
 }
 
-// fail tells those who wait that nobody will ask.
-func (w *Watch) fail(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.next != nil {
-		w.next.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
-		close(w.next.done)
-		w.next = nil
-		<-w.joined
+// fail tells those that wait that no statement will be sent.
+func (f *Feed) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.next != nil {
+		f.next.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
+		close(f.next.done)
+		f.next = nil
+		<-f.joined
 	}
 }
 
 // active returns the periods that were read of late, and forgets the others.
-func (w *Watch) active(now time.Time) []int64 {
-	if w.opts.KeysInUse(now) {
-		w.period(leaderboard.KeysPeriod, now)
+func (f *Feed) active(now time.Time) []int64 {
+	if f.opts.KeysInUse(now) {
+		f.period(leaderboard.KeysPeriod, now)
 	}
 	var ids []int64
-	w.periods.Range(func(id, p any) bool {
-		if now.Sub(w.began)-time.Duration(p.(*period).read.Load()) <= w.opts.Idle {
+	f.periods.Range(func(id, p any) bool {
+		if now.Sub(f.began)-time.Duration(p.(*period).read.Load()) <= f.opts.Idle {
 			ids = append(ids, id.(int64))
 		} else {
-			w.periods.Delete(id)
+			f.periods.Delete(id)
 		}
 		return true
 	})
 	return ids
 }
 
-// ask asks about periods and about those that somebody waits for, and lets them go on.
-func (w *Watch) ask(ctx context.Context, ids []int64) error {
-	w.mu.Lock()
-	waiting := w.next
-	w.next = nil
+// ask asks about periods and about those that callers wait for, and lets them go on.
+func (f *Feed) ask(ctx context.Context, ids []int64) error {
+	f.mu.Lock()
+	waiting := f.next
+	f.next = nil
 	select {
-	case <-w.joined:
+	case <-f.joined:
 	default:
 	}
-	w.mu.Unlock()
+	f.mu.Unlock()
 	if waiting != nil {
 		for _, id := range ids {
 			delete(waiting.periods, id)
@@ -429,48 +436,48 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 		}
 		defer close(waiting.done)
 	}
-	began := w.now()
-	w.asking.Store(&began)
-	defer w.asking.Store(nil)
+	began := f.now()
+	f.asking.Store(&began)
+	defer f.asking.Store(nil)
 	slices.Sort(ids)
 	var failures []error
-	for chunk := range slices.Chunk(ids, w.opts.Chunk) {
-		sent := w.now()
-		revisions, err := w.revisions(ctx, chunk)
+	for chunk := range slices.Chunk(ids, f.opts.Chunk) {
+		sent := f.now()
+		revisions, err := f.revisions(ctx, chunk)
 		if err != nil {
 			failures = append(failures, err)
 			continue
 		}
 		for _, id := range chunk {
 			r, exists := revisions[id]
-			if p, ok := w.periods.Load(id); ok {
-				p.(*period).note(sample{r, exists, sent}, w.opts.MaxAge)
+			if p, ok := f.periods.Load(id); ok {
+				p.(*period).note(sample{r, exists, sent}, f.opts.MaxAge)
 			}
 		}
 		if clock, ok := revisions[leaderboard.ClockPeriod]; ok {
-			w.clock.Store(&sample{clock, ok, sent})
+			f.clock.Store(&sample{clock, ok, sent})
 		}
-		w.opts.OnShown(revisions, sent)
+		f.opts.OnShown(revisions, sent)
 	}
 	err := errors.Join(failures...)
 	if err == nil {
-		w.lastSent.Store(&began)
-		w.failed.Store(nil)
+		f.lastSent.Store(&began)
+		f.failed.Store(nil)
 	} else {
-		w.failed.CompareAndSwap(nil, &began)
+		f.failed.CompareAndSwap(nil, &began)
 	}
 	if waiting != nil && err != nil {
 		waiting.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 	}
-	w.opts.OnRound(len(ids), w.now().Sub(began), err)
+	f.opts.OnRound(len(ids), f.now().Sub(began), err)
 	return err
 }
 
 // revisions sends one statement.
-func (w *Watch) revisions(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.opts.Deadline)
+func (f *Feed) revisions(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
+	ctx, cancel := context.WithTimeout(ctx, f.opts.Deadline)
 	defer cancel()
-	return w.source.Revisions(ctx, ids)
+	return f.source.Revisions(ctx, ids)
 }
 
 // note adds what a statement showed, and drops what is too old to speak for an answer.

@@ -1,4 +1,4 @@
-package watch
+package feed
 
 import (
 	"context"
@@ -68,8 +68,8 @@ func (d *database) count() int {
 	return len(d.asked)
 }
 
-// start runs a watch on a database in a bubble, where time passes when all wait.
-func start(t *testing.T, opts Options) (*Watch, *database) {
+// start runs a feed on a database in a bubble, where time passes when all wait.
+func start(t *testing.T, opts Options) (*Feed, *database) {
 	t.Helper()
 	d := &database{revisions: map[int64]leaderboard.Revision{}, takes: time.Millisecond}
 	w := New(d, opts)
@@ -77,7 +77,7 @@ func start(t *testing.T, opts Options) (*Watch, *database) {
 	return w, d
 }
 
-func run(t *testing.T, w *Watch) {
+func run(t *testing.T, w *Feed) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -85,7 +85,7 @@ func run(t *testing.T, w *Watch) {
 	t.Cleanup(func() { cancel(); running.Wait() })
 }
 
-func wait(t *testing.T, w *Watch, id int64) {
+func wait(t *testing.T, w *Feed, id int64) {
 	t.Helper()
 	if err := w.Wait(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func wait(t *testing.T, w *Watch, id int64) {
 }
 
 // latest returns the revision that was last shown of a period, and whether anything was.
-func latest(w *Watch, id int64) (leaderboard.Revision, bool) {
+func latest(w *Feed, id int64) (leaderboard.Revision, bool) {
 	v, ok := w.periods.Load(id)
 	if !ok {
 		return leaderboard.Revision{}, false
@@ -107,7 +107,7 @@ func latest(w *Watch, id int64) (leaderboard.Revision, bool) {
 	return p.samples[len(p.samples)-1].Revision, true
 }
 
-func judge(t *testing.T, w *Watch, r leaderboard.Revision, want Verdict) {
+func judge(t *testing.T, w *Feed, r leaderboard.Revision, want Verdict) {
 	t.Helper()
 	if got := w.Judge(1, r); got != want {
 		t.Errorf("%+v: verdict %d, want %d", r, got, want)
@@ -167,7 +167,7 @@ func TestHungConnection(t *testing.T) {
 	})
 }
 
-// TestOwnCommits: what a copy knows before the watch does is fresh, and what is older is not any more.
+// TestOwnCommits: what a copy knows before the feed does is fresh, and what is older is not any more.
 func TestOwnCommits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -434,7 +434,7 @@ func TestDatabaseAway(t *testing.T) {
 		time.Sleep(201 * time.Millisecond)
 		judge(t, w, r, VerdictUnknown)
 		if age := w.Age(); age < 200*time.Millisecond || !w.Away() {
-			t.Errorf("the watch says its age is %v, away %t", age, w.Away())
+			t.Errorf("the feed says its age is %v, away %t", age, w.Away())
 		}
 		if before := time.Now(); w.Check(t.Context(), 1, r) != VerdictUnknown || time.Since(before) != 0 {
 			t.Errorf("a reader waited %v for a database that is away", time.Since(before))
@@ -456,7 +456,7 @@ func TestDatabaseAway(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		wait(t, w, 1)
 		if w.Away() || w.Check(t.Context(), 1, r) != VerdictFresh {
-			t.Error("the database is back, the watch does not know")
+			t.Error("the database is back, the feed does not know")
 		}
 	})
 }
@@ -480,7 +480,7 @@ func TestDatabaseHangs(t *testing.T) {
 		d.answer(time.Millisecond, nil)
 		time.Sleep(2 * time.Second)
 		if w.Away() || w.Check(t.Context(), 1, r) != VerdictFresh {
-			t.Error("it is back, the watch does not know")
+			t.Error("it is back, the feed does not know")
 		}
 	})
 }
@@ -539,7 +539,7 @@ func TestRunEnds(t *testing.T) {
 	})
 }
 
-// TestMachineClockLeaps: what the watch knows ages by the time that passes, wherever the clock of the machine is set.
+// TestMachineClockLeaps: what the feed knows ages by the time that passes, wherever the clock of the machine is set.
 func TestMachineClockLeaps(t *testing.T) {
 	t.Parallel()
 	for _, leap := range []time.Duration{time.Hour, -time.Hour} {
