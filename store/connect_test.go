@@ -62,7 +62,7 @@ func TestDiscipline(t *testing.T) {
 			t.Errorf("a connection for reads takes two statements at once")
 		}
 		n := 0
-		for _, pool := range append(append(s.Singles(), s.Rare()...), s.DB(), s.Looks(), s.Batches(), s.Patient(), s.Others()) {
+		for _, pool := range append(s.Singles(), s.Long(), s.DB(), s.Looks(), s.Batches(), s.Patient(), s.Others()) {
 			n += pool.Stats().MaxOpenConnections
 		}
 		if n != 32 {

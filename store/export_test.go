@@ -38,8 +38,8 @@ func (s *Store) Patient() *sql.DB { return s.db.Patient.DB }
 // Looks returns the pool of the transactions that answers are read in.
 func (s *Store) Looks() *sql.DB { return s.db.Looks }
 
-// Rare returns the pools for what is read ahead of locks, and for what takes minutes.
-func (s *Store) Rare() []*sql.DB { return []*sql.DB{s.db.Ahead, s.db.Long} }
+// Long returns the pool for what takes minutes.
+func (s *Store) Long() *sql.DB { return s.db.Long }
 
 // Singles returns the pools of one connection each.
 func (s *Store) Singles() []*sql.DB { return []*sql.DB{s.db.Watch, s.db.Health, s.db.Locks.Pool()} }
@@ -55,9 +55,6 @@ func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
 
 // Barred says whether somebody else did not give up the lock of a board.
 func (s *Store) Barred(board string) bool { return s.writer.Barred(board) }
-
-// Ahead returns how often entries were read ahead, and how often that was of use.
-func (s *Store) Ahead() (read, used int64) { return s.writer.Ahead() }
 
 // Verifying makes it as if a derived board were being compared with its sources, or no longer.
 func (s *Store) Verifying(under bool) { derived.SetVerifying(s.follower, under) }

@@ -97,18 +97,6 @@ func ofAdmission() []mutant {
 			"A6", "boards that somebody keeps locked take all connections", commit + "retry.go",
 			"c.mutexes.barred.add(board, c.db.Config.LockWait+time.Second, stuck)", "_, _, _ = board, stuck, time.Second", "store TestLockedBoardsStarveNobody",
 		},
-		{
-			"A1", "what was read ahead counts though others wrote", commit + "ahead.go",
-			`return at == want`, `return true`, "store TestReadAheadOtherServer",
-		},
-		{
-			"A1", "what was read ahead is not brought up to what this server wrote since", commit + "ahead.go",
-			`p.entries[c.Changes[i].Member] = c.Changes[i].New`, `_ = p.entries[c.Changes[i].Member]`, "store TestReadAhead",
-		},
-		{
-			"A1", "what was read ahead counts though the rules are others", commit + "ahead.go",
-			`if a == nil || a.board != board {`, `if a == nil {`, "store TestReadAheadRules",
-		},
 	}
 }
 

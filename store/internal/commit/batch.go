@@ -30,7 +30,6 @@ type committer struct {
 	mutexes boardMutexes
 	tell    Events
 	retries budget
-	aheads  *aheads
 	life    context.Context // ends soon after Close
 }
 
@@ -42,7 +41,6 @@ type batch struct {
 	needs    map[string]*needs // by board
 	keys     []string          // idempotency keys of requests for several boards
 	derived  map[string]bool   // boards that are not locked, because they are derived
-	read     *ahead            // what was read for it; nil: nothing, or it is used up
 	traced   []trace.Span      // of its requests, while they wait for it
 
 	begun time.Time // when it was tried first
@@ -104,7 +102,6 @@ func (b *batch) run() error {
 	limits := &b.db.Config
 	ctx, cancel := context.WithTimeout(b.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
 	defer cancel()
-	b.read, b.queue.ahead = b.queue.ahead.await(), nil
 	start, rows := time.Now(), 0
 	ctx, span := b.begunSpan(ctx)
 	err := b.tryAll(ctx)
@@ -129,9 +126,6 @@ func (b *batch) run() error {
 	}
 	b.tell.Batch(len(b.requests), rows, waited, time.Since(start), b.noneFound())
 	for _, e := range b.commits {
-		if ahead := b.queue.ahead; ahead != nil {
-			ahead.own = append(ahead.own, e.Commit)
-		}
 		b.tell.Committed(e)
 	}
 	for i, r := range b.requests {
@@ -250,9 +244,8 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	for _, name := range names {
 		b.locking = name
 		asked, span := statement(ctx, "lock board", name)
-		f, err := t.lockBoard(asked, name, b.needs[name], b.read)
+		f, err := t.lockBoard(asked, name, b.needs[name])
 		endStatement(span, err)
-		b.read = nil // the batch changes what it was given
 		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrUnknownRule) {
 			l.without[name] = err
 			continue // each request says what that means for it
@@ -266,10 +259,6 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		if !b.queue.id.several {
 			w.owner, w.clock = f.known.Board.ID, f.clock
 			w.known = f.keys
-			if f.readAhead {
-				b.aheads.used.Add(1)
-			}
-			b.readNext(f.known)
 		}
 	}
 	if b.queue.id.several {
@@ -293,20 +282,6 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return err
 	}
 	return b.sendCommit(ctx, t, names)
-}
-
-// readNext begins to read ahead for the batch after this one. It is called with the board locked, so nobody else's
-// change comes between what is read and the end of this batch.
-func (b *batch) readNext(board *boards.Known) {
-	if b.queue.ahead != nil {
-		return // this is another try
-	}
-	n := &needs{}
-	for _, r := range b.queue.peek() {
-		r.collect(func(string) *needs { return n })
-	}
-	n.tidy()
-	b.queue.ahead = b.aheads.begin(b.life, board, n.members)
 }
 
 // apply carries out the requests in order of arrival on the boards that were locked. It returns the rows of idempotency

@@ -4,8 +4,7 @@
 // A batch is over one board or over several. It locks the row of each board with those of its open periods, so there is
 // one writer at a time per period, in this process and in all others: seq has no gap and follows the order of the
 // commits. It takes three round trips when it is over one board: lock and read, write, COMMIT. What it does to the
-// entries is decided in plain Go under the lock. Entries of the next batch may be read meanwhile; the lock says whether
-// they still hold.
+// entries is decided in plain Go under the lock.
 //
 // Read in the order of a submission:
 //
@@ -17,7 +16,6 @@
 //   - mutex.go: one writer of this process at a time per board
 //   - batch.go: one batch, from its mutexes to the answers
 //   - retry.go, outcome.go: when a batch is tried again, and what becomes of one whose COMMIT is not answered
-//   - ahead.go: what is read for the next batch while this one is written
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
 //   - period.go, hidden.go: what a batch makes of a period and of its hidden entries, in memory
 //   - write.go: the statements that write it

@@ -59,7 +59,6 @@ type lockedBoard struct {
 	hidden     hiddenMembers
 	records    []leaderboard.SubmissionRecord
 	rolledOver bool // periods were begun or closed in this transaction
-	readAhead  bool // what was read ahead was of use
 
 	open     []*period // all that the lock found
 	rollover boards.Rollover
@@ -70,19 +69,14 @@ func (b *lockedBoard) all() []*period { return append(slices.Clip(b.periods), b.
 
 // lockBoard locks a board, begins the transaction if nothing else has, and reads all that is needed, in one packet as
 // long as the board is what it was for the last batch. The reads see what is committed when the lock is held: under
-// READ COMMITTED each statement has a snapshot of its own. What was read ahead is not read again, unless it turns out to
-// be old. Errors: ErrBoardNotFound, ErrUnknownRule.
-func (t *transaction) lockBoard(ctx context.Context, name string, n *needs, a *ahead) (*lockedBoard, error) {
+// READ COMMITTED each statement has a snapshot of its own. Errors: ErrBoardNotFound, ErrUnknownRule.
+func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lockedBoard, error) {
 	known, _ := t.memory.Get(name)
-	if a != nil && a.board != known {
-		a = nil
-	}
 	b := &lockedBoard{known: known, hidden: hiddenMembers{}}
 	t.text.Reset()
 	t.text.Str(t.Opening())
 	appendLock(t.text, t.db.Sysdate(), name, known)
 	guess := readingOf(known, n)
-	guess.visible = a.lacks(n.members)
 	guess.appendTo(t.text)
 	rows, err := t.Conn.QueryContext(ctx, t.text.String())
 	if err != nil {
@@ -97,11 +91,8 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs, a *a
 	}
 	if b.isAs(known) {
 		b.chooseCurrent()
-		b.readAhead = a.giveTo(b.known, b.periods)
 		b.keys, err = guess.scan(rows, b.periods, b.hidden)
-		if err = errors.Join(err, rows.Close()); err == nil && a != nil && !b.readAhead {
-			err = t.readVisible(ctx, b, a.members)
-		}
+		err = errors.Join(err, rows.Close())
 	} else if err = rows.Close(); err == nil {
 		err = t.rollOver(ctx, b, n)
 	}
@@ -140,21 +131,7 @@ func (b *lockedBoard) moveMembers(members []string) {
 
 // readingOf returns what to read of a board that is what is known.
 func readingOf(known *boards.Known, n *needs) *reading {
-	return &reading{needs: n, visible: n.members, boardID: known.Board.ID, periods: known.Periods, hasHidden: known.HasHidden}
-}
-
-// readVisible reads the visible entries of members in the current periods, in a round trip of its own.
-func (t *transaction) readVisible(ctx context.Context, b *lockedBoard, members []string) error {
-	ids, _ := b.rollover.IDs()
-	t.text.Reset()
-	t.text.Str("SELECT 1;")
-	appendReadEntries(t.text, ids, members)
-	rows, err := t.Conn.QueryContext(ctx, t.text.String())
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return errors.Join(scanEntries(rows, members, b.periods), rows.Close())
+	return &reading{needs: n, boardID: known.Board.ID, periods: known.Periods, hasHidden: known.HasHidden}
 }
 
 // rollOver brings the periods up to date and reads what was not read with the lock.

@@ -46,8 +46,7 @@ type queue struct {
 	reached chan struct{} // closed when they are there; nil while it does not wait
 
 	// The fields below belong to the goroutine that commits the batches.
-	text  db.Text // reused from batch to batch
-	ahead *ahead  // what is read for the next batch; nil: nothing
+	text db.Text // reused from batch to batch
 }
 
 func newQueues(limits Limits) *queues {
@@ -337,13 +336,6 @@ func (one *queue) take() []request {
 	one.busy = before.minus(one.load)
 	one.bytes.Add(one.busy.bytes) // until it is through: it may wait for a connection
 	return reqs
-}
-
-// peek returns what take would, and leaves it where it is.
-func (one *queue) peek() []request {
-	one.shard.mu.Lock()
-	defer one.shard.mu.Unlock()
-	return one.next()
 }
 
 // next returns the requests of the next batch. The lock of the shard is held.

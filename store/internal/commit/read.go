@@ -46,7 +46,6 @@ func (n *needs) tidy() {
 // reading is what a batch reads of a board under its lock.
 type reading struct {
 	*needs
-	visible   []string // members whose visible entries are read, in byte order
 	boardID   int64
 	periods   []int64 // the current ones
 	hasHidden bool    // members of the board may be hidden
@@ -61,7 +60,7 @@ func (r *reading) appendTo(t *db.Text) {
 	appendReadKeys(t, r.boardID, r.keys)
 	r.appendHidden(t)
 	if len(r.periods) > 0 {
-		appendReadEntries(t, r.periods, r.visible)
+		appendReadEntries(t, r.periods, r.members)
 	}
 }
 
@@ -74,7 +73,7 @@ func (r *reading) scan(rows *sql.Rows, periods []*period, hidden hiddenMembers) 
 	if err := r.scanHidden(rows, periods, hidden); err != nil || len(r.periods) == 0 {
 		return keys, err
 	}
-	return keys, scanEntries(rows, r.visible, periods)
+	return keys, scanEntries(rows, r.members, periods)
 }
 
 func appendReadEntries(t *db.Text, periods []int64, members []string) {

@@ -21,7 +21,7 @@ type Writer struct {
 // New returns a Writer.
 func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
 	q := newQueues(limits)
-	w := &Writer{queues: q, committer: committer{db: d, memory: m, tell: events, mutexes: boardMutexes{barred: &q.barred}, aheads: newAheads(d)}}
+	w := &Writer{queues: q, committer: committer{db: d, memory: m, tell: events, mutexes: boardMutexes{barred: &q.barred}}}
 	q.away, q.commit, q.line.conns = d.Away, w.commit, d.Writers.Stats().MaxOpenConnections
 	d.OnAway(q.refuseAll)
 	w.life, w.end = context.WithCancel(context.Background())
@@ -37,7 +37,6 @@ func (w *Writer) Close() {
 	defer time.AfterFunc(stopGrace, w.end).Stop()
 	w.queues.close()
 	w.end()
-	w.aheads.wait()
 }
 
 // Admit reports whether a submission of about so many bytes for a board would be refused now, "" for one for several
@@ -115,6 +114,3 @@ func (w *Writer) AtMutex(board string) int { return w.mutexes.waiting(board) }
 
 // Barred reports whether somebody else did not give up the lock of a board lately. It is for tests.
 func (w *Writer) Barred(board string) bool { return w.mutexes.barred.has(board) }
-
-// Ahead returns how often entries were read ahead, and how often that was of use. It is for tests.
-func (w *Writer) Ahead() (read, used int64) { return w.aheads.read.Load(), w.aheads.used.Load() }

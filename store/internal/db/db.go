@@ -46,7 +46,6 @@ type DB struct {
 	Patient  *sqlx.DB // of those that wait for a board that somebody keeps locked
 	Others   *sqlx.DB // of writers that lock no board, see InTx
 	Looks    *sql.DB  // of readers, see Look
-	Ahead    *sql.DB  // of writers, for what they read before they lock
 	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
 	Watch    *sql.DB  // for what says how old answers are
 	Health   *sql.DB  // for what reports whether the server works, and where the address leads now
@@ -79,7 +78,6 @@ func Open(cfg Config) (*DB, error) {
 		{&patient, p.patient},
 		{&others, p.others},
 		{&d.Looks, p.lookers},
-		{&d.Ahead, p.ahead},
 		{&d.Long, p.long},
 		{&d.Watch, pool{conns: 1}},
 		{&d.Health, pool{conns: 1}},
@@ -105,7 +103,7 @@ func (d *DB) Close() error {
 	d.looks.Wait()
 	d.commits.Wait()
 	defer d.outage.close()
-	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Ahead.Close(), d.Looks.Close(),
+	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Looks.Close(),
 		d.Others.Close(), d.Patient.Close(), d.Writers.Close(), d.DB.Close())
 }
 
@@ -182,12 +180,11 @@ type pool struct {
 const MinConns = 16
 
 // pools are the pools of a store, those of one connection aside.
-type pools struct{ readers, lookers, writers, patient, others, ahead, long pool }
+type pools struct{ readers, lookers, writers, patient, others, long pool }
 
 // split shares MaxConns out, so that nobody starves: three sixteenths are for writers that lock boards, each of which
-// commits for a whole board, a sixteenth for those of them that wait for a board that somebody keeps locked, a sixteenth
-// for writers that lock no board, and so wait for neither, and one to read ahead. Of
-// readers, three sixteenths are for questions, each of which goes with many others, and an eighth for what takes minutes.
+// commits for a whole board, a sixteenth for those of them that wait for a board that somebody keeps locked, and a sixteenth
+// for writers that lock no board, and so wait for neither. Of readers, three sixteenths are for questions, each of which goes with many others, and an eighth for what takes minutes.
 // The watch, health and locks have one each; readers of all else have the rest. Below MinConns there is one more than
 // asked for where there would be none, and two readers, because migrations need two at once.
 func split(maxConns int) pools {
@@ -197,11 +194,10 @@ func split(maxConns int) pools {
 		writers: pool{conns: part(3), several: true, session: sessionWriter},
 		patient: pool{conns: part(1), several: true, session: sessionPatient},
 		others:  pool{conns: part(1), session: sessionWriter},
-		ahead:   pool{conns: part(1), several: true},
 		lookers: pool{conns: part(3), several: true},
 		long:    pool{conns: part(2)},
 	}
-	taken := p.writers.conns + p.patient.conns + p.others.conns + p.ahead.conns + p.lookers.conns + p.long.conns + singles
+	taken := p.writers.conns + p.patient.conns + p.others.conns + p.lookers.conns + p.long.conns + singles
 	p.readers.conns = max(2, maxConns-taken)
 	return p
 }
