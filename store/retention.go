@@ -71,7 +71,7 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 // other rules it does nothing. The row of the board is locked first, as by every writer: so it waits for a batch that has
 // begun, and cannot deadlock with it.
 func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
-	err = s.writer.AloneUnlessBarred(ctx, string(b.Name), func(tx *sqlx.Tx) error {
+	err = s.writer.TryAlone(ctx, string(b.Name), func(tx *sqlx.Tx) error {
 		found, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE id = ? FOR UPDATE", b.ID)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
 			return nil // it is deleted, and the periods with it

@@ -73,7 +73,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 			cfg.OnCommit(e.Ref, *e.Commit)
 		},
 	})
-	s.lookup = boards.Lookup{DB: database, Memory: s.memory, Lock: s.writer.AloneUnlessBarred}
+	s.lookup = boards.Lookup{DB: database, Memory: s.memory, Lock: s.writer.TryAlone}
 	s.follower = derived.New(database, s.memory, s.writer, cfg.DeriveRows)
 	return s, nil
 }

@@ -39,7 +39,7 @@ func ofWriting() []mutant {
 			`appendKeys(t, o.owner, o.clock, o.keys)`, `appendKeys(t, o.owner, o.clock, nil)`, store + "TestCommitLost",
 		},
 		{
-			"A1", "a batch is answered before it is committed", commit + "outcome.go",
+			"A1", "a batch is answered before it is committed", commit + "batch.go",
 			"\terr := t.Commit(asked)\n", "\tgo t.Commit(asked)\n\tvar err error\n", store + "TestCommitLost",
 		},
 		{
@@ -62,11 +62,11 @@ func ofAdmission() []mutant {
 	return []mutant{
 		{
 			"E2", "writes are admitted that cannot be made in time", commit + "admission.go",
-			`if expected = a.expected(one); expected > a.wait {`, `if expected = a.expected(one); false {`, test + "TestExpectedWait",
+			`if expected = a.expected(one); expected > a.limits.Wait {`, `if expected = a.expected(one); false {`, test + "TestExpectedWait",
 		},
 		{
 			"E2", "what waits may take any memory", commit + "admission.go",
-			`if waits.bytes+bytes > a.memory-a.bytes.Load() && a.bytes.Load() > 0 {`, `if false {`, test + "TestMemoryOfWhatWaits",
+			`if one.load.bytes+bytes > a.limits.Memory-a.bytes && a.bytes > 0 {`, `if false {`, test + "TestMemoryOfWhatWaits",
 		},
 		{
 			"E2", "the writes of those who have left are made", commit + "queue.go",
@@ -74,11 +74,11 @@ func ofAdmission() []mutant {
 		},
 		{
 			"F1", "what waits at the end is told nothing", commit + "queue.go",
-			"\ts.drop(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
+			"\tq.refuseAll(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
 		},
 		{
 			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
-			`if m.barred.has(board) {`, `if false {`, test + "TestBarredBoards",
+			`if barred {`, `if false {`, test + "TestBarredBoards",
 		},
 		{
 			"E2", "those who are refused are answered as often as they ask", "httpapi/rejections.go",
@@ -94,8 +94,8 @@ func ofAdmission() []mutant {
 			`if b.owed+1 > retriesAtOnce {`, `if false {`, "store TestRetriesDoNotAmplify",
 		},
 		{
-			"A6", "boards that somebody keeps locked take all connections", commit + "retry.go",
-			"c.mutexes.barred.add(board, c.db.Config.LockWait+time.Second, stuck)", "_, _, _ = board, stuck, time.Second", "store TestLockedBoardsStarveNobody",
+			"A6", "boards that somebody keeps locked take all connections", commit + "mutex.go",
+			"m.barred[board] = barring{time.Now().Add(m.term), stuck || m.barring(board).stuck}", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
 		},
 	}
 }

@@ -2,8 +2,6 @@ package commit
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -38,185 +36,92 @@ func (p pace) of(l load, rows int) time.Duration {
 	return time.Duration(batches*float64(p.each) + full*float64(p.full))
 }
 
-// backlog is what waits in a queue, and how fast that becomes less. It is guarded by the lock of the queue's shard.
+// backlog is the requests that wait in a queue, and how fast they become fewer.
 type backlog struct {
-	load  load      // of what waits
+	load  load      // of the requests that wait
 	busy  load      // of the batch under way
-	since time.Time // when its turn began, which may be before it could; zero between batches
+	since time.Time // when its turn began, which may be before it has its locks; zero between batches
 	pace  pace      // of its batches
 }
 
-// admission decides whether a request may wait, and otherwise why not. It may not when MySQL does not answer, when its
-// board has been locked in the database for too long, when it is to be expected that it could not be sent in time, by
-// what waits and by how long batches took lately, and when too much memory is taken by what waits.
+// admission decides whether a request may wait, and otherwise why not. Its fields are guarded by the lock of the queues.
 type admission struct {
+	limits Limits
 	away   func() error  // why nothing is sent to the database now, nil when it is
-	wait   time.Duration // until a request is sent
-	memory int64         // bytes of all that waits in the process
-	rows   int           // how many entries one batch takes at most, unless a single request has more
-	bytes  atomic.Int64  // of what waits or is under way
+	boards *boardMutexes // which boards cannot be written to
+	bytes  int64         // of the requests that wait or are under way
 	line   line
-	barred barredBoards
-
-	mu    sync.Mutex
-	paces [2]pace // of batches for one board, and for several
+	paces  [2]pace // of batches for one board, and for several
 }
 
-func newAdmission(limits Limits) admission {
-	return admission{
-		away: func() error { return nil }, wait: limits.Wait, memory: limits.Memory, rows: limits.Batch, paces: [2]pace{startPace(), startPace()},
-	}
+func newAdmission(limits Limits, boards *boardMutexes) admission {
+	return admission{limits: limits, away: func() error { return nil }, boards: boards, paces: [2]pace{startPace(), startPace()}}
 }
 
 // mayWait returns why one more request of so many bytes may not wait in a queue, nil when it may. one is nil for a queue
-// in which nothing waits: there time is no reason to refuse, but for the batches of other boards that wait for a
-// connection. While nothing can be written to a board, one batch tries, and nobody waits behind it. Of the memory a queue
-// may take as much as it leaves free, so that there is some for other boards whatever waits for this one. It is called
-// with the lock of the queue's shard.
+// in which nothing waits. The reasons, in this order:
+//
+//   - MySQL does not answer.
+//   - Its board is stuck: one batch tries, and nothing waits behind it.
+//   - Batches of other boards wait for connections, and one more would for too long.
+//   - The requests ahead of it take too long, by how long batches took lately.
+//   - The requests that wait take too much memory: a queue may take as much as it leaves free, so that there is some for
+//     other boards.
 func (a *admission) mayWait(id queueID, one *backlog, bytes int64) error {
 	if err := a.away(); err != nil {
 		return err
 	}
-	if one != nil && a.barred.isStuck(id.board) {
+	if one == nil {
+		one = &backlog{}
+	} else if a.boards.isStuck(id.board) {
 		return errLocked(id.board)
 	}
 	expected := a.line.expected()
-	if expected > a.wait {
+	if expected > a.limits.Wait {
 		return errNoConnection(expected)
 	}
-	var waits load
-	if one != nil {
-		waits = one.load
-	}
-	if waits.requests > 0 {
-		if expected = a.expected(one); expected > a.wait {
+	if one.load.requests > 0 {
+		if expected = a.expected(one); expected > a.limits.Wait {
 			return errBusy(expected)
 		}
 	}
-	if waits.bytes+bytes > a.memory-a.bytes.Load() && a.bytes.Load() > 0 {
-		return errMemory(max(expected, a.wait/4))
+	if one.load.bytes+bytes > a.limits.Memory-a.bytes && a.bytes > 0 {
+		return errMemory(max(expected, a.limits.Wait/4))
 	}
 	return nil
 }
 
-// expected returns how long it takes until all that waits in a queue is sent.
+// expected returns how long it takes until all requests that wait in a queue are sent.
 func (a *admission) expected(one *backlog) time.Duration {
 	rest := time.Duration(0)
 	if !one.since.IsZero() {
-		rest = max(0, one.pace.of(one.busy, a.rows)-time.Since(one.since))
+		rest = max(0, one.pace.of(one.busy, a.limits.Batch)-time.Since(one.since))
 	}
-	return rest + one.pace.of(one.load, a.rows)
+	return rest + one.pace.of(one.load, a.limits.Batch)
 }
 
-// usual returns how long batches of a new queue are likely to take.
-func (a *admission) usual(id queueID) pace {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.paces[kindOf(id)]
-}
-
-// learn takes a batch that went well for what others are likely to take.
-func (a *admission) learn(id queueID, l load, took time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.paces[kindOf(id)].learn(l, took, a.rows)
-}
-
-func kindOf(id queueID) int {
+// usual is how long batches of queues of a kind take, and so those of a new one are likely to.
+func (a *admission) usual(id queueID) *pace {
 	if id.several {
-		return 1
+		return &a.paces[1]
 	}
-	return 0
+	return &a.paces[0]
 }
 
 // line is the batches that wait for one of so many connections.
 type line struct {
 	conns   int
-	waiting atomic.Int64
-	turn    atomic.Int64 // moving average of how long a batch has one, in nanoseconds
+	waiting int
+	turn    time.Duration // moving average of how long a batch has a connection
 }
 
 // expected returns how long one more batch would wait.
 func (l *line) expected() time.Duration {
-	return time.Duration(l.waiting.Load() * l.turn.Load() / int64(max(1, l.conns)))
+	return time.Duration(l.waiting) * l.turn / time.Duration(max(1, l.conns))
 }
 
-// learn is told how long a batch had a connection. Of two at once one may go unheard.
+// learn notes how long a batch had a connection.
 func (l *line) learn(took time.Duration) {
 	const share = 8
-	before := l.turn.Load()
-	l.turn.Store(before + (int64(took)-before)/share)
-}
-
-// barredBoards knows which boards are barred: those whose lock in the database somebody else, perhaps a server that is
-// frozen, did not give up in time. Its zero value has none.
-//
-// Such a holder must not take all connections from the boards that it does not hold. So a batch waits for a second at
-// first; when that is not enough its board is barred, and it waits on in one of the few connections for that. A batch
-// for several boards would hold those that it has already: it is given up, and begun again without the requests that
-// name the board.
-type barredBoards struct {
-	mu     sync.Mutex
-	byName map[string]barring
-	news   chan struct{} // closed when a board is barred; nil while nobody waits for that
-}
-
-// barring is that a board is barred.
-type barring struct {
-	until time.Time
-	stuck bool // a patient wait was in vain too: until one batch can write to it, others are refused
-}
-
-// add bars a board for a time, or until remove.
-func (b *barredBoards) add(board string, d time.Duration, stuck bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.byName == nil {
-		b.byName = map[string]barring{}
-	}
-	b.byName[board] = barring{time.Now().Add(d), stuck || b.byName[board].stuck}
-	if b.news != nil {
-		close(b.news)
-		b.news = nil
-	}
-}
-
-// remove says that the lock of a board was got.
-func (b *barredBoards) remove(board string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.byName, board)
-}
-
-func (b *barredBoards) has(board string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.of(board) != barring{}
-}
-
-// isStuck reports whether it is known that nothing can be written to a board.
-func (b *barredBoards) isStuck(board string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.of(board).stuck
-}
-
-// next returns what is closed when a board is barred.
-func (b *barredBoards) next() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.news == nil {
-		b.news = make(chan struct{})
-	}
-	return b.news
-}
-
-// of returns the zero value for a board that is not barred. The lock is held.
-func (b *barredBoards) of(board string) barring {
-	state, ok := b.byName[board]
-	if ok && time.Now().After(state.until) {
-		delete(b.byName, board)
-		return barring{}
-	}
-	return state
+	l.turn += (took - l.turn) / share
 }

@@ -23,7 +23,7 @@ type carrier struct {
 }
 
 func (c *carrier) queues(limits Limits) *queues {
-	q := newQueues(limits)
+	q := newQueues(limits, newBoardMutexes(time.Minute))
 	q.commit = func(one *queue) error { c.carry(one.take()); return nil }
 	return q
 }
@@ -158,8 +158,8 @@ func TestOtherBoardsAreAdmitted(t *testing.T) {
 		close(c.hold)
 		all.Wait()
 		synctest.Wait()
-		if q.bytes.Load() != 0 {
-			t.Errorf("%d bytes are counted though nothing waits", q.bytes.Load())
+		if q.bytes != 0 {
+			t.Errorf("%d bytes are counted though nothing waits", q.bytes)
 		}
 	})
 }
@@ -168,13 +168,13 @@ func TestOtherBoardsAreAdmitted(t *testing.T) {
 // waits for that board; as soon as the line is shorter it is not.
 func TestManyBoardsWaitForConnections(t *testing.T) {
 	t.Parallel()
-	q := newQueues(Limits{Wait: 5 * time.Second, Memory: 1 << 20, Batch: 500})
+	q := newQueues(Limits{Wait: 5 * time.Second, Memory: 1 << 20, Batch: 500}, newBoardMutexes(time.Minute))
 	q.line.conns = 8
 	for range 100 {
 		q.line.learn(400 * time.Millisecond)
 	}
-	for waiting, want := range map[int64]bool{0: true, 8: true, 95: true, 110: false} {
-		q.line.waiting.Store(waiting)
+	for waiting, want := range map[int]bool{0: true, 8: true, 95: true, 110: false} {
+		q.line.waiting = waiting
 		if err := q.admit(queueID{board: "b"}, 100); (err == nil) != want {
 			t.Errorf("with %d batches in line: %v", waiting, err)
 		}
@@ -202,7 +202,7 @@ func TestMemoryOfWhatWaits(t *testing.T) {
 				synctest.Wait()
 				boards[i]++
 			}
-			if got := q.bytes.Load(); got > memory {
+			if got := q.bytes; got > memory {
 				t.Fatalf("%d bytes wait, want %d at most", got, memory)
 			}
 		}
@@ -216,8 +216,8 @@ func TestMemoryOfWhatWaits(t *testing.T) {
 		close(c.hold)
 		all.Wait()
 		synctest.Wait()
-		if q.bytes.Load() != 0 {
-			t.Errorf("%d bytes are counted in the end", q.bytes.Load())
+		if q.bytes != 0 {
+			t.Errorf("%d bytes are counted in the end", q.bytes)
 		}
 	})
 }

@@ -27,7 +27,7 @@ type Events struct {
 type committer struct {
 	db      *db.DB
 	memory  *boards.Memory
-	mutexes boardMutexes
+	boards  *boardMutexes
 	tell    Events
 	retries budget
 	life    context.Context // ends soon after Close
@@ -41,7 +41,6 @@ type batch struct {
 	needs    map[string]*needs // by board
 	keys     []string          // idempotency keys of requests for several boards
 	derived  map[string]bool   // boards that are not locked, because they are derived
-	traced   []trace.Span      // of its requests, while they wait for it
 
 	begun time.Time // when it was tried first
 
@@ -51,11 +50,11 @@ type batch struct {
 	commits []Event
 }
 
-// commit carries out the next requests of a queue, once nothing in this process is in the way. Those whose caller has left
-// until then are left out.
+// commit carries out the next requests of a queue, once no other writer of this process is in the way. Requests whose
+// callers have left by then are left out.
 func (c *committer) commit(q *queue) error {
 	if !q.id.several {
-		defer c.mutexes.lock(q.id.board)()
+		defer c.boards.lock(q.id.board)()
 		reqs := q.take()
 		if len(reqs) == 0 {
 			return nil
@@ -65,7 +64,7 @@ func (c *committer) commit(q *queue) error {
 	reqs := q.take()
 	for len(reqs) > 0 {
 		b := c.newBatch(q, reqs)
-		unlock, barred := c.mutexes.lockAll(slices.Collect(maps.Keys(b.needs)))
+		unlock, barred := c.boards.lockAll(b.names())
 		if barred == "" {
 			err := b.run()
 			if unlock(); !b.mayDoWithout(err) {
@@ -74,62 +73,6 @@ func (c *committer) commit(q *queue) error {
 			reqs, barred = b.requests, b.locking
 		}
 		reqs = keepOff(reqs, barred)
-	}
-	return nil
-}
-
-// mayDoWithout says whether a batch for several boards failed because of one of them, the last that it asked for, and
-// has told nobody.
-func (b *batch) mayDoWithout(err error) bool {
-	return b.queue.id.several && b.locking != "" && db.IsLockWait(err)
-}
-
-// keepOff answers those requests that name a board whose lock somebody else holds, and returns the others.
-func keepOff(reqs []request, barred string) []request {
-	err := db.Wrap("batch", errLocked(barred))
-	return slices.DeleteFunc(reqs, func(r request) bool {
-		named := slices.Contains(r.head().boards, barred)
-		if named {
-			r.head().drop(err)
-		}
-		return named
-	})
-}
-
-// run carries out a batch, tells of the commits, and then answers every request. It works on a context of its own: the
-// requests of a batch belong to several callers, and none may cancel it for the others.
-func (b *batch) run() error {
-	limits := &b.db.Config
-	ctx, cancel := context.WithTimeout(b.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
-	defer cancel()
-	start, rows := time.Now(), 0
-	ctx, span := b.begunSpan(ctx)
-	err := b.tryAll(ctx)
-	b.endSpan(span, err)
-	if len(b.requests) == 0 {
-		return nil // all of them have left
-	}
-	var waited time.Duration
-	for _, r := range b.requests {
-		rows += r.head().load.rows
-		waited = max(waited, start.Sub(r.head().since))
-	}
-	if b.mayDoWithout(err) {
-		return err
-	}
-	if err != nil {
-		b.tell.Batch(len(b.requests), rows, waited, time.Since(start), err)
-		for _, r := range b.requests {
-			r.head().done <- err
-		}
-		return err
-	}
-	b.tell.Batch(len(b.requests), rows, waited, time.Since(start), b.noneFound())
-	for _, e := range b.commits {
-		b.tell.Committed(e)
-	}
-	for i, r := range b.requests {
-		r.head().done <- b.answers[i]
 	}
 	return nil
 }
@@ -149,15 +92,15 @@ func (c *committer) newBatch(q *queue, reqs []request) *batch {
 		r.collect(of)
 		switch h := r.head(); {
 		case h.key == "":
-		case b.queue.id.several:
+		case q.id.several:
 			b.keys = append(b.keys, h.key)
 		default:
-			n := of(b.queue.id.board)
+			n := of(q.id.board)
 			n.keys = append(n.keys, h.key)
 		}
 	}
-	if b.queue.id.several {
-		b.derived = c.derivedAmong(slices.Collect(maps.Keys(b.needs)))
+	if q.id.several {
+		b.derived = derivedAmong(c.db, c.memory, b.names())
 	}
 	for name := range b.derived {
 		delete(b.needs, name)
@@ -168,40 +111,72 @@ func (c *committer) newBatch(q *queue, reqs []request) *batch {
 	return b
 }
 
-// derivedAmong returns those of the boards that are derived. They take no submissions, so a batch for several boards
-// does without their mutexes and locks, which a step of theirs may hold for seconds: boards that have nothing to do
-// with it would wait, too. The database is asked only about boards that are not remembered as ordinary ones; what is
-// remembered of a derived board is not enough, because nobody who submits to it would find out that another server has
-// made it an ordinary one. When the answer does not come, the locks decide as of any board.
-func (c *committer) derivedAmong(names []string) map[string]bool {
-	unsure := slices.DeleteFunc(names, func(name string) bool {
-		k, ok := c.memory.Get(name)
-		return ok && k.Board.Rules.Derive == nil
-	})
-	if len(unsure) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.db.Config.ReadTimeout)
+// names returns the boards of the batch.
+func (b *batch) names() []string { return slices.Sorted(maps.Keys(b.needs)) }
+
+// mayDoWithout reports whether a batch for several boards failed because of one of them, the last that it asked for: its
+// requests are not answered yet.
+func (b *batch) mayDoWithout(err error) bool {
+	return b.queue.id.several && b.locking != "" && db.IsLockWait(err)
+}
+
+// run carries out a batch, tells of the commits, and then answers every request. It works on a context of its own: the
+// requests of a batch belong to several callers, and none may cancel it for the others.
+func (b *batch) run() error {
+	limits := &b.db.Config
+	ctx, cancel := context.WithTimeout(b.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
 	defer cancel()
-	derived := map[string]bool{}
-	for chunk := range slices.Chunk(unsure, db.MaxRows) {
-		var found [][]byte
-		if err := c.db.SelectContext(ctx, &found, c.db.Limited(derivedQuery(chunk))); err != nil {
-			c.db.Log.DebugContext(ctx, "it is not known which boards are derived", "error", err)
+	start := time.Now()
+	ctx, end := batchSpan(ctx, b.queue.id, b.requests)
+	err := b.tryAll(ctx)
+	end(err)
+	if len(b.requests) == 0 {
+		return nil // all of them have left
+	}
+	if b.mayDoWithout(err) {
+		return err
+	}
+	b.report(start, err)
+	if err != nil {
+		for _, r := range b.requests {
+			r.head().done <- err
 		}
-		for _, name := range found {
-			derived[string(name)] = true
+		return err
+	}
+	for _, e := range b.commits {
+		b.tell.Committed(e)
+	}
+	for i, r := range b.requests {
+		r.head().done <- b.answers[i]
+	}
+	return nil
+}
+
+// report tells of a batch that is over.
+func (b *batch) report(start time.Time, err error) {
+	var waited time.Duration
+	rows := 0
+	for _, r := range b.requests {
+		rows += r.head().load.rows
+		waited = max(waited, start.Sub(r.head().since))
+	}
+	if err == nil {
+		err = b.noneFound()
+	}
+	b.tell.Batch(len(b.requests), rows, waited, time.Since(start), err)
+}
+
+// noneFound returns ErrBoardNotFound when that is the answer to all requests.
+func (b *batch) noneFound() error {
+	for _, answer := range b.answers {
+		if !errors.Is(answer, leaderboard.ErrBoardNotFound) {
+			return nil
 		}
 	}
-	return derived
+	return leaderboard.ErrBoardNotFound
 }
 
-func derivedQuery(names []string) string {
-	t := (&db.Text{}).Str("SELECT b.name FROM boards b STRAIGHT_JOIN derived_boards d ON d.board_id = b.id WHERE b.state = 'open' AND b.name IN (")
-	return t.Hexes(names).Str(")").String()
-}
-
-// try carries the batch out for those who have not left when there is a connection for it. An error wraps
+// try carries the batch out for those callers that have not left when there is a connection for it. An error wraps
 // ErrOutcomeUnknown when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
 func (b *batch) try(ctx context.Context, patient bool) error {
 	_, span := trace.Start(ctx, "connection", trace.KindInternal)
@@ -218,24 +193,23 @@ func (b *batch) try(ctx context.Context, patient bool) error {
 	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, &b.queue.text}), tx.End())
 }
 
-// begin waits in line for a connection, unless it is for one of the patient ones. end says that it is given back.
+// begin waits in line for a connection, unless it is for one of the patient ones. end is called when it is given back.
 func (b *batch) begin(ctx context.Context, patient bool) (tx *db.Tx, end func(), err error) {
 	if patient {
 		tx, err = b.db.Begin(ctx, true)
 		return tx, func() {}, err
 	}
-	line := &b.queue.line
-	line.waiting.Add(1)
+	b.queue.standInLine(1)
 	tx, err = b.db.Begin(ctx, false)
-	line.waiting.Add(-1)
+	b.queue.standInLine(-1)
 	start := time.Now()
-	return tx, func() { line.learn(time.Since(start)) }, err
+	return tx, func() { b.queue.hadConnection(time.Since(start)) }, err
 }
 
 // transact takes three round trips when one board is locked: lock and read, write, commit. COMMIT goes alone, so that
 // an answer to what was written decides that it was not committed.
 func (b *batch) transact(ctx context.Context, t *transaction) error {
-	names, err := b.lockOrder(ctx, t)
+	names, err := t.lockOrder(ctx, b.names())
 	if err != nil {
 		return err
 	}
@@ -257,15 +231,14 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		w.periods = append(w.periods, f.all()...)
 		w.rolledOver = w.rolledOver || f.rolledOver
 		if !b.queue.id.several {
-			w.owner, w.clock = f.known.Board.ID, f.clock
-			w.known = f.keys
+			w.owner, w.clock, w.known = f.known.Board.ID, f.clock, f.keys
 		}
 	}
 	if b.queue.id.several {
 		b.locking = "" // has them all
 	}
 	if len(b.keys) > 0 {
-		if w.known, w.clock, err = b.readKeys(ctx, t); err != nil {
+		if w.known, w.clock, err = t.readKeys(ctx, b.keys); err != nil {
 			return err
 		}
 	}
@@ -311,97 +284,25 @@ func (b *batch) apply(l *locked, known map[string]keyRow) (keys []keyRow) {
 	return keys
 }
 
-// noneFound returns ErrBoardNotFound when that is the answer to all requests.
-func (b *batch) noneFound() error {
-	for _, answer := range b.answers {
-		if !errors.Is(answer, leaderboard.ErrBoardNotFound) {
-			return nil
-		}
+// sendCommit ends the transaction of a batch that has its boards locked and has written all. An error wraps
+// ErrOutcomeUnknown when COMMIT was sent and no answer came: then the batch is not tried again, its callers are told so,
+// and a repetition with the same idempotency key finds out what became of it. While the answer is late, requests that
+// wait behind the batch are refused.
+func (b *batch) sendCommit(ctx context.Context, t *transaction, boards []string) error {
+	asked, span := statement(ctx, "commit", b.queue.id.board)
+	told := make(chan struct{})
+	late := time.AfterFunc(b.db.Config.LockWait, func() {
+		defer close(told)
+		b.stuck(boards...)
+	})
+	err := t.Commit(asked)
+	if err == nil {
+		b.db.Committed()
 	}
-	return leaderboard.ErrBoardNotFound
-}
-
-// boardID is a board's id and name.
-type boardID struct {
-	ID   int64
-	Name string
-}
-
-// lockOrder returns the boards of the batch, several by id: as they are remembered, or as the database says when one is
-// not. Whoever locks several boards takes them in this order, and whoever locks one waits for no other, so there is no
-// circle. (An id may be known wrongly, when another server has deleted a board and made it again; a circle that comes
-// of it is a deadlock, and the batch is repeated with the right ids.)
-func (b *batch) lockOrder(ctx context.Context, t *transaction) ([]string, error) {
-	names := slices.Sorted(maps.Keys(b.needs))
-	if len(names) < 2 {
-		return names, nil
+	if !late.Stop() {
+		<-told
+		b.boards.unbar(boards...) // whatever became of it, the next batch finds out
 	}
-	ids := make([]boardID, 0, len(names))
-	for _, name := range names {
-		if k, ok := b.memory.Get(name); ok {
-			ids = append(ids, boardID{k.Board.ID, name})
-		}
-	}
-	if len(ids) < len(names) {
-		var err error
-		if ids, err = t.readIDs(ctx, names); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(ids, func(a, b boardID) int { return int(min(1, max(-1, a.ID-b.ID))) })
-	names = names[:0]
-	for _, id := range ids {
-		names = append(names, id.Name)
-	}
-	return names, nil
-}
-
-// readIDs reads the ids of the boards that exist.
-func (t *transaction) readIDs(ctx context.Context, names []string) ([]boardID, error) {
-	var ids []boardID
-	for chunk := range slices.Chunk(names, db.MaxRows) {
-		t.text.Reset()
-		appendReadIDs(t.text, chunk)
-		rows, err := t.Conn.QueryContext(ctx, t.text.String())
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var b boardID
-			if err := rows.Scan(&b.ID, &b.Name); err != nil {
-				return nil, err
-			}
-			ids = append(ids, b)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return nil, err
-		}
-	}
-	return ids, nil
-}
-
-func appendReadIDs(t *db.Text, names []string) {
-	t.Str("SELECT id, name FROM boards WHERE name IN (").Hexes(names).Str(") AND state = 'open'")
-}
-
-// readKeys reads the idempotency keys of requests for several boards, and the clock that those to add are stored with.
-// All locks are held: a repetition names the same boards, so it waits for the first.
-func (b *batch) readKeys(ctx context.Context, t *transaction) (keys map[string]keyRow, clock leaderboard.Micros, err error) {
-	t.text.Reset()
-	t.text.Str(t.Opening()).Str("SELECT ").Str(b.db.Sysdate()).Str(";")
-	appendReadKeys(t.text, noBoard, b.keys)
-	rows, err := t.Conn.QueryContext(ctx, t.text.String())
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	var sysdate time.Time
-	for rows.Next() {
-		if err := rows.Scan(&sysdate); err != nil {
-			return nil, 0, err
-		}
-	}
-	keys = map[string]keyRow{}
-	return keys, leaderboard.MicrosOf(sysdate), errors.Join(scanKeys(rows, b.keys, keys), rows.Close())
+	endStatement(span, err)
+	return err
 }

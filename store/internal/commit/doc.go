@@ -11,11 +11,11 @@
 //   - writer.go: what callers ask for
 //   - request.go, and submission.go, removal.go, move.go: the kinds of requests, and what each does to the boards that
 //     were locked
-//   - queue.go: what waits, and which requests become a batch
-//   - admission.go, rejection.go: what may wait, and what those are told who may not
-//   - mutex.go: one writer of this process at a time per board
-//   - batch.go: one batch, from its mutexes to the answers
-//   - retry.go, outcome.go: when a batch is tried again, and what becomes of one whose COMMIT is not answered
+//   - queue.go: which requests wait, and which become a batch
+//   - admission.go, rejection.go: which requests may wait, and how others are refused
+//   - mutex.go: one writer of this process at a time per board, and which boards another session keeps locked
+//   - batch.go, several.go: one batch, from its mutexes to COMMIT and the answers
+//   - retry.go: when a batch is tried again
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
 //   - period.go, hidden.go: what a batch makes of a period and of its hidden entries, in memory
 //   - write.go: the statements that write it

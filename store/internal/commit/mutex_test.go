@@ -14,7 +14,7 @@ import (
 func TestBoardMutexes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := boardMutexes{barred: &barredBoards{}}
+		m := newBoardMutexes(time.Minute)
 		inside := make(chan string, 10)
 		enter := func(name string, boards ...string) (leave func()) {
 			hold := make(chan struct{})
@@ -67,7 +67,7 @@ func TestBoardMutexes(t *testing.T) {
 func TestBarredBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := boardMutexes{barred: &barredBoards{}}
+		m := newBoardMutexes(time.Minute)
 		unlock := m.lock("stuck")
 		gaveUp := make(chan string, 1)
 		go func() { _, barred := m.lockAll([]string{"a", "stuck", "z"}); gaveUp <- barred }()
@@ -75,7 +75,7 @@ func TestBarredBoards(t *testing.T) {
 		if m.waiting("a") != 1 || m.waiting("z") != 0 {
 			t.Errorf("%d at a, %d at z", m.waiting("a"), m.waiting("z"))
 		}
-		m.barred.add("stuck", time.Minute, false)
+		m.bar("stuck", false)
 		if got := <-gaveUp; got != "stuck" || m.waiting("a") != 0 {
 			t.Errorf("gave up because of %q; %d at a", got, m.waiting("a"))
 		}
@@ -85,7 +85,7 @@ func TestBarredBoards(t *testing.T) {
 		unlock()
 		m.lock("stuck")()
 		time.Sleep(2 * time.Minute)
-		for _, renew := range []func(){func() {}, func() { m.barred.add("stuck", time.Minute, false); m.barred.remove("stuck") }} {
+		for _, renew := range []func(){func() {}, func() { m.bar("stuck", false); m.unbar("stuck") }} {
 			renew()
 			if free, barred := m.lockAll([]string{"a", "stuck"}); barred != "" {
 				t.Errorf("still barred: %q", barred)
@@ -93,8 +93,8 @@ func TestBarredBoards(t *testing.T) {
 				free()
 			}
 		}
-		if len(m.held)+len(m.barred.byName) != 0 {
-			t.Errorf("kept: %v, %v", m.held, m.barred.byName)
+		if len(m.held)+len(m.barred) != 0 {
+			t.Errorf("kept: %v, %v", m.held, m.barred)
 		}
 	})
 }
@@ -118,12 +118,13 @@ func TestBudget(t *testing.T) {
 // TestLockOrder: several boards are locked by id, whatever they are called.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
-	b := &batch{committer: &committer{memory: boards.NewMemory()}, needs: map[string]*needs{}}
+	tx := &transaction{memory: boards.NewMemory()}
+	var names []string
 	for name, id := range map[string]int64{"a": 7, "b": 3, "c": 1 << 40, "d": 5} {
-		b.memory.Put(&boards.Known{Board: leaderboard.Board{ID: id, Name: name}})
-		b.needs[name] = &needs{}
+		tx.memory.Put(&boards.Known{Board: leaderboard.Board{ID: id, Name: name}})
+		names = append(names, name)
 	}
-	got, err := b.lockOrder(t.Context(), nil)
+	got, err := tx.lockOrder(t.Context(), names)
 	if want := []string{"b", "d", "a", "c"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}

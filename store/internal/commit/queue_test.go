@@ -9,8 +9,7 @@ import (
 	"leaderboard"
 )
 
-// TestLinger: the writer waits for the callers that it answered, for half of them when they are many, not longer than
-// they take, and not for long.
+// TestLinger: the writer waits for the callers that it answered, unless they are many, and not for long.
 func TestLinger(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -21,9 +20,7 @@ func TestLinger(t *testing.T) {
 		"all back":         {answered: 3, waiting: 2, back: 3, rows: 1, took: time.Second},
 		"a full batch":     {answered: 3, waiting: 2, back: 1, rows: 98, took: time.Second},
 		"full already":     {answered: 110, waiting: 100, took: time.Second},
-		"half are back":    {answered: 30, waiting: 5, back: 12, rows: 1, took: time.Second},
-		"half have waited": {answered: 15, waiting: 15, took: time.Second},
-		"less than half":   {answered: 30, waiting: 5, back: 11, rows: 1, took: time.Second, want: maxLinger},
+		"many":             {answered: 20, waiting: 4, took: time.Second},
 		"nobody back":      {answered: 3, took: 2 * time.Millisecond, want: 500 * time.Microsecond},
 		"one missing":      {answered: 3, waiting: 2, back: 2, rows: 1, took: time.Second, want: maxLinger},
 		"one, one waiting": {answered: 1, waiting: 1, back: 1, rows: 1, took: time.Second},
@@ -31,9 +28,9 @@ func TestLinger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				id := queueID{board: "b"}
-				q := newQueues(Limits{Batch: 100, Wait: time.Minute, Memory: 1 << 20})
-				one := &queue{queues: q, id: id, shard: q.shardOf(id), backlog: backlog{busy: load{requests: c.answered}}}
-				one.shard.byID[id] = one
+				q := newQueues(Limits{Batch: 100, Wait: time.Minute, Memory: 1 << 20}, newBoardMutexes(time.Minute))
+				one := &queue{queues: q, id: id, backlog: backlog{busy: load{requests: c.answered}}}
+				q.byID[id] = one
 				push := func(rows int) {
 					if err := q.push(entriesRequest(rows)); err != nil {
 						t.Error(err)
@@ -74,8 +71,8 @@ func entriesRequest(rows int) request {
 // them is not kept waiting by all of them.
 func TestMovesShareNoLargeBatch(t *testing.T) {
 	t.Parallel()
-	q := newQueues(Limits{Batch: 500})
-	one := &queue{queues: q, shard: q.shardOf(queueID{})}
+	q := newQueues(Limits{Batch: 500}, newBoardMutexes(time.Minute))
+	one := &queue{queues: q}
 	for range 6 {
 		one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: make([]int64, 20)}))
 	}

@@ -15,21 +15,21 @@ import (
 // instance, and once when its connection was lost before COMMIT was sent: in both cases nothing has happened.
 func (b *batch) tryAll(ctx context.Context) error {
 	id := b.queue.id
-	reconnected, patient := false, !id.several && b.mutexes.barred.has(id.board)
+	reconnected, patient := false, !id.several && b.boards.isBarred(id.board)
 	b.begun = time.Now()
 	b.retries.earn(len(b.requests))
 	for attempt := 1; ; attempt++ {
 		err := b.try(ctx, patient)
+		if err == nil {
+			b.boards.unbar(b.names()...)
+		}
 		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
-			if err == nil {
-				b.gotLocks()
-			}
 			return err
 		}
 		lockWait := db.IsLockWait(err)
 		_, blocked := b.db.BlockedSince()
 		if lockWait && b.locking != "" {
-			if b.bar(b.locking, false); patient || blocked {
+			if b.boards.bar(b.locking, false); patient || blocked {
 				b.stuck(b.locking)
 			}
 			patient = true
@@ -55,34 +55,23 @@ func (b *batch) tryAll(ctx context.Context) error {
 	}
 }
 
-// bar says that somebody else keeps a board locked, for as long as the wait for it may take now.
-func (c *committer) bar(board string, stuck bool) {
-	c.mutexes.barred.add(board, c.db.Config.LockWait+time.Second, stuck)
-}
-
-// stuck says that a batch cannot be committed, though the database answers, because of boards that somebody keeps locked or
-// for want of an answer to COMMIT. What waits behind it is refused.
+// stuck notes that a batch cannot be committed, though the database answers, because another session keeps boards locked,
+// COMMIT is not answered, or the disk is full. Requests that wait behind it for such a board are refused.
 func (b *batch) stuck(boards ...string) {
 	if b.db.Away() != nil {
 		return
 	}
 	b.db.Blocked(b.begun)
 	for _, name := range boards {
-		b.bar(name, true)
+		b.boards.bar(name, true)
 	}
 	if id := b.queue.id; len(boards) > 0 && !id.several {
 		b.queue.refuse(errLocked(id.board))
 	}
 }
 
-func (b *batch) gotLocks() {
-	for name := range b.needs {
-		b.mutexes.barred.remove(name)
-	}
-}
-
-// budget keeps what is tried again few beside what is asked for: while a server fails often, repeating everything would
-// give it twice as much to do.
+// budget allows few retries beside the requests: a server that fails often would have twice as much to do if everything
+// were repeated.
 type budget struct {
 	mu   sync.Mutex
 	owed float64 // retries that may not be made now
@@ -100,7 +89,7 @@ func (b *budget) earn(requests int) {
 	b.owed = max(0, b.owed-float64(requests)*retriesPerRequest)
 }
 
-// spend says whether one more retry may be made.
+// spend reports whether one more retry may be made, and counts it.
 func (b *budget) spend() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

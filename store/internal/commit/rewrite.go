@@ -36,7 +36,7 @@ type Rewrite struct {
 // Those of a hidden member are made to the hidden entry. Errors: ErrConcurrent when the board is no more as the
 // snapshot found it; ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown.
 func (w *Writer) Rewrite(ctx context.Context, r Rewrite) (lastSeq int64, err error) {
-	defer w.mutexes.lock(r.Board.Name)() // before there is a connection: who waits holds none
+	defer w.boards.lock(r.Board.Name)() // before there is a connection: it waits with none
 	tx, err := w.db.Begin(ctx, false)
 	if err != nil {
 		return 0, err

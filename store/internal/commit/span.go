@@ -9,11 +9,11 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// begunSpan begins the span of a batch. It belongs to the requests of several traces: see trace.Shared. Of each of them the
-// wait in its queue is over, and the wait for the batch begins.
-func (b *batch) begunSpan(ctx context.Context) (context.Context, trace.Span) {
+// batchSpan begins the span of a batch, and returns what ends it. It belongs to the requests of several traces: see
+// trace.Shared. In each of them the wait in the queue is over, and the wait for the batch begins.
+func batchSpan(ctx context.Context, id queueID, requests []request) (_ context.Context, end func(error)) {
 	var waiting []trace.Span
-	for _, r := range b.requests {
+	for _, r := range requests {
 		h := r.head()
 		h.queued.End()
 		if h.span.On() {
@@ -21,24 +21,19 @@ func (b *batch) begunSpan(ctx context.Context) (context.Context, trace.Span) {
 		}
 	}
 	if waiting == nil {
-		return ctx, trace.Span{}
+		return ctx, func(error) {}
 	}
 	span := trace.Shared("batch", trace.KindInternal, waiting)
-	span.Set(slog.Int("leaderboard.batch.requests", len(b.requests)))
-	if !b.queue.id.several {
-		span.Set(slog.String("leaderboard.board", b.queue.id.board))
+	span.Set(slog.Int("leaderboard.batch.requests", len(requests)))
+	if !id.several {
+		span.Set(slog.String("leaderboard.board", id.board))
 	}
-	b.traced = waiting
-	return trace.With(ctx, span), span
-}
-
-// endSpan ends the span of a batch, and the waits for it.
-func (b *batch) endSpan(span trace.Span, err error) {
-	span.Done(err)
-	for _, s := range b.traced {
-		s.Done(err)
+	return trace.With(ctx, span), func(err error) {
+		span.Done(err)
+		for _, s := range waiting {
+			s.Done(err)
+		}
 	}
-	b.traced = nil
 }
 
 // statement begins the span of one round trip to the database about a board, "" for several.
@@ -53,7 +48,7 @@ func statement(ctx context.Context, name, board string) (context.Context, trace.
 	return ctx, span
 }
 
-// endStatement ends it. A board that is not there is an answer.
+// endStatement ends the span of a round trip. A board that does not exist is an answer.
 func endStatement(span trace.Span, err error) {
 	if errors.Is(err, leaderboard.ErrBoardNotFound) {
 		err = nil

@@ -20,8 +20,9 @@ type Writer struct {
 
 // New returns a Writer.
 func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
-	q := newQueues(limits)
-	w := &Writer{queues: q, committer: committer{db: d, memory: m, tell: events, mutexes: boardMutexes{barred: &q.barred}}}
+	boards := newBoardMutexes(d.Config.LockWait + time.Second)
+	q := newQueues(limits, boards)
+	w := &Writer{queues: q, committer: committer{db: d, memory: m, tell: events, boards: boards}}
 	q.away, q.commit, q.line.conns = d.Away, w.commit, d.Writers.Stats().MaxOpenConnections
 	d.OnAway(q.refuseAll)
 	w.life, w.end = context.WithCancel(context.Background())
@@ -110,7 +111,7 @@ func (w *Writer) Waiting(board string, several bool) (requests, entries int, wri
 }
 
 // AtMutex returns how many writers of this process write to a board or wait for it. It is for tests.
-func (w *Writer) AtMutex(board string) int { return w.mutexes.waiting(board) }
+func (w *Writer) AtMutex(board string) int { return w.boards.waiting(board) }
 
-// Barred reports whether somebody else did not give up the lock of a board lately. It is for tests.
-func (w *Writer) Barred(board string) bool { return w.mutexes.barred.has(board) }
+// Barred reports whether another session did not give up the lock of a board lately. It is for tests.
+func (w *Writer) Barred(board string) bool { return w.boards.isBarred(board) }
