@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -153,4 +154,34 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 		body, etag = a.gzipped, strings.TrimSuffix(etag, `"`)+`-gzip"`
 	}
 	send(w, r, http.StatusOK, etag, body)
+}
+
+// send sends a body, unless the client has it already.
+func send(w http.ResponseWriter, r *http.Request, status int, etag string, body []byte) {
+	h := w.Header()
+	h.Set("ETag", etag)
+	if status == http.StatusOK && strings.Contains(r.Header.Get("If-None-Match"), etag) {
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // an error means that the client has gone
+	}
+}
+
+// acceptsGzip reports whether a client accepts gzip. Browsers say so plainly; other forms count as no.
+func acceptsGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		coding, params, weighed := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
+		}
+		name, value, _ := strings.Cut(strings.TrimSpace(params), "=")
+		weight, err := strconv.ParseFloat(value, 64)
+		return !weighed || strings.EqualFold(name, "q") && err == nil && weight > 0
+	}
+	return false
 }

@@ -204,15 +204,3 @@ func (v *boardView) find(a *asker, q *question) {
 	f.Page = q.link("rank", strconv.FormatInt(f.Rank, 10))
 	v.Found = &f
 }
-
-// windowName returns the title of a window.
-func windowName(window string) string {
-	switch window {
-	case "all_time":
-		return "All time"
-	case "hour", "day", "week", "month", "quarter", "year", "season":
-		return string(window[0]&^0x20) + window[1:]
-	default:
-		return window
-	}
-}

@@ -114,3 +114,15 @@ func moment(t string) string {
 	}
 	return at.UTC().Format("2006-01-02 15:04:05") + " UTC"
 }
+
+// windowName returns the title of a window.
+func windowName(window string) string {
+	switch window {
+	case "all_time":
+		return "All time"
+	case "hour", "day", "week", "month", "quarter", "year", "season":
+		return string(window[0]&^0x20) + window[1:]
+	default:
+		return window
+	}
+}

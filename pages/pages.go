@@ -1,38 +1,9 @@
 package pages
 
 import (
-	"embed"
-	"fmt"
-	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
 )
-
-//go:embed templates
-var templates embed.FS
-
-// Site holds templates and files. It is immutable.
-type Site struct {
-	assets   *assets
-	template *template.Template
-}
-
-// Load reads the embedded files. An error is a fault of the build.
-func Load() (*Site, error) {
-	files, err := fs.Sub(built, "built")
-	if err != nil {
-		return nil, fmt.Errorf("find what is built: %w", err)
-	}
-	s := &Site{}
-	if s.assets, err = loadAssets(files); err != nil {
-		return nil, err
-	}
-	if s.template, err = template.New("pages").Funcs(template.FuncMap{"number": number, "moment": moment, "window": windowName}).ParseFS(templates, "templates/*.html"); err != nil {
-		return nil, fmt.Errorf("parse the templates: %w", err)
-	}
-	return s, nil
-}
 
 // Handler serves the pages; api answers their questions.
 func (s *Site) Handler(api http.Handler) http.Handler {
@@ -43,12 +14,6 @@ func (s *Site) Handler(api http.Handler) http.Handler {
 	mux.HandleFunc("GET /console", h.console)
 	mux.HandleFunc("GET /assets/{file}", h.asset)
 	return mux
-}
-
-// handlers serve pages. Their methods may be called concurrently.
-type handlers struct {
-	site *Site
-	api  http.Handler
 }
 
 // asset answers GET /assets/{file}.

@@ -4,14 +4,47 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
 	"net/http"
-	"strconv"
-	"strings"
 )
 
 // policy lets a page load only what this server sends. Other sites may frame only the pages that are made for it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "
+
+//go:embed templates
+var templates embed.FS
+
+// Site holds templates and files. It is immutable.
+type Site struct {
+	assets   *assets
+	template *template.Template
+}
+
+// Load reads the embedded files. An error is a fault of the build.
+func Load() (*Site, error) {
+	files, err := fs.Sub(built, "built")
+	if err != nil {
+		return nil, fmt.Errorf("find what is built: %w", err)
+	}
+	s := &Site{}
+	if s.assets, err = loadAssets(files); err != nil {
+		return nil, err
+	}
+	if s.template, err = template.New("pages").Funcs(template.FuncMap{"number": number, "moment": moment, "window": windowName}).ParseFS(templates, "templates/*.html"); err != nil {
+		return nil, fmt.Errorf("parse the templates: %w", err)
+	}
+	return s, nil
+}
+
+// handlers serve pages. Their methods may be called concurrently.
+type handlers struct {
+	site *Site
+	api  http.Handler
+}
 
 // view is the data of a template.
 type view struct {
@@ -61,34 +94,4 @@ func zip(page []byte) []byte {
 	_, _ = w.Write(page)
 	_ = w.Close()
 	return out.Bytes()
-}
-
-// send sends a body, unless the client has it already.
-func send(w http.ResponseWriter, r *http.Request, status int, etag string, body []byte) {
-	h := w.Header()
-	h.Set("ETag", etag)
-	if status == http.StatusOK && strings.Contains(r.Header.Get("If-None-Match"), etag) {
-		h.Del("Content-Encoding")
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // an error means that the client has gone
-	}
-}
-
-// acceptsGzip reports whether a client accepts gzip. Browsers say so plainly; other forms count as no.
-func acceptsGzip(r *http.Request) bool {
-	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-		coding, params, weighed := strings.Cut(part, ";")
-		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
-			continue
-		}
-		name, value, _ := strings.Cut(strings.TrimSpace(params), "=")
-		weight, err := strconv.ParseFloat(value, 64)
-		return !weighed || strings.EqualFold(name, "q") && err == nil && weight > 0
-	}
-	return false
 }

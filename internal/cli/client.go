@@ -52,7 +52,7 @@ func (r *remote) command(name, usage, args string, do action, flags ...cli.Flag)
 		if strings.HasPrefix(strings.TrimPrefix(args, "("), "BOARD") && len(given) > 0 {
 			board = given[0]
 		}
-		return r.explain(ctx, err, board)
+		return explain(ctx, err, r.url, board)
 	}, append(slices.Clone(flags), r.flags()...)...)
 }
 
@@ -98,7 +98,9 @@ func parseKey(v string) (string, error) {
 // connect returns a client that asks once for each request unless options say otherwise.
 func (r *remote) connect(options ...client.Option) (*client.Client, error) {
 	own := []client.Option{
-		client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0), client.WithOnRetry(r.sayRetry),
+		client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0), client.WithOnRetry(func(retry client.Retry) {
+			terminal.Say(r.err, "leaderboard: "+waiting(r.url, retry))
+		}),
 		client.WithOnAnswer(func(a *client.Answer) { r.answer = a }),
 	}
 	if r.roots != nil {

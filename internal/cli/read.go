@@ -199,7 +199,7 @@ func (o *rankOptions) scoreRank(ctx context.Context, board string) error {
 	return err
 }
 
-// friendsRank shows a member among its friends. It fails when nobody of all these is ranked.
+// friendsRank shows a member among its friends. It fails when none of them is ranked.
 func (o *rankOptions) friendsRank(ctx context.Context, board, member string) error {
 	answer, err := show(&o.remote, func(c *client.Client) (client.FriendRanks, error) {
 		return c.FriendRanks(ctx, board, member, o.query.Limit, int(o.query.Offset), o.query.ReadQuery)
@@ -215,11 +215,7 @@ func (o *rankOptions) printFriends(member string, answer *client.FriendRanks) er
 	if answer.Self != nil && !slices.ContainsFunc(rows, func(e client.Entry) bool { return e.Member == member }) {
 		rows = append(rows, *answer.Self)
 	}
-	var fields client.Fields // all entries of a board have the same ones
-	if len(rows) > 0 {
-		fields = rows[0].Fields
-	}
-	t := terminal.NewTable(o.out, append([]string{"POSITION"}, entryHead(answer.Mode, fields)...)...)
+	t := terminal.NewTable(o.out, append([]string{"POSITION"}, entryHead(answer.Mode, fieldsOf(rows))...)...)
 	for i := range rows {
 		t.Row(append([]any{rows[i].Position}, entryCells(answer.Mode, &rows[i])...)...)
 	}
@@ -256,10 +252,7 @@ func (o *readOptions) showPage(ask func(*client.Client) (client.Page, error)) er
 }
 
 func (o *readOptions) printEntries(entries []client.Entry, notRanked []string, state *client.State) error {
-	var fields client.Fields // all entries of a board have the same ones
-	if len(entries) > 0 {
-		fields = entries[0].Fields
-	}
+	fields := fieldsOf(entries)
 	t := terminal.NewTable(o.out, entryHead(state.Mode, fields)...)
 	for i := range entries {
 		t.Row(entryCells(state.Mode, &entries[i])...)
@@ -300,6 +293,14 @@ func staleText(stale bool) string {
 		return ", stale"
 	}
 	return ""
+}
+
+// fieldsOf returns the tiebreak fields of entries; all entries of a board have the same ones.
+func fieldsOf(entries []client.Entry) client.Fields {
+	if len(entries) == 0 {
+		return nil
+	}
+	return entries[0].Fields
 }
 
 // entryHead returns the columns of a table of entries with ranks in a mode that have these tiebreak fields: one for

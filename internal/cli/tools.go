@@ -156,7 +156,7 @@ func (p *program) toolLeaf(name, usage string, o *toolOptions, do func(context.C
 		}
 		err := do(ctx)
 		if o.server != nil {
-			err = o.explain(ctx, err, o.board)
+			err = explain(ctx, err, o.url, o.board)
 		}
 		return err
 	}, append(flags, allFlag(&o.all))...)

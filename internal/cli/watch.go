@@ -143,7 +143,7 @@ func (s *watched) take(e watchEvent) error {
 		if _, answered := errors.AsType[*client.Problem](e.wait.Err); s.page == nil && !answered {
 			return e.wait.Err
 		}
-		s.waiting = fmt.Sprintf("%s; asking again in %s", s.o.reason(e.wait.Err), e.wait.Pause.Round(100*time.Millisecond))
+		s.waiting = waiting(s.o.url, *e.wait)
 		if s.page == nil || !terminal.IsTerminal(s.o.out) {
 			s.o.say("leaderboard: %s", s.waiting)
 			return nil
@@ -167,14 +167,10 @@ func (s *watched) draw() error {
 	}
 	return s.live.Draw(func(w io.Writer) error {
 		p, columns, more := s.page, terminal.Columns(w), []string(nil)
-		var fields client.Fields // all entries of a board have the same ones
-		if len(p.Entries) > 0 {
-			fields = p.Entries[0].Fields
-		}
 		if columns > 0 {
 			more = append(more, "MOVED")
 		}
-		t := terminal.NewTable(w, entryHead(p.Mode, fields, more...)...)
+		t := terminal.NewTable(w, entryHead(p.Mode, fieldsOf(p.Entries), more...)...)
 		for i := range p.Entries {
 			ink, cells := s.moved(&p.Entries[i])
 			t.Inked(ink, entryCells(p.Mode, &p.Entries[i], cells[:len(more)]...)...)

@@ -34,8 +34,8 @@ func tell(err error, format string, args ...any) error {
 	return &toldError{fmt.Sprintf(format, args...), err}
 }
 
-// explain says what became of a request. board is what the command named, "" if it names none.
-func (r *remote) explain(ctx context.Context, err error, board string) error {
+// explain says what became of a request to a server. board is what the command named, "" if it names none.
+func explain(ctx context.Context, err error, server, board string) error {
 	if err == nil {
 		return nil
 	}
@@ -52,32 +52,31 @@ func (r *remote) explain(ctx context.Context, err error, board string) error {
 		return fmt.Errorf("%w\n  if the server has a private certificate, name the file of who signed it with --ca-file or LEADERBOARD_CA_FILE", err)
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return tell(err, "no server at %s: start one with `leaderboard dev` or `leaderboard serve`, or say where it is with --url", r.url)
+		return tell(err, "no server at %s: start one with `leaderboard dev` or `leaderboard serve`, or say where it is with --url", server)
 	}
 	if errors.Is(err, client.ErrTimeout) {
 		return explainTimeout(err)
 	}
 	if away, ok := errors.AsType[*url.Error](err); ok {
-		return tell(err, "%s: %s; --url says where the server is", r.url, away.Err)
+		return tell(err, "%s: %s; --url says where the server is", server, away.Err)
 	}
 	return err
 }
 
-// sayRetry says why nothing is seen for a while.
-func (r *remote) sayRetry(retry client.Retry) {
-	terminal.Say(r.err, fmt.Sprintf("leaderboard: %s; asking again in %s", r.reason(retry.Err), retry.Pause.Round(100*time.Millisecond)))
+// waiting says on one line why a server did not answer, and when it is asked again.
+func waiting(server string, retry client.Retry) string {
+	return fmt.Sprintf("%s; asking again in %s", reason(server, retry.Err), retry.Pause.Round(100*time.Millisecond))
 }
 
-// reason says on one line why a request was not answered.
-func (r *remote) reason(err error) string {
+func reason(server string, err error) string {
 	if p, ok := errors.AsType[*client.Problem](err); ok {
 		return fmt.Sprintf("the server answered %d: %s", p.Status, strings.TrimSuffix(cmp.Or(p.Detail, p.Title, http.StatusText(p.Status)), "."))
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return "no server at " + r.url
+		return "no server at " + server
 	}
 	if away, ok := errors.AsType[*url.Error](err); ok && !errors.Is(err, client.ErrTimeout) {
-		return r.url + ": " + away.Err.Error()
+		return server + ": " + away.Err.Error()
 	}
 	return err.Error()
 }

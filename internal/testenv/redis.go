@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// redisDatabases is how many databases a Redis that we start has.
-	redisDatabases = 512
 	// claimLife frees the claim of a process that died. It exceeds the longest
 	// test run.
 	claimLife = 30 * time.Minute

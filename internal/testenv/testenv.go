@@ -35,9 +35,6 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// cleanupLimit bounds what a test's end may wait for a server.
-const cleanupLimit = 15 * time.Second
-
 // MySQL returns the DSN of a fresh, empty database on the run's MySQL. It is
 // dropped when the test ends. The DSN has only what connecting needs.
 func MySQL(t testing.TB) string {

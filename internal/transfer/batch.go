@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
+	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
 )
@@ -18,7 +18,8 @@ const maxBatchBytes = 900 << 10
 // importBatch is a piece of the file, sent in one request. What is in it follows from the content alone, so that it
 // is the same when it is read again.
 type importBatch struct {
-	body    []byte  // the request so far
+	entries []leaderboard.Submission
+	bytes   int     // of the request's body so far
 	lines   []int64 // of its entries
 	refused []rejectedLine
 	key     string
@@ -26,12 +27,12 @@ type importBatch struct {
 }
 
 func (b *importBatch) full(size int) bool {
-	return len(b.lines) >= size || len(b.refused) >= size || len(b.body) >= maxBatchBytes
+	return len(b.lines) >= size || len(b.refused) >= size || b.bytes >= maxBatchBytes
 }
 
 // readBatch reads up to size entries. The key is made of all of the file up to the end of the batch.
 func readBatch(r *importReader, size int) (*importBatch, error) {
-	b := &importBatch{body: []byte(`{"entries":[`)}
+	b := &importBatch{bytes: len(`{"entries":[]}`)}
 	for !b.full(size) {
 		e, line, fault, err := r.next()
 		switch {
@@ -46,17 +47,13 @@ func readBatch(r *importReader, size int) (*importBatch, error) {
 		if b.end {
 			break
 		}
-		encoded, err := json.Marshal(e)
+		alone, err := json.Marshal(client.SubmitRequest("", []leaderboard.Submission{e}).Body)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		if len(b.lines) > 0 {
-			b.body = append(b.body, ',')
-		}
-		b.body = append(b.body, encoded...)
-		b.lines = append(b.lines, line)
+		b.bytes += len(alone) - len(`{"entries":[]}`) + len(",")
+		b.entries, b.lines = append(b.entries, e), append(b.lines, line)
 	}
-	b.body = append(b.body, "]}"...)
 	b.key = "import-" + hashOf(r.hash)
 	return b, nil
 }
@@ -70,22 +67,15 @@ type importResult struct {
 
 // send submits a batch under its key, again while the server cannot answer, as long as the client does.
 func (b *importBatch) send(ctx context.Context, c *client.Client, board string) (importResult, error) {
-	answer, err := c.Do(ctx, client.Request{
-		Method: http.MethodPost, Path: client.Path("boards", board, "scores"), Body: json.RawMessage(b.body),
-		Header: http.Header{"Idempotency-Key": {b.key}},
-	})
+	receipt, err := c.Submit(ctx, board, b.entries, client.SubmitOptions{IdempotencyKey: b.key})
 	if err != nil {
 		return importResult{}, err
 	}
-	var view client.Receipt
-	if err := answer.Decode(&view); err != nil {
-		return importResult{}, err
+	if len(receipt.Results) != len(b.lines) {
+		return importResult{}, fmt.Errorf("the server answered with %d results for %d entries", len(receipt.Results), len(b.lines))
 	}
-	if len(view.Results) != len(b.lines) {
-		return importResult{}, fmt.Errorf("the server answered with %d results for %d entries", len(view.Results), len(b.lines))
-	}
-	out := importResult{seq: view.Seq}
-	for i, r := range view.Results {
+	out := importResult{seq: receipt.Seq}
+	for i, r := range receipt.Results {
 		switch {
 		case r.Status == "applied":
 			out.applied++

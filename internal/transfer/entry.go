@@ -16,15 +16,6 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// importEntry is an entry of POST …/scores.
-type importEntry struct {
-	Member      string              `json:"member"`
-	Score       int64               `json:"score"`
-	Tiebreak    *int64              `json:"tiebreak,omitempty"`
-	Fields      map[string]int64    `json:"fields,omitempty"`
-	CreatedTime *leaderboard.Micros `json:"created_time,omitempty"`
-}
-
 const (
 	columnMember   = "member"
 	columnScore    = "score"
@@ -56,7 +47,7 @@ func checkColumns(columns []string) error {
 
 // entryOfRecord makes an entry of a record of CSV; fault says why it cannot. Unless it is raw, the quote before an id that
 // is a formula to a spreadsheet is taken away.
-func entryOfRecord(columns []string, fields [][]byte, raw bool) (e importEntry, fault string) {
+func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.Submission, fault string) {
 	if len(fields) != len(columns) {
 		return e, fmt.Sprintf("has %d fields, want %d", len(fields), len(columns))
 	}
@@ -92,7 +83,7 @@ func entryOfRecord(columns []string, fields [][]byte, raw bool) (e importEntry, 
 			return e, fault
 		}
 	}
-	return e, e.check()
+	return e, checked(&e)
 }
 
 // integer reads an int64 in its one decimal form, that of JSON.
@@ -116,8 +107,8 @@ func excerpt(b []byte) string {
 	return strconv.Quote(string(b))
 }
 
-// check finds what is wrong with an entry whatever the board's rules are. Its fields say what its tiebreak says.
-func (e *importEntry) check() (fault string) {
+// checked drops the tiebreak of an entry with fields, which say the same, and returns what is wrong with its member.
+func checked(e *leaderboard.Submission) (fault string) {
 	if e.Fields != nil {
 		e.Tiebreak = nil
 	}
@@ -128,7 +119,7 @@ func (e *importEntry) check() (fault string) {
 }
 
 // entryOfLine makes an entry of a line of JSON; fault says why it cannot.
-func entryOfLine(line []byte) (e importEntry, fault string) {
+func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 	var in struct {
 		Member      *string             `json:"member"`
 		Score       *int64              `json:"score"`
@@ -148,7 +139,7 @@ func entryOfLine(line []byte) (e importEntry, fault string) {
 	case in.Score == nil:
 		return e, "has no score"
 	}
-	e = importEntry{Member: *in.Member, Score: *in.Score, Tiebreak: in.Tiebreak, CreatedTime: in.CreatedTime}
+	e = leaderboard.Submission{Member: *in.Member, Score: *in.Score, Tiebreak: in.Tiebreak, CreatedTime: in.CreatedTime}
 	for name, value := range in.Fields {
 		if value == nil {
 			return e, excerptPointer("fields/"+name) + ": " + wantInteger
@@ -158,7 +149,7 @@ func entryOfLine(line []byte) (e importEntry, fault string) {
 		}
 		e.Fields[name] = *value
 	}
-	return e, e.check()
+	return e, checked(&e)
 }
 
 // jsonFault says where and why a line is not as it should be.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"leaderboard"
@@ -50,7 +49,7 @@ func (e Export) Run(ctx context.Context) (out Exported, err error) {
 	if e.File == "" {
 		err = e.copy(e.Stdout, from.Body, &out)
 	} else {
-		err = e.write(from.Body, &out)
+		err = writeWhole(e.File, func(file io.Writer) error { return e.copy(file, from.Body, &out) })
 	}
 	out.took = time.Since(start)
 	out.Took = out.took.Round(time.Millisecond).String()
@@ -60,31 +59,6 @@ func (e Export) Run(ctx context.Context) (out Exported, err error) {
 // Line says it to people.
 func (v *Exported) Line() string {
 	return fmt.Sprintf("%d entries of %s at seq %d are in %s (%.0f per second)", v.Entries, v.Board, v.Seq, v.File, Rate(v.Entries, v.took))
-}
-
-// write writes FILE.part and gives it its name when it is whole and on the disk.
-func (e *Export) write(from io.Reader, v *Exported) (err error) {
-	part := v.File + ".part"
-	file, err := os.Create(part)
-	if err != nil {
-		return fmt.Errorf("create the file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(part))
-		}
-	}()
-	err = e.copy(file, from, v)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(part, v.File); err != nil {
-		return fmt.Errorf("name the file: %w", err)
-	}
-	return nil
 }
 
 // copy copies the entries and checks that all of them have come.

@@ -91,13 +91,13 @@ func (p *importProgress) save(file string) error {
 		return nil
 	}
 	content, err := json.Marshal(p)
+	if err == nil {
+		err = os.WriteFile(file+".part", append(content, '\n'), 0o666)
+	}
+	if err == nil {
+		err = os.Rename(file+".part", file)
+	}
 	if err != nil {
-		return fmt.Errorf("save the progress: %w", err)
-	}
-	if err := os.WriteFile(file+".part", append(content, '\n'), 0o666); err != nil {
-		return fmt.Errorf("save the progress: %w", err)
-	}
-	if err := os.Rename(file+".part", file); err != nil {
 		return fmt.Errorf("save the progress: %w", err)
 	}
 	return nil

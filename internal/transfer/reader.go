@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"leaderboard"
 	"leaderboard/client"
 )
 
@@ -41,7 +42,7 @@ func newImportReader(src *source, format string) (*importReader, error) {
 
 // next reads an entry, which begins at a line of this number. A fault says why it is none. The error is io.EOF at the
 // end.
-func (r *importReader) next() (e importEntry, line int64, fault string, err error) {
+func (r *importReader) next() (e leaderboard.Submission, line int64, fault string, err error) {
 	if r.format == client.FormatJSONL {
 		return r.jsonl()
 	}
@@ -53,7 +54,7 @@ func (r *importReader) next() (e importEntry, line int64, fault string, err erro
 }
 
 // jsonl reads the next line that is not blank.
-func (r *importReader) jsonl() (e importEntry, line int64, fault string, err error) {
+func (r *importReader) jsonl() (e leaderboard.Submission, line int64, fault string, err error) {
 	for {
 		b, err := r.window()
 		if err == nil && len(b) == 0 {

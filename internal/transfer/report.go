@@ -34,8 +34,8 @@ type importReport struct {
 	size int64 // bytes of the file that are true
 }
 
-// open begins an empty report (size 0), or goes on after the first size bytes of the one that is there. A file that is
-// none is left alone.
+// open begins an empty report (size 0), or goes on after the first size bytes of the one that is there. A file
+// with other content is left alone.
 func (r *importReport) open(size int64) error {
 	if r.name == "" {
 		return nil

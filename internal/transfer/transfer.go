@@ -3,6 +3,9 @@
 package transfer
 
 import (
+	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,6 +25,25 @@ func FormatOf(given, file string) string {
 		return client.FormatJSONL
 	}
 	return client.FormatCSV
+}
+
+// writeWhole writes FILE.part, and renames it to FILE when it is whole and on the disk.
+func writeWhole(name string, write func(io.Writer) error) error {
+	part := name + ".part"
+	file, err := os.Create(part)
+	if err != nil {
+		return err
+	}
+	if err = write(file); err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(part, name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
 }
 
 // inEntries makes a bar count entries and show their rate and the time that remains.

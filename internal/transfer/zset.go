@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -82,7 +81,7 @@ func (z ZsetRead) Run(ctx context.Context) error {
 // sourceFile says what the file was read from.
 func (z *ZsetRead) sourceFile() string { return z.File + ".source" }
 
-// there reports whether the file is, read from the same sorted set in the same way. Another one's, or somebody's, is an error.
+// there reports whether the file was read from the same sorted set in the same way. A file with other content is an error.
 func (z *ZsetRead) there() (bool, error) {
 	if _, err := os.Stat(z.File); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -145,8 +144,8 @@ func (z *ZsetRead) inOrder(members []ZsetMember) []ZsetMember {
 	return once
 }
 
-// write puts the members into the file, and notes what they were read from. The note is there first: a file without a note
-// of its own would be taken for somebody's.
+// write puts the members into the file, and notes what they were read from. The note is
+// written first, as a file without one is never overwritten.
 func (z *ZsetRead) write(members []ZsetMember) (err error) {
 	if err := os.Remove(z.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -158,22 +157,15 @@ func (z *ZsetRead) write(members []ZsetMember) (err error) {
 	if err := os.WriteFile(z.sourceFile(), append(note, '\n'), 0o666); err != nil {
 		return err
 	}
-	part := z.File + ".part"
-	file, err := os.Create(part)
-	if err != nil {
-		return err
-	}
-	buffer := bufio.NewWriter(file)
-	w := csv.NewWriter(buffer)
-	_ = w.Write([]string{columnMember, columnScore}) // Error says it
-	for _, m := range members {
-		_ = w.Write([]string{leaderboard.QuoteFormula(m.Member), zsetScore(m.Score, z.Source.Multiply)})
-	}
-	w.Flush()
-	if err := errors.Join(w.Error(), buffer.Flush(), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return os.Rename(part, z.File)
+	return writeWhole(z.File, func(file io.Writer) error {
+		w := csv.NewWriter(file) // which has a buffer
+		_ = w.Write([]string{columnMember, columnScore})
+		for _, m := range members {
+			_ = w.Write([]string{leaderboard.QuoteFormula(m.Member), zsetScore(m.Score, z.Source.Multiply)})
+		}
+		w.Flush()
+		return w.Error()
+	})
 }
 
 // zsetScore returns a score times multiply in digits, exactly; a whole double is what it is, any other the shortest
