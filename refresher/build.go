@@ -10,18 +10,6 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// Copies are the copies to refresh, see package topn. Build and CatchUp may be called concurrently, in any order and
-// from any process.
-type Copies interface {
-	// Build makes the copy from scratch.
-	Build(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error)
-	// CatchUp applies the change log. Errors: leaderboard.ErrNeedsBuild when only a build can help.
-	CatchUp(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error)
-	Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error)
-	// Lease tries to take the period's lease without waiting; nil and no error: another has it.
-	Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error)
-}
-
 const (
 	// leasePoll is how often a run looks whether the lease is free, or the work done by its holder.
 	leasePoll = 25 * time.Millisecond
@@ -82,42 +70,50 @@ func (c *copier) build(ctx context.Context, j *job) (result, error) {
 		if err := sleep(ctx, c.localGap(j)); err != nil {
 			return result{}, err
 		}
-		found, err := c.check(ctx, j)
-		if err != nil || found.shared {
-			return resultOf(leaderboard.RunStateShared, found.out), err
-		}
-		if found.gap > 0 {
-			if err := sleep(ctx, found.gap); err != nil {
-				return result{}, err
-			}
-			continue
-		}
-		out, again, err := c.buildAlone(ctx, j)
-		if !again {
+		out, wait, err := c.attempt(ctx, j)
+		if wait == 0 || err != nil {
 			return out, err
 		}
-		if err := sleep(ctx, leasePoll+time.Duration(c.random()*float64(leasePoll))); err != nil {
+		if err := sleep(ctx, wait); err != nil {
 			return result{}, err
 		}
 	}
 }
 
-// buildAlone builds under the lease. again: the lease is taken, or somebody built just before we got it.
-func (c *copier) buildAlone(ctx context.Context, j *job) (out result, again bool, err error) {
+// attempt takes the lease, looks at the copy in place and builds, unless the copy is enough. wait is when to try again:
+// another process has the lease, or the last build began a moment ago.
+func (c *copier) attempt(ctx context.Context, j *job) (out result, wait time.Duration, err error) {
 	lease, err := c.copies.Lease(ctx, j.req.Ref, c.leaseTTL)
-	if err != nil || lease == nil {
-		return result{}, err == nil, err
+	if err != nil {
+		return result{}, 0, err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-		defer cancel()
-		if err := lease.Release(ctx); err != nil {
-			c.log.WarnContext(ctx, "lease is left to its term", "period", j.req.Ref.ID, "error", err)
-		}
-	}()
-	if found, err := c.check(ctx, j); err != nil || found.shared || found.gap > 0 {
-		return resultOf(leaderboard.RunStateShared, found.out), err == nil && !found.shared, err
+	if lease != nil {
+		defer c.release(ctx, j, lease)
 	}
+	found, err := c.check(ctx, j)
+	switch {
+	case err != nil || found.shared:
+		return resultOf(leaderboard.RunStateShared, found.out), 0, err
+	case found.gap > 0:
+		return result{}, found.gap, nil
+	case lease == nil:
+		return result{}, leasePoll + time.Duration(c.random()*float64(leasePoll)), nil
+	}
+	out, err = c.buildUnder(ctx, j, lease)
+	return out, 0, err
+}
+
+// release gives a lease back.
+func (c *copier) release(ctx context.Context, j *job, lease leaderboard.Lease) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	if err := lease.Release(ctx); err != nil {
+		c.log.WarnContext(ctx, "lease is left to its term", "period", j.req.Ref.ID, "error", err)
+	}
+}
+
+// buildUnder builds until the lease is lost.
+func (c *copier) buildUnder(ctx context.Context, j *job, lease leaderboard.Lease) (result, error) {
 	c.begin(ctx, j)
 	c.mu.Lock()
 	j.slot.began = time.Now()
@@ -138,9 +134,9 @@ func (c *copier) buildAlone(ctx context.Context, j *job) (out result, again bool
 	case err != nil && errors.Is(context.Cause(ctx), errLeaseLost):
 		err = errors.Join(errLeaseLost, err)
 	case built.Refused:
-		return resultOf(leaderboard.RunStateRefused, built), false, err
+		return resultOf(leaderboard.RunStateRefused, built), nil
 	}
-	return resultOf(leaderboard.RunStateDone, built), false, err
+	return resultOf(leaderboard.RunStateDone, built), err
 }
 
 // found is what the copy in place means for a job.
@@ -187,19 +183,4 @@ func (c *copier) localGap(j *job) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.minGap - time.Since(j.slot.began)
-}
-
-// sleep waits for d, or returns the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -13,24 +13,6 @@ import (
 	"leaderboard"
 )
 
-// Derived takes the steps of derived boards. Its methods block until MySQL has answered or ctx ends, and may be called
-// concurrently.
-type Derived interface {
-	// DerivedBoards lists derived boards in the order of their ids, from the one after the id given, at most limit.
-	DerivedBoards(ctx context.Context, after int64, limit int) ([]*leaderboard.DerivedBoard, error)
-	// LeadDerived says which of the boards this process leads, and makes it so as far as nobody does.
-	LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
-	YieldDerived(ctx context.Context) error
-	// MovedDerived says for which of the boards, as they were listed last, a step may find something to do.
-	MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
-	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and the
-	// step says that it is Long. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.
-	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless others have done so
-	// since the call. Errors as of FollowSources.
-	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
-}
-
 const (
 	listChunk  = 5000
 	maxBackoff = 30 * time.Second

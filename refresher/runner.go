@@ -13,14 +13,6 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// Runs is the history of runs. Its failures never fail a run.
-type Runs interface {
-	// StartRun records a run and returns it with its id and start.
-	StartRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
-	// FinishRun records how a run ended and returns it as it is recorded: one that another process took for dead has failed.
-	FinishRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
-}
-
 // Request asks for a run.
 type Request struct {
 	Ref    leaderboard.PeriodRef
@@ -422,4 +414,19 @@ func (noHistory) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.R
 
 func (noHistory) FinishRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
 	return run, nil
+}
+
+// sleep waits for d, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

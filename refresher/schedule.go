@@ -23,13 +23,6 @@ const (
 	fullMemory = 0.8
 )
 
-// Boards is where the schedule finds the boards that have a cron expression, and holds copies against the database.
-// Boards lists by name, from the one after a name; CurrentPeriod comes from MySQL itself, never from a cache.
-type Boards interface {
-	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
-	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
-}
-
 // scheduler keeps the schedules of the boards that are read here, and of those that have a cron expression. Nothing is done
 // about any other board, and nothing walks through all of them but the list.
 type scheduler struct {

@@ -158,6 +158,9 @@ func (a *App) Start(ctx context.Context) error {
 	return nil
 }
 
+// UseListener makes Start serve on l, which is open already.
+func (a *App) UseListener(l net.Listener) { a.listener = l }
+
 // PlayDemo plays on the demo boards until ctx ends or the app stops. It is called after Start and before Stop.
 func (a *App) PlayDemo(ctx context.Context, members int) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -244,29 +247,4 @@ func (a *App) Stop(ctx context.Context) error {
 		a.log.Info("stopped", "took", time.Since(start).Round(time.Millisecond).String())
 	}
 	return errors.Join(errs...)
-}
-
-// ends says whether wait returns before ctx ends.
-func ends(ctx context.Context, wait func()) bool {
-	ended := make(chan struct{})
-	go func() { wait(); close(ended) }()
-	select {
-	case <-ended:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -273,17 +273,6 @@ func (a *App) endRuns(ctx context.Context) {
 	})
 }
 
-// every calls work again and again until ctx ends, with period, give or take jitter, between an end and the next start.
-func every(ctx context.Context, period, jitter time.Duration, work func()) {
-	for {
-		pause(ctx, period-jitter+rand.N(2*jitter))
-		if ctx.Err() != nil {
-			return
-		}
-		work()
-	}
-}
-
 // stopRefreshes ends the runs and lets the last commits through to the copies.
 func (a *App) stopRefreshes(ctx context.Context) error {
 	err := a.refresher.Close(ctx)

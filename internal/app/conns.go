@@ -1,8 +1,11 @@
 package app
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"math"
+	"net"
 	"syscall"
 
 	"github.com/redis/go-redis/v9"
@@ -56,4 +59,19 @@ func maxFiles() int {
 		return 0
 	}
 	return int(min(limit.Cur, math.MaxInt32))
+}
+
+// Listen opens an address, and says what to do when another program has it.
+func Listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program, perhaps another leaderboard: stop it, or choose another address with --listen (port 0 takes a free one)", address)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("no right to listen on %s: ports below 1024 belong to root; choose another one with --listen", address)
+	default:
+		return nil, fmt.Errorf("listen: %w", err)
+	}
 }

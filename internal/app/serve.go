@@ -3,9 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"syscall"
 	"time"
 )
 
@@ -35,21 +32,3 @@ func (a *App) Run(ctx context.Context, env func(string) string, failed <-chan er
 	defer cancel()
 	return errors.Join(err, a.Stop(stop))
 }
-
-// Listen opens an address, and says what to do when another program has it.
-func Listen(address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	switch {
-	case err == nil:
-		return l, nil
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another program, perhaps another leaderboard: stop it, or choose another address with --listen (port 0 takes a free one)", address)
-	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("no right to listen on %s: ports below 1024 belong to root; choose another one with --listen", address)
-	default:
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-}
-
-// UseListener makes Start serve on l, which is open already.
-func (a *App) UseListener(l net.Listener) { a.listener = l }
