@@ -70,7 +70,7 @@ func importRules() []importRule {
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
-			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/residency", "leaderboard/cache/resident", tracePkg, "golang.org/x/sync/..."},
+			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", tracePkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
 		},
 		{
@@ -80,8 +80,7 @@ func importRules() []importRule {
 		{dir: "cache/batch", may: []string{module}},
 		{dir: "cache/keyring", may: []string{module}},
 		{dir: "cache/feed", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
-		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/feed", "leaderboard/cache/resident"}, inTest: []string{"leaderboard/store"}},
-		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
+		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{dir: "quota", may: []string{module, redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
 		{

@@ -11,7 +11,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/feed"
-	"leaderboard/cache/residency"
+	"leaderboard/cache/resident"
 	"leaderboard/store/storetest"
 )
 
@@ -326,7 +326,7 @@ func TestAwayMarksMemory(t *testing.T) {
 		defer cancel()
 		w := feed.New(source, feed.Options{})
 		go w.Run(ctx)
-		periods := residency.New(source, residency.Options{Memory: 1 << 20})
+		periods := resident.NewPeriods(source, resident.Options{Memory: 1 << 20})
 		go periods.Run(ctx)
 		var told []bool // whether each answer was stale
 		r := NewReader(nil, source.Model, ReaderOptions{Feed: w, Resident: periods, OnAnswer: func(source leaderboard.Source, stale bool) {
@@ -335,7 +335,7 @@ func TestAwayMarksMemory(t *testing.T) {
 			}
 			told = append(told, stale)
 		}})
-		for periods.Get(&ref, residency.WeightDeep) == nil {
+		for periods.Get(&ref, resident.WeightDeep) == nil {
 			time.Sleep(100 * time.Millisecond)
 		}
 		for _, away := range []bool{false, true, false} {

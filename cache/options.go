@@ -7,7 +7,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/feed"
-	"leaderboard/cache/residency"
+	"leaderboard/cache/resident"
 )
 
 // ReaderOptions adjust a Reader; the zero value is fit for production.
@@ -30,7 +30,7 @@ type ReaderOptions struct {
 	// renewed.
 	FreshFor time.Duration
 	// Resident are the periods in memory; nil: none.
-	Resident *residency.Periods
+	Resident *resident.Periods
 	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
 	// builds.
 	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"leaderboard"
-	"leaderboard/cache/residency"
+	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 )
 
@@ -20,7 +20,7 @@ type question interface {
 	// ask puts the question to a layer that answers any.
 	ask(ctx context.Context, of source) (leaderboard.Answered, error)
 	mayBeIn(*topn.Copies) bool // without asking Redis
-	weight() int64             // of reading the periods from memory, see residency
+	weight() int64             // of reading the periods from memory, see resident.Periods
 	forMany() bool             // the same answer is what many ask for
 	uncached() bool            // by the database alone
 }
@@ -75,7 +75,7 @@ type about [1]leaderboard.PeriodRef
 
 func (q *about) refs() []leaderboard.PeriodRef { return q[:] }
 func (*about) mayBeIn(*topn.Copies) bool       { return true }
-func (*about) weight() int64                   { return residency.WeightDeep }
+func (*about) weight() int64                   { return resident.WeightDeep }
 func (*about) forMany() bool                   { return false }
 func (*about) uncached() bool                  { return false }
 
@@ -102,9 +102,9 @@ func (q *pageQuestion) mayBeIn(c *topn.Copies) bool { return c.Reaches(q.about[0
 
 func (q *pageQuestion) weight() int64 {
 	if q.forMany() {
-		return residency.WeightPage
+		return resident.WeightPage
 	}
-	return residency.WeightDeep
+	return resident.WeightDeep
 }
 
 type membersQuestion struct {
@@ -167,7 +167,7 @@ type several struct{ periods []leaderboard.PeriodRef }
 func (q *several) refs() []leaderboard.PeriodRef { return q.periods }
 func (q *several) minSeq(i int) int64            { return q.periods[i].LastSeq }
 func (*several) mayBeIn(*topn.Copies) bool       { return false }
-func (*several) weight() int64                   { return residency.WeightDeep }
+func (*several) weight() int64                   { return resident.WeightDeep }
 func (*several) forMany() bool                   { return false }
 
 type combinedPageQuestion struct {

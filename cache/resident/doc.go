@@ -1,9 +1,14 @@
-// Package resident keeps a whole period in memory, so that every question about it is answered without a round trip:
-// strict, tied and dense ranks at any depth, pages, slices around a member, the rank of a score, a histogram. It is
-// pure: no I/O and no clock.
+// Package resident keeps whole periods in memory, so that every question about them is answered without a round trip:
+// strict, tied and dense ranks at any depth, pages, slices around a member, the rank of a score, a histogram.
 //
-// Read it from below: slab keeps the entries, members finds one by its member, order counts them, Period is a period at
-// one state with its queries. An entry with an id of 13 bytes takes about 65 bytes:
+// Read it from below. A Period is one period at one state, without I/O and without a clock: slab keeps the entries,
+// members finds one by its member, order counts them, query and combined answer. Periods are all that are in memory or may
+// come to be: candidate is one of them, choose decides which are worth their memory, load reads one, and periods has the
+// goroutines that do so and fold commits: own ones by Committed, those of other servers read from the change log once the
+// watch has shown that a period moved. What is in memory is exact at the state that it names; whether that is new enough is
+// for the reader to judge.
+//
+// An entry with an id of 13 bytes takes about 65 bytes:
 //
 //	slab      32 of the record and 16 of the name; chunks without pointers, which the garbage collector passes over
 //	members    10 to 13 of an open table, 256 of them so that growing one is short

@@ -3,6 +3,7 @@ package resident
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"leaderboard/internal/fenwick"
 	"leaderboard/rank"
@@ -12,6 +13,8 @@ const (
 	blockLen  = 512 // records of a block at most
 	blockFill = 384 // of a block that is filled in order, and at most of two that are made one
 	blockLow  = 96  // a block with fewer is made one with a neighbour
+
+	blockBytes = int64(unsafe.Sizeof(block{}))
 )
 
 // block is a run of consecutive entries.

@@ -4,15 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"leaderboard"
 	"leaderboard/rank"
-)
-
-const (
-	recordBytes = int64(unsafe.Sizeof(record{}))
-	blockBytes  = int64(unsafe.Sizeof(block{}))
 )
 
 // Period is all entries of one period, exact at one state. Its methods may be called concurrently.

@@ -127,6 +127,10 @@ func (f *followed) combined(ctx context.Context, refs []leaderboard.PeriodRef, m
 	}
 	all := make(Combined, len(refs))
 	for i, ref := range refs {
+		if !ref.HasRow() {
+			all[i] = Empty(&ref)
+			continue
+		}
 		_, err := f.Model.Period(ctx, ref.ID) // who is asked about is looked up first
 		if err != nil {
 			return nil, err

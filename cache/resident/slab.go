@@ -1,11 +1,17 @@
 package resident
 
-import "leaderboard/rank"
+import (
+	"unsafe"
+
+	"leaderboard/rank"
+)
 
 const (
 	slabRecords = 1 << 13 // records of a chunk, 256 KiB
 	slabNames   = 1 << 18 // bytes of a chunk of names; no name lies in two
 	nameUnit    = 4       // names begin at multiples of it, so that 16 GiB of them can be told apart
+
+	recordBytes = int64(unsafe.Sizeof(record{}))
 )
 
 // record is one entry: 32 bytes without a pointer.

@@ -13,7 +13,7 @@ import (
 	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
-	"leaderboard/cache/residency"
+	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
@@ -36,7 +36,7 @@ func (a *App) wireReader() {
 
 // wireResident makes what keeps periods whole in memory.
 func (a *App) wireResident() {
-	a.resident = residency.New(a.store, residency.Options{
+	a.resident = resident.NewPeriods(a.store, resident.Options{
 		Memory: a.cfg.residentMemory(), Tail: a.feed.Tail, Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
 		OnHeld: func(periods int, bytes int64) {
 			a.metrics.residentHeld(periods, bytes)

@@ -17,7 +17,7 @@ import (
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
-	"leaderboard/cache/residency"
+	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/demo"
@@ -42,7 +42,7 @@ type App struct {
 	catalog   *cache.Catalog
 	listings  *topn.Listings // nil without Redis
 	feed      *feed.Feed     // what was committed, here and elsewhere
-	resident  *residency.Periods
+	resident  *resident.Periods
 	collector *collector   // nil until Run
 	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader

@@ -15,8 +15,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// resident makes a server whose board b has so many entries and is kept in memory, and returns its period.
-func resident(t *testing.T, a *testApp, board string, entries int) leaderboard.PeriodRef {
+// inMemory makes a server whose board b has so many entries and is kept in memory, and returns its period.
+func inMemory(t *testing.T, a *testApp, board string, entries int) leaderboard.PeriodRef {
 	t.Helper()
 	a.Ask(201, "PUT", "/v1/boards/"+board, `{"resident":"always"}`)
 	for from := 0; from < entries; from += 500 {
@@ -46,7 +46,7 @@ func TestResidentUnderLoad(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	servers := []*testApp{startReady(t, dsn, ""), startReady(t, dsn, "")}
-	ref := resident(t, servers[0], "b", 1500)
+	ref := inMemory(t, servers[0], "b", 1500)
 	ctx, cancel := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -131,7 +131,7 @@ func oneQuestion(t *testing.T, a *testApp, ref leaderboard.PeriodRef) (here, the
 func TestEvictionUnderLoad(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.ResidentMemory = 400 << 10 })
-	first := resident(t, a, "first", 1500)
+	first := inMemory(t, a, "first", 1500)
 	a.Ask(201, "PUT", "/v1/boards/second", `{"resident":"always"}`)
 	a.Ask(200, "POST", "/v1/boards/second/scores", `{"entries":[{"member":"m1","score":5},{"member":"m2","score":4}]}`)
 	for round := range 30 {
@@ -159,7 +159,7 @@ func TestEvictionUnderLoad(t *testing.T) {
 func TestCombinedFromMemory(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "")
-	refs := []leaderboard.PeriodRef{resident(t, a, "a", 700), resident(t, a, "b", 900), resident(t, a, "c", 300)}
+	refs := []leaderboard.PeriodRef{inMemory(t, a, "a", 700), inMemory(t, a, "b", 900), inMemory(t, a, "c", 300)}
 	for offset := int64(0); offset < 1900; offset += 111 {
 		q := leaderboard.CombinedQuery{Mode: leaderboard.ModeTied, Limit: 30, Offset: offset + 1000}
 		apptest.Eventually(t, func() string {

@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
-	"leaderboard/cache/residency"
+	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/store"
 )
@@ -21,7 +21,7 @@ type overview struct {
 	store    *store.Store
 	catalog  *cache.Catalog
 	copies   *topn.Copies // nil without Redis
-	resident *residency.Periods
+	resident *resident.Periods
 	feed     *feed.Feed
 	gate     gate
 	told     *told

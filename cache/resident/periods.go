@@ -1,29 +1,17 @@
-package residency
+package resident
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"leaderboard"
 	"leaderboard/cache/feed"
-	"leaderboard/cache/resident"
-	"leaderboard/rank"
 )
-
-// Source is the database.
-type Source interface {
-	// Snapshot reads all entries of a period in one state: begin gets it, rows gets the sort keys in order.
-	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
-	// CommitsSince reads the change logs of many periods after the revisions that they are at, of each at most so many
-	// changes.
-	CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error)
-}
 
 // Options adjust Periods.
 type Options struct {
@@ -71,10 +59,10 @@ const (
 // Periods are the periods kept whole in memory, and those that may come to be. All methods may be called concurrently;
 // nothing is loaded or kept up to date unless Run runs.
 type Periods struct {
-	source  Source
-	opts    Options
-	tenants sync.Map     // int64 → *tenant
-	reads   atomic.Int64 // of all of them
+	source     Source
+	opts       Options
+	candidates sync.Map     // int64 → *candidate
+	reads      atomic.Int64 // of all of them
 
 	dirty, behind queue
 
@@ -83,114 +71,114 @@ type Periods struct {
 	bytes int64
 }
 
-// queue is a set of tenants that something is to be done for.
+// queue is a set of candidates that something is to be done for.
 type queue struct {
 	mu   sync.Mutex
-	set  map[*tenant]bool
+	set  map[*candidate]bool
 	some chan struct{} // holds a value while the set is not empty
 }
 
-func newQueue() queue { return queue{set: map[*tenant]bool{}, some: make(chan struct{}, 1)} }
+func newQueue() queue { return queue{set: map[*candidate]bool{}, some: make(chan struct{}, 1)} }
 
-func (q *queue) put(t *tenant) {
+func (q *queue) put(c *candidate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.set[t] = true
+	q.set[c] = true
 	select {
 	case q.some <- struct{}{}:
 	default:
 	}
 }
 
-func (q *queue) take() []*tenant {
+func (q *queue) take() []*candidate {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	all := make([]*tenant, 0, len(q.set))
-	for t := range q.set {
-		all = append(all, t)
+	all := make([]*candidate, 0, len(q.set))
+	for c := range q.set {
+		all = append(all, c)
 	}
 	clear(q.set)
 	return all
 }
 
-// New returns Periods of a database, none of them in memory.
-func New(source Source, opts Options) *Periods {
+// NewPeriods returns Periods of a database, none of them in memory.
+func NewPeriods(source Source, opts Options) *Periods {
 	return &Periods{source: source, opts: opts.withDefaults(), dirty: newQueue(), behind: newQueue()}
 }
 
 // Get returns a period that is in memory, nil when it is not, and counts as a read of the given weight.
-func (r *Periods) Get(ref *leaderboard.PeriodRef, weight int64) *resident.Period {
+func (r *Periods) Get(ref *leaderboard.PeriodRef, weight int64) *Period {
 	if r.opts.Memory == 0 {
 		return nil
 	}
 	r.reads.Add(1)
-	t := r.tenant(ref)
-	t.reads.Add(weight)
-	p := t.period.Load()
+	c := r.candidate(ref)
+	c.newly.Add(weight)
+	p := c.period.Load()
 	if p != nil && p.Incarnation() != ref.Incarnation {
 		return nil // one of the two was lost with a restore: the feed knows which
 	}
 	if p != nil && !p.Fits(ref.Rules) {
-		r.leave(t, p)
+		r.leave(c, p)
 		return nil
 	}
 	return p
 }
 
-func (r *Periods) tenant(ref *leaderboard.PeriodRef) *tenant {
-	found, ok := r.tenants.Load(ref.ID)
+func (r *Periods) candidate(ref *leaderboard.PeriodRef) *candidate {
+	found, ok := r.candidates.Load(ref.ID)
 	if !ok {
-		t := &tenant{id: ref.ID, read: time.Now()}
+		first := &candidate{id: ref.ID, lastRead: time.Now()}
 		own := *ref
-		t.ref.Store(&own)
-		found, _ = r.tenants.LoadOrStore(ref.ID, t)
+		first.ref.Store(&own)
+		found, _ = r.candidates.LoadOrStore(ref.ID, first)
 	}
-	t := found.(*tenant)
-	if known := t.ref.Load(); known.Rules != ref.Rules || known.Incarnation != ref.Incarnation || known.Closed != ref.Closed {
+	c := found.(*candidate)
+	if known := c.ref.Load(); known.Rules != ref.Rules || known.Incarnation != ref.Incarnation || known.Closed != ref.Closed {
 		own := *ref
-		t.ref.Store(&own)
+		c.ref.Store(&own)
 	}
-	return t
+	return c
 }
 
 // Committed takes a commit of this process. It does not block.
 func (r *Periods) Committed(id int64, commit leaderboard.Commit) {
 	r.opts.Tail.Add(commit)
-	found, ok := r.tenants.Load(id)
+	found, ok := r.candidates.Load(id)
 	if !ok {
 		return
 	}
-	t := found.(*tenant)
-	if p := t.period.Load(); p != nil && p.Incarnation() != commit.Incarnation {
-		r.leave(t, p) // the database was restored
+	c := found.(*candidate)
+	if p := c.period.Load(); p != nil && p.Incarnation() != commit.Incarnation {
+		r.leave(c, p) // the database was restored
 	}
-	if t.hear(commit.To()) {
-		r.dirty.put(t)
+	if c.hear(commit.To()) {
+		r.dirty.put(c)
 	}
 }
 
 // Shown takes what the feed showed of periods. It does not block.
 func (r *Periods) Shown(revisions map[int64]leaderboard.Revision) {
 	for id, revision := range revisions {
-		if t, ok := r.tenants.Load(id); ok && t.(*tenant).shown(revision) {
-			r.dirty.put(t.(*tenant))
+		if c, ok := r.candidates.Load(id); ok && c.(*candidate).shown(revision) {
+			r.dirty.put(c.(*candidate))
 		}
 	}
 }
 
-// Await waits until a period has moved on from a state, Options.Wait at most, and says whether it has.
-func (r *Periods) Await(ctx context.Context, id int64, p *resident.Period, from leaderboard.Revision) bool {
-	found, ok := r.tenants.Load(id)
+// Await waits until a period has moved on from a state, Options.Wait at most, and reports whether it has.
+func (r *Periods) Await(ctx context.Context, id int64, p *Period, from leaderboard.Revision) bool {
+	found, ok := r.candidates.Load(id)
 	if !ok {
 		return false
 	}
-	t := found.(*tenant)
+	c := found.(*candidate)
 	timer := time.NewTimer(r.opts.Wait)
 	defer timer.Stop()
-	r.behind.put(t) // what was not read from the log because of a failure is tried again
+	r.behind.put(c) // what was not read from the log because of a failure is tried again
 	for {
-		next := t.next()
-		if p.At().Revision != from || t.period.Load() != p {
+		next := c.next()
+		if p.At().Revision != from || c.period.Load() != p {
 			return true
 		}
 		select {
@@ -204,15 +192,15 @@ func (r *Periods) Await(ctx context.Context, id int64, p *resident.Period, from 
 }
 
 // Drop gives a period up that the database has denied.
-func (r *Periods) Drop(id int64, p *resident.Period) {
+func (r *Periods) Drop(id int64, p *Period) {
 	r.opts.Tail.Forget(id)
-	if t, ok := r.tenants.Load(id); ok {
-		r.leave(t.(*tenant), p)
+	if c, ok := r.candidates.Load(id); ok {
+		r.leave(c.(*candidate), p)
 	}
 }
 
-func (r *Periods) leave(t *tenant, p *resident.Period) {
-	if t.leave(p) {
+func (r *Periods) leave(c *candidate, p *Period) {
+	if c.leave(p) {
 		r.opts.OnLeave()
 	}
 }
@@ -231,13 +219,13 @@ func (r *Periods) Run(ctx context.Context) {
 	}
 	var work sync.WaitGroup
 	work.Go(func() { r.drain(ctx, &r.dirty, r.fold) })
-	work.Go(func() { r.drain(ctx, &r.behind, func(all []*tenant) { r.catchUp(ctx, all) }) })
+	work.Go(func() { r.drain(ctx, &r.behind, func(all []*candidate) { r.catchUp(ctx, all) }) })
 	r.chooseUntil(ctx)
 	work.Wait()
 }
 
-// drain does work for all tenants of a queue whenever there are some.
-func (r *Periods) drain(ctx context.Context, q *queue, work func([]*tenant)) {
+// drain does work for all candidates of a queue whenever there are some.
+func (r *Periods) drain(ctx context.Context, q *queue, work func([]*candidate)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -249,20 +237,20 @@ func (r *Periods) drain(ctx context.Context, q *queue, work func([]*tenant)) {
 }
 
 // fold folds what the tail has. What it does not have is read from the log.
-func (r *Periods) fold(all []*tenant) {
-	for _, t := range all {
-		if p := t.period.Load(); p != nil && r.foldInto(t, p, r.opts.Tail.After(t.id, p.At().Revision, logChanges)) {
-			r.behind.put(t)
+func (r *Periods) fold(all []*candidate) {
+	for _, c := range all {
+		if p := c.period.Load(); p != nil && r.foldInto(c, p, r.opts.Tail.After(c.id, p.At().Revision, logChanges)) {
+			r.behind.put(c)
 		}
 	}
 }
 
 // foldInto folds commits into a period in memory, and reports whether it lacks more. One that is of no more use leaves.
-func (r *Periods) foldInto(t *tenant, p *resident.Period, commits []leaderboard.Commit) (lacks bool) {
-	lacks, err := t.fold(p, commits)
+func (r *Periods) foldInto(c *candidate, p *Period, commits []leaderboard.Commit) (lacks bool) {
+	lacks, err := c.fold(p, commits)
 	if err != nil {
-		r.opts.Logger.Warn("a period in memory is of no more use and is given up", "period", t.id, "error", err)
-		r.leave(t, p)
+		r.opts.Logger.Warn("a period in memory is of no more use and is given up", "period", c.id, "error", err)
+		r.leave(c, p)
 	}
 	return lacks && err == nil
 }
@@ -274,30 +262,30 @@ const (
 	logTimeout = 5 * time.Second
 )
 
-// catchUp reads what tenants lack from the log, in one statement for all of them.
-func (r *Periods) catchUp(ctx context.Context, all []*tenant) {
+// catchUp reads what candidates lack from the log, in one statement for all of them.
+func (r *Periods) catchUp(ctx context.Context, all []*candidate) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	periods := make([]*resident.Period, len(all))
+	periods := make([]*Period, len(all))
 	from := make([]leaderboard.PeriodRevision, 0, len(all))
-	for i, t := range all {
-		if periods[i] = t.period.Load(); periods[i] != nil {
-			from = append(from, leaderboard.PeriodRevision{PeriodID: t.id, Revision: periods[i].At().Revision})
+	for i, c := range all {
+		if periods[i] = c.period.Load(); periods[i] != nil {
+			from = append(from, leaderboard.PeriodRevision{PeriodID: c.id, Revision: periods[i].At().Revision})
 		}
 	}
 	parts, err := r.source.CommitsSince(ctx, from, logChanges)
 	if err != nil {
 		return // the next reader, or the feed, asks again
 	}
-	for i, t := range all {
-		part, ok := parts[t.id]
+	for i, c := range all {
+		part, ok := parts[c.id]
 		switch {
 		case !ok:
 		case part.Err != nil:
-			r.opts.Logger.Info("a period in memory cannot follow the log and is given up", "board", t.ref.Load().Board, "period", t.id, "error", part.Err)
-			r.leave(t, periods[i])
-		case len(part.Commits) > 0 && r.foldInto(t, periods[i], part.Commits):
-			r.dirty.put(t)
+			r.opts.Logger.Info("a period in memory cannot follow the log and is given up", "board", c.ref.Load().Board, "period", c.id, "error", part.Err)
+			r.leave(c, periods[i])
+		case len(part.Commits) > 0 && r.foldInto(c, periods[i], part.Commits):
+			r.dirty.put(c)
 		}
 	}
 }
@@ -322,62 +310,60 @@ func (r *Periods) chooseUntil(ctx context.Context) {
 	}
 }
 
-// choose lets periods leave and returns the one to load, nil for none. Who was not read for long is forgotten.
-func (r *Periods) choose(now time.Time, passed time.Duration) *tenant {
-	var all []candidate
-	byID := map[int64]*tenant{}
-	r.tenants.Range(func(_, value any) bool {
-		t := value.(*tenant)
-		c := t.candidate(now, passed)
-		if !c.resident && c.heat < 0.5 && now.Sub(c.read) > halfLife {
-			r.tenants.Delete(t.id)
-			return true
+// choose lets periods leave and returns the one to load, nil for none. One that was not read for long is forgotten.
+func (r *Periods) choose(now time.Time, passed time.Duration) *candidate {
+	var all []*candidate
+	r.candidates.Range(func(_, value any) bool {
+		c := value.(*candidate)
+		if c.count(now, passed); !c.resident && c.reads < 0.5 && now.Sub(c.lastRead) > halfLife {
+			r.candidates.Delete(c.id)
+		} else {
+			all = append(all, c)
 		}
-		byID[t.id] = t
-		all = append(all, c)
 		return true
 	})
 	leave, load := choose(now, r.opts.Memory, all)
-	for _, id := range leave {
-		r.leave(byID[id], byID[id].period.Load())
+	for _, c := range leave {
+		r.leave(c, c.period.Load())
+		c.resident = false
 	}
-	r.count(all, leave)
-	r.opts.OnHeld(r.Held())
-	return byID[load]
+	r.hold(all)
+	return load
 }
 
-// count notes what is in memory.
-func (r *Periods) count(all []candidate, left []int64) {
+// hold takes down what is in memory.
+func (r *Periods) hold(all []*candidate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held, r.bytes = 0, 0
 	for _, c := range all {
-		if c.resident && !slices.Contains(left, c.id) {
+		if c.resident {
 			r.held, r.bytes = r.held+1, r.bytes+c.bytes
 		}
 	}
+	r.opts.OnHeld(r.held, r.bytes)
 }
 
 // bring loads a period.
-func (r *Periods) bring(ctx context.Context, t *tenant) {
+func (r *Periods) bring(ctx context.Context, c *candidate) {
 	_, held := r.Held()
 	began := time.Now()
-	err := r.load(ctx, t, t.heat, r.opts.Memory-held)
-	switch p := t.period.Load(); {
+	err := c.load(ctx, r.source, r.opts.Memory-held, &r.reads)
+	switch p := c.period.Load(); {
 	case err == nil && p != nil:
-		t.loaded = time.Now()
+		c.loaded = time.Now()
 		r.opts.OnLoad(p.At().Total, time.Since(began), nil)
-		r.dirty.put(t)
+		r.dirty.put(c)
 	case errors.Is(err, errNoRoom): // its size is known now
 	case ctx.Err() == nil:
-		t.failed = time.Now()
+		c.failed = time.Now()
 		r.opts.OnLoad(0, time.Since(began), err)
-		r.opts.Logger.Warn("a period was not loaded into memory", "board", t.ref.Load().Board, "period", t.id, "error", err)
+		r.opts.Logger.Warn("a period was not loaded into memory", "board", c.ref.Load().Board, "period", c.id, "error", err)
 	}
 }
 
-// Holds says whether a period is in memory. It counts as no read.
+// Holds reports whether a period is in memory. It counts as no read.
 func (r *Periods) Holds(id int64) bool {
-	t, ok := r.tenants.Load(id)
-	return ok && t.(*tenant).period.Load() != nil
+	c, ok := r.candidates.Load(id)
+	return ok && c.(*candidate).period.Load() != nil
 }

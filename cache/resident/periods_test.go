@@ -1,4 +1,4 @@
-package residency
+package resident
 
 import (
 	"context"
@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/resident"
 	"leaderboard/rank"
 	"leaderboard/store/storetest"
 )
 
-// world is a database with boards, and the periods of it that are in memory.
-type world struct {
+// database has boards, and the periods of it that are in memory.
+type database struct {
 	*storetest.Model
 	t       *testing.T
 	periods *Periods
@@ -29,7 +28,7 @@ type world struct {
 	failing atomic.Bool
 }
 
-func (w *world) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+func (w *database) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	w.loads.Add(1)
 	if w.failing.Load() {
 		return leaderboard.ErrUnavailable
@@ -47,16 +46,16 @@ func (w *world) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int
 	})
 }
 
-func (w *world) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
+func (w *database) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	w.reads.Add(1)
 	return w.Model.CommitsSince(ctx, from, changes)
 }
 
-// newWorld runs periods with so much memory for as long as the test lasts.
-func newWorld(t *testing.T, memory int64) *world {
+// newDatabase runs periods with so much memory for as long as the test lasts.
+func newDatabase(t *testing.T, memory int64) *database {
 	t.Helper()
-	w := &world{Model: storetest.NewModel(), t: t}
-	w.periods = New(w, Options{Memory: memory})
+	w := &database{Model: storetest.NewModel(), t: t}
+	w.periods = NewPeriods(w, Options{Memory: memory})
 	w.OnCommit = func(ref leaderboard.PeriodRef, c leaderboard.Commit) {
 		if !w.silent.Load() {
 			w.periods.Committed(ref.ID, c)
@@ -70,7 +69,7 @@ func newWorld(t *testing.T, memory int64) *world {
 }
 
 // board makes a board with so many entries.
-func (w *world) board(name string, rules leaderboard.Rules, entries int) leaderboard.PeriodRef {
+func (w *database) board(name string, rules leaderboard.Rules, entries int) leaderboard.PeriodRef {
 	w.t.Helper()
 	b, _, err := w.PutBoard(w.t.Context(), name, rules.WithDefaults())
 	if err != nil {
@@ -86,7 +85,7 @@ func (w *world) board(name string, rules leaderboard.Rules, entries int) leaderb
 	return l.Periods[0].Ref(&b)
 }
 
-func (w *world) submit(board, member string, score int64) {
+func (w *database) submit(board, member string, score int64) {
 	w.t.Helper()
 	_, err := w.Submit(w.t.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}})
 	if err != nil {
@@ -95,7 +94,7 @@ func (w *world) submit(board, member string, score int64) {
 }
 
 // read reads a period until it is in memory, some seconds at most; nil: it does not get there.
-func (w *world) read(ref leaderboard.PeriodRef, seconds int) *resident.Period {
+func (w *database) read(ref leaderboard.PeriodRef, seconds int) *Period {
 	for range seconds * 10 {
 		if p := w.periods.Get(&ref, WeightDeep); p != nil {
 			return p
@@ -106,7 +105,7 @@ func (w *world) read(ref leaderboard.PeriodRef, seconds int) *resident.Period {
 }
 
 // check holds a period in memory against the database.
-func (w *world) check(ref leaderboard.PeriodRef, p *resident.Period) {
+func (w *database) check(ref leaderboard.PeriodRef, p *Period) {
 	w.t.Helper()
 	q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Limit: 100}
 	want, err := w.Model.Page(w.t.Context(), ref, q)
@@ -125,7 +124,7 @@ const mib = 1 << 20
 func TestReadEnoughComes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, mib)
+		w := newDatabase(t, mib)
 		ref := w.board("b", leaderboard.Rules{}, 20)
 		w.periods.Get(&ref, WeightDeep) // once is not enough
 		time.Sleep(time.Minute)
@@ -161,7 +160,7 @@ func TestReadEnoughComes(t *testing.T) {
 func TestOthersCommits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, mib)
+		w := newDatabase(t, mib)
 		ref := w.board("b", leaderboard.Rules{}, 20)
 		p := w.read(ref, 10)
 		from := p.At().Revision
@@ -198,7 +197,7 @@ func TestOthersCommits(t *testing.T) {
 func TestCommitsWhileLoading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, mib)
+		w := newDatabase(t, mib)
 		ref := w.board("b", leaderboard.Rules{}, 20)
 		w.hold = make(chan struct{})
 		if p := w.read(ref, 3); p != nil || w.loads.Load() != 1 {
@@ -217,7 +216,7 @@ func TestCommitsWhileLoading(t *testing.T) {
 func TestRulesDecide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 200_000)
+		w := newDatabase(t, 200_000)
 		always, never := w.board("always", leaderboard.Rules{Resident: leaderboard.ResidentAlways}, 5), w.board("never", leaderboard.Rules{Resident: leaderboard.ResidentNever}, 5)
 		w.periods.Get(&always, WeightPage)
 		if time.Sleep(time.Second); w.periods.Get(&always, WeightPage) == nil {
@@ -258,7 +257,7 @@ func TestRulesDecide(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, mib)
+		w := newDatabase(t, mib)
 		ref := w.board("b", leaderboard.Rules{}, 20)
 		w.read(ref, 10)
 		w.periods.Committed(ref.ID, leaderboard.Commit{PeriodID: ref.ID, FirstSeq: 21, LastSeq: 21, PrevCommittedAt: 1, CommittedAt: 2})
@@ -288,7 +287,7 @@ func TestGivenUp(t *testing.T) {
 func TestHeardBeforeARestore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, mib)
+		w := newDatabase(t, mib)
 		ref := w.board("b", leaderboard.Rules{}, 20)
 		p := w.read(ref, 10)
 		at := p.At().Revision
@@ -317,7 +316,7 @@ func TestHeardBeforeARestore(t *testing.T) {
 func TestNoMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 0)
+		w := newDatabase(t, 0)
 		if ref := w.board("b", leaderboard.Rules{Resident: leaderboard.ResidentAlways}, 5); w.read(ref, 10) != nil || w.loads.Load() != 0 {
 			t.Error("a period was loaded")
 		}
@@ -328,7 +327,7 @@ func TestNoMemory(t *testing.T) {
 func TestReadersOfAPeriodThatComesAndGoes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, mib)
+		w := newDatabase(t, mib)
 		ref := w.board("b", leaderboard.Rules{}, 200)
 		stop := make(chan struct{})
 		var readers sync.WaitGroup

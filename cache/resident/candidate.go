@@ -1,0 +1,147 @@
+package resident
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+const (
+	// halfLife is the time in which the reads of a period come to count half.
+	halfLife = 10 * time.Second
+	// enough are the reads from which a small period is loaded, and entriesPerRead how many entries take one more: loading
+	// pays once it costs less than the reads that it saves.
+	enough         = 20
+	entriesPerRead = 2000
+	// entryBytes is what an entry is expected to take before it is known.
+	entryBytes = 72
+	// failedRest is how long a period is not tried again after it could not be loaded.
+	failedRest = 15 * time.Second
+)
+
+// candidate is a period that is read: it is in memory, or may come to be.
+type candidate struct {
+	id     int64
+	ref    atomic.Pointer[leaderboard.PeriodRef] // as it was asked for last
+	newly  atomic.Int64                          // reads by weight since they were counted
+	period atomic.Pointer[Period]                // nil while it is not in memory
+
+	// The fields of the goroutine that chooses.
+	reads    float64 // each halved in a half-life
+	lastRead time.Time
+	bytes    int64 // that it takes, or was found to need; 0 when nothing is known of its size
+	loaded   time.Time
+	failed   time.Time // when it could not be loaded
+	resident bool      // it is in memory
+	pinned   bool      // the rules of its board keep it there
+	unfit    bool      // not to be loaded now: the last attempt failed, or it is not to be in memory at all
+
+	mu    sync.Mutex
+	heard leaderboard.Revision // the newest that a commit or the feed has told of
+	moved chan struct{}        // closed when the period has changed, nil while no reader waits for that
+}
+
+// count counts reads, and takes down what else a choice depends on.
+func (c *candidate) count(now time.Time, passed time.Duration) {
+	newly := c.newly.Swap(0)
+	if c.reads = halved(c.reads, passed) + float64(newly); newly > 0 {
+		c.lastRead = now
+	}
+	ref, p := c.ref.Load(), c.period.Load()
+	if c.resident = p != nil; c.resident {
+		c.bytes = p.Bytes()
+	}
+	c.pinned = ref.Rules.Resident == leaderboard.ResidentAlways && !ref.Closed
+	c.unfit = ref.Rules.Resident == leaderboard.ResidentNever || !c.resident && now.Sub(c.failed) < failedRest
+}
+
+// halved returns what reads count after some time.
+func halved(reads float64, passed time.Duration) float64 {
+	return reads * math.Exp2(-float64(passed)/float64(halfLife))
+}
+
+// worth reports whether a period is read enough to be loaded.
+func (c *candidate) worth() bool {
+	return c.pinned || c.reads >= enough+float64(c.bytes)/(entryBytes*entriesPerRead)
+}
+
+// hear takes down that the period has come to a revision, and reports whether what is in memory lacks commits.
+func (c *candidate) hear(r leaderboard.Revision) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.heard.Incarnation != r.Incarnation || c.heard.Seq < r.Seq {
+		c.heard = r
+	}
+	return c.lacks()
+}
+
+// shown takes down what the database was at, which after a restore is less than it had come to, and reports as hear does.
+func (c *candidate) shown(r leaderboard.Revision) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard = r
+	return c.lacks()
+}
+
+// lacks reports whether what is in memory lacks commits. It is called with mu held.
+func (c *candidate) lacks() bool {
+	p := c.period.Load()
+	if p == nil || c.heard == (leaderboard.Revision{}) {
+		return false
+	}
+	at := p.At().Revision
+	return c.heard.Incarnation != at.Incarnation || c.heard.Seq > at.Seq
+}
+
+// fold folds commits, in order, as far as they lead on from the state in memory, and reports whether it still lacks some.
+// After an error the period is of no more use.
+func (c *candidate) fold(p *Period, commits []leaderboard.Commit) (lacks bool, err error) {
+	for i := range commits {
+		if err = p.Fold(&commits[i]); err != nil {
+			break
+		}
+	}
+	if errors.Is(err, rank.ErrGap) {
+		err = nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(commits) > 0 {
+		c.wake()
+	}
+	return c.lacks(), err
+}
+
+// next returns a channel that is closed when the period has changed.
+func (c *candidate) next() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.moved == nil {
+		c.moved = make(chan struct{})
+	}
+	return c.moved
+}
+
+// wake wakes those who wait for a change. It is called with mu held.
+func (c *candidate) wake() {
+	if c.moved != nil {
+		close(c.moved)
+		c.moved = nil
+	}
+}
+
+// leave gives up the memory of the period, if it is still this one.
+func (c *candidate) leave(p *Period) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p == nil || !c.period.CompareAndSwap(p, nil) {
+		return false
+	}
+	c.wake()
+	return true
+}

@@ -1,0 +1,75 @@
+package resident
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+const (
+	// much is how much more than another a period must be read to take its place, minStay how long that one stays in any
+	// case: two periods that are read alike and do not both fit do not take turns.
+	much    = 2
+	minStay = 30 * time.Second
+	// idle is how long a period stays that is not read.
+	idle = 5 * time.Minute
+)
+
+// choose returns which periods are to leave the memory, and which one is to be loaded, nil for none. With those gone, and
+// that one come, the periods take no more than budget.
+func choose(now time.Time, budget int64, all []*candidate) (leave []*candidate, load *candidate) {
+	free := budget
+	var residents, others []*candidate
+	for _, c := range all {
+		switch {
+		case c.resident && (c.unfit || now.Sub(c.lastRead) > idle):
+			leave = append(leave, c)
+		case c.resident:
+			free -= c.bytes
+			residents = append(residents, c)
+		case !c.unfit && c.worth():
+			others = append(others, c)
+		}
+	}
+	slices.SortFunc(residents, leastRead)
+	for free < 0 && len(residents) > 0 { // they have grown
+		free += residents[0].bytes
+		leave, residents = append(leave, residents[0]), residents[1:]
+	}
+	slices.SortFunc(others, func(a, b *candidate) int { return leastRead(b, a) })
+	for _, c := range others {
+		if room, fits := makeRoom(now, c, free, residents); fits {
+			return append(leave, room...), c
+		}
+	}
+	return leave, nil
+}
+
+// leastRead orders candidates by which leaves first.
+func leastRead(a, b *candidate) int {
+	if a.pinned != b.pinned {
+		if b.pinned {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.reads, b.reads), cmp.Compare(a.id, b.id))
+}
+
+// makeRoom returns which residents, given with the least read first, leave for a candidate; false when too few may.
+func makeRoom(now time.Time, c *candidate, free int64, residents []*candidate) (leave []*candidate, fits bool) {
+	for _, r := range residents {
+		if c.bytes <= free {
+			break
+		}
+		yields := !r.pinned && now.Sub(r.loaded) >= minStay && c.reads >= much*r.reads
+		if c.pinned {
+			yields = !r.pinned || now.Sub(r.lastRead) >= minStay // a period that has ended, maybe
+		}
+		if yields {
+			free += r.bytes
+			leave = append(leave, r)
+		}
+	}
+	return leave, c.bytes <= free
+}
