@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -118,17 +117,10 @@ func appendPosition(b []byte, on *target, position *leaderboard.Ranks) []byte {
 	return strconv.AppendInt(append(b, `"position":`...), position.In(mode), 10)
 }
 
-// ProfileLookup finds what is shown of members beside their entries. It may be called concurrently.
-type ProfileLookup interface {
-	// ProfilesOf are the profiles of members in their order, nil where there is none. They may be half a minute old,
-	// except for what was put here. With an error they are those cached, however old.
-	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
-}
-
 // profileFinder finds the profiles of an answer.
 type profileFinder struct {
-	profiles ProfileLookup
-	fresh    func(period int64, r leaderboard.Revision) bool // Config.Fresh
+	rankings Rankings
+	profiles Store
 }
 
 // shownProfiles are the profiles that an answer shows beside its entries. The zero value is none.
@@ -144,7 +136,7 @@ const slowProfiles = 50 * time.Millisecond
 // looked up, those cached are shown and the state is marked stale: there may be something newer. So it is when the look-up
 // took so long that the answer is no longer the newest.
 func (l profileFinder) of(c *call, on *target, st *leaderboard.State, n int, member func(i int) string) shownProfiles {
-	return l.find(c, on.profiles, st, func() bool { return l.fresh(on.ref.ID, st.Revision) }, n, member)
+	return l.find(c, on.profiles, st, func() bool { return l.rankings.Fresh(on.ref.ID, st.Revision) }, n, member)
 }
 
 // ofEntries is of for a run of entries.
@@ -156,7 +148,7 @@ func (l profileFinder) ofEntries(c *call, on *target, st *leaderboard.State, ent
 func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) shownProfiles {
 	fresh := func() bool {
 		for i := range a.states {
-			if !l.fresh(s.refs[i].ID, a.states[i].Revision) {
+			if !l.rankings.Fresh(s.refs[i].ID, a.states[i].Revision) {
 				return false
 			}
 		}

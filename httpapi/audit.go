@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,15 +11,8 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// Audit has the records of changes.
-type Audit interface {
-	// Audit returns those that the query selects, newest first. When it stopped looking before there were as many as was asked
-	// for, more may be behind rest. ErrUnavailable.
-	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error)
-}
-
 // auditHandlers serve the records of changes.
-type auditHandlers struct{ audit Audit }
+type auditHandlers struct{ store Store }
 
 // auditJSON is a record as it is shown.
 type auditJSON struct {
@@ -65,7 +57,7 @@ func (h *auditHandlers) list(c *call) error {
 		return err
 	}
 	q.Limit = limit + 1
-	found, rest, err := h.audit.Audit(c.ctx, q)
+	found, rest, err := h.store.Audit(c.ctx, q)
 	if err != nil {
 		return err
 	}

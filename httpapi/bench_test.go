@@ -19,10 +19,11 @@ import (
 // fixed answers every query with the same shared answers, as a local copy does, and resolves one board.
 type fixed struct {
 	fixedWriter
-	board leaderboard.Board
-	ref   leaderboard.PeriodRef
-	pages map[int]*leaderboard.Page
-	one   *leaderboard.Standings
+	Rankings // what is not asked for
+	board    leaderboard.Board
+	ref      leaderboard.PeriodRef
+	pages    map[int]*leaderboard.Page
+	one      *leaderboard.Standings
 }
 
 func newFixed() *fixed {

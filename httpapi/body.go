@@ -25,7 +25,7 @@ func (c *call) decode(dst any, optional bool, may *wire.Emptiness, options ...js
 
 // bodyRule says what a route takes as its body. The zero value is a route without one.
 type bodyRule struct {
-	limit  int64                                 // bytes, if Config.MaxBody is not less
+	limit  int64                                 // bytes, if Limits.MaxBody is not less
 	charge func(elements int) leaderboard.Charge // what that many elements of its arrays count for; nil: nothing
 }
 
@@ -48,7 +48,7 @@ const (
 const readTimeout = 15 * time.Second
 
 const (
-	// bodyRate is how many bytes a second give a body more time than Config.BodyTimeout.
+	// bodyRate is how many bytes a second give a body more time than Limits.BodyTimeout.
 	bodyRate = 100 << 10
 	// bodyDelay is how much later than needed the deadline of a body may be: it is not moved for each packet.
 	bodyDelay = time.Second
@@ -58,10 +58,10 @@ const (
 	roomGrowth = 8
 )
 
-// takeBody reads the body of the request, to be given back with dropBody. It has Config.BodyTimeout, and longer only
+// takeBody reads the body of the request, to be given back with dropBody. It has Limits.BodyTimeout, and longer only
 // while bodyRate bytes a second come.
 func (c *call) takeBody() error {
-	limit := min(c.route.body.limit, c.shared.maxBody)
+	limit := min(c.route.body.limit, c.shared.limits.MaxBody)
 	if c.r.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}
@@ -74,7 +74,7 @@ func (c *call) takeBody() error {
 	c.shared.intake.begin(c.arrival)
 	body := deadlinedBody{
 		ReadCloser: http.MaxBytesReader(c.w, c.r.Body, limit), connection: connection, intake: c.shared.intake, arrival: c.arrival,
-		start: time.Now(), timeout: c.shared.bodyTimeout,
+		start: time.Now(), timeout: c.shared.limits.BodyTimeout,
 	}
 	body.extend()
 	err := c.readBody(&body, limit)
@@ -177,7 +177,7 @@ func (s *shared) releaseRoom(b []byte) {
 // can be used again, and must not wait for it for longer than takeBody would.
 func (c *call) leaveBody() {
 	if !c.bodyTaken && c.r.ContentLength != 0 {
-		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(c.shared.bodyTimeout))
+		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(c.shared.limits.BodyTimeout))
 	}
 }
 

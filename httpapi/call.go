@@ -32,7 +32,7 @@ type route struct {
 	ops        bool // not of /v1: no bound on concurrency, so that health is seen under load
 	body       bodyRule
 	mergePatch bool // the body may be application/merge-patch+json too
-	admitted   bool // by Config.Admit, before the body is read
+	admitted   bool // by Writer.Admit, before the body is read
 	// someBoards: the handler lets a key that is for some boards touch no other. Without it, and without a board in its path,
 	// the route is for keys of all boards.
 	someBoards bool
@@ -72,15 +72,12 @@ type shared struct {
 	onRequest func(Answered)
 	tracer    trace.Tracer // nil: none
 
-	keys           keyring
-	gate           quotaGate
-	intake, outgo  *transit // bodies of requests, and of answers
-	admit          func(board string, bytes int64) error
-	rejections     rejections
-	maxBody        int64
-	bodyTimeout    time.Duration
-	maxConcurrent  int64
-	requestTimeout time.Duration
+	keys          keyring
+	gate          quotaGate
+	intake, outgo *transit // bodies of requests, and of answers
+	writer        Writer
+	rejections    rejections
+	limits        Limits
 
 	inflight atomic.Int64
 	traffic  traffic
@@ -206,7 +203,7 @@ func (c *call) run() (err error) {
 		served = time.Now()
 	}
 	if !c.route.ops && !c.route.stream {
-		if c.shared.inflight.Add(1) > c.shared.maxConcurrent {
+		if c.shared.inflight.Add(1) > int64(c.shared.limits.MaxConcurrent) {
 			c.shared.inflight.Add(-1)
 			return errBusy()
 		}
@@ -216,7 +213,7 @@ func (c *call) run() (err error) {
 		c.extendDeadlines()
 	}
 	c.deadline.parent, c.deadline.caller, c.deadline.span = c.r.Context(), &c.caller, c.span
-	c.deadline.at = served.Add(c.shared.requestTimeout + c.route.extraTime)
+	c.deadline.at = served.Add(c.shared.limits.RequestTimeout + c.route.extraTime)
 	c.ctx = &c.deadline
 	defer c.deadline.end()
 	return c.route.handle(c)
@@ -346,11 +343,11 @@ func (c *call) letIn() error {
 
 // admit says why the request would be refused, whatever its body is.
 func (c *call) admit() error {
-	if c.shared.inflight.Load() >= c.shared.maxConcurrent {
+	if c.shared.inflight.Load() >= int64(c.shared.limits.MaxConcurrent) {
 		return errBusy()
 	}
 	if c.route.admitted {
-		return c.shared.admit(c.pathValue("board"), max(0, c.r.ContentLength))
+		return c.shared.writer.Admit(c.pathValue("board"), max(0, c.r.ContentLength))
 	}
 	return nil
 }
@@ -364,7 +361,7 @@ func errBusy() error {
 // that cannot (in tests) has none.
 func (c *call) extendDeadlines() {
 	ctl := http.NewResponseController(c.w)
-	until := time.Now().Add(2*c.shared.requestTimeout + c.route.extraTime)
+	until := time.Now().Add(2*c.shared.limits.RequestTimeout + c.route.extraTime)
 	_ = ctl.SetWriteDeadline(until)
 	_ = ctl.SetReadDeadline(until)
 }

@@ -1,6 +1,6 @@
 // Package httpapi is the HTTP face of the service: routes, authentication, decoding and checking of input, encoding of
 // answers, and problem+json. It holds no rule of a leaderboard and no state but a few counters and encoded pages;
-// everything it says comes through the small interfaces that stand beside the handlers that use them.
+// everything else is behind the interfaces of backend.go.
 //
 // The contract is openapi.yaml. What is served of it, /openapi.json and /docs, is made by make docs. The tests hold
 // every request and answer against it.
@@ -8,6 +8,7 @@
 // The files read in layers; each uses only those above it.
 //
 //	internal/wire                      what is sent: bodies, parameters, problems, cursors, ETags, codings
+//	backend.go, limits.go              what the API stands on, and what requests may take
 //	auth.go, router.go, transit.go     keys and scopes, patterns of paths, the memory of bodies on their way
 //	call.go                            one request: access, bounds, deadline, recovery, sending
 //	params.go, body.go, list.go        what a request says, checked; bodies on their way in; pages of lists

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,15 +20,15 @@ import (
 const (
 	// maxExport bounds one export.
 	maxExport = 15 * time.Minute
-	// minExportRate is how many entries a second a client must take on average, from Config.ExportStall on.
+	// minExportRate is how many entries a second a client must take on average, from Limits.ExportStall on.
 	minExportRate = 1000
 )
 
 // exportHandlers serve exports.
 type exportHandlers struct {
 	resolver
-	read    func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
-	stall   time.Duration // Config.ExportStall
+	store   Store
+	stall   time.Duration // Limits.ExportStall
 	permits permits
 }
 
@@ -74,7 +73,7 @@ func (h *exportHandlers) export(c *call) error {
 	defer h.permits.release()
 	defer c.setBuffers(exportBuffer)()
 	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
-	if err = h.read(c.ctx, ref, out.begin, out.entries); err == nil {
+	if err = h.store.Export(c.ctx, ref, out.begin, out.entries); err == nil {
 		err = out.end()
 	}
 	switch {

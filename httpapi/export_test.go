@@ -275,7 +275,7 @@ func TestExportEndsWithItsKey(t *testing.T) {
 			}
 			defer res.Body.Close()
 			id, _ := leaderboard.KeyIDIn(key)
-			if _, err := e.fake.keys.ChangeKey(t.Context(), id, change); err != nil {
+			if _, err := e.fake.fakeKeys.ChangeKey(t.Context(), id, change); err != nil {
 				t.Fatal(err)
 			}
 			read := make(chan error, 1)
@@ -307,8 +307,8 @@ func TestExportEndsWithItsKey(t *testing.T) {
 func TestExportStalls(t *testing.T) {
 	ended := make(chan error, 1)
 	e := newEnv(t, func(c *Config) {
-		c.ExportStall = 500 * time.Millisecond // a slow machine has to send the first part in it
-		c.Export = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+		c.Limits.ExportStall = 500 * time.Millisecond // a slow machine has to send the first part in it
+		c.Store.(*fake).exportAll = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
 			err := begin(leaderboard.State{})
 			for part := make([]leaderboard.Entry, 1000); err == nil; {
 				err = entries(part) // without end: more than the sockets keep

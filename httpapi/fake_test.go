@@ -18,7 +18,8 @@ import (
 type fake struct {
 	boards atomic.Int64 // times that one was asked for
 	*storetest.Model
-	keys *fakeKeys
+	*fakeKeys
+	audit *auditLog
 
 	mu       sync.Mutex
 	writes   int                // how often anything was changed
@@ -35,6 +36,11 @@ type fake struct {
 	health   Health
 	runGate  chan struct{} // a rebuild ends when it is closed; nil: at once
 
+	admit     func(board string, bytes int64) error // nil: everything is admitted
+	outlasted bool                                  // an answer that something slow came before is not fresh any more
+	changed   func(ctx context.Context) error       // nil: nothing ever is
+	exportAll exporting                             // nil: of the model
+
 	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
@@ -48,7 +54,7 @@ func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
 	return &fake{
-		Model: m, keys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
+		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}}, audit: &auditLog{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}
 }
@@ -278,18 +284,33 @@ func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Er
 	return out, f.wrote(err)
 }
 
-// friendsOf are the lists of the model, which knows many at once.
-type friendsOf struct {
-	*storetest.Model
-	fake *fake
-}
-
-func (f friendsOf) FriendsOf(ctx context.Context, member string) ([]string, error) {
+func (f *fake) FriendsOf(ctx context.Context, member string) ([]string, error) {
 	lists, err := f.Model.FriendsOf(ctx, []string{member})
 	if err == nil {
-		err = f.fake.enter("FriendsOf")
+		err = f.enter("FriendsOf")
 	}
 	return lists[member], err
+}
+
+func (f *fake) Audit(ctx context.Context, q leaderboard.AuditQuery) ([]leaderboard.AuditEntry, leaderboard.AuditPlace, error) {
+	return f.audit.Audit(ctx, q)
+}
+
+func (f *fake) Admit(board string, bytes int64) error {
+	if f.admit == nil {
+		return nil
+	}
+	return f.admit(board, bytes)
+}
+
+func (f *fake) Fresh(int64, leaderboard.Revision) bool { return !f.outlasted }
+
+func (f *fake) Changed(ctx context.Context, _ int64, _ leaderboard.Revision) error {
+	if f.changed == nil {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return f.changed(ctx)
 }
 
 func (f *fake) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
@@ -338,10 +359,15 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 	}, f.wrote(err)
 }
 
-// export gives the entries in parts of partSize, and fails after the first part when it is told to.
-func (f *fake) export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+type exporting func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
+
+// Export gives the entries in parts of partSize, and fails after the first part when it is told to.
+func (f *fake) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
 	if err := f.enter("Export"); err != nil {
 		return err
+	}
+	if f.exportAll != nil {
+		return f.exportAll(ctx, ref, begin, entries)
 	}
 	const partSize = 3
 	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.ModeStrict}})
@@ -373,6 +399,6 @@ func (f *fake) export(ctx context.Context, ref leaderboard.PeriodRef, begin func
 	return nil
 }
 
-func (f *fake) verify(context.Context, leaderboard.PeriodRef) (leaderboard.Verification, error) {
+func (f *fake) Verify(context.Context, leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	return f.verified, f.enter("Verify")
 }

@@ -15,8 +15,8 @@ import (
 // gives, as a client would: at once, and whenever the watch shows a change. The zero value works once ask is set. All methods
 // may be called concurrently.
 type feeds struct {
-	ask     func(ctx context.Context, key feedKey, known *event, least int64) (*event, error)
-	changed func(ctx context.Context, period int64, than leaderboard.Revision) error
+	ask      func(ctx context.Context, key feedKey, known *event, least int64) (*event, error)
+	rankings Rankings // says when a period has changed
 
 	mu    sync.Mutex
 	byKey map[feedKey]*feed
@@ -187,7 +187,7 @@ func (s *feeds) run(ctx context.Context, f *feed) {
 		idle, cancel := context.WithTimeout(ctx, feedIdle)
 		if known.period == 0 { // nobody has played in it yet
 			<-idle.Done()
-		} else if s.changed(idle, known.period, known.revision) == nil {
+		} else if s.rankings.Changed(idle, known.period, known.revision) == nil {
 			least = known.revision.Seq + 1
 		}
 		cancel()

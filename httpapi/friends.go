@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -9,25 +8,10 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// Friends keeps who is whose friend; it need not be mutual. Its methods block until MySQL has answered or ctx ends and
-// may be called concurrently. Errors: *leaderboard.RuleError, ErrUnavailable.
-type Friends interface {
-	// PutFriends makes a list the one given, durably, and returns its length; AddFriends adds to it, all or nothing.
-	PutFriends(ctx context.Context, member string, friends []string) (int, error)
-	AddFriends(ctx context.Context, member string, friends []string) (int, error)
-	// RemoveFriend takes a friend off the list; it may be none.
-	RemoveFriend(ctx context.Context, member, friend string) error
-	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
-	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
-	// FriendsOf are all friends of a member in the order of their bytes. The list may be a second old unless it was
-	// changed here. With an error it is the cached one, however old. Nobody writes to it.
-	FriendsOf(ctx context.Context, member string) ([]string, error)
-}
-
 // friendHandlers serve lists of friends, and boards among friends.
 type friendHandlers struct {
-	reader  *reader
-	friends Friends
+	reader *reader
+	store  Store
 }
 
 // friendsBody is the body of PUT and POST /v1/members/{member}/friends.
@@ -66,7 +50,7 @@ func (h *friendHandlers) put(c *call) error {
 	if err != nil {
 		return err
 	}
-	total, err := h.friends.PutFriends(c.ctx, member, friends)
+	total, err := h.store.PutFriends(c.ctx, member, friends)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -79,7 +63,7 @@ func (h *friendHandlers) add(c *call) error {
 	if err != nil {
 		return err
 	}
-	total, err := h.friends.AddFriends(c.ctx, member, friends)
+	total, err := h.store.AddFriends(c.ctx, member, friends)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -95,7 +79,7 @@ func (h *friendHandlers) remove(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	if err := h.friends.RemoveFriend(c.ctx, member, friend); err != nil {
+	if err := h.store.RemoveFriend(c.ctx, member, friend); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -118,7 +102,7 @@ func (h *friendHandlers) list(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	friends, err := h.friends.Friends(c.ctx, member, after, limit+1)
+	friends, err := h.store.Friends(c.ctx, member, after, limit+1)
 	if err != nil {
 		return err
 	}
@@ -144,7 +128,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 		return err
 	}
 	on.private = true // it tells who is whose friend, on public boards too
-	friends, missed := h.friends.FriendsOf(c.ctx, member)
+	friends, missed := h.store.FriendsOf(c.ctx, member)
 	if missed != nil && len(friends) == 0 {
 		return missed
 	}

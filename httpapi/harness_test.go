@@ -39,10 +39,8 @@ type env struct {
 func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
-		Pages:  fakePages,
-		Boards: f, Catalog: f, Rankings: f, Combined: f, Pasts: f, Records: f, Writer: f, Periods: f, Profiles: f, Friends: friendsOf{f.Model, f}, Eraser: f, Rebuilds: f, Verify: f.verify, Export: f.export,
-		Keyring: f.keys, APIKeys: f.keys,
-		HiddenMembers: f, Overview: f, Build: Build{"v1", "abc"}, Audit: &auditLog{}, Derived: f,
+		Pages:   fakePages,
+		Catalog: f, Rankings: f, Writer: f, Store: f, Refresher: f, Keyring: f, Build: Build{"v1", "abc"},
 		Health:  func(context.Context) Health { return f.health },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Keys:    []SettingsKey{{leaderboard.ScopeRead, readKey}, {leaderboard.ScopeWrite, writeKey}, {leaderboard.ScopeAdmin, adminKey}},

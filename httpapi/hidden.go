@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,21 +13,8 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// HiddenMembers hides members and shows them again. Its methods block until MySQL has answered or ctx ends and may be
-// called concurrently.
-type HiddenMembers interface {
-	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
-	// follow as after any write. The same again may change reason and actor. Errors: *leaderboard.RuleError,
-	// ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown (it has begun and will be finished, or it has not).
-	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
-	// Restore takes that back. ErrNotHidden, otherwise the errors of Hide.
-	Restore(ctx context.Context, r leaderboard.HideRequest) error
-	// Hidden lists who is hidden; ErrBoardNotFound.
-	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
-}
-
 // hiddenHandlers hide members and show them again.
-type hiddenHandlers struct{ hidden HiddenMembers }
+type hiddenHandlers struct{ store Store }
 
 // hiddenJSON is a hidden member as it is shown; without a board the hide is global.
 type hiddenJSON struct {
@@ -70,7 +56,7 @@ func (h *hiddenHandlers) hide(c *call) error {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.caller.Key)
-	hide, err := h.hidden.Hide(c.ctx, r)
+	hide, err := h.store.Hide(c.ctx, r)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -92,7 +78,7 @@ func (h *hiddenHandlers) restore(c *call) error {
 		}
 		return wire.Reject(broken.Code, broken.Detail, bad...)
 	}
-	if err := h.hidden.Restore(c.ctx, r); err != nil {
+	if err := h.store.Restore(c.ctx, r); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -120,7 +106,7 @@ func (h *hiddenHandlers) list(c *call) error {
 	}
 	limit := q.Limit
 	q.Limit++
-	hidden, err := h.hidden.Hidden(c.ctx, q)
+	hidden, err := h.store.Hidden(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -147,7 +133,7 @@ const maxToldHides = 200
 
 // whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on one of the boards; err is
 // that the member is not ranked.
-func whyAbsent(c *call, all HiddenMembers, boards []string, member string, err error) error {
+func whyAbsent(c *call, all Store, boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != leaderboard.ScopeAdmin || c.key.Limited() {
 		return err // what a key for some boards may know of it, GET /v1/hidden tells
 	}

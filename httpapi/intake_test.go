@@ -66,7 +66,7 @@ func TestUnsentBodies(t *testing.T) {
 	if more, err := strconv.Atoi(os.Getenv("LEADERBOARD_SLOW_CLIENTS")); err == nil {
 		n = more
 	}
-	e := newEnv(t, func(c *Config) { c.MaxConcurrent, c.BodyTimeout = 8, time.Minute })
+	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent, c.Limits.BodyTimeout = 8, time.Minute })
 	e.board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	before := memory()
@@ -96,7 +96,7 @@ func TestUnsentBodies(t *testing.T) {
 // TestUnaskedBodies: whoever announces a body where none is wanted, and does not send it, is answered and keeps nobody out
 // (promise G3).
 func TestUnaskedBodies(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.MaxConcurrent = 8 })
+	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent = 8 })
 	subs := make([]leaderboard.Submission, 100)
 	for i := range subs {
 		subs[i] = leaderboard.Submission{Member: fmt.Sprintf("m%d", i), Score: int64(i)}
@@ -132,7 +132,7 @@ func memory() int64 {
 
 // TestStalledBodiesGiveWay: bodies that have stopped coming leave their room to others, and hear of it.
 func TestStalledBodiesGiveWay(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.BodyMemory, c.BodyTimeout = 256<<10, time.Minute })
+	e := newEnv(t, func(c *Config) { c.Limits.BodyMemory, c.Limits.BodyTimeout = 256<<10, time.Minute })
 	e.board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	part := strings.Repeat(" ", 60<<10)
@@ -341,7 +341,7 @@ func (u unread) Read([]byte) (int, error) {
 func TestRefusedBeforeTheBody(t *testing.T) {
 	var asked []string
 	e := newEnv(t, func(c *Config) {
-		c.Admit = func(board string, bytes int64) error {
+		c.Writer.(*fake).admit = func(board string, bytes int64) error {
 			asked = append(asked, fmt.Sprint(board, bytes))
 			return &leaderboard.OverloadError{Wait: 40 * time.Second}
 		}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -12,25 +11,8 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// APIKeys keeps the keys of the database. Its methods block until MySQL has answered or ctx ends and may be called
-// concurrently. Errors: ErrKeyNotFound, ErrUnavailable, ErrOutcomeUnknown.
-type APIKeys interface {
-	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError.
-	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
-	// ChangeKey changes a key; *leaderboard.RuleError, ErrKeyRevoked.
-	ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error)
-	// RotateKey gives a key another secret; the one before is taken too for the time of the overlap. ErrKeyRevoked, ErrKeyOverlap.
-	RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error)
-	// RevokeKey ends a key for good; once more changes nothing.
-	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
-	// Key finds a key, one that was revoked too.
-	Key(ctx context.Context, id string) (leaderboard.Key, error)
-	// Keys lists up to limit keys with an id after that one, in the order of their ids.
-	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
-}
-
 // keyHandlers make, show, change and end keys.
-type keyHandlers struct{ keys APIKeys }
+type keyHandlers struct{ store Store }
 
 // keyJSON is a key as it is shown.
 type keyJSON struct {
@@ -140,7 +122,7 @@ func (h *keyHandlers) create(c *call) error {
 		return err
 	}
 	secret, hash := leaderboard.NewKeySecret(k.ID)
-	if k, err = h.keys.CreateKey(c.ctx, k, hash); err != nil {
+	if k, err = h.store.CreateKey(c.ctx, k, hash); err != nil {
 		return wire.WriteError(err)
 	}
 	c.w.Header().Set("Location", "/v1/keys/"+k.ID)
@@ -174,7 +156,7 @@ func (h *keyHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	k, err := h.keys.Key(c.ctx, id)
+	k, err := h.store.Key(c.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -198,7 +180,7 @@ func (h *keyHandlers) patch(c *call) error {
 	if err != nil {
 		return err
 	}
-	k, err := h.keys.ChangeKey(c.ctx, id, change)
+	k, err := h.store.ChangeKey(c.ctx, id, change)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -211,7 +193,7 @@ func (h *keyHandlers) revoke(c *call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.keys.RevokeKey(c.ctx, id); err != nil {
+	if _, err := h.store.RevokeKey(c.ctx, id); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -238,7 +220,7 @@ func (h *keyHandlers) rotate(c *call) error {
 		}
 	}
 	secret, hash := leaderboard.NewKeySecret(id)
-	k, err := h.keys.RotateKey(c.ctx, id, hash, overlap)
+	k, err := h.store.RotateKey(c.ctx, id, hash, overlap)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -259,7 +241,7 @@ func (h *keyHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	keys, err := h.keys.Keys(c.ctx, after, limit+1)
+	keys, err := h.store.Keys(c.ctx, after, limit+1)
 	if err != nil {
 		return err
 	}

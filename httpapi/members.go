@@ -14,29 +14,6 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// Profiles keeps what is shown of members beside their entries. Its methods block until MySQL has answered or ctx ends
-// and may be called concurrently.
-type Profiles interface {
-	ProfileLookup
-	// PutProfile sets the whole profile of a member, durably, and returns what is stored; created says whether there was
-	// none. Errors: *leaderboard.RuleError, ErrUnavailable.
-	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
-	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
-	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
-	// SearchMembers finds members; the work is bounded. ErrUnavailable.
-	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
-	// Profile is the profile of a member as it is now; ErrProfileNotFound.
-	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-}
-
-// Eraser removes members from everywhere.
-type Eraser interface {
-	// Forget removes all that is known of a member, and records who asked. It works until it is done or ctx ends, which is
-	// no error; what is left is then done without it, and the same call again goes on and tells how far it is. Errors:
-	// ErrOverloaded, ErrUnavailable.
-	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
-}
-
 // Bounds of a search.
 const (
 	defaultFound = 20
@@ -44,10 +21,7 @@ const (
 )
 
 // memberHandlers serve what is known of members: their profiles, and the erasure of all of it.
-type memberHandlers struct {
-	profiles Profiles
-	eraser   Eraser
-}
+type memberHandlers struct{ store Store }
 
 // profileBody is the body of PUT /v1/members/{member}; what is left out is empty.
 type profileBody struct {
@@ -100,7 +74,7 @@ func (h *memberHandlers) search(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	found, err := h.profiles.SearchMembers(c.ctx, q)
+	found, err := h.store.SearchMembers(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -136,7 +110,7 @@ func (h *memberHandlers) get(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	p, err := h.profiles.Profile(c.ctx, id)
+	p, err := h.store.Profile(c.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -161,7 +135,7 @@ func (h *memberHandlers) put(c *call) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	p, created, err := h.profiles.PutProfile(c.ctx, p)
+	p, created, err := h.store.PutProfile(c.ctx, p)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -198,7 +172,7 @@ func (h *memberHandlers) patch(c *call) error {
 	if err := c.decode(&body, false, nil); err != nil {
 		return err
 	}
-	p, created, err := h.profiles.PatchProfile(c.ctx, id, leaderboard.ProfilePatch{
+	p, created, err := h.store.PatchProfile(c.ctx, id, leaderboard.ProfilePatch{
 		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
 	})
 	if err != nil {
@@ -230,9 +204,9 @@ func (h *memberHandlers) erase(c *call) error {
 		return err
 	}
 	// The rest of the time is for the answer.
-	ctx, cancel := context.WithTimeout(c.ctx, c.shared.requestTimeout*4/5)
+	ctx, cancel := context.WithTimeout(c.ctx, c.shared.limits.RequestTimeout*4/5)
 	defer cancel()
-	f, err := h.eraser.Forget(ctx, id, c.caller.Key)
+	f, err := h.store.Forget(ctx, id, c.caller.Key)
 	if err != nil {
 		return err
 	}

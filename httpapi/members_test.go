@@ -232,9 +232,9 @@ func TestProfilesLate(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			for _, fresh := range []bool{false, true} {
 				e := newEnv(t, func(c *Config) {
-					c.Fresh = func(int64, leaderboard.Revision) bool { return fresh }
+					c.Rankings.(*fake).outlasted = !fresh
 					if late {
-						c.Profiles = lateProfiles{c.Profiles.(*fake)}
+						c.Store = lateProfiles{c.Store.(*fake)}
 					}
 				})
 				e.board("classic", leaderboard.Rules{}, classic()...)

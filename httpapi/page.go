@@ -9,9 +9,8 @@ import (
 type reader struct {
 	resolver
 	profileFinder
-	rankings leaderboard.Rankings
-	hidden   HiddenMembers
-	kept     keptAnswers
+	store Store
+	kept  keptAnswers
 }
 
 // top answers GET …/top: a page from the best entry, from an offset, or after a cursor.
@@ -55,7 +54,7 @@ func (h *reader) around(c *call) error {
 		Query: on.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
-		return whyAbsent(c, h.hidden, []string{on.ref.Board}, member, err)
+		return whyAbsent(c, h.store, []string{on.ref.Board}, member, err)
 	}
 	st := page.State
 	shown := h.ofEntries(c, &on, &st, page.Entries)

@@ -12,7 +12,7 @@ import (
 // pastReader serves what members have in the periods of a window.
 type pastReader struct {
 	resolver
-	pasts leaderboard.Pasts
+	rankings Rankings
 }
 
 // history answers GET …/members/{member}/history: what a member has in the latest periods of a window, the current one
@@ -45,7 +45,7 @@ func (h *pastReader) send(c *call, on *target, of wire.List, member string, befo
 	if err != nil {
 		return err
 	}
-	found, err := h.pasts.Past(c.ctx, refs, member)
+	found, err := h.rankings.Past(c.ctx, refs, member)
 	if err != nil {
 		return err
 	}

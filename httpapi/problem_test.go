@@ -155,7 +155,7 @@ func TestInternalErrorIsLogged(t *testing.T) {
 
 // TestMaxConcurrent: what is more than MaxConcurrent is refused at once; health is still seen.
 func TestMaxConcurrent(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.MaxConcurrent = 1 })
+	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent = 1 })
 	e.board("b", leaderboard.Rules{})
 	w := gateWriter{entered: make(chan struct{}), gate: make(chan struct{})}
 	e.api.handlers.scores.writer = w

@@ -24,7 +24,7 @@ func TestRejectionsTakeAShare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const body, span = 48 << 10, 10 * time.Second
-				s := &shared{maxConcurrent: 1, admit: func(string, int64) error { return &leaderboard.OverloadError{Wait: time.Second} }}
+				s := &shared{limits: Limits{MaxConcurrent: 1}, writer: &fake{admit: func(string, int64) error { return &leaderboard.OverloadError{Wait: time.Second} }}}
 				call := func(ctx context.Context) *call {
 					r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
 					r.ContentLength = body
@@ -98,11 +98,11 @@ func TestRejectionsWaitAlike(t *testing.T) {
 		ask     ask
 		refused func(*env)
 	}{
-		"no place":                      {ask{method: "GET", path: "/v1/boards/b/top"}, func(e *env) { e.api.shared.maxConcurrent = 0 }},
-		"no place, with a body":         {ranks, func(e *env) { e.api.shared.maxConcurrent = 0 }},
-		"no place, with a submission":   {scores, func(e *env) { e.api.shared.maxConcurrent = 0 }},
+		"no place":                      {ask{method: "GET", path: "/v1/boards/b/top"}, func(e *env) { e.api.shared.limits.MaxConcurrent = 0 }},
+		"no place, with a body":         {ranks, func(e *env) { e.api.shared.limits.MaxConcurrent = 0 }},
+		"no place, with a submission":   {scores, func(e *env) { e.api.shared.limits.MaxConcurrent = 0 }},
 		"no room for the body":          {ranks, func(e *env) { e.api.shared.intake.most = 0 }},
-		"no time, before the body":      {scores, func(e *env) { e.api.shared.admit = func(string, int64) error { return &leaderboard.OverloadError{} } }},
+		"no time, before the body":      {scores, func(e *env) { e.fake.admit = func(string, int64) error { return &leaderboard.OverloadError{} } }},
 		"no time, found after the body": {scores, func(e *env) { e.fake.fail["Submit"] = &leaderboard.OverloadError{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,12 +126,12 @@ func TestLetInAfterAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var room atomic.Bool
-		s := &shared{maxConcurrent: 1, admit: func(string, int64) error {
+		s := &shared{limits: Limits{MaxConcurrent: 1}, writer: &fake{admit: func(string, int64) error {
 			if room.Load() {
 				return nil
 			}
 			return &leaderboard.OverloadError{}
-		}}
+		}}}
 		s.rejections.next = time.Now().Add(100 * time.Millisecond)
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		go func() { time.Sleep(50 * time.Millisecond); room.Store(true) }()

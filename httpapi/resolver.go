@@ -1,29 +1,10 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 
 	"leaderboard"
 )
-
-// Catalog finds the period that a request is about.
-type Catalog interface {
-	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
-	// It is called for every request, so it should answer from memory. Errors: ErrBoardNotFound, ErrPeriodNotFound
-	// (also for a window that the board does not have), ErrUnavailable.
-	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
-	// Renew makes Resolve answer with what the board is at the call or later. Errors: ErrBoardNotFound, ErrUnavailable.
-	Renew(ctx context.Context, board string) error
-	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound, ErrUnavailable.
-	Board(ctx context.Context, name string) (leaderboard.Board, error)
-	// PeriodsBefore lists the periods of a board's window that begin before a moment, the latest first, at most limit, but
-	// for those in which nobody played. Errors: ErrBoardNotFound, ErrUnavailable.
-	PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)
-	// Labelled are the names of the boards that have all labels, private ones included, in the order of their bytes.
-	// Errors: ErrUnavailable, a *leaderboard.RuleError when they are too many.
-	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)
-}
 
 // resolver finds the board and the period that a request is about, and lets only those see them who may.
 type resolver struct{ catalog Catalog }

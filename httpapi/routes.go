@@ -31,26 +31,26 @@ type handlers struct {
 }
 
 func newHandlers(cfg *Config) *handlers {
-	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Profiles, cfg.Fresh}
+	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Store}
 	h := &handlers{
-		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.Overview, cfg.CheckRules},
+		boards:   boardHandlers{find, cfg.Store, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer},
-		hidden:   hiddenHandlers{cfg.HiddenMembers},
-		audit:    auditHandlers{cfg.Audit},
-		reader:   reader{resolver: find, profileFinder: profiles, rankings: cfg.Rankings, hidden: cfg.HiddenMembers},
-		past:     pastReader{find, cfg.Pasts},
-		records:  submissionHandlers{find, cfg.Records},
-		combined: combinedReader{find, profiles, cfg.Combined, cfg.HiddenMembers},
-		runs:     runHandlers{find, cfg.Boards, cfg.Rebuilds, cfg.Derived, cfg.Verify},
-		exports:  exportHandlers{find, cfg.Export, cfg.ExportStall, make(permits, cfg.MaxExports)},
-		members:  memberHandlers{cfg.Profiles, cfg.Eraser},
-		keys:     keyHandlers{cfg.APIKeys},
+		hidden:   hiddenHandlers{cfg.Store},
+		audit:    auditHandlers{cfg.Store},
+		reader:   reader{resolver: find, profileFinder: profiles, store: cfg.Store},
+		past:     pastReader{find, cfg.Rankings},
+		records:  submissionHandlers{find, cfg.Store},
+		combined: combinedReader{find, profiles, cfg.Store},
+		runs:     runHandlers{find, cfg.Store, cfg.Refresher},
+		exports:  exportHandlers{find, cfg.Store, cfg.Limits.ExportStall, make(permits, cfg.Limits.MaxExports)},
+		members:  memberHandlers{cfg.Store},
+		keys:     keyHandlers{cfg.Store},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 		manual:   newManual(),
 	}
-	h.friends = friendHandlers{&h.reader, cfg.Friends}
-	h.status = statusHandlers{cfg.Boards, cfg.Overview, cfg.Build, cfg.Health, &h.streams, time.Now()}
-	h.streams.reader, h.streams.most, h.streams.feeds.changed = &h.reader, cfg.MaxStreams, cfg.Changed
+	h.friends = friendHandlers{&h.reader, cfg.Store}
+	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, &h.streams, time.Now()}
+	h.streams.reader, h.streams.most, h.streams.feeds.rankings = &h.reader, cfg.Limits.MaxStreams, cfg.Rankings
 	return h
 }
 

@@ -12,33 +12,11 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// Rebuilds starts runs and remembers them.
-type Rebuilds interface {
-	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is RunKindFull,
-	// RunKindIncremental, or for derived boards RunKindRecompute. wait blocks until the
-	// run is finished or its ctx ends; the run goes on without a waiter.
-	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
-		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
-	// Run finds one run; ErrRunNotFound.
-	Run(ctx context.Context, id int64) (leaderboard.Run, error)
-	// Runs lists runs newest first: of one board (0: all), with an id below before (0: all).
-	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
-}
-
-// Derived knows how derived boards stand to their sources. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnavailable.
-type Derived interface {
-	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
-	// VerifySources compares the entries with those that the sources make, at one state.
-	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
-}
-
 // runHandlers serve runs, verifications, and how derived boards stand to their sources.
 type runHandlers struct {
 	resolver
-	boards   Boards
-	rebuilds Rebuilds
-	derived  Derived
-	compare  func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) // Config.Verify
+	store     Store
+	refresher Refresher
 }
 
 // maxWait bounds ?wait= of a rebuild.
@@ -111,7 +89,7 @@ func (h *runHandlers) rebuild(c *call) error {
 	if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 		return leaderboard.ErrNotDerived
 	}
-	run, finished, err := h.rebuilds.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, c.caller.Key)
+	run, finished, err := h.refresher.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, c.caller.Key)
 	if err != nil {
 		return err
 	}
@@ -152,7 +130,7 @@ func (h *runHandlers) get(c *call) error {
 	if !ok || id < 1 {
 		return leaderboard.ErrRunNotFound
 	}
-	run, err := h.rebuilds.Run(c.ctx, id)
+	run, err := h.store.Run(c.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -174,7 +152,7 @@ func (h *runHandlers) list(c *call) error {
 		if leaderboard.CheckBoardName(name) != nil {
 			return leaderboard.ErrBoardNotFound
 		}
-		b, err := h.boards.Board(c.ctx, name)
+		b, err := h.store.Board(c.ctx, name)
 		if err != nil {
 			return err
 		}
@@ -188,7 +166,7 @@ func (h *runHandlers) list(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	runs, err := h.rebuilds.Runs(c.ctx, boardID, before, limit+1)
+	runs, err := h.store.Runs(c.ctx, boardID, before, limit+1)
 	if err != nil {
 		return err
 	}
@@ -234,9 +212,9 @@ func (h *runHandlers) verify(c *call) error {
 	}
 	var v leaderboard.Verification
 	if against == "sources" {
-		v, err = h.derived.VerifySources(c.ctx, ref.Board)
+		v, err = h.store.VerifySources(c.ctx, ref.Board)
 	} else {
-		v, err = h.compare(c.ctx, ref)
+		v, err = h.refresher.Verify(c.ctx, ref)
 	}
 	if err != nil {
 		return err
@@ -276,7 +254,7 @@ func (h *runHandlers) sources(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := h.derived.Derivation(c.ctx, ref.Board)
+	d, err := h.store.Derivation(c.ctx, ref.Board)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,19 +11,6 @@ import (
 	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
 )
-
-// Writer takes submissions. Its methods return after the commit; ctx bounds only the waiting of the caller.
-type Writer interface {
-	// Submit applies the entries in order. Errors: ErrBoardNotFound, ErrKeyReused, ErrOverloaded, ErrUnavailable,
-	// ErrOutcomeUnknown.
-	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
-	// SubmitMultiBoard is Submit for entries of several boards: one transaction for all. An entry of a board that does not
-	// exist is rejected like one that breaks a rule, and so is one of a derived board.
-	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
-	// Remove removes the entry of a member. ErrNotRanked when there is none, ErrPeriodNotFound when the board has no such
-	// period, ErrPeriodClosed when the period is over and not reopened, otherwise the errors of Submit.
-	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
-}
 
 // scoreHandlers serve submissions and removals of entries.
 type scoreHandlers struct {

@@ -27,7 +27,8 @@ func New(cfg Config) *API {
 	a := &API{
 		shared: shared{
 			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer, keys: newKeyring(cfg.Keys, cfg.Keyring), gate: quotaGate{cfg.Quotas, cfg.Proxies},
-			intake: newTransit(cfg.BodyMemory, "bodies of requests take all the memory that they may"), outgo: newTransit(cfg.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
+			intake: newTransit(cfg.Limits.BodyMemory, "bodies of requests take all the memory that they may"), outgo: newTransit(cfg.Limits.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"),
+			writer: cfg.Writer, limits: cfg.Limits,
 			values: newHeaderValues("Accept-Encoding"),
 		},
 		handlers: h, unknown: nowhere(wire.CodeNotFound), wrongMethod: nowhere(wire.CodeMethod),

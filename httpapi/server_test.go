@@ -136,7 +136,7 @@ func escapeAll(s string) string {
 }
 
 func TestBodyLimits(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.MaxBody = 200 })
+	e := newEnv(t, func(c *Config) { c.Limits.MaxBody = 200 })
 	e.board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	large := `{"entries":[{"member":"` + strings.Repeat("x", 200) + `","score":1}]}`
@@ -153,7 +153,7 @@ func TestBodyLimits(t *testing.T) {
 
 // TestSlowBody: a client that does not send its body in time gets a problem, not silence.
 func TestSlowBody(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.BodyTimeout = 50 * time.Millisecond })
+	e := newEnv(t, func(c *Config) { c.Limits.BodyTimeout = 50 * time.Millisecond })
 	e.board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"

@@ -9,16 +9,6 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// Overview tells how boards stand, with few questions for all of them.
-type Overview interface {
-	// BoardHealth says how boards stand, in their order; there are at most maxStatus. What does not answer soon is done
-	// without. away: the database is known not to, so it is not asked.
-	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth
-	// KnownBoards are the boards that this server can tell of without the database, for which want is true, with names
-	// after that one, in the order of their bytes, at most limit.
-	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
-}
-
 // Build is what the program was made from.
 type Build struct{ Version, Commit string }
 
@@ -31,12 +21,11 @@ const (
 
 // statusHandlers serve how the server and its boards stand.
 type statusHandlers struct {
-	boards   Boards
-	overview Overview
-	build    Build
-	check    func(context.Context) Health
-	streams  *streamHandlers
-	started  time.Time
+	store   Store
+	build   Build
+	check   func(context.Context) Health
+	streams *streamHandlers
+	started time.Time
 }
 
 type serverJSON struct {
@@ -100,7 +89,7 @@ func (h *statusHandlers) get(c *call) error {
 		Boards []boardStatusJSON `json:"boards"`
 		Next   string            `json:"next_cursor,omitempty"`
 	}{Server: h.server(c, health, now), Boards: make([]boardStatusJSON, len(found))}
-	standing := h.overview.BoardHealth(c.ctx, found, away)
+	standing := h.store.BoardHealth(c.ctx, found, away)
 	for i := range standing {
 		if standing[i].Stale {
 			out.Server.MySQL = "away" // it has just not answered, whatever it did when its health was looked at
@@ -124,7 +113,7 @@ func (h *statusHandlers) list(c *call, after string, limit int, isAway bool) (fo
 			return nil, "", false, err
 		}
 	}
-	found = h.overview.KnownBoards(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
+	found = h.store.KnownBoards(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
 	if len(found) > limit {
 		found, next = found[:limit], found[limit-1].Name
 	}
@@ -136,7 +125,7 @@ func (h *statusHandlers) listed(c *call, after string, limit int) (found []leade
 	defer cancel()
 	size := limit + 1
 	for range maxScan {
-		boards, err := h.boards.BoardsLabelled(ctx, nil, after, size)
+		boards, err := h.store.BoardsLabelled(ctx, nil, after, size)
 		if err != nil {
 			return nil, "", err
 		}

@@ -31,7 +31,7 @@ type streamEnv struct {
 func newStreamEnv(t *testing.T, change ...func(*Config)) *streamEnv {
 	e := &streamEnv{changed: make(chan struct{})}
 	watch := func(c *Config) {
-		c.Changed = func(ctx context.Context, _ int64, _ leaderboard.Revision) error {
+		c.Rankings.(*fake).changed = func(ctx context.Context) error {
 			e.mu.Lock()
 			changed := e.changed
 			e.mu.Unlock()
@@ -249,7 +249,7 @@ func TestStreamsShare(t *testing.T) {
 // TestStreamRejections: what is wrong is told before a stream begins.
 func TestStreamRejections(t *testing.T) {
 	t.Parallel()
-	e := newStreamEnv(t, func(c *Config) { c.MaxStreams = 1 })
+	e := newStreamEnv(t, func(c *Config) { c.Limits.MaxStreams = 1 })
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
 	e.board("secret-board", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	for path, want := range map[string]int{
@@ -315,7 +315,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			for _, next := range streams {
 				page(t, next, 1)
 			}
-			if _, err := e.fake.keys.change(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
+			if _, err := e.fake.fakeKeys.change(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			for i, next := range streams { // a comment, which comes after 15 s, would be too late
@@ -342,20 +342,20 @@ func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
 		id, _ := leaderboard.KeyIDIn(key)
 		next := e.open(key, "/v1/boards/b/stream")
 		page(t, next, 1)
-		e.fake.keys.mu.Lock()
-		e.fake.keys.fails, e.fake.keys.found = err, 0
-		e.fake.keys.mu.Unlock()
+		e.fake.fakeKeys.mu.Lock()
+		e.fake.fakeKeys.fails, e.fake.fakeKeys.found = err, 0
+		e.fake.fakeKeys.mu.Unlock()
 		eventually(t, "its key was looked at twice", func() bool {
-			e.fake.keys.mu.Lock()
-			defer e.fake.keys.mu.Unlock()
-			return e.fake.keys.found >= 2
+			e.fake.fakeKeys.mu.Lock()
+			defer e.fake.fakeKeys.mu.Unlock()
+			return e.fake.fakeKeys.found >= 2
 		})
 		e.submit("b", "m2", 2)
 		page(t, next, 2)
-		e.fake.keys.mu.Lock()
-		e.fake.keys.fails = nil
-		e.fake.keys.mu.Unlock()
-		if _, err := e.fake.keys.RevokeKey(t.Context(), id); err != nil {
+		e.fake.fakeKeys.mu.Lock()
+		e.fake.fakeKeys.fails = nil
+		e.fake.fakeKeys.mu.Unlock()
+		if _, err := e.fake.fakeKeys.RevokeKey(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		for s, ok := next(); s.event != "gone"; s, ok = next() {
@@ -456,7 +456,7 @@ func TestStreamsCounted(t *testing.T) {
 // TestStreamsOfOneCaller: one caller cannot take all streams, unless there is no telling callers apart.
 func TestStreamsOfOneCaller(t *testing.T) {
 	t.Parallel()
-	e := newStreamEnv(t, func(c *Config) { c.MaxStreams = 16 })
+	e := newStreamEnv(t, func(c *Config) { c.Limits.MaxStreams = 16 })
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
 	for range 2 {
 		page(t, e.open(readKey, "/v1/boards/b/stream"), 1)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -11,16 +10,10 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// SubmissionRecords finds what is recorded of submissions.
-type SubmissionRecords interface {
-	// Submissions are those of a member to a board, newest first. Errors: ErrUnavailable.
-	Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error)
-}
-
 // submissionHandlers serve records of submissions.
 type submissionHandlers struct {
 	resolver
-	records SubmissionRecords
+	store Store
 }
 
 // submissionJSON is a record as it is shown.
@@ -67,7 +60,7 @@ func (h *submissionHandlers) list(c *call) error {
 	if cursor != "" && !afterRecord(of, cursor, &q) {
 		return wire.Malformed(wire.BadCursor())
 	}
-	found, err := h.records.Submissions(c.ctx, q)
+	found, err := h.store.Submissions(c.ctx, q)
 	if err != nil {
 		return err
 	}

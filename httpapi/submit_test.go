@@ -107,6 +107,8 @@ func TestSeqsOfWindows(t *testing.T) {
 
 type fixedWriter struct{ receipt leaderboard.Receipt }
 
+func (fixedWriter) Admit(string, int64) error { return nil }
+
 func (w fixedWriter) Submit(context.Context, leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	return w.receipt, nil
 }
@@ -140,7 +142,7 @@ func TestRemove(t *testing.T) {
 
 // TestImpatientWrite: whoever stops waiting for a write does not know its outcome.
 func TestImpatientWrite(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.RequestTimeout = 10 * time.Millisecond })
+	e := newEnv(t, func(c *Config) { c.Limits.RequestTimeout = 10 * time.Millisecond })
 	e.board("b", leaderboard.Rules{})
 	e.api.handlers.scores.writer = stuckWriter{}
 	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).wantProblem(503, "outcome-unknown")
@@ -149,6 +151,8 @@ func TestImpatientWrite(t *testing.T) {
 }
 
 type stuckWriter struct{}
+
+func (stuckWriter) Admit(string, int64) error { return nil }
 
 func (stuckWriter) Submit(ctx context.Context, _ leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	<-ctx.Done()

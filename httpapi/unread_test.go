@@ -99,7 +99,7 @@ func TestBuffers(t *testing.T) {
 	t.Parallel()
 	exported := make(chan bool)
 	e := newEnv(t, func(c *Config) {
-		c.Export = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
+		c.Store.(*fake).exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
 			defer func() { <-exported }()
 			return begin(leaderboard.State{})
 		}
@@ -154,7 +154,7 @@ func TestBuffers(t *testing.T) {
 // time gives way to another, whose client notices nothing. What was written is told whether there is room or not.
 func TestUnreadAnswersGiveWay(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, func(c *Config) { c.AnswerMemory = 1 << 20 })
+	e := newEnv(t, func(c *Config) { c.Limits.AnswerMemory = 1 << 20 })
 	entries := make([]leaderboard.Submission, leaderboard.MaxLimit)
 	for i := range entries {
 		entries[i] = leaderboard.Submission{Member: fmt.Sprintf("%064d", i), Score: int64(i)}

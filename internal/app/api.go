@@ -12,14 +12,12 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
-	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/pages"
 	"leaderboard/quota"
-	"leaderboard/rank"
 	"leaderboard/store"
 )
 
@@ -95,22 +93,20 @@ func (a *App) wireAPI() error {
 	if err != nil {
 		return fmt.Errorf("load the pages: %w", err)
 	}
-	cfg := httpapi.Config{
-		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Records: a.store, Writer: a.store, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
-		Profiles: a.people, Friends: a.people, Eraser: a.people,
-		Rebuilds: rebuilds{a.store, a.refresher}, Derived: gated{a.store, a.gate, a.catalog}, Verify: a.verify, Export: a.export, Health: a.health.now, CheckRules: checkRules,
-		HiddenMembers: a.store, Audit: a.store, Fresh: a.fresh, Changed: a.feed.Changed, MaxStreams: a.cfg.MaxStreams,
-		OnRequest: a.onRequest, Logger: a.log,
-	}
-	cfg.Tracer = a.traces.requests()
-	if a.cfg.MySQLMaxConns < 32 {
-		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
-	}
 	build := ReadBuildInfo()
-	cfg.Build, cfg.Overview = httpapi.Build{Version: build.Version, Commit: build.Commit}, overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
-	cfg.Keys, cfg.Keyring, cfg.APIKeys = a.cfg.Keys, a.keys, apiKeys{a.store, a.keys}
-	cfg.Quotas, cfg.Proxies = a.quotas, a.cfg.TrustedProxies.Networks
-	cfg.CORSOrigins = a.cfg.CORSOrigins
+	status := overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
+	cfg := httpapi.Config{
+		Catalog: a.catalog, Rankings: rankings{a.reader, a.combined, a.pasts, a.feed}, Writer: a.store,
+		Store:     backend{a.people, status, a.catalog, a.listings, a.keys, a.log, a.gate},
+		Refresher: refreshing{a.refresher, a.store, a.copies},
+		Build:     httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
+		Keys: a.cfg.Keys, Keyring: a.keys, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
+		OnRequest: a.onRequest, Tracer: a.traces.requests(), Logger: a.log,
+		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams},
+	}
+	if a.cfg.MySQLMaxConns < 32 {
+		cfg.Limits.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
+	}
 	cfg.Pages = site.Handler
 	if a.cfg.PublicMetrics {
 		cfg.Metrics = a.metrics.handler()
@@ -118,10 +114,6 @@ func (a *App) wireAPI() error {
 	a.api = httpapi.New(cfg)
 	a.metrics.watchStreams(a.api.Streams)
 	return nil
-}
-
-func (a *App) fresh(period int64, r leaderboard.Revision) bool {
-	return a.feed.Judge(period, r) == feed.VerdictFresh
 }
 
 // onRequest counts a request, and logs it at debug: by its route, for members' ids are nobody's business. The probes of
@@ -171,58 +163,6 @@ func (a *App) opsHandler() http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		mux.ServeHTTP(w, r)
 	})
-}
-
-// boards is the store, and makes the catalog forget what this process has changed, and other processes not find it in Redis.
-type boards struct {
-	*store.Store
-	catalog  *cache.Catalog
-	listings *topn.Listings // nil without Redis
-	log      *slog.Logger
-	gate     gate
-}
-
-func (b boards) Board(ctx context.Context, name string) (board leaderboard.Board, err error) {
-	if _, err := b.catalog.Board(ctx, name); errors.Is(err, leaderboard.ErrBoardNotFound) { // which is known without a question
-		return board, err
-	}
-	err = b.gate(ctx, func(ctx context.Context) error { board, err = b.Store.Board(ctx, name); return err })
-	return board, err
-}
-
-func (b boards) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) (list []leaderboard.Board, err error) {
-	err = b.gate(ctx, func(ctx context.Context) error {
-		list, err = b.Store.BoardsLabelled(ctx, labels, after, limit)
-		return err
-	})
-	return list, err
-}
-
-func (b boards) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
-	defer b.catalog.Forget(name)
-	board, created, err := b.Store.ChangeBoard(ctx, name, change)
-	if err == nil && b.listings != nil {
-		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Changed(ctx, &board) })
-	}
-	return board, created, err
-}
-
-func (b boards) DeleteBoard(ctx context.Context, name string) error {
-	defer b.catalog.Forget(name)
-	err := b.Store.DeleteBoard(ctx, name)
-	if err == nil && b.listings != nil {
-		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Deleted(ctx, name) })
-	}
-	return err
-}
-
-// outdated tells Redis what becomes of a board, at best effort.
-func (b boards) outdated(ctx context.Context, name string, tell func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisHealthLimit)
-	defer cancel()
-	if err := tell(ctx); err != nil {
-		b.log.WarnContext(ctx, "a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
-	}
 }
 
 // wireHealth makes what answers /readyz.
@@ -278,35 +218,3 @@ const errReadOnly = httpapi.Reason("the server is read-only: it is not the prima
 const errOtherServer = httpapi.Reason("connections lead to more than one server, or to another one since a moment ago")
 
 const errUnchecked = httpapi.Reason("it is not known yet whether the server is safe to use")
-
-// verify compares the Redis copy of a period with MySQL. Without Redis there is no copy that could be wrong.
-func (a *App) verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) {
-	if a.copies == nil {
-		period, err := a.store.Period(ctx, ref.ID)
-		return leaderboard.Verification{Equal: err == nil, Seq: period.LastSeq, Total: period.EntryCount, Detail: leaderboard.NoCopy}, err
-	}
-	v, err := a.copies.Verify(ctx, ref)
-	if errors.Is(err, topn.ErrAway) {
-		err = fmt.Errorf("%w: %w", errRedisAway, err)
-	}
-	return v, err
-}
-
-const errRedisAway = httpapi.Reason("Redis does not answer, so nobody can tell what the copy holds.")
-
-// export reads all entries of a period in one state.
-func (a *App) export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
-	codec := rank.CodecOf(ref.Rules)
-	var part []leaderboard.Entry
-	return a.store.Export(ctx, ref, begin, func(keys []rank.Key) error {
-		part = part[:0]
-		for _, key := range keys {
-			e, err := codec.Entry(key)
-			if err != nil {
-				return err
-			}
-			part = append(part, e)
-		}
-		return entries(part)
-	})
-}

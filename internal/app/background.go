@@ -284,17 +284,3 @@ func (a *App) stopRefreshes(ctx context.Context) error {
 	}
 	return err
 }
-
-// rebuilds is the refresher and the history of its runs as the API sees them.
-type rebuilds struct {
-	*store.Store // Run and Runs
-	refresher    *refresher.Refresher
-}
-
-func (r rebuilds) Start(
-	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
-) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
-	return r.refresher.Start(ctx, refresher.Request{
-		Ref: ref, Kind: kind, Reason: reason, Actor: actor, RequestID: leaderboard.CallerOf(ctx).RequestID, Span: trace.From(ctx),
-	})
-}

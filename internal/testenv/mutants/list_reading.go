@@ -198,7 +198,7 @@ func ofServing() []mutant {
 		},
 		{
 			"G3", "a body may have any length", "httpapi/body.go",
-			`limit := min(c.route.body.limit, c.shared.maxBody)`, `limit := int64(1 << 40)`, "httpapi TestBodyLimits",
+			`limit := min(c.route.body.limit, c.shared.limits.MaxBody)`, `limit := int64(1 << 40)`, "httpapi TestBodyLimits",
 		},
 		{
 			"G3", "the place of each value in a body is looked up", "httpapi/internal/wire/decode.go",

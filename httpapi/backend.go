@@ -1,0 +1,159 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"leaderboard"
+)
+
+// What the API stands on. All methods may be called concurrently, and block until they have an answer or ctx ends. Any of
+// them may fail with ErrUnavailable or ErrOverloaded.
+
+// Catalog finds the period that a request is about. It is called for every request, so it answers from memory.
+type Catalog interface {
+	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
+	// Errors: ErrBoardNotFound, ErrPeriodNotFound (also for a window that the board does not have).
+	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
+	// Renew makes Resolve answer with what the board is at the call or later. Errors: ErrBoardNotFound.
+	Renew(ctx context.Context, board string) error
+	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound.
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// PeriodsBefore lists the periods of a board's window that begin before a moment and have a row, the latest first, at
+	// most limit. Errors: ErrBoardNotFound.
+	PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)
+	// Labelled returns the names of the boards that have all labels, private ones included, in the order of their bytes.
+	// Errors: a *leaderboard.RuleError when they are too many.
+	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)
+}
+
+// Rankings answers questions about the entries of periods.
+type Rankings interface {
+	leaderboard.Rankings
+	leaderboard.CombinedRankings
+	leaderboard.Pasts
+	// Fresh reports whether an answer about a period may still go out, after something slow came between. It never blocks.
+	Fresh(period int64, r leaderboard.Revision) bool
+	// Changed blocks until a period has something newer than a revision, or is gone. It ends with ctx, with an error.
+	Changed(ctx context.Context, period int64, than leaderboard.Revision) error
+}
+
+// Writer writes entries.
+type Writer interface {
+	// Admit reports whether a submission of about so many bytes for a board ("": for several boards) would be refused now,
+	// so that its body need not be read: nil, or the ErrOverloaded or ErrUnavailable of Submit. It reserves nothing, never
+	// blocks and costs next to nothing.
+	Admit(board string, bytes int64) error
+	// Submit applies the entries in order. Errors: ErrBoardNotFound, ErrKeyReused, ErrOutcomeUnknown.
+	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
+	// SubmitMultiBoard is Submit for entries of several boards: one transaction for all. An entry of a board that does not
+	// exist is rejected like one that breaks a rule, and so is one of a derived board.
+	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
+	// Remove removes the entry of a member. ErrNotRanked when there is none, ErrPeriodNotFound when the board has no such
+	// period, ErrPeriodClosed when the period is over and not reopened, otherwise the errors of Submit.
+	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
+}
+
+// Store keeps everything besides entries: what it returns is what the database has, and what it changes is durable.
+type Store interface {
+	// ChangeBoard creates a board or changes its rules to what change makes of it; the same rules twice change nothing.
+	// Nobody else changes the board meanwhile; change may be called again, and its errors come back. Others:
+	// *leaderboard.RuleError, *leaderboard.ConflictError.
+	ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error)
+	// Board finds one board; ErrBoardNotFound.
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// BoardsLabelled lists up to limit boards that have all labels, with names after that one, in the order of their bytes.
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
+	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
+	DeleteBoard(ctx context.Context, name string) error
+	// Periods lists the periods of a board, newest first: those with an id below before (0: all), in window ("": any).
+	Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
+	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order, best
+	// first, in parts of at most 1,000. An error of either ends the export and is returned as it is; ErrPeriodNotFound.
+	Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
+
+	// BoardHealth returns how boards stand, in their order, with few questions for all of them; there are at most maxStatus.
+	// What does not answer soon is left out. away: the database is known not to answer, so it is not asked.
+	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth
+	// KnownBoards returns the boards that this server knows without the database and for which want is true, with names
+	// after that one, in the order of their bytes, at most limit.
+	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
+
+	// Derivation returns how a derived board stands to its sources. ErrBoardNotFound, ErrNotDerived.
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	// VerifySources compares the entries of a derived board with those that the sources make, at one state. Errors as of
+	// Derivation.
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
+	// Run finds one run; ErrRunNotFound.
+	Run(ctx context.Context, id int64) (leaderboard.Run, error)
+	// Runs lists runs newest first: of one board (0: all), with an id below before (0: all).
+	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
+	// Submissions returns those of a member to a board that were recorded, newest first.
+	Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error)
+	// Audit returns the records that the query selects, newest first. When it stopped looking before there were as many as
+	// the limit, more may be behind rest.
+	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error)
+
+	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
+	// follow as after any write. The same again may change reason and actor. Errors: *leaderboard.RuleError,
+	// ErrBoardNotFound, ErrOutcomeUnknown (it has begun and will be finished, or it has not).
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
+	// Restore takes that back. ErrNotHidden, otherwise the errors of Hide.
+	Restore(ctx context.Context, r leaderboard.HideRequest) error
+	// Hidden lists the hidden members; ErrBoardNotFound.
+	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
+
+	// Profile is the profile of a member as it is now; ErrProfileNotFound.
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	// ProfilesOf returns the profiles of members in their order, nil where there is none. They may be half a minute old,
+	// except for what was changed here. With an error they are those cached, however old.
+	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+	// PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none.
+	// Errors: *leaderboard.RuleError.
+	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
+	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
+	// SearchMembers finds members; the work is bounded.
+	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	// Forget removes all that is known of a member, and records the actor. It works until it is done or ctx ends, which is
+	// no error; what is left is then done without it, and the same call again goes on and tells how far it is.
+	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
+
+	// PutFriends makes a list the one given and returns its length; AddFriends adds to it, all or nothing. Errors of both:
+	// *leaderboard.RuleError.
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	// RemoveFriend takes a friend off the list; it may not be on it.
+	RemoveFriend(ctx context.Context, member, friend string) error
+	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	// FriendsOf returns all friends of a member in the order of their bytes. The list may be a second old unless it was
+	// changed here. With an error it is the cached one, however old. It must not be changed.
+	FriendsOf(ctx context.Context, member string) ([]string, error)
+
+	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError. This and all that changes keys
+	// records the caller.
+	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
+	// ChangeKey changes a key; *leaderboard.RuleError, ErrKeyRevoked, ErrKeyNotFound.
+	ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error)
+	// RotateKey gives a key another secret; the one before is taken too for the time of the overlap. ErrKeyRevoked,
+	// ErrKeyOverlap, ErrKeyNotFound.
+	RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error)
+	// RevokeKey ends a key for good; once more changes nothing. ErrKeyNotFound.
+	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
+	// Key finds a key, one that was revoked too; ErrKeyNotFound.
+	Key(ctx context.Context, id string) (leaderboard.Key, error)
+	// Keys lists up to limit keys with an id after that one, in the order of their ids.
+	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
+}
+
+// Refresher works on the copies of periods.
+type Refresher interface {
+	// Start begins a run, or joins one that was requested already, and returns at once with its id. kind is RunKindFull,
+	// RunKindIncremental, or for derived boards RunKindRecompute. wait blocks until the run is finished or its ctx ends; the
+	// run goes on without a waiter.
+	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
+		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
+	// Verify compares the Redis copy of a period with the database at one seq.
+	Verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
+}

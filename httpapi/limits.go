@@ -1,0 +1,33 @@
+package httpapi
+
+import (
+	"cmp"
+	"time"
+)
+
+// Limits bound what requests may take. What is 0 has its default.
+type Limits struct {
+	MaxBody        int64         // bytes of a request body, default 1 MiB; some routes take less
+	BodyMemory     int64         // bytes that bodies of requests on their way in may take, default 64 MiB
+	AnswerMemory   int64         // bytes that answers may take that clients have not taken yet, default 64 MiB; beyond: 503 overloaded
+	BodyTimeout    time.Duration // for a body to come, longer only while it comes at a least rate; default 5s
+	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
+	MaxStreams     int           // streams that are open at once, default 4096; beyond: 503 overloaded
+	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
+	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
+	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		MaxBody:        cmp.Or(l.MaxBody, 1<<20),
+		BodyMemory:     cmp.Or(l.BodyMemory, 64<<20),
+		AnswerMemory:   cmp.Or(l.AnswerMemory, 64<<20),
+		BodyTimeout:    cmp.Or(l.BodyTimeout, 5*time.Second),
+		MaxConcurrent:  cmp.Or(l.MaxConcurrent, 4096),
+		MaxStreams:     cmp.Or(l.MaxStreams, 4096),
+		MaxExports:     cmp.Or(l.MaxExports, 2),
+		ExportStall:    cmp.Or(l.ExportStall, 30*time.Second),
+		RequestTimeout: cmp.Or(l.RequestTimeout, 10*time.Second),
+	}
+}

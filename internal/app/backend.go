@@ -1,0 +1,179 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/cache/feed"
+	"leaderboard/cache/keyring"
+	"leaderboard/cache/topn"
+	"leaderboard/httpapi"
+	"leaderboard/internal/trace"
+	"leaderboard/rank"
+	"leaderboard/refresher"
+	"leaderboard/store"
+)
+
+// rankings implements httpapi.Rankings.
+type rankings struct {
+	*cache.Reader
+	*cache.Combiner
+	*cache.Pasts
+	feed *feed.Feed
+}
+
+// Fresh reports what the feed knows now.
+func (r rankings) Fresh(period int64, at leaderboard.Revision) bool {
+	return r.feed.Judge(period, at) == feed.VerdictFresh
+}
+
+// Changed implements httpapi.Rankings.
+func (r rankings) Changed(ctx context.Context, period int64, than leaderboard.Revision) error {
+	return r.feed.Changed(ctx, period, than)
+}
+
+// backend implements httpapi.Store: it is the store, and what this process knows follows the changes that it makes itself.
+// Questions that anybody may ask and no copy answers pass the gate.
+type backend struct {
+	people
+	overview
+	catalog  *cache.Catalog
+	listings *topn.Listings // nil without Redis
+	ring     *keyring.Ring
+	log      *slog.Logger
+	gate     gate
+}
+
+func (b backend) Board(ctx context.Context, name string) (board leaderboard.Board, err error) {
+	if _, err := b.catalog.Board(ctx, name); errors.Is(err, leaderboard.ErrBoardNotFound) { // which is known without a question
+		return board, err
+	}
+	err = b.gate(ctx, func(ctx context.Context) error { board, err = b.Store.Board(ctx, name); return err })
+	return board, err
+}
+
+func (b backend) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) (list []leaderboard.Board, err error) {
+	err = b.gate(ctx, func(ctx context.Context) error {
+		list, err = b.Store.BoardsLabelled(ctx, labels, after, limit)
+		return err
+	})
+	return list, err
+}
+
+func (b backend) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
+	defer b.catalog.Forget(name)
+	board, created, err := b.Store.ChangeBoard(ctx, name, change)
+	if err == nil && b.listings != nil {
+		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Changed(ctx, &board) })
+	}
+	return board, created, err
+}
+
+func (b backend) DeleteBoard(ctx context.Context, name string) error {
+	defer b.catalog.Forget(name)
+	err := b.Store.DeleteBoard(ctx, name)
+	if err == nil && b.listings != nil {
+		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Deleted(ctx, name) })
+	}
+	return err
+}
+
+// outdated tells Redis what becomes of a board, at best effort.
+func (b backend) outdated(ctx context.Context, name string, tell func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisHealthLimit)
+	defer cancel()
+	if err := tell(ctx); err != nil {
+		b.log.WarnContext(ctx, "a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
+	}
+}
+
+func (b backend) Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) (list []leaderboard.Period, err error) {
+	err = b.gate(ctx, func(ctx context.Context) error {
+		list, err = b.Store.Periods(ctx, boardID, window, before, limit)
+		return err
+	})
+	return list, err
+}
+
+func (b backend) Derivation(ctx context.Context, board string) (d leaderboard.Derivation, err error) {
+	if _, err := b.catalog.Board(ctx, board); errors.Is(err, leaderboard.ErrBoardNotFound) {
+		return d, err
+	}
+	err = b.gate(ctx, func(ctx context.Context) error { d, err = b.Store.Derivation(ctx, board); return err })
+	return d, err
+}
+
+// known returns a key once this process knows it. Elsewhere, and here when that fails, it is known within a second.
+func (b backend) known(ctx context.Context, key leaderboard.Key, err error) (leaderboard.Key, error) {
+	if err == nil {
+		_ = b.ring.Renew(ctx)
+	}
+	return key, err
+}
+
+func (b backend) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
+	key, err := b.Store.ChangeKey(ctx, id, change)
+	return b.known(ctx, key, err)
+}
+
+func (b backend) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
+	key, err := b.Store.RotateKey(ctx, id, hash, overlap)
+	return b.known(ctx, key, err)
+}
+
+func (b backend) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
+	key, err := b.Store.RevokeKey(ctx, id)
+	return b.known(ctx, key, err)
+}
+
+// Export reads all entries of a period in one state.
+func (b backend) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+	codec := rank.CodecOf(ref.Rules)
+	var part []leaderboard.Entry
+	return b.Store.Export(ctx, ref, begin, func(keys []rank.Key) error {
+		part = part[:0]
+		for _, key := range keys {
+			e, err := codec.Entry(key)
+			if err != nil {
+				return err
+			}
+			part = append(part, e)
+		}
+		return entries(part)
+	})
+}
+
+// refreshing implements httpapi.Refresher.
+type refreshing struct {
+	refresher *refresher.Refresher
+	store     *store.Store
+	copies    *topn.Copies // nil without Redis
+}
+
+func (r refreshing) Start(
+	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
+) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
+	return r.refresher.Start(ctx, refresher.Request{
+		Ref: ref, Kind: kind, Reason: reason, Actor: actor, RequestID: leaderboard.CallerOf(ctx).RequestID, Span: trace.From(ctx),
+	})
+}
+
+// Verify compares the Redis copy of a period with MySQL. Without Redis there is no copy that could be wrong.
+func (r refreshing) Verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) {
+	if r.copies == nil {
+		period, err := r.store.Period(ctx, ref.ID)
+		return leaderboard.Verification{Equal: err == nil, Seq: period.LastSeq, Total: period.EntryCount, Detail: leaderboard.NoCopy}, err
+	}
+	v, err := r.copies.Verify(ctx, ref)
+	if errors.Is(err, topn.ErrAway) {
+		err = fmt.Errorf("%w: %w", errRedisAway, err)
+	}
+	return v, err
+}
+
+const errRedisAway = httpapi.Reason("Redis does not answer, so nobody can tell what the copy holds.")
