@@ -82,7 +82,7 @@ type Rules struct {
 	Labels Labels `json:"labels,omitempty"`
 	// StrictIDs rejects submissions for members whose ids are not printable ASCII.
 	StrictIDs bool `json:"strict_ids,omitzero"`
-	// Resident tells whether servers keep its periods whole in memory.
+	// Resident says which periods servers keep whole in memory.
 	Resident Resident `json:"resident,omitempty"`
 	// Record tells which submissions are recorded.
 	Record Record `json:"record,omitempty"`

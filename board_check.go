@@ -43,13 +43,13 @@ func (r *Rules) Check() error {
 	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
 }
 
-// UnknownWord returns the first rule, as a JSON pointer, that is none of the words that it may be; "" when there is none.
+// UnknownWord returns the first rule, as a JSON pointer, whose value is not one of its words; "" when all are.
 func (r *Rules) UnknownWord() (first string) {
 	r.checkWords(func(pointer, _ string, _ ...any) { first = cmp.Or(first, pointer) })
 	return first
 }
 
-// checkWords reports words that are none of those that a rule may have.
+// checkWords reports rules whose value is not one of their words.
 func (r *Rules) checkWords(fail failFunc) {
 	checkOneOf(fail, "/order", r.Order, OrderDesc, OrderAsc)
 	checkOneOf(fail, "/policy", r.Policy, PolicyBest, PolicyLatest, PolicySum)

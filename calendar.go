@@ -215,7 +215,7 @@ type Calendar struct {
 	seasons []SeasonRule
 }
 
-// At returns the period of w that the moment t lies in, false when there is none: between seasons.
+// At returns the period of w that the moment t lies in, false between seasons.
 func (c Calendar) At(w Window, t Micros) (Span, bool) {
 	if w != WindowSeason {
 		return w.SpanAt(t, c.zone), true
@@ -224,7 +224,7 @@ func (c Calendar) At(w Window, t Micros) (Span, bool) {
 	return span, ok && t < span.EndsAt
 }
 
-// Latest returns the period of w that began last at the moment t, false when there is none: before the first season.
+// Latest returns the period of w that began last at the moment t, false before the first season.
 func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 	if w != WindowSeason {
 		return w.SpanAt(t, c.zone), true
@@ -267,7 +267,7 @@ func (c Calendar) turn(w Window, t Micros) (from, until Micros) {
 	return from, until
 }
 
-// Before returns the period of w ahead of the one that begins at start, false when there is none.
+// Before returns the period of w ahead of the one that begins at start, false for the first.
 func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	if w == WindowAllTime || start <= MinTime {
 		return Span{}, false

@@ -20,7 +20,7 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 	rules, bad := leaderboard.Rules{}.WithDefaults(), leaderboard.Rules{Order: "up"}.WithDefaults()
 	derived := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "a"}}}}
 	ordinary := func(string) (leaderboard.SourceBoard, bool) { return leaderboard.SourceBoard{}, false }
-	profile, nobody := leaderboard.Profile{Member: "m"}, leaderboard.Profile{}
+	profile, nameless := leaderboard.Profile{Member: "m"}, leaderboard.Profile{}
 	hide, restore := leaderboard.HideRequest{Member: "m", Reason: "r"}, leaderboard.HideRequest{}
 	combined := []leaderboard.PeriodRef{{Board: "a", Rules: &rules}}
 	fields := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 8}}}
@@ -45,7 +45,7 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 		"Rules.Apply":              {apply("m"), apply("")},
 		"HideRequest.Check":        {hide.Check(), restore.Check()},
 		"HideRequest.CheckRestore": {hide.CheckRestore(), restore.CheckRestore()},
-		"Profile.Check":            {profile.Check(), nobody.Check()},
+		"Profile.Check":            {profile.Check(), nameless.Check()},
 		"ParseAttributes":          {second(leaderboard.ParseAttributes(nil)), second(leaderboard.ParseAttributes([]byte("[]")))},
 		"Tiebreak.Pack":            {second(fields.Pack(map[string]int64{"level": 1})), second(fields.Pack(nil))},
 		"Tiebreak.Resolve":         {second(fields.Resolve(nil, map[string]int64{"level": 1}, nil)), second(fields.Resolve(nil, nil, nil))},
@@ -71,7 +71,7 @@ func TestChecks(t *testing.T) {
 }
 
 // concreteErrors returns the exported functions that may return a type of errors: they make one, and never return nil
-// in its place, or take one out of an error, which nobody passes on.
+// in its place, or take one out of an error, which is not passed on.
 func concreteErrors() []string {
 	return []string{"AsRule", "In", "NoBoard", "NotToDerived", "SeasonConflict"}
 }

@@ -155,7 +155,7 @@ type SourceBoard struct {
 	Derived     bool // it is derived itself, so it cannot be a source
 }
 
-// FindSource finds the board of a source by its name, false when there is none.
+// FindSource finds the board of a source by its name, false for an unknown one.
 type FindSource func(board string) (SourceBoard, bool)
 
 // Spans returns the sources at the moment now, in the order of From and, with Last, from the current period backwards.

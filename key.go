@@ -82,8 +82,8 @@ type Key struct {
 	UpdatedTime Micros // of the last change but for uses
 	LastUsed    Micros // to the minute, 0: never
 	RevokedAt   Micros // 0: it was not
-	// PreviousUntil is the end of the overlap, until which the secret before the last rotation is valid too; 0: there
-	// is none.
+	// PreviousUntil is the end of the overlap, until which the secret before the last rotation is valid too; 0:
+	// no overlap.
 	PreviousUntil Micros
 }
 

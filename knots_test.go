@@ -211,7 +211,7 @@ func (c *checker) leansOf(dir string, files []*ast.File) leans {
 	return found
 }
 
-// isLocal says whether a name is one of a function, so that no other file can use it.
+// isLocal reports whether a name is one of a function, so that no other file can use it.
 func isLocal(object types.Object) bool {
 	v, ok := object.(*types.Var)
 	return ok && !v.IsField() && v.Parent() != v.Pkg().Scope()

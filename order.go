@@ -174,7 +174,7 @@ func (t *Tiebreak) unknown(values map[string]int64) string {
 	return "" // every value belongs to a field
 }
 
-// Unpack is the inverse of Pack: it returns the values of the fields in declared order, nil when there are none. Bits
+// Unpack is the inverse of Pack: it returns the values of the fields in declared order, nil without fields. Bits
 // above those of the fields are ignored.
 func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 	if len(t.Fields) == 0 {

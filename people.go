@@ -38,8 +38,8 @@ type Attributes string
 // NoAttributes is an empty object.
 const NoAttributes Attributes = "{}"
 
-// ParseAttributes parses a JSON object whose values are strings, numbers and booleans; nil is none. The pointers of the
-// error are into a profile.
+// ParseAttributes parses a JSON object whose values are strings, numbers and booleans; nil is an empty object. The pointers
+// of the error are into a profile.
 func ParseAttributes(object []byte) (Attributes, error) {
 	if len(object) == 0 {
 		return NoAttributes, nil
@@ -249,7 +249,7 @@ func CheckFriends(member string, friends []string) error {
 		if broken := AsRule(CheckMember(f)); broken != nil {
 			detail = broken.Detail
 		} else if f == member {
-			detail = "nobody is a friend of oneself"
+			detail = "a member is no friend of its own"
 		} else if seen[f] {
 			detail = "is listed twice"
 		}

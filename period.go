@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// PeriodState tells whether a period still changes.
+// PeriodState is open while a period may change, and closed after that.
 type PeriodState string
 
 // Open periods take submissions; closed ones change only by a correction.

@@ -146,7 +146,7 @@ func TestApplyKeepsThePolicy(t *testing.T) {
 }
 
 // TestLimitsHold: what a submission makes of an entry lies within the limits, or is a sum that is nearer to them than
-// before; what is rejected would break one of them; what changes nothing is rejected only for a score that nobody may
+// before; what is rejected would break one of them; what changes nothing is rejected only for a score that no member may
 // have.
 func TestLimitsHold(t *testing.T) {
 	small := rapid.Int64Range(-9, 9)

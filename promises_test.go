@@ -91,7 +91,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// waits says whether a row is marked with a later issue, and finds marks that may not be.
+// waits reports whether a row is marked with a later issue, and finds marks that may not be.
 func waits(t *testing.T, number, proof string) bool {
 	t.Helper()
 	m := laterIssue.FindStringSubmatch(proof)

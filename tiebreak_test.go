@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// game returns the tiebreak of the documents: who has the higher level, who paid, who died less often.
+// game returns the tiebreak of the documents: the higher level, paid, fewer deaths.
 func game(order Order) *Tiebreak {
 	return &Tiebreak{Order: order, Fields: []TiebreakField{{"level", 20, OrderDesc}, {"paid", 1, OrderDesc}, {"deaths", 16, OrderAsc}}}
 }

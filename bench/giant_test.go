@@ -9,7 +9,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestGiant runs the whole topic on a board that is none, twice: the second time finds it filled. The server is one of
+// TestGiant runs the whole topic on a board that is not giant, twice: the second time finds it filled. The server is one of
 // its own, because the topic changes settings of the server.
 func TestGiant(t *testing.T) {
 	const members = 20_000

@@ -36,7 +36,7 @@ type loadResult struct {
 	rejections []time.Duration // latencies of what was refused, sorted
 }
 
-// perSecond returns the rate of the answers that are none of an error.
+// perSecond returns the rate of the answers without an error.
 func (r *loadResult) perSecond() float64 {
 	return float64(max(0, r.answers-r.failed)) / r.took.Seconds()
 }

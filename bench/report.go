@@ -16,7 +16,7 @@ type report struct{ rows []row }
 // row is a figure, what it was held against, and the ratio of both.
 type row struct {
 	what, here, yardstick string
-	ratio                 float64 // 0: there is none
+	ratio                 float64 // 0: not compared
 	goal                  string  // such as "≥ 0.8": of the ratio, if there is one
 	met                   string  // yes, no, or "": what the ratio says
 }

@@ -39,7 +39,7 @@ func (c *Client) SearchMembers(ctx context.Context, q string, byName bool) iter.
 	return Items[FoundMember](ctx, c, Path("members"), query.Values, "members")
 }
 
-// ProfileFields is a whole profile. Attributes nil is none.
+// ProfileFields is a whole profile. Attributes nil: without attributes.
 type ProfileFields struct {
 	DisplayName string         `json:"display_name"`
 	AvatarURL   string         `json:"avatar_url"`

@@ -37,7 +37,7 @@ type InputError struct {
 	Detail    string `json:"detail"`
 }
 
-// Code returns the last part of the type, such as not-ranked; "" when there is none.
+// Code returns the last part of the type, such as not-ranked; "" without a type.
 func (p *Problem) Code() string { return p.Type[strings.LastIndexByte(p.Type, '/')+1:] }
 
 // Error returns all of the problem, its places on lines of their own.

@@ -30,7 +30,7 @@ type BoardStatus struct {
 	DisplayName string     `json:"display_name"`
 	Visibility  string     `json:"visibility"`
 	Window      string     `json:"window"`
-	Period      *string    `json:"period"` // nil: there is none now
+	Period      *string    `json:"period"` // nil: no current one
 	Entries     int64      `json:"entries"`
 	Seq         int64      `json:"seq"`
 	AsOf        *time.Time `json:"as_of"`
@@ -38,7 +38,7 @@ type BoardStatus struct {
 	Copy        *struct {
 		Seq     int64 `json:"seq"`
 		Entries int64 `json:"entries"`
-	} `json:"copy"` // in Redis; nil: there is none, or Redis is away
+	} `json:"copy"` // in Redis; nil: not there, or Redis is away
 	Resident bool `json:"resident"`
 	Derived  *struct {
 		LagMS *int64 `json:"lag_ms"` // nil: unknown now

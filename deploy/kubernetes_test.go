@@ -109,10 +109,10 @@ func TestRestricted(t *testing.T) {
 				t.Errorf("%s: a root file system that can be written", kind)
 			}
 			if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
-				t.Errorf("%s: nobody is told why it did not start", kind)
+				t.Errorf("%s: the reason why it did not start is not told", kind)
 			}
 			if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
-				t.Errorf("%s: nobody knows what it needs", kind)
+				t.Errorf("%s: what it needs is not known", kind)
 			}
 		}
 	}

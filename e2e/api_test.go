@@ -20,7 +20,7 @@ const adminKey = "e2e-admin-key"
 type api struct {
 	*client.Client
 	url  string
-	idle func() // closes the connections that nobody uses
+	idle func() // closes idle connections
 }
 
 func newAPI(t *testing.T, url string) *api {
@@ -50,7 +50,7 @@ func scored(member string, score int64) leaderboard.Submission {
 	return leaderboard.Submission{Member: member, Score: score}
 }
 
-// submit sends entries under an idempotency key. With "" there is none, though the client would make one up: net/http
+// submit sends entries under an idempotency key. With "" it sends none, though the client would make one up: net/http
 // itself sends a request with a key again when the connection is lost.
 func (a *api) submit(ctx context.Context, board, key string, entries ...leaderboard.Submission) (client.Receipt, error) {
 	request := client.SubmitRequest(board, entries, client.SubmitOptions{IdempotencyKey: key})

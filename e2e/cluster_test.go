@@ -41,7 +41,7 @@ type clusterBoard struct {
 	*ages
 	period int64
 	node   int  // the index of the primary that has its copy at first
-	still  bool // nobody writes to it
+	still  bool // it gets no writes
 }
 
 // newCluster makes boards of 500 members with copies, at a server, and tells which primary has which.
@@ -261,8 +261,8 @@ func (c *cluster) check(t *testing.T, s *server) {
 	}
 }
 
-// TestRedisClusterLosesWrites: a replica that lacks the last write takes over. Nobody is shown the older state as fresh, and though
-// nobody writes again the copy is brought up to date.
+// TestRedisClusterLosesWrites: a replica that lacks the last write takes over. The older state is never shown as fresh, and the
+// copy is brought up to date without another write.
 func TestRedisClusterLosesWrites(t *testing.T) {
 	c := newCluster(t)
 	writing, reading := c.serve(t, "server a", "--resident-memory=0"), c.serve(t, "server b", "--resident-memory=0")

@@ -25,7 +25,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 }
 
 // inTheMiddle stops a server while a transaction of its has locked a board: begin makes it write the entry of a member,
-// whose row somebody else has, and stop is called while it waits for that. It returns when the row is free, and the board
+// whose row another session has locked, and stop is called while it waits for that. It returns when the row is free, and the board
 // is locked all the same.
 func (w *world) inTheMiddle(t *testing.T, board, member string, begin, stop func()) {
 	t.Helper()
@@ -59,7 +59,7 @@ func (w *world) inTheMiddle(t *testing.T, board, member string, begin, stop func
 	}
 }
 
-// locked says whether some transaction has locked a board.
+// locked reports whether some transaction has locked a board.
 func (w *world) locked(t *testing.T, board string) bool {
 	t.Helper()
 	_, err := w.db.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = ? FOR UPDATE NOWAIT", []byte(board))
@@ -87,7 +87,7 @@ func bystander(t *testing.T, s *server, board string) (stop func()) {
 			}
 			began := time.Now()
 			if _, err := s.submit(t.Context(), board, "", scored("m", int64(n))); err != nil && t.Context().Err() == nil {
-				t.Errorf("%s, of which nobody holds anything: %s", board, err)
+				t.Errorf("%s, which is not locked: %s", board, err)
 			}
 			longest = max(longest, time.Since(began))
 			n++

@@ -13,8 +13,8 @@ import (
 	"leaderboard/client"
 )
 
-// keyedLoad is a load of numbered requests, each under a key of its own and repeated until it is acknowledged, whoever
-// serves then.
+// keyedLoad is a load of numbered requests, each under a key of its own and repeated until it is acknowledged, by
+// any server.
 type keyedLoad struct {
 	count, clients int
 	// send sends request i once.
@@ -59,7 +59,7 @@ func (l *keyedLoad) run(t *testing.T, w *world, first *server, kills ...int64) {
 	}
 }
 
-// repeat sends request i until it is acknowledged. An answer that leaves the outcome open is none.
+// repeat sends request i until it is acknowledged. An answer that leaves the outcome open does not count.
 func (l *keyedLoad) repeat(ctx context.Context, i int) error {
 	retry := time.NewTicker(10 * time.Millisecond)
 	defer retry.Stop()

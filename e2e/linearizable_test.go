@@ -125,7 +125,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// check looks for the order, and keeps a picture of the history when there is none.
+// check looks for the order, and keeps a picture of the history when it finds none.
 func (l *linearity) check(t *testing.T) {
 	t.Helper()
 	reads := map[int64]int{}

@@ -13,7 +13,7 @@ import (
 	"leaderboard/client"
 )
 
-// readers ask for pages of a board that nobody writes to, and compare every answer with the ranking. A failed or wrong
+// readers ask for pages of a board without writes, and compare every answer with the ranking. A failed or wrong
 // answer is an error of the test. The pages differ, so that most of them are in no process's memory.
 type readers struct {
 	cancel context.CancelFunc

@@ -41,7 +41,7 @@ type operator struct {
 
 // TestOperatingDocument runs every command of docs/operating.md, section by section, under two live servers, on MySQL and
 // MariaDB: a backup is restored, MySQL is lost, Redis is lost. Readers see the restored state on every server in the
-// promised time and never half of one; what is lost is not there again, whoever had a copy of it.
+// promised time and never half of one; what is lost does not come back from any copy.
 func TestOperatingDocument(t *testing.T) {
 	t.Parallel()
 	t.Run("mysql", func(t *testing.T) {
@@ -249,7 +249,7 @@ func (o *operator) readers(t *testing.T, first, second string) (stop func() time
 			t.Error(err)
 		}
 		if swapped.IsZero() {
-			t.Error("nobody has seen the swap")
+			t.Error("no reader has seen the swap")
 		}
 		took := slices.MaxFunc(last[:], time.Time.Compare).Sub(swapped)
 		t.Logf("the lost state was told for %s after the swap", took)

@@ -113,8 +113,8 @@ func TestMinSeqAhead(t *testing.T) {
 	}
 }
 
-// TestKilledRightAfterTheAnswer: a server that acknowledges a write and dies before it can tell Redis of it is missed by
-// nobody: the others show the write when it is max_age old at the latest.
+// TestKilledRightAfterTheAnswer: a server acknowledges a write and dies before it can tell Redis. The others show
+// the write when it is max_age old at the latest.
 func TestKilledRightAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

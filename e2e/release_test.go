@@ -13,7 +13,7 @@ import (
 	"leaderboard/migrations"
 )
 
-// releaseVariable names the program of the last release, for who has no history of the repository.
+// releaseVariable names the program of the last release, for trees without the history of the repository.
 const releaseVariable = "LEADERBOARD_TEST_RELEASE_PROGRAM"
 
 // lastRelease returns the version and the commit of the last line of the file of releases.
@@ -46,7 +46,7 @@ func releasedProgram(t *testing.T) string {
 	archive := filepath.Join(source, "source.tar")
 	if out, err := exec.Command("git", "-C", "..", "archive", "--output", archive, commit).CombinedOutput(); err != nil {
 		t.Fatalf("the sources of the last release (%s, commit %s) are not here: %s\n%s\nThis test builds that version. It needs git and "+
-			"the history of the repository: git fetch --unshallow; where there is none, as in an archive, name the program of that release: %s=/path/to/leaderboard",
+			"the history of the repository: git fetch --unshallow; in an archive, which has none, name the program of that release: %s=/path/to/leaderboard",
 			version, commit, err, out, releaseVariable)
 	}
 	if out, err := exec.Command("tar", "-xf", archive, "-C", source).CombinedOutput(); err != nil {

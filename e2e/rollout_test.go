@@ -67,7 +67,7 @@ func TestRollingRestart(t *testing.T) {
 		r.ask = r.try
 		r.run(t, nil)
 		if r.elsewhere.Load() == 0 {
-			t.Error("nobody has noticed anything: nothing was replaced under load")
+			t.Error("no request was disturbed: nothing was replaced under load")
 		}
 	})
 }
@@ -179,7 +179,7 @@ func (r *rollout) report(t *testing.T, took, slowest time.Duration) {
 		total, took.Round(time.Second), float64(total)/took.Seconds(), r.elsewhere.Load(), r.streamed.Load(), slowest.Round(time.Millisecond))
 }
 
-// pace sends numbers, so many a second, until ctx ends. What nobody has room for is left out.
+// pace sends numbers, so many a second, until ctx ends. Numbers that find no room are left out.
 func pace(ctx context.Context, rate int, due chan<- int) {
 	defer close(due)
 	tick := time.NewTicker(2 * time.Millisecond)

@@ -64,7 +64,7 @@ func (l *writeLoad) count() int {
 func TestGracefulShutdown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.serve(t, "server", "--drain-delay", "5s") // in which somebody has to see that it drains
+	s := w.serve(t, "server", "--drain-delay", "5s") // in which a load balancer has to see that it drains
 	s.putBoard(t, "load", leaderboard.Rules{TopN: 1000})
 	s.mustRebuild(t, "load")
 	const clients = 32

@@ -26,7 +26,7 @@ type stampede struct {
 
 func newStampede(t *testing.T) *stampede {
 	t.Helper()
-	// FLUSHALL takes a Redis that nobody else uses.
+	// FLUSHALL needs a Redis of its own.
 	s := &stampede{world: worldOn(t, testenv.MySQL(t), testenv.PrivateRedis(t).URL)}
 	for i := range 3 {
 		s.servers = append(s.servers, s.serve(t, fmt.Sprintf("server %d", i)))
@@ -166,7 +166,7 @@ func TestForcedRebuilds(t *testing.T) {
 	if most := (2 + int(sent.took()/time.Second)) * len(s.servers); len(different) > most { // the one at work and the next
 		t.Errorf("%d demands made %d runs, want at most %d: they do not share", demands, len(different), most)
 	}
-	// Builds begin at least a second apart, and who asks after the second one began needs a third.
+	// Builds begin at least a second apart, and a request after the second one began needs a third.
 	if n, most := s.builds(t, "demo"), 2+int(sent.took()/time.Second); n < 1 || n > most {
 		t.Errorf("%d demands within %s made %d builds, want 1 to %d", demands, sent.took(), n, most)
 	}

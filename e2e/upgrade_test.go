@@ -36,8 +36,8 @@ type upgrade struct {
 // TestUpgrade rolls this version out over the last release, and back, under load. Today's program has one more migration,
 // which gives every table a column, so both meet a schema that is not theirs: old servers go on while the new ones migrate,
 // and start on the newer schema; a new server waits for its migration and says so. With both at work what is written through one is
-// read through the other, a key that is sent to both counts once with equal answers, copies and ranks are equal, whoever
-// made them, and those of another format are left alone (promise F3).
+// read through the other, a key that is sent to both counts once with equal answers, copies and ranks are equal, made by
+// either, and those of another format are left alone (promise F3).
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	released, next := releasedProgram(t), nextProgram(t)

@@ -189,7 +189,7 @@ func (w *world) scores(t *testing.T, board string) map[string]int64 {
 	return scores
 }
 
-// copySeq returns the seq of a period's copy in Redis, "" when there is none.
+// copySeq returns the seq of a period's copy in Redis, "" without one.
 func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
 	base, err := w.base(ctx, period)
 	if err != nil {

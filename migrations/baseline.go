@@ -112,7 +112,7 @@ func tablesOf(ctx context.Context, db *sql.DB) (names []string, err error) {
 // errHalfDown is an ErrOtherSchema that Down mends.
 var errHalfDown = fmt.Errorf("%w: taking it back was cut short, and `leaderboard migrate down` goes on with it", ErrOtherSchema)
 
-// check returns an ErrOtherSchema that says what to do, unless the schema is this program's or there is none yet.
+// check returns an ErrOtherSchema that says what to do, unless the schema is this program's or empty.
 func (f *found) check() error {
 	switch {
 	case bytes.Equal(f.baseline, baselineSum()):
@@ -132,7 +132,7 @@ func (f *found) check() error {
 		"`leaderboard export` there and `leaderboard import` here move the scores", ErrOtherSchema, differs)
 }
 
-// begin writes the note of the baseline, if there is none.
+// begin writes the note of the baseline, unless it is there.
 func (f *found) begin(ctx context.Context, db *sql.DB) error {
 	if f.baseline != nil {
 		return nil

@@ -38,7 +38,7 @@ func TestOtherSchema(t *testing.T) {
 		"half of another baseline": {true, []string{
 			"UPDATE schema_baseline SET sha256 = REPEAT('x', 32)", "DROP TABLE boards", "DELETE FROM goose_db_version WHERE version_id = 1",
 		}, "before v0.1.1"},
-		"somebody else's table": {false, []string{"CREATE TABLE runs (id INT PRIMARY KEY)"}, "there is a table runs already"},
+		"the table of another program": {false, []string{"CREATE TABLE runs (id INT PRIMARY KEY)"}, "there is a table runs already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestOtherSchema(t *testing.T) {
 	}
 }
 
-// TestHiddenNotes: to an account with rights on one table of a migrated database that is no schema of somebody else's, which
+// TestHiddenNotes: to an account with rights on one table of a migrated database that is no schema of another program, which
 // would have its operator throw the database away: it is told what it may not read.
 func TestHiddenNotes(t *testing.T) {
 	t.Parallel()

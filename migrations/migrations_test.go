@@ -242,7 +242,7 @@ func concurrentUp(t *testing.T, db *sql.DB) {
 	}
 }
 
-// TestLockIsWaitedFor: while somebody else holds the lock nothing happens, and the wait ends with the context.
+// TestLockIsWaitedFor: while another session holds the lock nothing happens, and the wait ends with the context.
 func TestLockIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, db *sql.DB) {
@@ -267,7 +267,7 @@ func TestLockIsWaitedFor(t *testing.T) {
 	})
 }
 
-// TestTableInUse: a migration of a table that a long transaction uses keeps nobody else from the table for long: it gives
+// TestTableInUse: a migration of a table that a long transaction uses keeps no other session from the table for long: it gives
 // up waiting for it, lets the others through and tries again until the transaction has ended.
 func TestTableInUse(t *testing.T) {
 	t.Parallel()

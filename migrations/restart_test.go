@@ -54,7 +54,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// killedAfter runs a step in a process of its own that is killed after n statements, and says whether it came to that.
+// killedAfter runs a step in a process of its own that is killed after n statements, and reports whether it was.
 func killedAfter(t *testing.T, dsn string, n int64, step func(*sql.DB) error) bool {
 	t.Helper()
 	inner, err := mysql.MySQLDriver{}.OpenConnector(dsn + "?parseTime=true")

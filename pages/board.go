@@ -29,8 +29,8 @@ func (b *rules) Heading() string {
 	return b.Name
 }
 
-// Nobody returns the text for an empty ranking.
-func (b *rules) Nobody() string {
+// Empty returns the text for an empty ranking.
+func (b *rules) Empty() string {
 	switch now := time.Now(); {
 	case now.Before(b.StartsAt):
 		return "The board has not begun."
@@ -80,7 +80,7 @@ type boardView struct {
 	Rules                    *rules
 	Top                      *top // nil: not available, and the problem says why
 	Windows, Modes, Periods  []choice
-	First, Previous, Next    string // pages of the ranking, empty where there is none
+	First, Previous, Next    string // pages of the ranking, empty at the ends
 	Member                   string
 	Found                    *found
 	Window, Period, ModeName string // as chosen, for the form

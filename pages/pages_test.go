@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hostile is what somebody may call themselves.
+// hostile is a name that a member may have.
 const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`
 
 // fakeAPI answers as the API does: one public board, whose members mean ill, and boards that cannot be shown.
@@ -180,7 +180,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestSending: pages and files are compressed for who takes it, sent once to who has them, and not sent to HEAD.
+// TestSending: pages and files are compressed for clients that accept it, not sent again to clients that have them, and not sent for HEAD.
 func TestSending(t *testing.T) {
 	site, err := Load()
 	if err != nil {
@@ -222,7 +222,7 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// TestTakesGzip: gzip is sent to nobody who gives it no weight, however that is written.
+// TestTakesGzip: gzip is not sent to a client that gives it no weight, however that is written.
 func TestTakesGzip(t *testing.T) {
 	for _, c := range []struct {
 		accepts []string
@@ -295,14 +295,14 @@ func TestAvatar(t *testing.T) {
 	}
 }
 
-// TestNobody: an empty board says whether anybody can come.
-func TestNobody(t *testing.T) {
+// TestEmpty: an empty board reports whether members can still join.
+func TestEmpty(t *testing.T) {
 	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	for want, b := range map[string]rules{
 		"Nobody is here yet.": {}, "The board has not begun.": {StartsAt: future, EndsAt: future},
 		"The board has ended. Nobody was here.": {StartsAt: past, EndsAt: past},
 	} {
-		if got := b.Nobody(); got != want {
+		if got := b.Empty(); got != want {
 			t.Errorf("%+v: %q, want %q", b, got, want)
 		}
 	}

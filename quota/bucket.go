@@ -28,7 +28,7 @@ type lease struct {
 type bucket struct {
 	rate, burst float64 // of all servers; a rate of 0: unlimited
 	servers     float64
-	alone       bool // Redis does not answer, or there is none
+	alone       bool // without Redis, or Redis does not answer
 
 	// Of this process alone: the fallback while the shared bucket is unknown.
 	level float64

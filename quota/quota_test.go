@@ -109,7 +109,7 @@ func TestLargerThanTheBucket(t *testing.T) {
 	}
 }
 
-// TestNoQuota: without a quota nobody is counted.
+// TestNoQuota: without a quota no caller is counted.
 func TestNoQuota(t *testing.T) {
 	t.Parallel()
 	q := New(Options{})

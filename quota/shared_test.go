@@ -312,7 +312,7 @@ func TestRedisIsLost(t *testing.T) {
 			for _, s := range servers { // nothing is left in Redis
 				for s.leaser.first.epoch.Load() == 0 {
 					if lost++; lost > 10_000 {
-						t.Fatal("nobody notices")
+						t.Fatal("it is not noticed")
 					}
 					c.pass(time.Millisecond)
 					ask(s)
@@ -353,7 +353,7 @@ func TestRedisIsLost(t *testing.T) {
 	}
 }
 
-// TestLargeAfterSmall: a large charge of a caller who has done next to nothing goes through, at once or as soon as the shared
+// TestLargeAfterSmall: a large charge of a nearly idle caller goes through, at once or as soon as the shared
 // bucket is known, whatever small one came before it.
 func TestLargeAfterSmall(t *testing.T) {
 	t.Parallel()

@@ -223,7 +223,7 @@ func signed(body []byte) []byte {
 }
 
 // TestDecodeRefusesContradictions: images that contradict themselves, with a right checksum: a bug wrote them, or
-// somebody.
+// an attacker.
 func TestDecodeRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	const huge = "ffffffffffffffff7f" // 2^63-1

@@ -16,7 +16,7 @@ func (p *tab) accessible() {
 	if err != nil {
 		p.t.Fatalf("axe-core comes with `make test-web`: %s", err)
 	}
-	// The page's own policy lets no script in; this one comes by the debugger, which asks nobody.
+	// The page's own policy lets no script in; this one comes by the debugger, which ignores the policy.
 	eval[bool](p, string(axe)+"; true")
 	type violation struct{ ID, Impact, Help, At string }
 	found := eval[[]violation](p, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations

@@ -34,7 +34,7 @@ func (p *tab) awaitRows(rows ...string) {
 	p.await(`[...document.querySelectorAll(".ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText).join("|").startsWith(` + quote(strings.Join(rows, "|")) + `)`)
 }
 
-// TestRowMoves: a score that somebody submits moves its row on the open page, and a board that is deleted is said to be gone.
+// TestRowMoves: a new score moves its row on the open page, and a board that is deleted is said to be gone.
 func TestRowMoves(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -58,7 +58,7 @@ func TestRowMoves(t *testing.T) {
 }
 
 // TestArrows: a row has an arrow when its member has moved between two states of one page, for a while. Other pages,
-// windows, modes, and members that are looked for, move nobody.
+// windows, modes, and members that are looked for, move no row.
 func TestArrows(t *testing.T) {
 	t.Parallel()
 	c := admin(t)

@@ -40,13 +40,13 @@ func (p *tab) field(label string) string {
 	return "[id=" + quote(eval[string](p, find+".control.id")) + "]"
 }
 
-// offers says whether there is a button or link with this name.
+// offers reports whether there is a button or link with this name.
 func (p *tab) offers(name string) bool {
 	p.t.Helper()
 	return eval[bool](p, "[...document.querySelectorAll('button,a')].some(e => e.innerText.trim() === "+quote(name)+")")
 }
 
-// TestConsoleBoards creates, edits and deletes a board; what is wrong stands beside its field, and nobody overwrites unseen.
+// TestConsoleBoards creates, edits and deletes a board; what is wrong stands beside its field, and no change is overwritten unseen.
 func TestConsoleBoards(t *testing.T) {
 	t.Parallel()
 	p := console(t, desktop(), running(t).Key, "#/boards")
@@ -81,13 +81,13 @@ func TestConsoleBoards(t *testing.T) {
 		t.Errorf("got %+v %v", b, err)
 	}
 
-	b.Title = "by somebody else"
+	b.Title = "by another one"
 	if _, _, err := c.PutBoard(t.Context(), "console-rules", b.Rules); err != nil {
 		t.Fatal(err)
 	}
 	p.press("Save")
 	p.press("Read it again")
-	p.await("document.querySelector(" + quote(p.field("Title")) + ").value === 'by somebody else'")
+	p.await("document.querySelector(" + quote(p.field("Title")) + ").value === 'by another one'")
 
 	p.press("Delete board …")
 	p.await("[...document.querySelectorAll('dialog button')].some(b => b.innerText === 'Delete for good' && b.disabled)")

@@ -66,7 +66,7 @@ func startBrowser() (*chromium, error) {
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 	)
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // there is none for root
+		options = append(options, chromedp.NoSandbox) // root has no sandbox
 	}
 	all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 	root, stopRoot := chromedp.NewContext(all)

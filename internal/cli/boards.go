@@ -177,7 +177,7 @@ func (o *boardPut) put(ctx context.Context, args []string) error {
 		err = o.change(ctx, http.MethodPut, args[0], body, http.Header{"If-None-Match": {"*"}})
 		if made, ok := errors.AsType[*client.Problem](err); !ok || made.Status != http.StatusPreconditionFailed {
 			return err
-		} // somebody has created it in between
+		} // it was created in between
 	}
 }
 
@@ -294,8 +294,8 @@ func (p *program) boardListCommand() *cli.Command {
 	}, p.labelsFlag(&labels))
 }
 
-// countEntries returns how many entries the boards have now, by their names: those that the key may look after. With
-// --json nobody asks.
+// countEntries returns how many entries the boards have now, by their names: those that the key may look after. --json
+// does not show it.
 func (r *remote) countEntries(ctx context.Context) (map[string]string, error) {
 	if r.json {
 		return nil, nil

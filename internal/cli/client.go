@@ -225,7 +225,7 @@ func timeOrDash(t *time.Time) string {
 	return timeText(*t)
 }
 
-// secondText shows a moment whose microseconds are nobody's concern.
+// secondText shows a moment to the second.
 func secondText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
 // optionalValues returns the parameters that have a value.

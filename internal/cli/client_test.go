@@ -107,7 +107,7 @@ func TestRequestsCarryWhatWasSaid(t *testing.T) {
 		got = r.Clone(context.WithoutCancel(r.Context()))
 		body = nil
 		_ = json.NewDecoder(r.Body).Decode(&body)
-		_, _ = w.Write([]byte(`{"entries":[{"rank":1,"member":"x"}]}`)) // somebody is ranked
+		_, _ = w.Write([]byte(`{"entries":[{"rank":1,"member":"x"}]}`)) // one is ranked
 	})
 	ask := func(args ...string) {
 		t.Helper()

@@ -13,7 +13,7 @@ import (
 
 // TestExitStatus: 2 for what can never work as it was written, 1 for what was understood and failed, 0 else.
 func TestExitStatus(t *testing.T) {
-	t.Parallel() // a submit that nobody answers is repeated for half a minute
+	t.Parallel() // a submit without an answer is repeated for half a minute
 	nowhere := map[string]string{
 		"LEADERBOARD_MYSQL_DSN": "root@tcp(127.0.0.1:1)/lb", "LEADERBOARD_REDIS_URL": "redis://127.0.0.1:1/0", "LEADERBOARD_URL": "http://127.0.0.1:1",
 	}

@@ -20,14 +20,14 @@ func yesFlag(at *bool) cli.Flag {
 // errDeclined means that the user answered no.
 var errDeclined = errors.New("nothing was done")
 
-// confirm asks on the terminal whether to go on. Where nobody can be asked it has to have been said by --yes. An answer
+// confirm asks on the terminal whether to go on. Without a terminal --yes is required. An answer
 // that does not begin with y is a no, and so is the end of the input.
 func (p *program) confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
 	}
 	if !terminal.IsTerminal(p.in) {
-		return usagef("nobody can be asked, as standard input is no terminal: --yes does it without asking")
+		return usagef("standard input is no terminal to ask on: --yes does it without asking")
 	}
 	fmt.Fprintf(p.err, "%s [y/N] ", question)
 	answered := make(chan string, 1)

@@ -35,7 +35,7 @@ type devOptions struct {
 	app.Config
 	dir     string // of the private servers' data and the admin key
 	members int    // of the demo board
-	quiet   bool   // nobody plays on the demo boards
+	quiet   bool   // no demo player
 }
 
 func (p *program) devCommand() *cli.Command {
@@ -46,7 +46,7 @@ func (p *program) devCommand() *cli.Command {
 		append(p.serverFlags(&o.Config),
 			text(p.setting("dir", "folder of the private servers' data and the admin key"), &o.dir),
 			whole(p.setting("members", "members of the demo board when it is first made"), &o.members, 1, 10_000_000),
-			toggle(p.setting("quiet-demo", "let nobody play on the demo boards; otherwise a demo player submits a score or two a second"), &o.quiet))...)
+			toggle(p.setting("quiet-demo", "start without the demo player, who submits a score or two a second to the demo boards"), &o.quiet))...)
 }
 
 // dev brings all that the service needs, loads demo boards, serves, and stops it all when ctx ends. Data stay.

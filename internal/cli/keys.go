@@ -143,7 +143,7 @@ func (p *program) keyRevokeCommand() *cli.Command {
 	r, yes := p.remote(), false
 	return r.command("key revoke", "end a key, for good", "ID", func(ctx context.Context, args []string) error {
 		id := terminal.Printable(args[0])
-		if err := r.confirm(ctx, yes, "End key "+id+" for good? Whoever uses it is refused from then on."); err != nil {
+		if err := r.confirm(ctx, yes, "End key "+id+" for good? Requests with it are refused from then on."); err != nil {
 			return err
 		}
 		return r.carryOut(func(c *client.Client) error { return c.RevokeKey(ctx, args[0]) }, "revoked", args[0], id+" is revoked; it stops within a second on every server")

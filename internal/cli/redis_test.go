@@ -136,7 +136,7 @@ func (tr *transferring) cutOff(progress string, args ...string) {
 	}
 }
 
-// equal says whether two lists are, and where they are not.
+// equal reports whether two lists are equal, and where they differ.
 func equal(t *testing.T, got, want []string) bool {
 	t.Helper()
 	if len(got) != len(want) {
@@ -211,13 +211,13 @@ func TestImportZsetProblems(t *testing.T) {
 	}{
 		{"no such key", "no such key", exitFailed, []string{"--redis", url, "--zset", "nothing"}},
 		{"no zset", "WRONGTYPE", exitFailed, []string{"--redis", url, "--zset", "text"}},
-		{"nobody there", "read zset set of 127.0.0.1:1/0", exitFailed, []string{"--redis", "redis://:s3cret@127.0.0.1:1/0", "--zset", "set"}},
+		{"no server there", "read zset set of 127.0.0.1:1/0", exitFailed, []string{"--redis", "redis://:s3cret@127.0.0.1:1/0", "--zset", "set"}},
 		{"bad address", "--redis", exitUsage, []string{"--redis", "http://:s3cret@h", "--zset", "set"}},
 		{"no key", "go together", exitUsage, []string{"--redis", url}},
 		{"no address", "go together", exitUsage, []string{"--zset", "set"}},
 		{"multiply a file", "--multiply is for --zset", exitUsage, []string{own, "--multiply", "10"}},
 		{"standard input", "not -", exitUsage, []string{"-", "--redis", url, "--zset", "set"}},
-		{"somebody's file", "own.csv is there and was not read from this zset", exitFailed, []string{own, "--redis", url, "--zset", "set"}},
+		{"a file of another kind", "own.csv is there and was not read from this zset", exitFailed, []string{own, "--redis", url, "--zset", "set"}},
 	} {
 		file := tr.file("problem.csv", "")
 		args := append([]string{"import", "b"}, each.args...)
@@ -233,7 +233,7 @@ func TestImportZsetProblems(t *testing.T) {
 		}
 	}
 	if tr.read("own.csv") != "member,score\nmine,1\n" {
-		t.Error("somebody's file was written to")
+		t.Error("a file of another kind was written to")
 	}
 	// Another multiplier is another file.
 	args := []string{"b", tr.file("b.csv", ""), "--redis", url, "--zset", "set"}

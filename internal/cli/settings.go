@@ -129,7 +129,7 @@ func parseCAFile(v string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("want a file of certificates in PEM, there is none in %s", v)
+		return nil, fmt.Errorf("want a file of certificates in PEM, %s has no certificate", v)
 	}
 	return pool, nil
 }

@@ -334,7 +334,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 
 // TestSecretsStaySecret gives secrets in every way and looks for them in everything that is printed.
 func TestSecretsStaySecret(t *testing.T) {
-	t.Parallel() // a submit that nobody answers is repeated for half a minute
+	t.Parallel() // a submit without an answer is repeated for half a minute
 	const secret = "hunter2secret"
 	good := map[string]string{
 		"LEADERBOARD_MYSQL_DSN": "root:" + secret + "@tcp(127.0.0.1:1)/leaderboard",

@@ -14,7 +14,7 @@ import (
 	"leaderboard/internal/apptest"
 )
 
-// TestPrivateCertificates: commands trust whom --ca-file names, and say what to do about a server that nobody vouches for;
+// TestPrivateCertificates: commands trust the authority of --ca-file, and say what to do about a server with an unknown one;
 // health asks a server of this machine whatever its certificate is.
 func TestPrivateCertificates(t *testing.T) {
 	ca, dir := apptest.NewCA(t), t.TempDir()

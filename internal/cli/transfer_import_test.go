@@ -40,7 +40,7 @@ func (tr *transferring) file(name, content string) string {
 	return path
 }
 
-// read returns the content of a file in the folder, "" when there is none.
+// read returns the content of a file in the folder, "" without one.
 func (tr *transferring) read(name string) string {
 	tr.T.Helper()
 	content, err := os.ReadFile(filepath.Join(tr.dir, name))

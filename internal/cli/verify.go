@@ -25,7 +25,7 @@ type verificationView struct {
 	Checked    int64              `json:"checked"` // entries compared, 0 when there is no copy
 	Total      int64              `json:"total"`   // entries of the period
 	Difference *differenceView    `json:"difference,omitempty"`
-	Detail     string             `json:"detail,omitempty"` // what is wrong with the copy, or that there is none
+	Detail     string             `json:"detail,omitempty"` // what is wrong with the copy, or that it is not there
 	Error      string             `json:"error,omitempty"`  // why it could not be compared
 }
 

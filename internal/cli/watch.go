@@ -46,7 +46,7 @@ func (o *watchOptions) run(ctx context.Context, args []string) error {
 // maxAway is how long a server may be away while its board is watched.
 const maxAway = 24 * time.Hour
 
-// watchEvent is a page, why there is none, or the end.
+// watchEvent is a page, the reason why none came, or the end.
 type watchEvent struct {
 	page *client.Page
 	wait *client.Retry

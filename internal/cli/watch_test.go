@@ -49,7 +49,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchOnTerminal: on a terminal the page is drawn over the one before, as wide as the terminal is, says who has moved,
+// TestWatchOnTerminal: on a terminal the page is drawn over the one before, as wide as the terminal is, shows which members have moved,
 // and goes on when the server comes back.
 func TestWatchOnTerminal(t *testing.T) {
 	t.Parallel()

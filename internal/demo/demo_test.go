@@ -54,7 +54,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestRegulars: whoever plays is on the board, however small it is.
+// TestRegulars: every member that plays is on the board, however small it is.
 func TestRegulars(t *testing.T) {
 	for members, want := range map[int]int{1: 1, 50: 50, 5000: 150, 2_000_000: 150} {
 		got := regulars(members)
@@ -176,7 +176,7 @@ func TestLoad(t *testing.T) {
 	}
 	for _, name := range strings.Split(strings.TrimSpace(names), "\n") {
 		if !slices.ContainsFunc(profiles, func(p leaderboard.Profile) bool { return p.DisplayName == name }) {
-			t.Errorf("nobody is called %s", name)
+			t.Errorf("no member is called %s", name)
 		}
 	}
 	before := w.seqs()
@@ -203,7 +203,7 @@ func ids(numbers []int) []string {
 	return out
 }
 
-// TestLoadFew: a demo of one member has days on which nobody plays.
+// TestLoadFew: a demo of one member has days without play.
 func TestLoadFew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -219,7 +219,7 @@ func TestLoadFew(t *testing.T) {
 	}
 }
 
-// TestLoadIsKilled: what was cut off is made again from the start, what somebody has made is left alone, by the player too.
+// TestLoadIsKilled: what was cut off is made again from the start, a board made by hand is left alone, by the player too.
 func TestLoadIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -242,12 +242,12 @@ func TestLoadIsKilled(t *testing.T) {
 		}
 	}
 	if l, err := w.Current(t.Context(), Laps); err != nil || l.Board.Rules.Title != "mine" || l.Periods[0].LastSeq != 0 {
-		t.Errorf("the board of somebody is %+v, %v", l.Board.Rules, err)
+		t.Errorf("the board made by hand is %+v, %v", l.Board.Rules, err)
 	}
 }
 
-// TestPlay: scores come to every board, also on the next day and in the next season, nobody joins, and the player plays
-// for nobody else.
+// TestPlay: scores come to every board, also on the next day and in the next season, no member joins, and the player plays
+// for its own members only.
 func TestPlay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -268,11 +268,11 @@ func TestPlay(t *testing.T) {
 		after := w.seqs()
 		for _, name := range []string{Board, Maze, Dungeon, Cup} {
 			if ahead == 0 && after[name] <= before[name] || after[name] == 0 {
-				t.Errorf("%s ahead nobody has played on %s: seq %d, before %d", ahead, name, after[name], before[name])
+				t.Errorf("%s ahead there is no play on %s: seq %d, before %d", ahead, name, after[name], before[name])
 			}
 		}
 		if today := w.periods(Board, leaderboard.WindowDay); today[0].EntryCount == 0 {
-			t.Errorf("%s ahead nobody has played", ahead)
+			t.Errorf("%s ahead there is no play", ahead)
 		}
 	}
 	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 301 {

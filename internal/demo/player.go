@@ -19,12 +19,12 @@ type Database interface {
 const (
 	// minPause and maxPause are between two submissions.
 	minPause, maxPause = 250 * time.Millisecond, 900 * time.Millisecond
-	chasers            = 20    // ranks among which somebody overtakes somebody
-	highest            = 9_999 // nobody overtakes beyond it, so that scores do not grow without end
+	chasers            = 20    // ranks among which a member overtakes another
+	highest            = 9_999 // no member overtakes beyond it, so that scores do not grow without end
 )
 
 // Play submits a score for one of the regulars now and then, until ctx ends. members is how many there are on Board. It
-// adds no member to what Board has of all time, and leaves boards alone that somebody else has made, or given a title.
+// adds no member to what Board has of all time, and leaves boards alone that were made by hand, or given a title.
 func Play(ctx context.Context, database Database, members int, log *slog.Logger) {
 	p := newPlayer(database, members)
 	for {
@@ -89,8 +89,8 @@ func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	return err
 }
 
-// overtaking returns a score with which somebody near the top of Board overtakes somebody else, or is as good; nil when
-// there is nobody to overtake.
+// overtaking returns a score with which a member near the top of Board overtakes another, or draws level; nil when
+// no member can be overtaken.
 func (p *player) overtaking(ctx context.Context, r *rand.Rand, window leaderboard.Window) (*leaderboard.Submission, error) {
 	listing, err := p.database.Current(ctx, Board)
 	if err != nil {
@@ -108,9 +108,9 @@ func (p *player) overtaking(ctx context.Context, r *rand.Rand, window leaderboar
 		from := 1 + r.IntN(len(page.Entries)-1)
 		to := max(0, from-1-r.IntN(4))
 		score := page.Entries[to].Score + r.Int64N(4)                          // 0: a tie, behind
-		if who := page.Entries[from].Member; p.known[who] && score < highest { // it plays for nobody else
+		if who := page.Entries[from].Member; p.known[who] && score < highest { // it plays for its own members only
 			return &leaderboard.Submission{Member: who, Score: score}, nil
 		}
 	}
-	return nil, nil // nobody
+	return nil, nil // none to overtake
 }

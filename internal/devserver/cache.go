@@ -36,7 +36,7 @@ func openCache(dir string) (cache, error) {
 }
 
 // once makes the folder name, if absent, by filling a temporary folder beside
-// it. Whoever comes second waits for the first.
+// it. The second caller waits for the first.
 func (c cache) once(ctx context.Context, name string, fill func(ctx context.Context, dir string) error) (string, error) {
 	path := filepath.Join(c.dir, name)
 	if _, err := os.Stat(path); err == nil {

@@ -56,7 +56,7 @@ const (
 	stopLimit = 20 * time.Second
 	// probeLimit bounds one question to a server that may not be up yet.
 	probeLimit = 2 * time.Second
-	// portAttempts is how many ports are tried when somebody else is quicker.
+	// portAttempts is how many ports are tried when another process is quicker.
 	portAttempts = 5
 )
 

@@ -45,8 +45,8 @@ func beParent(dir string) int {
 	select {} // no deadlock: others wait for the children in system calls
 }
 
-// gone tells whether a process has ended. One that ended but was not yet
-// reaped by whoever inherited it is gone as well.
+// gone reports whether a process has ended. One that ended but was not yet
+// reaped by its new parent is gone as well.
 func gone(t *testing.T, pid string) bool {
 	t.Helper()
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))

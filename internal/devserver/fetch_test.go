@@ -173,7 +173,7 @@ func TestNoServerSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestFetchWaitsNoLongerThanItsContext: waiting for somebody else's fetch ends with the context.
+// TestFetchWaitsNoLongerThanItsContext: waiting for another process's fetch ends with the context.
 func TestFetchWaitsNoLongerThanItsContext(t *testing.T) {
 	c := cache{dir: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(c.dir, "programs"), 0o755); err != nil {

@@ -50,8 +50,8 @@ func TestGivenServersThatDoNotAnswer(t *testing.T) {
 		start startFunc
 		cfg   Config
 	}{
-		{"nobody there, mysql", StartMySQL, Config{MySQL: "root:s3cret@tcp(127.0.0.1:1)/"}},
-		{"nobody there, redis", StartRedis, Config{Redis: "redis://:s3cret@127.0.0.1:1/0"}},
+		{"no server there, mysql", StartMySQL, Config{MySQL: "root:s3cret@tcp(127.0.0.1:1)/"}},
+		{"no server there, redis", StartRedis, Config{Redis: "redis://:s3cret@127.0.0.1:1/0"}},
 		{"not a DSN", StartMariaDB, Config{MySQL: "mysql://root:s3cret@127.0.0.1/"}},
 		{"not a URL", StartRedis, Config{Redis: "redis://u:s3cret@[::1"}},
 	} {

@@ -18,7 +18,7 @@ type service interface {
 	prepare(ctx context.Context, prog program, c cache, dir string) error
 	// args are the program's arguments.
 	args(prog program, cfg Config, dir string, port int) []string
-	// ready tells whether the server of this process answers at addr. An answer
+	// ready reports whether the server of this process answers at addr. An answer
 	// by another server, which took the port first, is errForeign.
 	ready(ctx context.Context, addr, dir string, pid int) error
 }
@@ -114,7 +114,7 @@ func (in *instance) start(ctx context.Context) (*child.Process, error) {
 
 func (in *instance) startLocked(ctx context.Context, lock *os.File) (*child.Process, error) {
 	// MySQL leaves the lock of its socket behind when it is killed, and does not start while any process has the number
-	// in it: another program after a reboot, or its own remains that nobody reaps. We hold the folder, so it is stale.
+	// in it: another program after a reboot, or a zombie of its own. We hold the folder, so it is stale.
 	if err := os.Remove(filepath.Join(in.dir, socketName+".lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("lock of the socket of %s: %w", in.prog.kind, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestTakenPortIsRecognised: a port that somebody took between our choice and our start is recognised, so that launch
+// TestTakenPortIsRecognised: a port that another process took between our choice and our start is recognised, so that launch
 // tries another, and the server there is not mistaken for ours.
 func TestTakenPortIsRecognised(t *testing.T) {
 	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB, KindRedis: StartRedis} {
@@ -102,7 +102,7 @@ func TestTemplateFailureLeavesNothing(t *testing.T) {
 	if err := c.cloneTemplate(t.Context(), prog, dir, full); err != nil {
 		t.Fatal(err)
 	}
-	// The template is there now: nobody initialises again.
+	// The template is there now: no start initialises again.
 	again := filepath.Join(t.TempDir(), "mysql")
 	if err := c.cloneTemplate(t.Context(), prog, again, half); err != nil {
 		t.Fatal(err)

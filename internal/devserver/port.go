@@ -13,8 +13,8 @@ import (
 // can sit on it and keep Restart from having it back.
 const firstPort, lastPort = 20000, 32000
 
-// freePort returns a TCP port of 127.0.0.1 that nobody listens on now. Somebody
-// else may take it before our server does: launch then tries another.
+// freePort returns a TCP port of 127.0.0.1 that is free now. Another process may
+// take it before our server does: launch then tries another.
 func freePort() (int, error) {
 	var errs []error
 	for range 20 {

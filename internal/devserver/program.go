@@ -109,7 +109,7 @@ func inRoot(p program) program {
 	return p
 }
 
-// standsInFor tells whether programs of kind k may be given where another kind is asked for: SQL servers for each other.
+// standsInFor reports whether programs of kind k may be given where another kind is asked for: SQL servers for each other.
 func (k Kind) standsInFor(asked Kind) bool {
 	return k != "" && (k == KindRedis) == (asked == KindRedis)
 }

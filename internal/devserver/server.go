@@ -35,7 +35,7 @@ type Server struct {
 
 // Stop ends the server for good. One whose data stay is shut down in order,
 // with SIGKILL when ctx ends or it takes longer than 20 s; an ephemeral one is
-// killed, because nobody needs its data, and they are deleted. To stop a server
+// killed, because its data are not needed, and they are deleted. To stop a server
 // that was given, or has ended already, is not an error.
 func (s *Server) Stop(ctx context.Context) error {
 	if s.run == nil {

@@ -164,8 +164,8 @@ func sortOf(err error) string {
 	return ""
 }
 
-// reporting tells of failures once, and when they have ended. The SDK would tell of each to whoever has set its global
-// handler of errors. Only the goroutine that sends uses it.
+// reporting tells of failures once, and when they have ended. The SDK would tell of each to its global handler of
+// errors. Only the goroutine that sends uses it.
 type reporting struct {
 	sdk.SpanExporter
 	log     *slog.Logger

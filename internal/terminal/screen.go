@@ -40,7 +40,7 @@ func IsTerminal(w any) bool {
 	return false
 }
 
-// Columns returns the width of a terminal, 0 for what is none.
+// Columns returns the width of a terminal, 0 for other outputs.
 func Columns(w io.Writer) int {
 	if s, ok := w.(*Screen); ok {
 		columns, _ := s.Size()

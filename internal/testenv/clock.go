@@ -42,7 +42,7 @@ func clockEnv() ([]string, error) {
 }
 
 // LeapingMySQL starts a MySQL of the test's own, with an empty database, whose clock is as far ahead of this machine's as
-// leap says. It needs libfaketime; ok is false where there is none.
+// leap says. It needs libfaketime; ok reports whether it is installed.
 func LeapingMySQL(t testing.TB) (dsn string, leap func(ahead time.Duration), ok bool) {
 	t.Helper()
 	library, err := faketime()

@@ -13,7 +13,7 @@ import (
 // dockerPingLimit keeps a dead engine from delaying a test run.
 const dockerPingLimit = time.Second
 
-// dockerAnswers tells whether a Docker engine answers at DOCKER_HOST or, when
+// dockerAnswers reports whether a Docker engine answers at DOCKER_HOST or, when
 // that is not set, at one of the usual sockets.
 func dockerAnswers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, dockerPingLimit)

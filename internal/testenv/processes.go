@@ -16,7 +16,7 @@ type Process struct {
 	For       time.Duration
 }
 
-// Processes are the other connections to the database of db, whoever holds them.
+// Processes are the other connections to the database of db, of any process.
 // It is SHOW PROCESSLIST, since MySQL's information_schema.processlist fails with error 3854 while
 // a statement with bytes that are not UTF-8 is under way, and ours have hashes in them.
 func Processes(ctx context.Context, db *sql.DB) (_ []Process, err error) {

@@ -25,8 +25,8 @@ const (
 // releaseScript gives a claim back if it is still ours.
 const releaseScript = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
 
-// claimRedis finds a database that nobody uses on the Redis at address. Test
-// processes agree through keys in database 0, which is given to nobody.
+// claimRedis finds an unused database on the Redis at address. Test processes
+// agree through keys in database 0, which no test gets.
 func claimRedis(t testing.TB, address string) string {
 	t.Helper()
 	opts, err := redis.ParseURL(address)

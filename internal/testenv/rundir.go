@@ -24,7 +24,7 @@ func newRunDir(base string) (string, error) {
 	if err := os.MkdirAll(base, 0o700); err != nil {
 		return "", err
 	}
-	// One at a time: nobody may sweep a new folder before its lock is taken.
+	// One at a time: no process may sweep a new folder before its lock is taken.
 	fd, err := lockDir(base, true)
 	if err != nil {
 		return "", err

@@ -15,12 +15,12 @@ func TestRunDirsOfDeadRunsAreSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Nobody holds its lock, as after kill -9.
+	// No process holds its lock, as after kill -9.
 	dead := filepath.Join(base, "run-dead")
 	if err := os.MkdirAll(filepath.Join(dead, "mysql"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	other := filepath.Join(base, "somebody-elses")
+	other := filepath.Join(base, "of-another-program")
 	if err := os.Mkdir(other, 0o755); err != nil {
 		t.Fatal(err)
 	}

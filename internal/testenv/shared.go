@@ -14,7 +14,7 @@ import (
 
 // pool is the servers of a process, each started at its first use.
 type pool struct {
-	mu      sync.Mutex // held while one starts, so that nobody starts another
+	mu      sync.Mutex // held while one starts, so that no other starts
 	dir     string
 	servers map[devserver.Kind]Provided
 	failed  map[devserver.Kind]error // a start that failed is not tried again

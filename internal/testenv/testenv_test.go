@@ -162,7 +162,7 @@ func TestNoServerFails(t *testing.T) {
 	}
 }
 
-// TestPoolStartsOnce: a process starts one server of a kind, whoever asks, and stop ends it.
+// TestPoolStartsOnce: a process starts one server of a kind for all callers, and stop ends it.
 func TestPoolStartsOnce(t *testing.T) {
 	t.Setenv(RedisVariable, "")
 	p := newPool()

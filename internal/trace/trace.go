@@ -60,7 +60,7 @@ func From(ctx context.Context) Span {
 	return Span{r}
 }
 
-// With returns a context that carries a span; one that there is none of leaves ctx as it is.
+// With returns a context that carries a span; nil leaves ctx as it is.
 func With(ctx context.Context, s Span) context.Context {
 	if s.r == nil {
 		return ctx

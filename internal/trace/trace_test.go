@@ -22,7 +22,7 @@ func (f *fake) End()                               {}
 func (f *fake) Sampled() bool                      { return f.kept }
 func (f *fake) IDs() (string, string)              { return "t", f.name }
 
-// TestNoSpanAllocatesNothing: where nobody listens, or the span that there is is not kept, another one costs no allocation.
+// TestNoSpanAllocatesNothing: without a listener, or below a span that is not kept, a span costs no allocation.
 func TestNoSpanAllocatesNothing(t *testing.T) {
 	for _, ctx := range []context.Context{t.Context(), With(t.Context(), Span{}), With(t.Context(), Of(&fake{}))} {
 		if n := testing.AllocsPerRun(100, func() {

@@ -47,7 +47,7 @@ func hashOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 func (p *importProgress) entries() int64 { return p.Applied + p.Unchanged + p.Refused }
 
-// loadProgress reads the progress of an earlier run, nil when there is none.
+// loadProgress reads the progress of an earlier run, nil without one.
 func loadProgress(file string) (*importProgress, error) {
 	if file == "" {
 		return nil, nil // none is an answer

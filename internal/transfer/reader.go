@@ -40,7 +40,7 @@ func newImportReader(src *source, format string) (*importReader, error) {
 	return r, checkColumns(r.columns)
 }
 
-// next reads an entry, which begins at a line of this number. A fault says why it is none. The error is io.EOF at the
+// next reads an entry and the number of its first line. A fault says what is wrong with it. The error is io.EOF at the
 // end.
 func (r *importReader) next() (e leaderboard.Submission, line int64, fault string, err error) {
 	if r.format == client.FormatJSONL {

@@ -94,7 +94,7 @@ type Subject struct {
 	SetNow func(leaderboard.Micros)
 }
 
-// past asks whoever answers about the past of members.
+// past asks about the past of members: Pasts, or else the database.
 func (s *Subject) past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	if s.Pasts == nil {
 		return s.Database.Past(ctx, periods, member)

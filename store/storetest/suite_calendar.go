@@ -388,7 +388,7 @@ func testPeriodNames(t *testing.T, s Subject) {
 	}
 }
 
-// testPeekBeginsNothing: whoever only looks after copies begins no periods.
+// testPeekBeginsNothing: a look at copies begins no period.
 func testPeekBeginsNothing(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowHour))
 	made := b.put(berlin(leaderboard.WindowHour))

@@ -20,7 +20,7 @@ func testClockLeaps(t *testing.T, s Subject) {
 	}
 }
 
-// leapAndBack submits before a leap, after it and when the clock is back; or, swept, nobody but the housekeeping sees the
+// leapAndBack submits before a leap, after it and when the clock is back; or, swept, only the housekeeping sees the
 // leap.
 func leapAndBack(t *testing.T, s Subject, to, back string, swept bool) {
 	windows := []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowYear}
@@ -95,7 +95,7 @@ func (b *timed) resubmitted(t *testing.T) {
 	}
 }
 
-// testClockBackIntoClosed: a clock that goes back by little into a period that nobody followed up, and that was closed
+// testClockBackIntoClosed: a clock that goes back by little into a period that has no successor, and that was closed
 // by the housekeeping, opens it again.
 func testClockBackIntoClosed(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-03-28T22:59:59Z", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour}, TimeZone: "UTC"})

@@ -113,7 +113,7 @@ func testDerivedUnion(t *testing.T, s Subject) {
 	}
 }
 
-// testDerivedRolling: the last days: a member that played on some of them only, and a day that nobody played.
+// testDerivedRolling: the last days: a member that played on some of them only, and a day without play.
 func testDerivedRolling(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-18T12:00:00Z", leaderboard.Derive{Last: "3d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("ada", 1), score("bob", 20))
@@ -230,7 +230,7 @@ func testDerivedRules(t *testing.T, s Subject) {
 	b.follow("bob 2")
 	_, _, err = b.Database.PutBoard(t.Context(), b.name, leaderboard.Rules{})
 	wantConflict(t, err, "/derive", "derive cannot be taken away, because the board has entries")
-	// A source that becomes derived later is none any more.
+	// A source that becomes derived later is no longer a source.
 	b.putSource("other", leaderboard.Rules{})
 	both := of(b.source("runs"))
 	both.Derive.From = append(both.Derive.From, leaderboard.DeriveFrom{Board: b.source("other")})

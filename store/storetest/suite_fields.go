@@ -13,7 +13,7 @@ import (
 	"leaderboard"
 )
 
-// gameFields are a level, whether somebody paid, and deaths, of which fewer are better.
+// gameFields are a level, whether the member paid, and deaths, of which fewer are better.
 func gameFields() []leaderboard.TiebreakField {
 	return []leaderboard.TiebreakField{
 		{Name: "level", Bits: 20, Order: leaderboard.OrderDesc},
@@ -120,7 +120,7 @@ func (a plainEntry) compare(b plainEntry, rules *leaderboard.Rules, arrival bool
 }
 
 // testFieldRanks holds boards with random fields against entries that are compared field by field and kept whole: under
-// best, nobody ends up with the score of one submission and a field of another.
+// best, no entry has the score of one submission and a field of another.
 func testFieldRanks(t *testing.T, s Subject) {
 	r := rand.New(rand.NewPCG(1, 2))
 	orders := []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}

@@ -114,7 +114,7 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	b.want("removed for good", day, "1 n 5")
 }
 
-// testHiddenClosedEmpty: when nobody was seen in a closed period the receipt tells that, not the seq of today's.
+// testHiddenClosedEmpty: when a closed period has no visible entry, the receipt tells that, not the seq of today's.
 func testHiddenClosedEmpty(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}

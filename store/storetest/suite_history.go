@@ -73,7 +73,7 @@ func testNoPeriodOfBoard(t *testing.T, b *timed, day *leaderboard.Period) {
 	}
 }
 
-// testSweepCloses: housekeeping closes what nobody followed up, some seconds after its end.
+// testSweepCloses: housekeeping closes a period without a successor, some seconds after its end.
 func testSweepCloses(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowDay))
 	day := b.current()[leaderboard.WindowDay]

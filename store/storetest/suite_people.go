@@ -16,7 +16,7 @@ func testProfiles(t *testing.T, s Database) {
 	ctx := t.Context()
 	own := func(name string) string { return boardName(t)[2:20] + name } // other tests have members of their own
 	if _, err := s.Profile(ctx, own("a")); !errors.Is(err, leaderboard.ErrProfileNotFound) {
-		t.Fatalf("a profile that nobody put: %v", err)
+		t.Fatalf("a profile that was never put: %v", err)
 	}
 	first := leaderboard.Profile{Member: own("a"), DisplayName: "Ada \U0001F600", AvatarURL: "https://example.org/a?b=c", Attributes: `{"country":"DE","level":7}`}
 	put, created, err := s.PutProfile(ctx, first)
@@ -147,7 +147,7 @@ func testProfilesOf(t *testing.T, s Database, own func(string) string) {
 		}
 	}
 	if got, err := s.Profiles(t.Context(), nil); err != nil || len(got) != 0 {
-		t.Errorf("the profiles of nobody: %v, %v", got, err)
+		t.Errorf("no profiles: %v, %v", got, err)
 	}
 }
 
@@ -198,7 +198,7 @@ func testFriendLists(t *testing.T, s Database) {
 	ctx := t.Context()
 	me := boardName(t)[2:20] + "me"
 	last := map[string]leaderboard.Micros{}
-	changed := func(want bool) { // whoever keeps a list asks by its version whether it still holds
+	changed := func(want bool) { // the version of a list tells whether a copy of it still holds
 		t.Helper()
 		now, err := s.FriendVersions(ctx, []string{me, "stranger"})
 		if err != nil || want && now[me] == last[me] {
@@ -340,7 +340,7 @@ func testForget(t *testing.T, s Database) {
 	if _, err := s.Profile(ctx, stays); err != nil {
 		t.Errorf("another one's profile: %v", err)
 	}
-	// Whoever comes back begins from scratch, and is not hidden any more.
+	// A member that comes back begins from scratch, and is no longer hidden.
 	second.submit(score(gone, 4))
 	if got := strings.Join(second.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Limit: 2}), ", "); got != "1 worse 4, 1 "+gone+" 4" {
 		t.Errorf("back: %s", got)
@@ -350,7 +350,7 @@ func testForget(t *testing.T, s Database) {
 	}
 }
 
-// testSearchMembers: by name whoever has one, in whatever case it is asked for; by id also who is hidden or only plays.
+// testSearchMembers: by name, in whatever case, members that have one; by id also members that are hidden or only play.
 func testSearchMembers(t *testing.T, s Database) {
 	ctx, own := t.Context(), boardName(t)[2:20] // other tests have members of their own
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})

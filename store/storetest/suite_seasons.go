@@ -89,7 +89,7 @@ func testSeasonsBeside(t *testing.T, s Subject) {
 	}
 }
 
-// testChangeSeasons: seasons may be added and those that nobody played may change; one that was used stays as it was.
+// testChangeSeasons: seasons may be added and those without entries may change; one that was used stays as it was.
 func testChangeSeasons(t *testing.T, s Subject) {
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t)[:1]}
 	b := newTimed(t, s, "2026-03-20T12:00:00Z", rules)

@@ -208,8 +208,8 @@ func testRepeatedMembers(t *testing.T, s Database) {
 	}
 }
 
-// testCreatedTimes: assigned times grow strictly with seq; a change that is none keeps the time, and so does a worse
-// score.
+// testCreatedTimes: assigned times grow strictly with seq; a submission that changes nothing keeps the time, and so does a
+// worse score.
 func testCreatedTimes(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	before, err := s.Now(t.Context())

@@ -177,7 +177,7 @@ func npmParts(file string) ([]part, error) {
 // patentGrant is what licensecheck calls the file PATENTS of the Go project, which takes no right that a license gives.
 const patentGrant = "GooglePatentsFile"
 
-// minCoverage is how much of a text, in percent, its license must be; the rest is who has the copyright.
+// minCoverage is how much of a text, in percent, its license must be; the rest names the owner of the copyright.
 const minCoverage = 60
 
 // identify names the licenses of a part.

@@ -74,7 +74,7 @@ func TestSBOM(t *testing.T) {
 	}
 	info.Deps[0].Version = "v9.9.9"
 	if _, err := sbom(info, found, "", nil); err == nil || !strings.Contains(err.Error(), "v9.9.9") {
-		t.Errorf("a module whose license nobody has seen: %v", err)
+		t.Errorf("a module with an unknown license: %v", err)
 	}
 }
 

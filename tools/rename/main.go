@@ -76,7 +76,7 @@ func newRenamer(root, old, path string) *renamer {
 	}
 }
 
-// file renames in one file and says whether that changed it.
+// file renames in one file and reports whether that changed it.
 func (r *renamer) file(name string) (changed bool, err error) {
 	before, err := os.ReadFile(name)
 	if err != nil {

@@ -95,7 +95,7 @@ func count(s suite, of int, events []event, ended error) result {
 	return r
 }
 
-// named counts the tests in what a test program lists: benchmarks are none.
+// named counts the tests, without benchmarks, in what a test program lists.
 func named(list string) int {
 	n := 0
 	for line := range strings.Lines(list) {

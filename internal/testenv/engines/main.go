@@ -52,7 +52,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", ".engines", "folder of the notes and of the suites' output; delete it to start anew")
 	flag.StringVar(&o.doc, "doc", "docs/engines.md", "document with the table")
 	for _, distribution := range []string{"debian", "ubuntu"} {
-		flag.Func(distribution, "address of an archive of "+distribution+", where this machine is none", func(address string) error {
+		flag.Func(distribution, "address of an archive of "+distribution+", where this machine is of another distribution", func(address string) error {
 			o.archives[distribution] = address
 			return nil
 		})

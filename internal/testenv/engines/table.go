@@ -91,7 +91,7 @@ func (r row) ran() (n int) {
 	return n
 }
 
-// saysMore tells whether a row, nil for none, is of the same version as another and of more tests.
+// saysMore reports whether a row, nil for none, is of the same version as another and of more tests.
 func (r row) saysMore(other row) bool { return len(r) > 3 && r[1] == other[1] && r.ran() > other.ran() }
 
 // replaceRow returns the document with r in its table, in place of the row of the same title; rows are in the order of

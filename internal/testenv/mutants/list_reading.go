@@ -237,7 +237,7 @@ func ofServing() []mutant {
 			"\tcase h.Seq < q.MinSeq:\n\t\treturn nil, ErrBehind\n", "", "e2e TestLinearizable",
 		},
 		{
-			"F1", "nobody is told that a server stops", "internal/app/app.go",
+			"F1", "clients are not told that a server stops", "internal/app/app.go",
 			"\ta.api.SetDraining(true)\n", "", "internal/app TestDraining",
 		},
 		{

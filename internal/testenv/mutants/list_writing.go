@@ -94,7 +94,7 @@ func ofAdmission() []mutant {
 			`if b.owed+1 > retriesAtOnce {`, `if false {`, "store TestRetriesDoNotAmplify",
 		},
 		{
-			"A6", "boards that somebody keeps locked take all connections", commit + "mutex.go",
+			"A6", "boards that another session keeps locked take all connections", commit + "mutex.go",
 			"m.barred[board] = barring{time.Now().Add(m.term), stuck || m.barring(board).stuck}", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
 		},
 	}
@@ -141,7 +141,7 @@ func ofTransactions() []mutant {
 			"if strings.Contains(lower, name) {", "if strings.Contains(name, lower) {", store + "TestUnsupportedServer",
 		},
 		{
-			"F2", "nobody takes the lock of the migrations", "migrations/lock.go",
+			"F2", "the lock of the migrations is not taken", "migrations/lock.go",
 			`"SELECT GET_LOCK("+lockName+", 1)"`, `"SELECT 1"`, "migrations TestConcurrentUp",
 		},
 	}

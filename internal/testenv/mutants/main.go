@@ -4,8 +4,8 @@
 //	make mutants ARGS='-only lease'
 //
 // It works on a copy of the tree in a temporary folder, with the servers of testenv/run. The tests must be green before
-// anything is broken. A line is told by its text, which must be in its file exactly once; so whoever changes it hears of
-// it, at the latest from TestMutants. What was found is noted in a file, and the next call goes on where the last one
+// anything is broken. A line is told by its text, which must be in its file exactly once; so a change of it
+// fails TestMutants. What was found is noted in a file, and the next call goes on where the last one
 // stopped: a verdict counts for as long as the mutant and the test program of its package are the same.
 package main
 
@@ -186,7 +186,7 @@ func (t *tree) breakOne(ctx context.Context, o options, v *verdict) (err error) 
 	return ctx.Err()
 }
 
-// test runs tests of a program until one fails. It is an error, too, when there are none.
+// test runs tests of a program until one fails. No test at all is an error too.
 func test(ctx context.Context, p *program.Program, pattern string, timeout time.Duration) (string, time.Duration, error) {
 	out, took, err := p.Run(ctx, pattern, timeout, []string{"-test.failfast"}, nil)
 	if err == nil && strings.Contains(out, "no tests to run") {

@@ -13,7 +13,7 @@ import (
 // root is the folder of the tree.
 const root = "../../.."
 
-// TestMutants: each text to break is in its file exactly once, and each test is there. Whoever changes a line that
+// TestMutants: each text to break is in its file exactly once, and each test is there. A change of a line that
 // carries a promise says in this list how it can be broken now, and runs make mutants (promise I2).
 func TestMutants(t *testing.T) {
 	names := map[string]bool{}

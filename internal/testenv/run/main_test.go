@@ -49,7 +49,7 @@ func valueOf(env, name string) (value string) {
 	return value
 }
 
-// waitClosed polls until nobody listens at the address; a container's published
+// waitClosed polls until no program listens at the address; a container's published
 // port closes a moment after it.
 func waitClosed(t *testing.T, address string) {
 	t.Helper()
@@ -65,7 +65,7 @@ func waitClosed(t *testing.T, address string) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("somebody still listens at %s", address)
+			t.Fatalf("a program still listens at %s", address)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (p pkg) run(ctx context.Context, o options, number int, wrap ...string) (pr
 	return n, os.WriteFile(log, []byte(out), 0o644)
 }
 
-// failing names the tests that failed, without those that failed because of their subtests, or says why there are none.
+// failing names the tests that failed, without those that failed because of their subtests, or why none is named.
 func failing(out string) []string {
 	var names []string
 	for _, m := range regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`).FindAllStringSubmatch(out, -1) {
