@@ -173,21 +173,14 @@ func (h *runsHere) begin(id int64, beat func(ctx context.Context, ids []int64)) 
 	ctx, cancel := context.WithCancel(context.Background())
 	h.stop = cancel
 	h.beats.Go(func() {
-		tick := time.NewTicker(runBeat)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
+		db.Every(ctx, runBeat, func() {
 			h.mu.Lock()
 			ids := slices.Sorted(maps.Keys(h.alive))
 			h.mu.Unlock()
 			for part := range slices.Chunk(ids, beatRuns) {
 				beat(ctx, part)
 			}
-		}
+		})
 	})
 }
 

@@ -129,12 +129,12 @@ func ofTransactions() []mutant {
 			"params[name] = idle\n", "params[\"autocommit\"], _, _ = \"1\", name, idle\n", store + "TestSilentSession",
 		},
 		{
-			"D1", "connections to a read-only server are kept", db + "readonly.go",
-			"\te.end()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
+			"D1", "connections to a read-only server are kept", db + "server.go",
+			"\ts.endEra()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
 		},
 		{
-			"D1", "an address that has moved is not noticed", db + "readonly.go",
-			"\tcase e.server != server:\n\t\te.n.Add(1)\n", "\tcase e.server != server:\n\t\treturn nil\n", "internal/app TestAddressMoves",
+			"D1", "an address that has moved is not noticed", db + "server.go",
+			"\tcase s.name != name:\n\t\ts.era.Add(1)\n", "\tcase s.name != name:\n\t\treturn nil\n", "internal/app TestAddressMoves",
 		},
 		{
 			"H1", "an engine on which nothing was run is let in", db + "dialect.go",

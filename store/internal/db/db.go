@@ -20,12 +20,8 @@ import (
 	"leaderboard"
 )
 
-const (
-	// TidyTimeout bounds what is done to put things in order after a failure, too.
-	TidyTimeout = 5 * time.Second
-	// connMaxAge lets connections move when a proxy or DNS name does.
-	connMaxAge = 30 * time.Minute
-)
+// connMaxAge lets connections move when a proxy or DNS name does.
+const connMaxAge = 30 * time.Minute
 
 // Config says which database to use, and within which limits. store.Config describes its fields and has the defaults.
 type Config struct {
@@ -52,9 +48,7 @@ type DB struct {
 	Locks    *Locks
 	Config   Config
 	Log      *slog.Logger
-	dialect  *dialect
-	era      *era
-	outage   *outage
+	server   *server
 	commits  sync.WaitGroup // the transactions that Commit ends
 	stop     context.CancelFunc
 	looks    sync.WaitGroup // the goroutine that runs look
@@ -66,7 +60,7 @@ func Open(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}, outage: newOutage(cfg.Logger, probe)}
+	d := &DB{Config: cfg, Log: cfg.Logger, server: newServer(cfg.Logger, probe)}
 	p := split(cfg.MaxConns)
 	var reads, writers, patient, others, locks *sql.DB
 	for _, want := range []struct {
@@ -83,13 +77,13 @@ func Open(cfg Config) (*DB, error) {
 		{&d.Health, pool{conns: 1}},
 		{&locks, pool{conns: 1, session: sessionLocks}},
 	} {
-		if *want.to, err = connect(cfg, want.pool, d.era, d.outage, d.dialect); err != nil {
+		if *want.to, err = connect(cfg, want.pool, d.server); err != nil {
 			return nil, err
 		}
 	}
 	d.DB, d.Others = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(others, "mysql")
 	d.Writers, d.Patient = sqlx.NewDb(writers, "mysql"), sqlx.NewDb(patient, "mysql")
-	d.Locks = newLocks(locks, d.era)
+	d.Locks = newLocks(locks, d.server)
 	d.Health.SetConnMaxLifetime(lookEvery / 2)
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
@@ -102,17 +96,18 @@ func (d *DB) Close() error {
 	d.stop()
 	d.looks.Wait()
 	d.commits.Wait()
-	defer d.outage.close()
+	defer d.server.close()
 	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Looks.Close(),
 		d.Others.Close(), d.Patient.Close(), d.Writers.Close(), d.DB.Close())
 }
 
-// Silent reports whether MySQL has left the last that was asked of it without an answer, or does not answer, or did not a moment ago.
-func (d *DB) Silent() bool { return d.outage.silentOfLate() }
+// Silent reports whether MySQL has left the last that was asked of it without an answer, or does not answer, or did not a
+// moment ago.
+func (d *DB) Silent() bool { return d.server.silentOfLate() }
 
 // Away returns the error of what is asked now, nil unless MySQL is known not to answer.
 func (d *DB) Away() error {
-	if d.outage.isAway() {
+	if d.server.isAway() {
 		return ErrAway
 	}
 	return nil
@@ -120,27 +115,71 @@ func (d *DB) Away() error {
 
 // OnAway has tell called whenever MySQL turns out not to answer, with the error of what waits to be sent. It must not
 // block for long.
-func (d *DB) OnAway(tell func(error)) { d.outage.tell(tell) }
+func (d *DB) OnAway(tell func(error)) { d.server.tell(tell) }
 
-// Committed says that a transaction that wrote was committed.
-func (d *DB) Committed() { d.outage.wrote() }
+// Committed notes that a transaction that wrote was committed.
+func (d *DB) Committed() { d.server.wrote() }
 
-// Blocked says that a batch that was begun at a time could not be committed, though MySQL answers: somebody keeps what it
-// needs locked, or the disk is full.
-func (d *DB) Blocked(began time.Time) { d.outage.wroteNot(began) }
+// Blocked notes that a batch that was begun at a time could not be committed, though MySQL answers: another session keeps
+// what it needs locked, or the disk is full.
+func (d *DB) Blocked(began time.Time) { d.server.wroteNot(began) }
 
 // BlockedSince returns since when no write could be committed though some were tried, false when there is no such time.
-func (d *DB) BlockedSince() (time.Time, bool) { return d.outage.blockedSince() }
+func (d *DB) BlockedSince() (time.Time, bool) { return d.server.blockedSince() }
+
+// Refuse returns an error for a server that must not be used, as ServerSettings tell, and gives all connections up: those
+// dialled from now on reach whichever server has the address by now. Errors: ErrReadOnly, ErrOtherServer.
+func (d *DB) Refuse(settings string) error { return d.server.refuse(settings) }
+
+// CheckServer asks whether the server may be used, on a connection of its own that is hardly older than the call. Errors:
+// ErrReadOnly, ErrOtherServer.
+func (d *DB) CheckServer(ctx context.Context) error {
+	var settings string
+	if err := d.Health.QueryRowContext(ctx, "SELECT "+ServerSettings).Scan(&settings); err != nil {
+		return err
+	}
+	return d.Refuse(settings)
+}
+
+const (
+	// lookEvery is how often the address is dialled while connections are used: an address that moves leaves those that it
+	// led to where they are.
+	lookEvery = time.Second
+	// lookAgain is how often it is while it is not certain where it leads.
+	lookAgain = 50 * time.Millisecond
+)
+
+// look dials the address until ctx ends.
+func (d *DB) look(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause := lookEvery
+		if d.server.moves() {
+			pause = lookAgain
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		if !d.server.used.Swap(false) && !d.server.moves() {
+			continue
+		}
+		asked, cancel := context.WithTimeout(ctx, probeLimit) // servers count connections that end before they have begun
+		_ = d.CheckServer(asked)                              // a connection that is dialled tells the server
+		cancel()
+	}
+}
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
 // returns an error for a bad DSN only; nothing is dialled yet.
 func Connect(cfg Config) (*sql.DB, error) {
 	cfg.ReadTimeout, cfg.WriteTimeout = 0, 0
-	return connect(cfg, pool{conns: cfg.MaxConns}, &era{log: cfg.Logger}, unwatched(cfg.Logger), &dialect{})
+	return connect(cfg, pool{conns: cfg.MaxConns}, newServer(cfg.Logger, nil))
 }
 
 // Limited returns a reading statement with the time limit of the server on it.
-func (d *DB) Limited(query string) string { return d.dialect.limited(query, d.Config.StatementTimeout) }
+func (d *DB) Limited(query string) string {
+	return d.server.dialect.limited(query, d.Config.StatementTimeout)
+}
 
 // Now returns the SQL expression of the moment at which a statement began, by the database clock.
 func (d *DB) Now() string { return d.Config.Clock("NOW(6)") }
@@ -243,12 +282,12 @@ func prober(cfg Config) (func(context.Context) error, error) {
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
 // rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
 // to a read-only server or to another than all, and ends with its era.
-func connect(cfg Config, p pool, e *era, o *outage, of *dialect) (*sql.DB, error) {
+func connect(cfg Config, p pool, s *server) (*sql.DB, error) {
 	mc, err := parseDSN(cfg)
 	if err != nil {
 		return nil, err
 	}
-	mc.DialFunc = dial
+	mc.DialFunc = dialRaw
 	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
 	// Found rows instead of changed ones would change what the code here means.
 	mc.ClientFoundRows, mc.MultiStatements, mc.ColumnsWithAlias = false, p.several, false
@@ -269,7 +308,7 @@ func connect(cfg Config, p pool, e *era, o *outage, of *dialect) (*sql.DB, error
 	if err != nil {
 		return nil, fmt.Errorf("store: DSN: %w", err)
 	}
-	db := sql.OpenDB(&connector{Connector: inner, session: p.session, dialect: of, era: e, outage: o})
+	db := sql.OpenDB(&connector{Connector: inner, session: p.session, server: s})
 	db.SetMaxOpenConns(p.conns)
 	db.SetMaxIdleConns(p.conns)
 	db.SetConnMaxIdleTime(p.session.rest())
@@ -281,13 +320,11 @@ func connect(cfg Config, p pool, e *era, o *outage, of *dialect) (*sql.DB, error
 type connector struct {
 	driver.Connector
 	session session
-	dialect *dialect // of all pools
-	era     *era
-	outage  *outage
+	server  *server // of all pools
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	made := &conn{wire: wire{outage: c.outage}, era: c.era, made: c.era.n.Load()}
+	made := &conn{server: c.server, era: c.server.era.Load()}
 	if err := made.dial(ctx, c.open); err != nil {
 		return nil, err
 	}
@@ -314,16 +351,16 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 	if _, err := made.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
 		return err
 	}
-	if !c.dialect.known() {
+	if !c.server.dialect.known() {
 		version, err := oneText(ctx, made, "SELECT VERSION()")
 		if err != nil {
 			return err
 		}
-		if err := c.dialect.set(version); err != nil {
+		if err := c.server.dialect.set(version); err != nil {
 			return err
 		}
 	}
-	if set := c.session.transactions(c.dialect.v.Load()); set != "" {
+	if set := c.session.transactions(c.server.dialect.v.Load()); set != "" {
 		if _, err := made.ExecContext(ctx, set, nil); err != nil {
 			return err
 		}
@@ -332,7 +369,7 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 	if err != nil {
 		return err
 	}
-	return c.era.admit(settings)
+	return c.server.admit(settings)
 }
 
 // driverLog passes on what the driver would print to standard error.

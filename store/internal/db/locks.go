@@ -10,14 +10,14 @@ import (
 
 // Locks are the named locks of the server that this process holds. All of them belong to one session, on a connection
 // that is opened for the first of them and is pinged as long as there is one: the server gives them up with the
-// session, soon after it has heard nothing of it. They save work, and nothing is wrong without them: who relies on one
-// finds out late that it is lost. All methods may be called concurrently.
+// session, soon after it has heard nothing of it. They save work, and nothing is wrong without them: a holder may
+// find out late that one is lost. All methods may be called concurrently.
 type Locks struct {
-	pool *sql.DB
-	era  *era
-	stop context.CancelFunc
-	ping sync.WaitGroup // the goroutine that pings
-	turn chan struct{}  // holds a value while somebody uses the fields below, and while the server answers
+	pool   *sql.DB
+	server *server
+	stop   context.CancelFunc
+	ping   sync.WaitGroup // the goroutine that pings
+	turn   chan struct{}  // holds a value while a goroutine uses the fields below, and while the server answers
 
 	conn *sql.Conn // nil while there is none
 	held map[Lock]bool
@@ -34,15 +34,14 @@ type Lock struct {
 // database, and have 64 bytes at most.
 const lockName = "CONCAT('leaderboard-', ?, '-', LEFT(SHA2(DATABASE(), 256), 20), '-', ?)"
 
-func newLocks(pool *sql.DB, e *era) *Locks {
+func newLocks(pool *sql.DB, s *server) *Locks {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Locks{pool: pool, era: e, stop: stop, turn: make(chan struct{}, 1), held: map[Lock]bool{}}
+	l := &Locks{pool: pool, server: s, stop: stop, turn: make(chan struct{}, 1), held: map[Lock]bool{}}
 	l.ping.Go(func() { l.keep(ctx) })
 	return l
 }
 
-// Take takes a lock unless somebody has it, this process included, and says whether it did. It does not wait for who
-// has it.
+// Take takes a lock unless a process has it, this one included, and reports whether it did. It does not wait.
 func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
 	taken := false
 	err := l.ask(ctx, k, false, func(ctx context.Context) error {
@@ -54,7 +53,7 @@ func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
 	return taken, err
 }
 
-// Keeps says whether this process still has a lock that it took.
+// Keeps reports whether this process still has a lock that it took.
 func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
 	var mine sql.NullBool
 	err := l.ask(ctx, k, true, func(ctx context.Context) (err error) {
@@ -65,8 +64,8 @@ func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
 	return mine.Bool, err
 }
 
-// Hold takes those of the locks that nobody has, and says which of them this process has then: one statement for all.
-// It does not wait for others.
+// Hold takes those of the locks that are free, and reports which of them this process has then: one statement for all. It
+// does not wait.
 func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 	have := make([]bool, len(ks))
 	err := l.use(ctx, func() bool { return true }, func(ctx context.Context) error {
@@ -84,7 +83,7 @@ func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 		if err := l.conn.QueryRowContext(ctx, query, args...).Scan(dest...); err != nil {
 			return err
 		}
-		if err := l.era.refuse(settings); err != nil {
+		if err := l.server.refuse(settings); err != nil {
 			return err
 		}
 		for i, k := range ks {
@@ -146,7 +145,7 @@ func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Cont
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// The session has the locks of others too: it does not end with a caller who leaves.
+	// The session has the locks of others too: it does not end with a caller that leaves.
 	ctx, cancelWork := context.WithTimeout(context.WithoutCancel(ctx), TidyTimeout)
 	defer cancelWork()
 	if l.conn != nil && l.outdated() {
@@ -175,7 +174,7 @@ func (l *Locks) query(ctx context.Context, what string, k Lock) (answer sql.Null
 	var settings string
 	err = l.conn.QueryRowContext(ctx, "SELECT "+ServerSettings+", "+what, k.Kind, k.ID).Scan(&settings, &answer)
 	if err == nil {
-		err = l.era.refuse(settings)
+		err = l.server.refuse(settings)
 	}
 	if err != nil {
 		return sql.NullBool{}, err
@@ -183,7 +182,7 @@ func (l *Locks) query(ctx context.Context, what string, k Lock) (answer sql.Null
 	return answer, nil
 }
 
-// outdated says whether the session is at a server that was given up.
+// outdated reports whether the session is at a server that was given up.
 func (l *Locks) outdated() (outdated bool) {
 	err := l.conn.Raw(func(c any) error {
 		one, ok := c.(*conn)
@@ -203,20 +202,26 @@ func (l *Locks) drop() {
 
 // keep pings the session until ctx ends, and gives it up when it is of no use.
 func (l *Locks) keep(ctx context.Context) {
-	tick := time.NewTicker(locksPing)
+	Every(ctx, locksPing, func() {
+		select {
+		case l.turn <- struct{}{}:
+			l.pingOnce(ctx)
+			<-l.turn
+		case <-ctx.Done():
+		}
+	})
+}
+
+// Every calls work after each period until ctx ends.
+func Every(ctx context.Context, period time.Duration, work func()) {
+	tick := time.NewTicker(period)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		select {
-		case l.turn <- struct{}{}:
-			l.pingOnce(ctx)
-			<-l.turn
-		case <-ctx.Done():
-			return
+			work()
 		}
 	}
 }

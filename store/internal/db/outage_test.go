@@ -78,16 +78,16 @@ func (l *logged) count(text string) int {
 // outageTest is an outage in a bubble.
 type outageTest struct {
 	*testing.T
-	*outage
-	server *answering
-	log    *logged
+	*server
+	peer   *answering
+	logged *logged
 }
 
 func inOutage(t *testing.T, test func(t *outageTest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o := &outageTest{T: t, server: &answering{began: time.Now()}, log: &logged{}}
-		o.outage = newOutage(slog.New(slog.NewTextHandler(o.log, nil)), o.server.probe)
+		o := &outageTest{T: t, peer: &answering{began: time.Now()}, logged: &logged{}}
+		o.server = newServer(slog.New(slog.NewTextHandler(o.logged, nil)), o.peer.probe)
 		defer o.close()
 		test(o)
 	})
@@ -96,18 +96,18 @@ func inOutage(t *testing.T, test func(t *outageTest)) {
 // statement is sent on a connection of its own; its result comes on the channel.
 func (o *outageTest) statement(committing bool, do func(context.Context) error) <-chan error {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &wire{outage: o.outage, stop: cancel}
-	o.add(c)
+	c := &conn{server: o.server, stop: cancel}
+	c.join()
 	result := make(chan error, 1)
 	if err := c.send(committing); err != nil {
-		o.remove(c)
+		c.leave()
 		result <- err
 		return result
 	}
 	go func() {
 		err := do(ctx)
 		c.got(err)
-		o.remove(c)
+		c.leave()
 		result <- err
 	}()
 	return result
@@ -119,7 +119,7 @@ func (o *outageTest) goes(after time.Duration, away bool) {
 	time.Sleep(after)
 	synctest.Wait()
 	if o.isAway() != away {
-		o.Errorf("after %s away is %t", time.Since(o.server.began), !away)
+		o.Errorf("after %s away is %t", time.Since(o.peer.began), !away)
 	}
 }
 
@@ -130,19 +130,19 @@ func TestHungServerIsAway(t *testing.T) {
 	inOutage(t, func(o *outageTest) {
 		told := 0
 		o.tell(func(error) { told++ })
-		o.server.set(func() { o.server.hangs = true })
+		o.peer.set(func() { o.peer.hangs = true })
 		began := time.Now()
-		read, committed := o.statement(false, o.server.ask), o.statement(true, o.server.ask)
+		read, committed := o.statement(false, o.peer.ask), o.statement(true, o.peer.ask)
 		o.goes(silence+probeWait-time.Millisecond, false)
 		o.goes(2*time.Millisecond, true)
 		if err := <-read; !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
 			o.Errorf("a statement ended after %s: %v", time.Since(began), err)
 		}
-		if err := <-o.statement(false, o.server.ask); !errors.Is(err, driver.ErrBadConn) {
+		if err := <-o.statement(false, o.peer.ask); !errors.Is(err, driver.ErrBadConn) {
 			o.Errorf("a statement while the server is away: %v", err)
 		}
 		o.goes(time.Minute, true)
-		if n := len(o.server.probes); n > 8 || told != 1 {
+		if n := len(o.peer.probes); n > 8 || told != 1 {
 			o.Errorf("in a minute there were %d probes, and those who wait were told %d times", n, told)
 		}
 		select {
@@ -150,12 +150,12 @@ func TestHungServerIsAway(t *testing.T) {
 			o.Errorf("a COMMIT ended: %v", err)
 		default:
 		}
-		o.server.set(func() { o.server.hangs = false })
+		o.peer.set(func() { o.peer.hangs = false })
 		o.goes(10*time.Millisecond, false)
-		if err := errors.Join(<-committed, <-o.statement(false, o.server.ask)); err != nil {
+		if err := errors.Join(<-committed, <-o.statement(false, o.peer.ask)); err != nil {
 			o.Error(err)
 		}
-		if away, back := o.log.count("does not answer"), o.log.count("answers again"); away != 1 || back != 1 {
+		if away, back := o.logged.count("does not answer"), o.logged.count("answers again"); away != 1 || back != 1 {
 			o.Errorf("%d lines that it is away, %d that it is back", away, back)
 		}
 	})
@@ -165,15 +165,15 @@ func TestHungServerIsAway(t *testing.T) {
 func TestRefusingServerIsAway(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
-		o.server.set(func() { o.server.fails = mysql.ErrInvalidConn })
-		t.Log(<-o.statement(false, o.server.ask))
+		o.peer.set(func() { o.peer.fails = mysql.ErrInvalidConn })
+		t.Log(<-o.statement(false, o.peer.ask))
 		o.goes(silence-time.Millisecond, false)
 		o.goes(2*time.Millisecond, true)
 		o.goes(time.Second, true)
-		if n := len(o.server.probes); n != 5 {
+		if n := len(o.peer.probes); n != 5 {
 			o.Errorf("%d probes in a second", n)
 		}
-		o.server.set(func() { o.server.fails = nil })
+		o.peer.set(func() { o.peer.fails = nil })
 		o.goes(probeEvery, false)
 	})
 }
@@ -193,11 +193,11 @@ func TestWaitIsNoOutage(t *testing.T) {
 		o.goes(time.Minute, false)
 		t.Log(<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF }))
 		o.goes(time.Minute, false)
-		o.server.set(func() { o.server.fails = &mysql.MySQLError{Number: errTooManyConns} })
+		o.peer.set(func() { o.peer.fails = &mysql.MySQLError{Number: errTooManyConns} })
 		t.Log(<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF }))
 		o.goes(time.Minute, false)
-		o.server.set(func() { o.server.fails = nil })
-		if n := o.log.count("\n"); n != 0 {
+		o.peer.set(func() { o.peer.fails = nil })
+		if n := o.logged.count("\n"); n != 0 {
 			o.Errorf("%d lines in the log", n)
 		}
 	})
@@ -208,23 +208,23 @@ func TestWaitIsNoOutage(t *testing.T) {
 func TestSlowNetworkIsNoOutage(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
-		o.server.set(func() { o.server.latency = 2 * time.Second })
+		o.peer.set(func() { o.peer.latency = 2 * time.Second })
 		for i := range 60 {
-			t.Log(<-o.statement(true, o.server.ask))
+			t.Log(<-o.statement(true, o.peer.ask))
 			if i > 5 && o.isAway() {
 				o.Fatalf("taken for away at statement %d", i)
 			}
 			time.Sleep(time.Duration(i%4) * time.Second)
 		}
-		if n := o.log.count("does not answer"); n > 1 {
+		if n := o.logged.count("does not answer"); n > 1 {
 			o.Errorf("it was taken for away %d times", n)
 		}
-		o.server.set(func() { o.server.latency = 0 })
+		o.peer.set(func() { o.peer.latency = 0 })
 		for range 100 {
 			t.Log(<-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }))
 		}
-		o.server.set(func() { o.server.hangs = true })
-		o.statement(false, o.server.ask)
+		o.peer.set(func() { o.peer.hangs = true })
+		o.statement(false, o.peer.ask)
 		o.goes(silence+probeWait+time.Millisecond, true)
 	})
 }
@@ -234,7 +234,7 @@ func TestSlowNetworkIsNoOutage(t *testing.T) {
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
-		d := &DB{outage: o.outage}
+		d := &DB{server: o.server}
 		began := time.Now()
 		expect := func(want bool) {
 			o.Helper()
@@ -257,7 +257,7 @@ func TestBlocked(t *testing.T) {
 		expect(true)
 		time.Sleep(blockedFor)
 		expect(false)
-		if lines := fmt.Sprint(o.log.count("no write can be committed"), o.log.count("are committed again")); lines != "2 1" {
+		if lines := fmt.Sprint(o.logged.count("no write can be committed"), o.logged.count("are committed again")); lines != "2 1" {
 			o.Errorf("lines: %s", lines)
 		}
 	})
@@ -267,7 +267,7 @@ func TestBlocked(t *testing.T) {
 // be nothing to end it.
 func TestAnswerAsItIsGone(t *testing.T) {
 	for range 100_000 {
-		o := newOutage(slog.New(slog.DiscardHandler), nil)
+		o := newServer(slog.New(slog.DiscardHandler), nil)
 		o.looking.Store(true)
 		since := o.now()
 		o.answered.Store(since)

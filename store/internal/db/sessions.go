@@ -16,10 +16,13 @@ const (
 	sessionLocks           // holds named locks, see Locks
 )
 
+// TidyTimeout bounds what is done to put things in order after a failure, too.
+const TidyTimeout = 5 * time.Second
+
 // hastyLockWait is how long writers wait for a lock at first.
 const hastyLockWait = time.Second
 
-// locksRows says whether the session is one of writers.
+// locksRows reports whether the session is one of writers.
 func (s session) locksRows() bool { return s == sessionWriter || s == sessionPatient }
 
 const (

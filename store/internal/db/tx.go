@@ -84,9 +84,6 @@ func (tx *Tx) Opening() string {
 	return "START TRANSACTION;"
 }
 
-// commit ends a transaction. It is sent alone, so that an answer to what came before it decides that it was not sent.
-const commit = "COMMIT"
-
 // Commit sends COMMIT. An error wraps ErrOutcomeUnknown when it was sent and no answer came.
 func (tx *Tx) Commit(ctx context.Context) error {
 	_, err := tx.Conn.ExecContext(ctx, commit)

@@ -38,7 +38,7 @@ func TestReadSettings(t *testing.T) {
 // TestMeet: the first server is used, another one once so many connections in a row lead to it, and whenever one leads elsewhere
 // all connections are given up.
 func TestMeet(t *testing.T) {
-	e := &era{log: slog.New(slog.DiscardHandler)}
+	e := newServer(slog.New(slog.DiscardHandler), nil)
 	meet := func(server string, times int) (used int) {
 		for range times {
 			if err := e.meet(server); err == nil {
@@ -49,12 +49,12 @@ func TestMeet(t *testing.T) {
 		}
 		return used
 	}
-	if used := meet("a", 5); used != 5 || e.n.Load() != 0 {
-		t.Errorf("the first server was used %d times of 5, and connections given up %d times", used, e.n.Load())
+	if used := meet("a", 5); used != 5 || e.era.Load() != 0 {
+		t.Errorf("the first server was used %d times of 5, and connections given up %d times", used, e.era.Load())
 	}
 	for i := range 50 {
-		if used := meet("b", 1) + meet("a", 1); used != 0 || e.n.Load() != int64(2*i+2) {
-			t.Fatalf("of two servers in turn one was used %d times, and connections given up %d times", used, e.n.Load())
+		if used := meet("b", 1) + meet("a", 1); used != 0 || e.era.Load() != int64(2*i+2) {
+			t.Fatalf("of two servers in turn one was used %d times, and connections given up %d times", used, e.era.Load())
 		}
 	}
 	if used := meet("b", certain-1) + meet("a", certain-1); used != 0 || !e.moves() {
@@ -142,7 +142,7 @@ func insertAndMeet(ctx context.Context, d *DB, tx interface {
 func finishMove(t *testing.T, d *DB) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
-	for d.era.moves() {
+	for d.server.moves() {
 		if time.Now().After(deadline) {
 			t.Fatal("the server is not used again")
 		}
@@ -156,15 +156,15 @@ func TestLook(t *testing.T) {
 	if err := d.PingContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.era.mu.Lock()
-	d.era.server = "the one before"
-	d.era.mu.Unlock()
+	d.server.mu.Lock()
+	d.server.name = "the one before"
+	d.server.mu.Unlock()
 	deadline := time.Now().Add(time.Minute)
-	for d.era.n.Load() == 0 {
+	for d.server.era.Load() == 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("the address is not looked at")
 		}
-		if _, err := d.ExecContext(t.Context(), "SELECT 1"); err != nil && d.era.n.Load() == 0 {
+		if _, err := d.ExecContext(t.Context(), "SELECT 1"); err != nil && d.server.era.Load() == 0 {
 			t.Fatal(err)
 		}
 	}

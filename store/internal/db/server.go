@@ -1,0 +1,197 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+)
+
+// ErrReadOnly is a server that takes no writes: a replica, or a primary that another one has taken over from. It is no
+// source of answers either, because it may be behind without knowing.
+var ErrReadOnly = fmt.Errorf("%w: the server is read-only", leaderboard.ErrUnavailable)
+
+// ErrOtherServer is a server that another one than before answers for. What was written to the one is unknown to the other,
+// so neither is used until it is certain which of them the address leads to.
+var ErrOtherServer = fmt.Errorf("%w: connections lead to more than one server, or to another one since a moment ago", leaderboard.ErrUnavailable)
+
+// server is what is known of the server behind the address: whether it answers, whether it is the one that takes writes,
+// and whether writes can be committed. All connections of a store tell it what they send and what comes back. It decides
+// whether anything is sent at all, and gives connections up that must not be used any more.
+//
+// A server is away when it has answered nothing for silence, though it was asked, and a new connection gets no answer to
+// SELECT 1 either: see outage.go. A server that is read-only is not used, and neither is one that has taken the place of
+// another until it is certain that all connections lead to it. Then a new era begins: connections of an older one are
+// dropped.
+type server struct {
+	log     *slog.Logger
+	dialect dialect
+	began   time.Time
+
+	// Which server it is.
+	era     atomic.Int64 // how often all connections were given up
+	refused atomic.Bool  // it was read-only when it was looked at last
+	used    atomic.Bool  // connections were, since the address was dialled last
+
+	// Whether it answers. Times are in nanoseconds since began; 0 is never.
+	probe    func(context.Context) error // asks for an answer on a new connection; nil: it is never taken for away
+	life     context.Context
+	end      context.CancelFunc
+	work     sync.WaitGroup // the goroutine that looks
+	answered atomic.Int64   // the last answer
+	failed   atomic.Int64   // when the first was asked that failed without an answer since then
+	since    atomic.Int64   // since when the server is away; 0: it is not
+	returned atomic.Int64   // when it was back last
+	looking  atomic.Bool    // there is a goroutine that looks
+	maxWait  time.Duration  // of a probe; belongs to that goroutine
+
+	// Whether writes can be committed.
+	committed atomic.Int64 // the last commit
+	blocked   atomic.Int64 // since when none could be made; 0: no such time is known
+	tried     atomic.Int64 // when that was found out last
+
+	mu     sync.Mutex // guards the fields below
+	name   string     // of the server that was met last
+	met    int        // how often in a row, up to certain; 0 before the first
+	conns  map[*conn]struct{}
+	onAway []func(error)
+}
+
+func newServer(log *slog.Logger, probe func(context.Context) error) *server {
+	s := &server{log: log, probe: probe, began: time.Now(), maxWait: probeWait, conns: map[*conn]struct{}{}}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+func (s *server) close() {
+	s.mu.Lock()
+	s.end()
+	s.mu.Unlock()
+	s.work.Wait()
+}
+
+// ServerSettings is the SQL expression of what reports whether a server is read-only, and which one it is: see DB.Refuse. An
+// account that may write to a read-only server finds it so, too. In MySQL super_read_only is never on without read_only. Each
+// dialect takes the other's comment for one. MariaDB has no UUID: servers that replicate differ in their id, others in name,
+// port or directory.
+const ServerSettings = "CONCAT_WS(',', @@global.read_only, @@global.innodb_read_only," +
+	" /*!80000 @@global.server_uuid */ /*M! CONCAT_WS(' ', @@global.server_id, @@global.hostname, @@global.port, @@global.datadir) */)"
+
+// readSettings returns what ServerSettings mean.
+func readSettings(settings string) (readOnly bool, name string) {
+	parts := append(strings.SplitN(settings, ",", 3), "", "", "")
+	for _, s := range parts[:2] {
+		readOnly = readOnly || s != "" && s != "0" && !strings.EqualFold(s, "OFF")
+	}
+	return readOnly, parts[2]
+}
+
+// certain is how many connections in a row lead to another server before that is used. With a proxy that gives them two
+// servers by chance, all would be the same once in a billion times.
+const certain = 30
+
+// refuse returns an error for a server that must not be used, and gives all connections up.
+func (s *server) refuse(settings string) error {
+	readOnly, name := readSettings(settings)
+	if !readOnly {
+		return s.meet(name)
+	}
+	s.endEra()
+	return ErrReadOnly
+}
+
+// admit returns an error for a new connection to a server that must not be used.
+func (s *server) admit(settings string) error {
+	readOnly, name := readSettings(settings)
+	if readOnly {
+		s.refused.Store(true)
+		return ErrReadOnly
+	}
+	if err := s.meet(name); err != nil {
+		return err
+	}
+	if s.refused.Swap(false) {
+		s.log.Info("the database server takes writes again")
+	}
+	return nil
+}
+
+// endEra gives all connections up, to a server that is read-only.
+func (s *server) endEra() {
+	s.era.Add(1)
+	if !s.refused.Swap(true) {
+		s.log.Warn("the database server is read-only and not used: another may have taken over")
+	}
+}
+
+// meet notes to which server a connection leads. The first one is used. After that all connections are given up whenever one leads
+// elsewhere than the one before it, and the last server is used once it is certain that all lead there.
+func (s *server) meet(name string) error {
+	if name == "" {
+		return nil // it was not asked, or there was no row to tell
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.met == 0:
+		s.name, s.met = name, certain
+	case s.name != name:
+		s.era.Add(1)
+		if s.met == certain {
+			s.log.Warn("the database address leads to another server than before: neither is used until all connections lead to one")
+		}
+		s.name, s.met = name, 1
+	case s.met < certain:
+		if s.met++; s.met == certain {
+			s.log.Info("the server that the database address leads to now is used")
+		}
+	}
+	if s.met < certain {
+		return ErrOtherServer
+	}
+	return nil
+}
+
+// moves reports whether it is not certain to which server the address leads.
+func (s *server) moves() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.met > 0 && s.met < certain
+}
+
+// blockedFor is how long it counts that no write could be committed while none is tried.
+const blockedFor = time.Minute
+
+// wrote notes that something was committed.
+func (s *server) wrote() {
+	s.committed.Store(s.now())
+	if since := s.blocked.Load(); since != 0 && s.blocked.CompareAndSwap(since, 0) {
+		s.log.Info("writes are committed again", "after", time.Duration(s.now()-since).Round(time.Millisecond).String())
+	}
+}
+
+// wroteNot notes that a batch that was begun at a time could not be committed.
+func (s *server) wroteNot(began time.Time) {
+	since := max(1, int64(began.Sub(s.began)))
+	if s.isAway() || s.committed.Load() > since {
+		return // others are committed
+	}
+	if s.tried.Store(s.now()); s.blocked.CompareAndSwap(0, since) {
+		s.log.Warn("no write can be committed, though MySQL answers", "since", began.UTC().Format(time.RFC3339))
+	}
+}
+
+// blockedSince returns since when no write could be committed though some were tried, false when there is no such time.
+func (s *server) blockedSince() (time.Time, bool) {
+	since := s.blocked.Load()
+	return s.began.Add(time.Duration(since)), since != 0 && s.now()-s.tried.Load() < int64(blockedFor)
+}
+
+func (s *server) now() int64 { return max(1, int64(time.Since(s.began))) }
+
+func (s *server) isAway() bool { return s.since.Load() != 0 }
