@@ -58,7 +58,7 @@ func (c *copier) catchUp(ctx context.Context, j *job) (result, error) {
 		}
 	}
 	c.mu.Lock()
-	j.forced = false // a copy that the log can bring up to date is enough, whoever builds it
+	j.forced = false // a copy that the log can bring up to date is enough, whichever process builds it
 	c.mu.Unlock()
 	return c.build(ctx, j)
 }

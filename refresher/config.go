@@ -24,7 +24,7 @@ type Config struct {
 	Parallel int           // scheduled runs at once, 4
 	Demands  int           // runs for readers at once, 4
 
-	// Memory returns which part of its memory the Redis uses that has the copy of a period, 0 where nobody knows; nil: no Redis
+	// Memory returns which part of its memory the Redis uses that has the copy of a period, 0 where that is not known; nil: no Redis
 	// ever fills up.
 	Memory func(ctx context.Context, p leaderboard.PeriodRef) (float64, error)
 
@@ -104,10 +104,10 @@ type Copies interface {
 type Derived interface {
 	// DerivedBoards lists derived boards in the order of their ids, from the one after the id given, at most limit.
 	DerivedBoards(ctx context.Context, after int64, limit int) ([]*leaderboard.DerivedBoard, error)
-	// LeadDerived says which of the boards this process leads, and makes it so as far as nobody does.
+	// LeadDerived returns which of the boards this process leads, and takes the lead of those that none leads.
 	LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
 	YieldDerived(ctx context.Context) error
-	// MovedDerived says for which of the boards, as they were listed last, a step may find something to do.
+	// MovedDerived returns for which of the boards, as they were listed last, a step may find something to do.
 	MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
 	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and the
 	// step says that it is Long. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.

@@ -38,11 +38,11 @@ type deriver struct {
 	onStep      func(step leaderboard.DeriveStep, took time.Duration, err error)
 
 	short, long *semaphore.Weighted // of steps under way, and of those among them that take long
-	queue       *semaphore.Weighted // for long, and of those who have it
+	queue       *semaphore.Weighted // of those that wait for long, or have it
 
 	followers map[int64]*follower // by board id; run's goroutine alone
 	turn      int                 // of the board that is woken first; run's goroutine alone
-	crowded   atomic.Bool         // more have moved than may be awake: rounds alone wake, and who was woken takes one step
+	crowded   atomic.Bool         // more have moved than may be awake: rounds alone wake, and a board that was woken takes one step
 	bySource  atomic.Pointer[map[string][]*follower]
 
 	mu        sync.Mutex      // guards the fields below
@@ -72,7 +72,7 @@ func (d *deriver) recompute(ctx context.Context, j *job) (result, error) {
 	d.onStep(step, time.Since(start), err)
 	state := leaderboard.RunStateDone
 	if step.State != leaderboard.DerivationStateComputing {
-		state = leaderboard.RunStateShared // whoever follows the board was faster: the rows are theirs
+		state = leaderboard.RunStateShared // a step was faster, and the rows are its
 	}
 	return result{state, step.FromSeq, step.ToSeq, step.Rows}, err
 }
@@ -308,7 +308,7 @@ func (f *follower) leads(lead bool) {
 	f.lead = lead
 }
 
-// unsure takes over that nobody can say who leads the board. It takes no steps then, and is as far behind as it was, and more
+// unsure takes over that it is not known which process leads the board. It takes no steps then, and is as far behind as it was, and more
 // from moment to moment, until it is known that another process leads it.
 func (f *follower) unsure() {
 	f.mu.Lock()
@@ -367,7 +367,7 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// goesOn says whether there is another step to take now, and goes to sleep otherwise. Who has stepped leaves its place to
+// goesOn reports whether there is another step to take now, and goes to sleep otherwise. One that has stepped leaves its place to
 // others that wait for one: a later round finds what is left to do.
 func (f *follower) goesOn(ctx context.Context, stepped bool) bool {
 	f.mu.Lock()
@@ -409,7 +409,7 @@ func (f *follower) succeeded() {
 // step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of
 // its own, so that other boards go on. While it waits for one it holds nothing, and then it starts over: a step that
 // waited in the middle would keep a snapshot and a connection open. When too many wait, its turn comes with a later round:
-// who waits is awake, and others are to be.
+// a board that waits counts as awake, and others are to have their turn.
 func (f *follower) step(ctx context.Context) error {
 	long, err := f.stepWith(ctx, f.deriver.short, false)
 	if err != nil || !long || !f.deriver.queue.TryAcquire(1) {
@@ -420,7 +420,7 @@ func (f *follower) step(ctx context.Context) error {
 	return err
 }
 
-// stepWith takes a step with a permit of the kind given, and says whether nothing was done because it takes long.
+// stepWith takes a step with a permit of the kind given, and reports whether nothing was done because it takes long.
 func (f *follower) stepWith(ctx context.Context, kind *semaphore.Weighted, mayBeLong bool) (long bool, err error) {
 	if err := kind.Acquire(ctx, 1); err != nil {
 		return false, err

@@ -28,7 +28,7 @@ type plan struct {
 	current map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed; belongs to the worker that has the plan
 	refused map[leaderboard.Window]bool      // the copy was refused for want of memory, and is still; belongs to the worker that has the plan
 
-	// Owned by whoever keeps the plans.
+	// Owned by the keeper of the plans.
 	busy      bool
 	place     int       // in the queue, -1 when it is not there
 	due       time.Time // in the queue: next
@@ -212,7 +212,7 @@ func (d *dueTasks) period(w leaderboard.Window) (leaderboard.Period, bool) {
 	return leaderboard.Period{}, false
 }
 
-// take says what is due and sets when it is next. Who is read no more is not caught up with.
+// take returns what is due and sets when it is next. A board that is read no more is not caught up with.
 func (p *plan) take(now time.Time) dueTasks {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), unsure: p.read.After(p.told), periods: p.periods}
@@ -242,7 +242,7 @@ func (p *plan) finish(d *dueTasks, now time.Time) (late bool) {
 	return late
 }
 
-// triggered says whether one of the triggers asks for a refresh of a copy that lacks so many changes and was whole so
+// triggered reports whether one of the triggers asks for a refresh of a copy that lacks so many changes and was whole so
 // long ago.
 func triggered(triggers []leaderboard.Trigger, behind int64, since time.Duration) bool {
 	for _, t := range triggers {
@@ -253,7 +253,7 @@ func triggered(triggers []leaderboard.Trigger, behind int64, since time.Duration
 	return false
 }
 
-// schedule says when a full refresh is next due after a moment, the zero time for never.
+// schedule returns when a full refresh is next due after a moment, the zero time for never.
 type schedule func(after time.Time) time.Time
 
 // parseCron reads five fields (minute, hour, day of month, month, day of week); times are UTC. false: not a cron
@@ -269,7 +269,7 @@ func parseCron(expression string) (schedule, bool) {
 	return func(after time.Time) time.Time { return s.Next(after.UTC()) }, true
 }
 
-// CheckRules says what is wrong with the part of a board's rules that only the refresher understands.
+// CheckRules returns what is wrong with the part of a board's rules that only the refresher understands.
 func CheckRules(r leaderboard.Rules) []leaderboard.FieldError {
 	if r.Refresh.Full == "" {
 		return nil

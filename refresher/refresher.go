@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-// Refresher refreshes copies and derived boards. Run is called once at most, the other methods by anybody.
+// Refresher refreshes copies and derived boards. Run is called once at most, the other methods may be called concurrently.
 type Refresher struct {
 	cfg     Config
 	runner  *runner
@@ -46,7 +46,7 @@ func (r *Refresher) RunOnce(ctx context.Context, req Request) (leaderboard.Run, 
 }
 
 // Start begins the run, or shares one, and returns it as soon as it has an id; one that cannot be done here, as it
-// ended. wait returns it finished, as RunOnce does. The error says that the history did not take the run, which goes on
+// ended. wait returns it finished, as RunOnce does. The error means that the history did not take the run, which goes on
 // all the same.
 func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error) {
 	j := r.join(req)
@@ -66,7 +66,7 @@ func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run
 }
 
 // Demand asks for a copy because a reader found none. It never blocks; wait returns nil once there is one. Closed periods
-// get none, for anybody can read any number of them, and this process makes Config.Demands at once; for others wait
+// get none, for readers may name any number of them, and this process makes Config.Demands at once; for others wait
 // returns an error at once, and readers go on without a copy.
 func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context) error) {
 	if ref.Closed {

@@ -27,7 +27,7 @@ type Request struct {
 	AskedAt time.Time
 }
 
-// forced says whether work that began earlier is not enough. Who found no copy needs one, no matter since when; a
+// forced reports whether work that began earlier is not enough. A reader that found no copy needs one, no matter since when; a
 // recomputation under way ends at what the sources are then.
 func (q *Request) forced() bool {
 	return !q.byReader() && q.Kind != leaderboard.RunKindRecompute
@@ -40,7 +40,7 @@ const (
 	maxIdleSlots = 1024
 )
 
-// byReader says whether a reader asked, who may be anybody: such runs are bounded, and have a record only if they build.
+// byReader reports whether a reader asked: such runs are bounded, and have a record only if they build.
 func (q *Request) byReader() bool { return q.Reason == leaderboard.RunReasonDemand }
 
 // result is what a run did.
@@ -203,7 +203,7 @@ func (r *runner) slot(key slotKey) *slot {
 	return s
 }
 
-// busy says whether a run is at work or about to be.
+// busy reports whether a run is at work or about to be.
 func (r *runner) busy(key slotKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -269,7 +269,7 @@ func (r *runner) run(j, previous *job, w work) {
 	}
 	if err != nil {
 		level := slog.LevelError
-		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, which somebody wanted
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, as was asked for
 			level = slog.LevelInfo
 		}
 		r.log.Log(ctx, level, "run failed", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason, "error", err)

@@ -26,7 +26,7 @@ func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderbo
 	return s.BoardsLabelled(ctx, nil, after, limit)
 }
 
-// PutBoard creates a board or changes its rules; created says which. Missing rules get their defaults. The same rules
+// PutBoard creates a board or changes its rules; created reports which. Missing rules get their defaults. The same rules
 // again change nothing, the version included. Errors: a *leaderboard.RuleError for a bad name or bad rules,
 // a *leaderboard.ConflictError when what the board holds stands against the change, ErrUnknownRule.
 func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
@@ -128,7 +128,7 @@ func changedRules(b *leaderboard.Board, created bool, change leaderboard.RulesCh
 	return rules, text, err
 }
 
-// askForHidden has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is
+// askForHidden has the writers of a new board ask which members are hidden, if any member is on all boards. The row of the board is
 // there already: either this sees the row of a global hide that comes at the same time, or that one waits for this row,
 // see drain.
 func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {

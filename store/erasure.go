@@ -23,7 +23,7 @@ import (
 // A row of erasures comes first, so whatever happens then, Sweep goes on where it stopped. What is kept of the member
 // besides entries goes next, then the entries, period by period in the order of their ids, each through the writer of
 // its board: the ranks below close up, and the copies, the rank indexes and the derived boards follow as after any
-// other change. That the member is hidden is erased last: a hidden entry of somebody who is not hidden would be shown.
+// other change. That the member is hidden is erased last: a hidden entry of a member that is not hidden would be shown.
 // What is recorded of the member, in audit and submissions, stays under another name: it is drawn with the row of
 // erasures, and goes with that. Every step may be repeated, and run by several processes at once.
 
@@ -55,7 +55,7 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 // submissions a random name takes the member's place, the same in all of them, without the reasons that were given.
 // Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes
 // it, and the same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay, and
-// so may the record of a hide or a correction, as if it came later: end that first. A member that nobody knows is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,
+// so may the record of a hide or a correction, as if it came later: end that first. A member without any row is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,
 // ErrUnavailable; the work is not lost by one.
 func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
@@ -159,7 +159,7 @@ func (s *Store) inSteps(ctx context.Context, query string, args ...any) error {
 	args = append(args[:len(args):len(args)], sweep.Rows)
 	for {
 		var n int64
-		err := db.Retry(db.Retryable, func() (err error) { // somebody may change one of the rows just now
+		err := db.Retry(db.Retryable, func() (err error) { // another session may change one of the rows just now
 			n, err = s.sweeper.Delete(ctx, query, args...)
 			return err
 		})

@@ -141,7 +141,7 @@ func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	return lists, db.Translate(ctx, "friends", rows.Err())
 }
 
-// FriendVersions says when the lists of members were last changed; who never had one is left out. A list is the same as
+// FriendVersions returns when the lists of members were last changed; members that never had one are left out. A list is the same as
 // long as its version is.
 func (s *Store) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
 	versions := make(map[string]leaderboard.Micros, len(members))

@@ -177,7 +177,7 @@ func (s *Store) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *leaderboar
 	return row, nil
 }
 
-// hiddenState is what the audit says of a hidden member, or of one who is shown again.
+// hiddenState is what the audit has of a hidden member, or of one that is shown again.
 type hiddenState struct {
 	Hidden bool   `json:"hidden"`
 	Reason string `json:"reason"` // of a restoration, its own; gone when the member is erased
@@ -186,7 +186,7 @@ type hiddenState struct {
 }
 
 // auditHidden records what was done. The id is the version of the row if there is to be a new one: no two have the same,
-// also when the row was gone in between, and so nobody who is late takes a later hide for the own one.
+// also when the row was gone in between, and so a late request does not take a later hide for its own.
 func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) (id int64, err error) {
 	hidden := after.State != commit.StateRestoring
 	c := audit.Change{
@@ -202,7 +202,7 @@ func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.H
 }
 
 // askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and has
-// its writers ask from now on who is hidden.
+// its writers ask from now on which members are hidden.
 func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	err = tx.GetContext(ctx, &id, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -226,7 +226,7 @@ func (r *hiddenRow) save(ctx context.Context, tx *sqlx.Tx, first bool) error {
 	return err
 }
 
-// Hidden lists who is hidden, in the order of HiddenQuery. ErrBoardNotFound when there is no such board.
+// Hidden lists the hidden members, in the order of HiddenQuery. ErrBoardNotFound when there is no such board.
 func (s *Store) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	var boardID int64
 	if q.Board != "" {

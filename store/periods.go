@@ -21,7 +21,7 @@ func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, 
 }
 
 // CurrentPeriod returns the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the
-// window or nobody has written to the period or read it yet: other than Current it begins none.
+// window or the period was neither written to nor read yet: other than Current it begins none.
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	l, err := s.lookup.AsItIs(ctx, b.Name)
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 		return out, false, db.Wrap("patch profile", err) // without a transaction
 	}
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// Whoever comes at the same time waits for this row.
+		// A request that comes at the same time waits for this row.
 		begin := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, '', '', ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
 		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(leaderboard.NoAttributes))
 		if err != nil {

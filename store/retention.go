@@ -37,7 +37,7 @@ type endedPeriod struct {
 	boardVersion
 }
 
-// closePeriods closes periods that have ended and that nobody has followed up. One whose board is locked is left for
+// closePeriods closes periods that have ended and that no writer has followed up. One whose board is locked is left for
 // later.
 func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (bool, error) {
 	return func(ctx context.Context, slice sweep.Slice) (more bool, failed error) {

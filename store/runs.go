@@ -66,7 +66,7 @@ func (r *runRow) run() leaderboard.Run {
 }
 
 // StartRun records that a run of a period began. It returns the run with its ID and, from the database clock,
-// StartedAt. An Actor longer than 128 characters is cut. One that somebody asked for is in the audit too.
+// StartedAt. An Actor longer than 128 characters is cut. One that was asked for is in the audit too.
 func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.Run, err error) {
 	asked := r.Reason == leaderboard.RunReasonAdmin || r.Reason == leaderboard.RunReasonCommand
 	if !asked {
@@ -106,7 +106,7 @@ func (s *Store) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.R
 	return err
 }
 
-// auditRun records that somebody asked for a run: its actor, who is no other than the caller if there is one.
+// auditRun records that a run was asked for, by its actor, who is the caller if there is one.
 func (s *Store) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
 	caller := leaderboard.Caller{Key: r.Actor, RequestID: leaderboard.CallerOf(ctx).RequestID}
 	_, err := audit.Write(leaderboard.WithCaller(ctx, caller), s.db, tx, audit.Change{

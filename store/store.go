@@ -17,7 +17,7 @@ import (
 
 // What is built below is used under these names.
 type (
-	// IndexBuild says why an index is built and who wants to hear of it.
+	// IndexBuild is why an index is built, and what is told of it.
 	IndexBuild = index.BuildRequest
 	// IndexStatus is what is known about the rank index of a period.
 	IndexStatus = index.Status

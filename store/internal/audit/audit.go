@@ -58,7 +58,7 @@ type Row struct {
 	before, after []byte
 }
 
-// RowOf returns the row of a change that somebody asked for.
+// RowOf returns the row of a change that was asked for.
 func RowOf(caller leaderboard.Caller, c Change) (Row, error) { return rowOf(caller, c) }
 
 func rowOf(caller leaderboard.Caller, c Change) (r Row, err error) {

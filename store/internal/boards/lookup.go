@@ -17,7 +17,7 @@ import (
 type Lookup struct {
 	DB     *db.DB
 	Memory *Memory
-	// Lock runs a transaction that locks a board, unless somebody is known to keep it locked, and commits it.
+	// Lock runs a transaction that locks a board, unless another session is known to keep it locked, and commits it.
 	Lock func(ctx context.Context, board string, fn func(*sqlx.Tx) error) error
 }
 
@@ -35,7 +35,7 @@ func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing,
 	return listing, err
 }
 
-// AsItIs is Current without beginning any period: those that nobody has begun have no ID.
+// AsItIs is Current without beginning any period: those that are not begun have no ID.
 func (l *Lookup) AsItIs(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, _, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
 	return listing, err
@@ -112,7 +112,7 @@ func (l *Lookup) listing(ctx context.Context, q sqlx.QueryerContext, query, name
 }
 
 // Known is a board at one version, and its current periods as the last batch found them. It is shared and never written
-// to. Whoever locks the board finds out whether it still holds. The zero value is a board of which nothing is known.
+// to. The lock of the board tells whether it still holds. The zero value is a board of which nothing is known.
 type Known struct {
 	Board     leaderboard.Board // without the time when it was made
 	Calendar  leaderboard.Calendar

@@ -87,7 +87,7 @@ type executor interface {
 
 // Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. One that
 // was closed before its end, by a clock that was ahead, is opened again, and a run tells of it. The lock of the board's
-// row makes sure that nobody else does so at the same time, and that no writer goes on with a closed period.
+// row makes sure that no other does so at the same time, and that no writer goes on with a closed period.
 func (r *Rollover) Write(ctx context.Context, tx executor) error {
 	for _, id := range r.Ended {
 		if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", id); err != nil {

@@ -15,7 +15,7 @@ type Limits struct {
 // pace is how long batches take: so long each, and so long more for a full one. Both are moving averages.
 type pace struct{ each, full time.Duration }
 
-// startPace is assumed until batches were timed. It is a quick server's: who is let in too early is refused later.
+// startPace is assumed until batches were timed. It is a quick server's: a request that is let in too early is refused later.
 func startPace() pace { return pace{2 * time.Millisecond, 20 * time.Millisecond} }
 
 // learn corrects the averages by a share of what they were wrong by, each as far as it is concerned (normalized least

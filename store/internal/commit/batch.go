@@ -222,7 +222,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		endStatement(span, err)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrUnknownRule) {
 			l.without[name] = err
-			continue // each request says what that means for it
+			continue // each request knows what that means for it
 		}
 		if err != nil {
 			return err

@@ -7,8 +7,9 @@ import (
 	"leaderboard"
 )
 
-// The entry of a hidden member is a row of entries with a period_id of its own, see entries.HiddenIn. Who is hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is
-// where it belongs, and moves it when it is not.
+// The entry of a hidden member is a row of entries with a period_id of its own, see entries.HiddenIn. Which members are
+// hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is where it
+// belongs, and moves it when it is not.
 
 // States of a row of hidden_members.
 const (
@@ -25,7 +26,7 @@ type hiddenKey struct {
 	member  string
 }
 
-// on says whether a member is hidden on a board.
+// on reports whether a member is hidden on a board.
 func (h hiddenMembers) on(boardID int64, member string) bool {
 	return len(h) > 0 && (h[hiddenKey{0, member}] || h[hiddenKey{boardID, member}])
 }

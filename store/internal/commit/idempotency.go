@@ -11,7 +11,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// maxKey is the length of the column of idempotency keys in bytes: the client's, and what says whose it is.
+// maxKey is the length of the column of idempotency keys in bytes: the client's, and whose it is.
 const maxKey = 160
 
 // noBoard owns the idempotency keys of requests for several boards.

@@ -109,7 +109,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 	return b, nil
 }
 
-// isAs says whether the lock found what was known before, so that what was read with it is what is needed.
+// isAs reports whether the lock found what was known before, so that what was read with it is what is needed.
 func (b *lockedBoard) isAs(known *boards.Known) bool {
 	ids, whole := b.rollover.IDs()
 	return whole && len(b.rollover.Ended) == 0 && b.known.Board.ID == known.Board.ID && b.known.HasHidden == known.HasHidden &&
@@ -325,7 +325,7 @@ func appendLockPast(t *db.Text, boardID int64, ids []int64) {
 }
 
 // readPastEntries reads the entries of the members in the past periods that their requests name, and the hidden ones:
-// there may be one that nobody is hidden for any more, because a period that closed before its member was restored
+// there may be one of a member that is not hidden any more, because a period that closed before its member was restored
 // keeps it.
 func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *needs) error {
 	text := (&db.Text{}).Str("SELECT 1;")

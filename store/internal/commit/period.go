@@ -72,7 +72,7 @@ func submitAll(periods []*period, sub leaderboard.Submission) leaderboard.Result
 	return decisions[0].result(sub.Member)
 }
 
-// decide says what a submission would make of the period, and changes nothing.
+// decide returns what a submission would make of the period, and changes nothing.
 func (p *period) decide(sub leaderboard.Submission) decision {
 	if p.missing != nil {
 		return decision{broken: p.missing}
@@ -155,8 +155,8 @@ func (p *period) corrected(actor string, from int64) {
 	}
 }
 
-// record makes next the member's entry, nil for none. Of a hidden member that is the hidden one, and nothing that
-// anybody sees; old is what entry said.
+// record makes next the member's entry, nil for none. Of a hidden member that is the hidden one, and no reader
+// sees it; old is what entry returned.
 func (p *period) record(member string, old, next *leaderboard.Entry) {
 	if p.hiddenMembers.on(p.ref.BoardID, member) {
 		p.hidden.set(member, next)

@@ -15,7 +15,7 @@ import (
 type needs struct {
 	keys    []string // idempotency keys
 	members []string // after tidy each once, in byte order; ids that no member can have are left out
-	removed []string // of them, those whose hidden entries are read though nobody may be hidden any more
+	removed []string // of them, those whose hidden entries are read though no member may be hidden any more
 	past    []pastEntries
 }
 

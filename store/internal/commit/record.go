@@ -64,7 +64,7 @@ func appendRequestID(t *db.Text, id string) {
 	t.Str("x'00").Str(id).Str("'")
 }
 
-// isHex says whether a text is what hex.EncodeToString returns.
+// isHex reports whether a text is what hex.EncodeToString returns.
 func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -13,7 +13,7 @@ import (
 
 var errClosed = fmt.Errorf("%w: the store is closed", leaderboard.ErrUnavailable)
 
-// errLocked refuses what would wait for a board that somebody else keeps locked.
+// errLocked refuses what would wait for a board that another session keeps locked.
 func errLocked(board string) error {
 	return fmt.Errorf("%w: board %q has been locked in the database for too long", leaderboard.ErrUnavailable, board)
 }

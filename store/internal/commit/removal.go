@@ -110,6 +110,6 @@ func (r *removal) applyToPast(p *period) error {
 	}
 	p.corrected(r.Actor, before)
 	r.receipt.Results = append(r.receipt.Results, res)
-	r.receipt.Seq = p.lastSeq // 0 when nobody was ever seen there
+	r.receipt.Seq = p.lastSeq // 0 when no entry was ever seen there
 	return nil
 }

@@ -46,7 +46,7 @@ type header struct {
 	queued trace.Span // while it waits for a batch
 }
 
-// The states of a request. Whoever makes it leave stateWaiting or stateSent decides what becomes of it.
+// The states of a request. The one that makes it leave stateWaiting or stateSent decides what becomes of it.
 const (
 	stateWaiting   = iota
 	stateWithdrawn // nothing of it is done
@@ -54,18 +54,18 @@ const (
 	stateApplied   // the batch has the locks and is about to write and commit it
 )
 
-// send says whether the request is still there to be sent with a batch.
+// send reports whether the request is still there to be sent with a batch.
 func (h *header) send() bool { return h.state.CompareAndSwap(stateWaiting, stateSent) }
 
-// claim says whether the request is still there to be carried out, once the batch has its locks.
+// claim reports whether the request is still there to be carried out, once the batch has its locks.
 func (h *header) claim() bool { return h.state.CompareAndSwap(stateSent, stateApplied) }
 
-// recall says that the batch was rolled back: whoever waits may leave until it is sent again.
+// recall notes that the batch was rolled back: its caller may leave until it is sent again.
 func (h *header) recall() {
 	_ = h.state.CompareAndSwap(stateSent, stateWaiting) || h.state.CompareAndSwap(stateApplied, stateWaiting)
 }
 
-// unsend takes the request out of a batch that has nothing of it written yet, and says whether it could.
+// unsend takes the request out of a batch that has nothing of it written yet, and reports whether it could.
 func (h *header) unsend() bool { return h.state.CompareAndSwap(stateSent, stateWithdrawn) }
 
 // drop answers a request that was not sent.
@@ -75,7 +75,7 @@ func (h *header) drop(err error) {
 	}
 }
 
-// queueID says which requests share batches: those for one board, or those for several.
+// queueID is what requests have in common that share batches: they are for one board, or those for several.
 type queueID struct {
 	board   string
 	several bool

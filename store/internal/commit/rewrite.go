@@ -19,7 +19,7 @@ const (
 	packetChanges = 10 * commitChanges
 )
 
-// ErrConcurrent says that somebody else wrote to the board since the state that changes were computed from.
+// ErrConcurrent means that another writer wrote to the board since the state that changes were computed from.
 var ErrConcurrent = errors.New("store: the board was modified concurrently")
 
 // Rewrite is changes of a period that were computed from a snapshot.
@@ -27,7 +27,7 @@ type Rewrite struct {
 	Board   leaderboard.Board    // as the snapshot found it, with one window
 	Period  leaderboard.Period   // as the snapshot found it
 	Changes []leaderboard.Change // without seq; from what everybody sees to what should be
-	// Fence is statements of the same transaction. The last one must change exactly one row: otherwise somebody else was
+	// Fence is statements of the same transaction. The last one must change exactly one row: otherwise another writer was
 	// faster, and nothing is written.
 	Fence string
 }
@@ -108,7 +108,7 @@ func (t *transaction) lockOnly(ctx context.Context, name string) (*lockedBoard, 
 	return b, nil
 }
 
-// describes says whether the board that is locked is the one that the snapshot found.
+// describes reports whether the board that is locked is the one that the snapshot found.
 func (r *Rewrite) describes(b *lockedBoard) bool {
 	return b.known.Board.ID == r.Board.ID && b.known.Board.Version == r.Board.Version && len(b.periods) == 1 &&
 		b.periods[0].ref.ID == r.Period.ID && b.periods[0].ref.Incarnation == r.Period.Incarnation && b.periods[0].lastSeq == r.Period.LastSeq

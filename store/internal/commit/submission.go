@@ -135,7 +135,7 @@ func (s *multiBoardSubmission) replay(stored []byte) (err error) {
 func (b *lockedBoard) submit(sub leaderboard.Submission, caller *leaderboard.Caller) leaderboard.Result {
 	res := submitAll(b.periods, sub)
 	rules := &b.known.Board.Rules
-	if !rules.Record.Keeps(res.Status) || leaderboard.CheckMember(sub.Member) != nil { // nobody has a past under what is no id
+	if !rules.Record.Keeps(res.Status) || leaderboard.CheckMember(sub.Member) != nil { // what is no id has no past
 		return res
 	}
 	rec := leaderboard.SubmissionRecord{

@@ -34,7 +34,7 @@ type writes struct {
 	recorded   []*lockedBoard // boards with records of submissions
 }
 
-// written says whether there is anything to commit.
+// written reports whether there is anything to commit.
 func (o *writes) written() bool {
 	return len(o.changed) > 0 || len(o.recorded) > 0 || len(o.keys) > 0 || o.hidden || o.rolledOver
 }
@@ -53,7 +53,7 @@ func (t *transaction) write(ctx context.Context, o *writes) ([]Event, error) {
 	return events, err
 }
 
-// appendTo appends all statements of a batch, of which MaxPacket says how long they are at most.
+// appendTo appends all statements of a batch, which are as long as MaxPacket at most.
 func (o *writes) appendTo(t *db.Text) (events []Event) {
 	appendKeys(t, o.owner, o.clock, o.keys)
 	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })

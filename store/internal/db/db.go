@@ -23,7 +23,7 @@ import (
 // connMaxAge lets connections move when a proxy or DNS name does.
 const connMaxAge = 30 * time.Minute
 
-// Config says which database to use, and within which limits. store.Config describes its fields and has the defaults.
+// Config is which database to use, and within which limits. store.Config describes its fields and has the defaults.
 type Config struct {
 	DSN                       string
 	MaxConns                  int
@@ -39,11 +39,11 @@ type Config struct {
 type DB struct {
 	*sqlx.DB          // of readers, and statements that write and commit by themselves
 	Writers  *sqlx.DB // of writers that lock boards, see Begin and Locking
-	Patient  *sqlx.DB // of those that wait for a board that somebody keeps locked
+	Patient  *sqlx.DB // of those that wait for a board that another session keeps locked
 	Others   *sqlx.DB // of writers that lock no board, see InTx
 	Looks    *sql.DB  // of readers, see Look
 	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
-	Watch    *sql.DB  // for what says how old answers are
+	Watch    *sql.DB  // for how old answers are
 	Health   *sql.DB  // for what reports whether the server works, and where the address leads now
 	Locks    *Locks
 	Config   Config
@@ -201,7 +201,7 @@ func (d *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
-// LongSnapshot is Snapshot for what may take minutes. Few of them go on at once, and nobody else waits for their
+// LongSnapshot is Snapshot for what may take minutes. Few of them go on at once, and nothing else waits for their
 // connections.
 func (d *DB) LongSnapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.Long.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
@@ -221,8 +221,8 @@ const MinConns = 16
 // pools are the pools of a store, those of one connection aside.
 type pools struct{ readers, lookers, writers, patient, others, long pool }
 
-// split shares MaxConns out, so that nobody starves: three sixteenths are for writers that lock boards, each of which
-// commits for a whole board, a sixteenth for those of them that wait for a board that somebody keeps locked, and a sixteenth
+// split shares MaxConns out, so that none starves: three sixteenths are for writers that lock boards, each of which
+// commits for a whole board, a sixteenth for those of them that wait for a board that another session keeps locked, and a sixteenth
 // for writers that lock no board, and so wait for neither. Of readers, three sixteenths are for questions, each of which goes with many others, and an eighth for what takes minutes.
 // The watch, health and locks have one each; readers of all else have the rest. Below MinConns there is one more than
 // asked for where there would be none, and two readers, because migrations need two at once.

@@ -76,7 +76,7 @@ func meaningOf(number uint16) (meaning, bool) {
 	return meaning{}, false
 }
 
-// lost says whether err means that the connection is gone, or never was.
+// lost reports whether err means that the connection is gone, or never was.
 func lost(err error) bool {
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||
@@ -124,7 +124,7 @@ func isSentinel(err error) bool {
 	return ok
 }
 
-// Retryable says whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it
+// Retryable reports whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it
 // at once may succeed. Of a COMMIT whose outcome is unknown it does not: that may have been done.
 func Retryable(err error) bool {
 	m, _ := meaningOf(number(err))
@@ -134,10 +134,10 @@ func Retryable(err error) bool {
 // RetryableOrDuplicate says so too of two that add a row with the same key at once: the second then finds the first's.
 func RetryableOrDuplicate(err error) bool { return Retryable(err) || IsDuplicate(err) }
 
-// IsDuplicate says whether a row with the same key exists already.
+// IsDuplicate reports whether a row with the same key exists already.
 func IsDuplicate(err error) bool { return number(err) == errDuplicate }
 
-// IsLockWait says whether a wait for a lock took too long.
+// IsLockWait reports whether a wait for a lock took too long.
 func IsLockWait(err error) bool { return number(err) == errLockWait }
 
 // IsDiskFull reports whether the server could not write to its disk.
@@ -149,5 +149,5 @@ func IsDiskFull(err error) bool {
 	return false
 }
 
-// ConnectionLost says whether err is no answer of the server: the connection is gone, or never was.
+// ConnectionLost reports whether err is no answer of the server: the connection is gone, or never was.
 func ConnectionLost(err error) bool { return number(err) == 0 && lost(err) }

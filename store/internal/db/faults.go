@@ -188,7 +188,7 @@ func (d *DB) RightsToMigrate(ctx context.Context) ([]leaderboard.ServerFault, er
 // try is a statement that takes a privilege and does nothing.
 type try struct{ privilege, statement string }
 
-// rights tries statements. What they fail with is of no interest unless it is that they are denied, or that nobody answered.
+// rights tries statements. What they fail with is of no interest unless it is that they are denied, or that no answer came.
 func (d *DB) rights(ctx context.Context, tries []try, want string) ([]leaderboard.ServerFault, error) {
 	var lacks, said []string
 	for _, t := range tries {
@@ -218,7 +218,7 @@ func (d *DB) attempt(ctx context.Context, statement string) error {
 	return errors.Join(rows.Close(), rows.Err())
 }
 
-// IsDenied says whether a statement failed because the account may not do it, or is not let in.
+// IsDenied reports whether a statement failed because the account may not do it, or is not let in.
 func IsDenied(err error) bool {
 	switch number(err) {
 	case errTableDenied, errColumnDenied, errDBAccessDenied, errNeedsPrivilege, errAccessDenied, errNoDatabase:

@@ -6,7 +6,7 @@ import (
 )
 
 // session is what a connection is for, as far as the server is told: for how long it may be silent. A session that ends
-// gives up what it has locked, so a process that is frozen, or cut off without a word, is in nobody's way for longer.
+// gives up what it has locked, so a process that is frozen, or cut off without a word, is in the way of others no longer.
 type session int
 
 const (

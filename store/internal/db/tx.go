@@ -141,7 +141,7 @@ func (d *DB) Commit(ctx context.Context, tx interface{ Commit() error }) error {
 }
 
 // NotDone returns the error of a transaction that was not committed: when the time of ctx was
-// up, whoever asked for it is told that nothing was done.
+// up, its caller is told that nothing was done.
 func NotDone(ctx context.Context, err error) error {
 	if err == nil || isSentinel(err) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
@@ -178,7 +178,7 @@ func (d *DB) Look(ctx context.Context) (*Look, error) {
 	return &Look{conn: conn}, nil
 }
 
-// Last says that the next statement is the last one.
+// Last marks the next statement as the last one.
 func (l *Look) Last() { l.last = true }
 
 // QueryContext implements Querier. query is text built by hand, without arguments.
@@ -205,7 +205,7 @@ func (l *Look) packet(query string) string {
 }
 
 // End gives the connection back. A transaction that has not ended with its last statement, or may not have because that
-// failed, is ended first; when the server does not confirm that, the connection is dropped: nobody else must read what
+// failed, is ended first; when the server does not confirm that, the connection is dropped: no other reader must see what
 // was true for this one.
 func (l *Look) End(failed bool) {
 	if l.begun && (failed || !l.ended) {

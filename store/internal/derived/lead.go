@@ -22,8 +22,8 @@ func allLeads() []db.Lock {
 	return locks
 }
 
-// LeadDerived says which of the boards this process is the one to follow the sources of, and makes it so as far as
-// nobody else is. It does not wait for another process. The caller asks again from time to time: the server gives locks
+// LeadDerived returns which of the boards this process leads, that is follows the sources of, and takes the lead of
+// those that none leads. It does not wait for another process. The caller asks again from time to time: the server gives locks
 // up with the connection. Errors: ErrUnavailable.
 func (l *leadership) LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
 	have, err := l.locks.Hold(ctx, allLeads())

@@ -318,7 +318,7 @@ func without(a, b []part) []part {
 	return rest
 }
 
-// readingRests says how long a step that touches most of a board rests after a piece of reading, as a multiple of the
+// readingRests is how long a step that touches most of a board rests after a piece of reading, as a multiple of the
 // time that it took: a rollover of the day has time. It does not rest between pieces of writing. As long as the
 // transaction is open every reader of the board has to look past the rows that it has changed, which slows ranks down;
 // the sooner it is over the better. What is left of the reads over a whole rollover is measured by the section derived

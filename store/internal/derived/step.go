@@ -4,7 +4,7 @@
 // the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
 // changed follow from what has not changed. The transaction that writes takes the locks of every writer, and writes
 // only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So
-// the entries go from one exact combination of the sources' states to the next, whoever takes the steps.
+// the entries go from one exact combination of the sources' states to the next, whichever process takes the steps.
 //
 // Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which
 // members may differ), members.go (what they have in the board and in its sources), and write.go. status.go compares
@@ -27,7 +27,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// stepAttempts is how often a step starts over that somebody else was faster than.
+// stepAttempts is how often a step starts over because another writer was faster.
 const stepAttempts = 3
 
 // Follower takes derived boards along with their sources. All methods may be called concurrently.
@@ -168,7 +168,7 @@ func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.Der
 	if err != nil {
 		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
 	}
-	// From now on the entries follow no rule: whoever takes the next step computes all of them.
+	// From now on the entries follow no rule: the next step computes all of them.
 	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
 	if _, err := f.db.ExecContext(ctx, forget, b.ID); err != nil {
 		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)

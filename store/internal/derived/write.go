@@ -53,7 +53,7 @@ func (o *output) write(ctx context.Context, spec []byte) error {
 	return nil
 }
 
-// reflectQuery says what the entries reflect now: the sources as the snapshot found them when they follow spec,
+// reflectQuery returns what the entries reflect now: the sources as the snapshot found them when they follow spec,
 // otherwise nothing. The count of steps is the fence: of two who follow the same board one finds it moved on.
 func (d *derivation) reflectQuery(spec []byte) string {
 	t := (&db.Text{}).Str("DELETE FROM derived_sources WHERE board_id = ").Int(d.board.ID)

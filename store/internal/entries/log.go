@@ -169,7 +169,7 @@ func ReadLogs(ctx context.Context, d *db.DB, q db.Querier, places []Place, chang
 	return out, nil
 }
 
-// judge says what is wrong with what was read of a period, nil when nothing was.
+// judge returns what is wrong with what was read of a period, nil when nothing was.
 func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 	switch {
 	case part == nil:
@@ -180,7 +180,7 @@ func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 		part.Commits, part.Err = nil, fmt.Errorf("%w: nothing starts at %d, the period is at %d", leaderboard.ErrLogPruned, p.Seq, part.At.Seq)
 	}
 	for i := 1; i < len(part.Commits); i++ {
-		if part.Commits[i].From() != part.Commits[i-1].To() { // whoever goes on from there is told
+		if part.Commits[i].From() != part.Commits[i-1].To() { // the reader is told
 			part.Commits = part.Commits[:i]
 		}
 	}

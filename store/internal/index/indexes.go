@@ -23,7 +23,7 @@ import (
 //
 // A number of entries ahead of a key k is put together from an index, which is at some state a, and one count inside a
 // bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, that of the entries
-// in it. The states differ when somebody commits in between. Every state is named by (history, seq, committed_at), and between
+// in it. The states differ when there is a commit in between. Every state is named by (history, seq, committed_at), and between
 // two states of one history lie the commits of the log, each with the exact keys that it took away and brought, so that
 //
 //	ahead(k, b) = ahead(bucket, a) + shift(bucket, a → b) + count([bucket, k), b)
@@ -48,7 +48,7 @@ type Indexes struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // loading, building, splitting, saving
 	builds chan struct{}  // holds a value for each build
-	ticks  atomic.Int64   // counts uses, a clock for who was used last
+	ticks  atomic.Int64   // counts uses, a clock for which was used last
 
 	saveBuilds time.Duration // buildSaveEvery, but in tests
 	buildSlice int           // buildSlice, but in tests
@@ -65,7 +65,7 @@ type Indexes struct {
 // slot is what is known about the index of one period.
 type slot struct {
 	tracker *Tracker
-	loading chan struct{} // somebody loads or builds; closed at the end
+	loading chan struct{} // a goroutine loads or builds; closed at the end
 	loaded  chan struct{} // closed when what was saved is loaded, or a build turned out to be needed
 	retryAt time.Time     // not before then, after a failure
 	invalid bool          // what is saved led to damage: build
@@ -78,7 +78,7 @@ const (
 	retryPause = 5 * time.Second
 )
 
-// Config says which periods get an index, and what indexes may take. store.Config describes its fields and has the
+// Config is which periods get an index, and what indexes may take. store.Config describes its fields and has the
 // defaults.
 type Config struct {
 	MinEntries int64
@@ -115,7 +115,7 @@ func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
 	return sl.tracker
 }
 
-// Wanted says whether a period of so many entries is worth an index.
+// Wanted reports whether a period of so many entries is worth an index.
 func (x *Indexes) Wanted(total int64) bool { return total >= x.cfg.MinEntries }
 
 // Use returns the tracker of a period with so many entries. It is nil while there is none: then it is loaded, which is
@@ -505,7 +505,7 @@ func (x *Indexes) save(ctx context.Context, t *Tracker, must bool) error {
 	return nil
 }
 
-// saveQuietly is save where nobody can be told about a failure: the index is built from scratch when the log is pruned.
+// saveQuietly is save where no caller can be told about a failure: the index is built from scratch when the log is pruned.
 func (x *Indexes) saveQuietly(ctx context.Context, t *Tracker) {
 	if err := x.save(ctx, t, false); err != nil && !errors.Is(err, rank.ErrDamaged) {
 		x.db.Log.WarnContext(ctx, "a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)

@@ -92,7 +92,7 @@ func (x *Indexes) stateOf(ctx context.Context, q db.Querier, ref leaderboard.Per
 // foldRatio is how many changes are folded in the time in which one entry is counted by a build, roughly and less.
 const foldRatio = 2
 
-// BuildRequest says why an index is built and who wants to hear of it.
+// BuildRequest is why an index is built, and what is told of it.
 type BuildRequest struct {
 	Reason leaderboard.RunReason
 	Actor  string

@@ -112,7 +112,7 @@ func (s savedIndexes) forgetIfGone(ctx context.Context, periodID int64) error {
 	return err
 }
 
-// remove removes an index that nobody can use, unless it was saved again since it was looked at.
+// remove removes an index that cannot be used, unless it was saved again since it was looked at.
 func (s savedIndexes) remove(ctx context.Context, row lagging) error {
 	_, err := s.db.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ? AND incarnation = ? AND saved_at = ?", row.ID, row.Incarnation, row.SavedAt)
 	return err

@@ -13,7 +13,7 @@ type Status struct {
 	// PeriodSeq and Entries are the state of the period.
 	PeriodSeq int64
 	Entries   int64
-	// Saved says whether an index is saved in the database and can be read; the fields below belong to it. Damaged is
+	// Saved reports whether an index is saved in the database and can be read; the fields below belong to it. Damaged is
 	// what is wrong with one that cannot.
 	Saved   bool
 	Damaged string
@@ -25,7 +25,7 @@ type Status struct {
 	Seq      int64              // the state that it is true at; the log leads from there to PeriodSeq
 	Bytes    int64              // as saved
 	SavedAt  leaderboard.Micros // database clock
-	// Loaded says whether this process has an index in memory, at LoadedSeq.
+	// Loaded reports whether this process has an index in memory, at LoadedSeq.
 	Loaded    bool
 	LoadedSeq int64
 }

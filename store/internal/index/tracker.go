@@ -19,10 +19,10 @@ import (
 type Tracker struct {
 	ref     leaderboard.PeriodRef
 	target  int64         // entries that a bucket is meant to have, at least 1
-	reading chan struct{} // holds a value while somebody reads the log: one at a time
+	reading chan struct{} // holds a value while a goroutine reads the log: one at a time
 
 	used       atomic.Int64 // when it was last asked, in ticks of the indexes
-	maintained atomic.Bool  // somebody splits and saves
+	maintained atomic.Bool  // a goroutine splits and saves
 
 	mu      sync.RWMutex // guards the fields below
 	index   *rank.Index
@@ -179,7 +179,7 @@ func (t *Tracker) invalidate(err error) {
 	}
 }
 
-// wantsWork says whether the index is usable still, and whether it has work to be done on: buckets to split, or changes
+// wantsWork reports whether the index is usable still, and whether it has work to be done on: buckets to split, or changes
 // to save once there are saveEvery.
 func (t *Tracker) wantsWork(saveEvery int64) bool {
 	t.mu.RLock()
@@ -273,15 +273,15 @@ var (
 	ErrBehind = errors.New("store: a state ahead of the index")
 )
 
-// isGap says whether err means that commits in between are missing.
+// isGap reports whether err means that commits in between are missing.
 func isGap(err error) bool { return errors.Is(err, rank.ErrGap) }
 
-// isDamage says whether an index that led to err was wrong, not merely old.
+// isDamage reports whether an index that led to err was wrong, not merely old.
 func isDamage(err error) bool {
 	return errors.Is(err, rank.ErrDamaged) || errors.Is(err, rank.ErrDiverged)
 }
 
-// IsUseless says whether err means that an index must be dropped.
+// IsUseless reports whether err means that an index must be dropped.
 func IsUseless(err error) bool {
 	return isDamage(err) || isGap(err) || errors.Is(err, leaderboard.ErrLogPruned) || errors.Is(err, entries.ErrPayload)
 }

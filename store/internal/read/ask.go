@@ -136,7 +136,7 @@ func seqAhead(at, want int64) error {
 	return fmt.Errorf("%w: it is at %d, not at %d", leaderboard.ErrSeqAhead, at, want)
 }
 
-// some says whether there is such a question that has not failed.
+// some reports whether there is such a question that has not failed.
 func (b *asking) some(is func(*asked) bool) bool {
 	for i := range b.asked {
 		if b.answers[i].Err == nil && is(&b.asked[i]) {

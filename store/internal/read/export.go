@@ -23,7 +23,7 @@ func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit 
 	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, rows)
 }
 
-// Export is Snapshot of all entries, for somebody who may be slow: few of them go on at once, on connections that nobody
+// Export is Snapshot of all entries, for a reader that may be slow: few of them go on at once, on connections that nothing
 // else waits for.
 func (s *Reader) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, rows)

@@ -16,7 +16,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	found := make(map[int64]leaderboard.Revision, len(periods))
 	for id := range watchedTables() {
 		if slices.Contains(periods, id) {
-			found[id] = leaderboard.Revision{} // nobody has ever made one
+			found[id] = leaderboard.Revision{} // none was ever made
 		}
 	}
 	if len(periods) == 0 {

@@ -78,7 +78,7 @@ func (s *Reader) scan(ctx context.Context) (done func(), err error) {
 type looking struct {
 	reader  *Reader
 	q       db.Querier
-	last    func() // says that the next statement is the last one
+	last    func() // marks the next statement as the last one
 	scanned func() // gives the permit to scan back, nil without one
 }
 

@@ -29,7 +29,7 @@ func (s *Steps) take() bool {
 	return s.Left >= 0 && !s.Slice.Over()
 }
 
-// PurgeBoard deletes the rows of a board that nobody finds any more, and reports whether it finished. Each statement is a
+// PurgeBoard deletes the rows of a board that no reader finds any more, and reports whether it finished. Each statement is a
 // transaction of its own, so it may end anywhere and start again.
 func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finished bool, err error) {
 	for _, query := range []string{

@@ -2,7 +2,7 @@
 // change log and runs whose time is over, in slices.
 //
 // Read round.go (how jobs share the time of a round), then purge.go (boards and periods), log.go (the change log) and
-// aged.go (keys and runs); clock.go says when the clock is believed.
+// aged.go (keys and runs); clock.go has when the clock is believed.
 package sweep
 
 import (
@@ -32,7 +32,7 @@ type Job struct {
 // Slice is the time of one turn. The zero value never ends.
 type Slice struct{ until time.Time }
 
-// Over says that the others have their turn now.
+// Over reports whether it is the turn of the others.
 func (s Slice) Over() bool { return !s.until.IsZero() && !time.Now().Before(s.until) }
 
 // Round gives each job a turn, and then again those that have more to do, until all are done or ctx ends: then they go

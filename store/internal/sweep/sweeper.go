@@ -16,7 +16,7 @@ const (
 	DeletedMark = "~"
 )
 
-// Config says how long what is kept for a while is kept.
+// Config is how long rows are kept.
 type Config struct {
 	KeyTTL, ChangeTTL, AuditTTL time.Duration
 }
