@@ -16,7 +16,7 @@ import (
 )
 
 // still is a database that always answers the same, at seq 3.
-type still struct{ leaderboard.BatchRankings }
+type still struct{ Database }
 
 func (still) state() leaderboard.State {
 	return leaderboard.State{Revision: leaderboard.Revision{Seq: 3}, Total: 3}
@@ -239,7 +239,7 @@ func TestCombinedAnswersAreJudged(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go w.Run(ctx)
-		m := NewCombiner(NewReader(nil, behind{}, ReaderOptions{Feed: w}), behind{})
+		m := NewReader(nil, behind{}, ReaderOptions{Feed: w})
 		refs := []leaderboard.PeriodRef{{ID: 1, Board: "a", Rules: new(leaderboard.Rules{}.WithDefaults())}}
 		for offset, away := range []bool{false, true} {
 			source.away.Store(away)
@@ -421,11 +421,11 @@ func TestSlowestAnswerOutlastsOthers(t *testing.T) {
 		r := NewReader(nil, source, ReaderOptions{Feed: w})
 		rules := new(leaderboard.Rules{}.WithDefaults())
 		refs := []leaderboard.PeriodRef{{ID: 1, Board: "a", Rules: rules}, {ID: 2, Board: "b", Rules: rules}}
-		page, err := NewCombiner(r, behind{}).CombinedPage(ctx, refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2})
+		page, err := r.CombinedPage(ctx, refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2})
 		if err != nil || !page.States[0].Stale || !page.States[1].Stale {
 			t.Errorf("the top of both: %+v, %v", page, err)
 		}
-		past, err := NewPasts(r, nil).Past(ctx, refs, "m")
+		past, err := r.Past(ctx, refs, "m")
 		if err != nil || !past[0].Stale || !past[1].Stale {
 			t.Errorf("the past of a member: %+v, %v", past, err)
 		}

@@ -10,39 +10,30 @@ import (
 	"leaderboard/rank"
 )
 
-// Combiner ranks several boards as one. It implements leaderboard.CombinedRankings. The first entries are merged out of
-// the boards' tops, each from the nearest layer that has it; everything else is asked of the periods in memory when all of
-// them are there, and of the database.
-type Combiner struct{ reader *Reader }
-
 // topsAtOnce bounds the tops that one query waits for side by side.
 const topsAtOnce = 8
 
-// NewCombiner merges what reader answers, and asks the database where that does not reach.
-func NewCombiner(reader *Reader, db leaderboard.CombinedRankings) *Combiner {
-	reader.database.combined = db
-	return &Combiner{reader}
-}
-
-// CombinedPage implements leaderboard.CombinedRankings.
-func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+// CombinedPage implements leaderboard.CombinedRankings. The first entries are merged out of the boards' tops, each from the
+// nearest layer that has it; everything else is asked of the periods in memory when all of them are there, and of the
+// database.
+func (r *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
 	q.Mode = leaderboard.ModeStrict // the answer tells all ranks that there are
 	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
-		return m.top(ctx, periods, q)
+		return r.mergeTops(ctx, periods, q)
 	}
-	return as[*leaderboard.CombinedPage](m.reader.answer(ctx, newAsked(combinedPageQuestion{several{periods}, q})))
+	return as[*leaderboard.CombinedPage](r.answer(ctx, newAsked(combinedPageQuestion{several{periods}, q})))
 }
 
 // CombinedMember implements leaderboard.CombinedRankings.
-func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+func (r *Reader) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
 	q.Mode = leaderboard.ModeStrict
-	return as[*leaderboard.CombinedStandings](m.reader.answer(ctx, newAsked(combinedMemberQuestion{several{periods}, q})))
+	return as[*leaderboard.CombinedStandings](r.answer(ctx, newAsked(combinedMemberQuestion{several{periods}, q})))
 }
 
 // togetherTimes bounds how often answers about several periods are asked for again because the slowest of them has
@@ -64,13 +55,13 @@ func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, 
 	return true, nil
 }
 
-// top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on
+// mergeTops merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on
 // it can be missing; the tops may be of different moments, and the answer names the state of each.
-func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+func (r *Reader) mergeTops(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(periods)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
 	runs := make([][]leaderboard.Ranked, len(periods))
-	late, err := m.reader.together(ctx, periods, func() ([]leaderboard.State, error) {
-		tops, err := m.tops(ctx, periods, topLimitOf(q))
+	late, err := r.together(ctx, periods, func() ([]leaderboard.State, error) {
+		tops, err := r.tops(ctx, periods, topLimitOf(q))
 		for i, top := range tops {
 			page.States[i], runs[i] = top.State, top.Entries
 		}
@@ -118,7 +109,7 @@ func topLimitOf(q leaderboard.CombinedQuery) int {
 }
 
 // tops reads the first entries of each board, in the board's own mode, which is the one that they are read in most.
-func (m *Combiner) tops(ctx context.Context, periods []leaderboard.PeriodRef, limit int) ([]*leaderboard.Page, error) {
+func (r *Reader) tops(ctx context.Context, periods []leaderboard.PeriodRef, limit int) ([]*leaderboard.Page, error) {
 	tops := make([]*leaderboard.Page, len(periods))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(topsAtOnce)
@@ -126,7 +117,7 @@ func (m *Combiner) tops(ctx context.Context, periods []leaderboard.PeriodRef, li
 		p := &periods[i]
 		group.Go(func() (err error) {
 			q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode, MinSeq: p.LastSeq}, Limit: limit}
-			tops[i], err = m.reader.Page(ctx, *p, q)
+			tops[i], err = r.Page(ctx, *p, q)
 			return err
 		})
 	}

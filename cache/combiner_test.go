@@ -25,15 +25,16 @@ func TestCombinerProperty(t *testing.T) {
 	storetest.PropertyCombined(t, s, m, false)
 }
 
-func merging(t *testing.T) (storetest.Subject, *Combiner) {
+func merging(t *testing.T) (storetest.Subject, *Reader) {
 	t.Helper()
 	s := layered(t)
-	return s, NewCombiner(s.Rankings.(*Reader), s.Database)
+	return s, s.Rankings.(*Reader)
 }
 
 // counted counts the queries that reach the database, and can fail.
 type counted struct {
 	leaderboard.Rankings
+	leaderboard.Pasts
 	combined leaderboard.CombinedRankings
 	pages    atomic.Int64
 	asked    atomic.Int64
@@ -82,8 +83,7 @@ func TestCombinerLayers(t *testing.T) {
 	}
 	var later atomic.Int64 // read by calls too, which may outlast the query
 	now := func() time.Time { return time.Unix(1_900_000_000, later.Load()) }
-	reader := NewReader(nil, c, ReaderOptions{FreshFor: 100 * time.Millisecond, Now: now})
-	m := NewCombiner(reader, c)
+	m := NewReader(nil, c, ReaderOptions{FreshFor: 100 * time.Millisecond, Now: now})
 	page := func(q leaderboard.CombinedQuery) *leaderboard.CombinedPage {
 		t.Helper()
 		q.Mode = leaderboard.ModeStrict
@@ -145,17 +145,17 @@ func TestCombinerIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := NewReader(nil, model, ReaderOptions{FallbackConcurrent: 1, ReadWait: time.Millisecond})
+	m := NewReader(nil, model, ReaderOptions{FallbackConcurrent: 1, ReadWait: time.Millisecond})
 	inside, leave, left := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		left <- reader.database.Alone(t.Context(), func(context.Context) error {
+		left <- m.database.Alone(t.Context(), func(context.Context) error {
 			close(inside)
 			<-leave
 			return nil
 		})
 	}()
 	<-inside
-	m, refs := NewCombiner(reader, model), []leaderboard.PeriodRef{p.Ref(&b)}
+	refs := []leaderboard.PeriodRef{p.Ref(&b)}
 	if _, err := m.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("with no place left: %v", err)
 	}

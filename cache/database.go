@@ -23,17 +23,23 @@ const (
 	askPause = time.Millisecond
 )
 
+// Database answers every question, each at one state.
+type Database interface {
+	leaderboard.BatchRankings
+	leaderboard.CombinedRankings
+	leaderboard.Pasts
+}
+
 // database is the last layer: questions go there in batches, within a bound.
 type database struct {
 	*batch.Rankings
-	opts     *ReaderOptions
-	combined leaderboard.CombinedRankings
-	pasts    leaderboard.Pasts
-	shared   *calls[sharedKey, leaderboard.Answered]
+	of     Database
+	opts   *ReaderOptions
+	shared *calls[sharedKey, leaderboard.Answered]
 }
 
-func newDatabase(of leaderboard.BatchRankings, o *ReaderOptions, shared *calls[sharedKey, leaderboard.Answered]) *database {
-	return &database{opts: o, shared: shared, Rankings: batch.NewRankings(of, batch.Options{
+func newDatabase(of Database, o *ReaderOptions, shared *calls[sharedKey, leaderboard.Answered]) *database {
+	return &database{of: of, opts: o, shared: shared, Rankings: batch.NewRankings(of, batch.Options{
 		Slots: o.FallbackConcurrent, Size: databaseBatch, Wait: o.ReadWait, Timeout: o.CallTimeout, OnRefused: o.OnFallbackRefused,
 	})}
 }
@@ -76,7 +82,7 @@ func (*database) outdated(ctx context.Context, q *asked, _ leaderboard.Answered,
 // CombinedPage implements leaderboard.CombinedRankings. It goes alone.
 func (d *database) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (page *leaderboard.CombinedPage, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
-		page, err = d.combined.CombinedPage(ctx, p, q)
+		page, err = d.of.CombinedPage(ctx, p, q)
 		return err
 	})
 	return page, err
@@ -85,7 +91,7 @@ func (d *database) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, 
 // CombinedMember implements leaderboard.CombinedRankings. It goes alone.
 func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (s *leaderboard.CombinedStandings, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
-		s, err = d.combined.CombinedMember(ctx, p, q)
+		s, err = d.of.CombinedMember(ctx, p, q)
 		return err
 	})
 	return s, err
@@ -94,7 +100,7 @@ func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef
 // Past implements leaderboard.Pasts. It goes alone.
 func (d *database) Past(ctx context.Context, p []leaderboard.PeriodRef, member string) (found []leaderboard.PastEntry, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
-		found, err = d.pasts.Past(ctx, p, member)
+		found, err = d.of.Past(ctx, p, member)
 		return err
 	})
 	return found, err

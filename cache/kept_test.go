@@ -17,7 +17,7 @@ import (
 
 // slowDatabase answers about pages as it is set; every answer takes a while. It is what a feed asks, too.
 type slowDatabase struct {
-	leaderboard.BatchRankings
+	Database
 	mu    sync.Mutex
 	seq   int64
 	err   error

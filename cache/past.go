@@ -7,22 +7,13 @@ import (
 	"leaderboard/cache/feed"
 )
 
-// Pasts answers what a member has in many periods. It implements leaderboard.Pasts. A period that still changes is read
-// like any member in it; of the closed ones, those in memory are answered from there, and all others together.
-type Pasts struct{ reader *Reader }
-
-// NewPasts asks the database where reader does not have the answer in memory.
-func NewPasts(reader *Reader, db leaderboard.Pasts) *Pasts {
-	reader.database.pasts = db
-	return &Pasts{reader}
-}
-
-// Past implements leaderboard.Pasts.
-func (h *Pasts) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
+// Past implements leaderboard.Pasts. A period that still changes is read like any member in it; of the closed ones, those in
+// memory are answered from there, and all others together.
+func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	out := make([]leaderboard.PastEntry, len(periods))
 	at := make([]leaderboard.State, len(periods))
-	late, err := h.reader.together(ctx, periods, func() ([]leaderboard.State, error) {
-		err := h.past(ctx, periods, member, out)
+	late, err := r.together(ctx, periods, func() ([]leaderboard.State, error) {
+		err := r.past(ctx, periods, member, out)
 		for i := range out {
 			at[i] = out[i].State
 		}
@@ -35,8 +26,7 @@ func (h *Pasts) Past(ctx context.Context, periods []leaderboard.PeriodRef, membe
 }
 
 // past answers into out, in the order of periods.
-func (h *Pasts) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) error {
-	r := h.reader
+func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) error {
 	r.watchMemory(periods)
 	rest, places := pastQuestion{member: member}, []int(nil)
 	for i := range periods {

@@ -44,7 +44,7 @@ func (m *pastModel) Revisions(ctx context.Context, periods []int64) (map[int64]l
 
 // pastWorld is a board of four days, of which three are closed.
 type pastWorld struct {
-	*Pasts
+	*Reader
 	t     *testing.T
 	model *pastModel
 	board leaderboard.Board
@@ -68,7 +68,7 @@ func newPastWorld(t *testing.T) *pastWorld {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	go judge.Run(ctx)
-	w.Pasts = NewPasts(NewReader(nil, w.model, ReaderOptions{Feed: judge}), w.model)
+	w.Reader = NewReader(nil, w.model, ReaderOptions{Feed: judge})
 	return w
 }
 

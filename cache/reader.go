@@ -11,10 +11,11 @@ import (
 	"leaderboard/cache/topn"
 )
 
-// Reader answers questions about periods. It implements leaderboard.Rankings. It goes through layers, each farther away than
-// the one before: periods in memory, answers kept in the process, copies in Redis, the database within a bound. Each brings
-// an answer that is exact at the states that it names; the first that the feed finds new enough, right before it goes out,
-// is the answer. While nobody can judge answers, because the database is away, they are marked stale.
+// Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings and
+// leaderboard.Pasts. It goes through layers, each farther away than the one before: periods in memory, answers kept in the
+// process, copies in Redis, the database within a bound. Each brings an answer that is exact at the states that it names;
+// the first that the feed finds new enough, right before it goes out, is the answer. While answers cannot be judged, because
+// the database is away, they are marked stale.
 type Reader struct {
 	opts     ReaderOptions
 	memory   *memory
@@ -30,7 +31,7 @@ type Reader struct {
 }
 
 // NewReader puts the layers in front of a database. copies may be nil.
-func NewReader(redis *topn.Copies, db leaderboard.BatchRankings, opts ReaderOptions) *Reader {
+func NewReader(redis *topn.Copies, db Database, opts ReaderOptions) *Reader {
 	r := &Reader{opts: opts.withDefaults()}
 	o := &r.opts
 	shared := &calls[sharedKey, leaderboard.Answered]{timeout: o.CallTimeout}

@@ -23,6 +23,8 @@ import (
 // worldDatabase answers from a world and counts who asks at the same time.
 type worldDatabase struct {
 	*cachetest.World
+	leaderboard.CombinedRankings
+	leaderboard.Pasts
 	asked, inside, most atomic.Int64
 	hold                chan struct{} // when set, answers wait for it
 }
@@ -600,7 +602,6 @@ func TestPeriodWithoutRowAsksNobody(t *testing.T) {
 		return leaderboard.PeriodRef{BoardID: 1, Board: board, Window: leaderboard.WindowDay, Name: "2026-11-20", Rules: &rules, Closed: true, AsOf: asOf}
 	}
 	r := NewReader(nil, model, ReaderOptions{Feed: feed.New(model, feed.Options{})})
-	combined := NewCombiner(r, model)
 	strict := leaderboard.Query{Mode: leaderboard.ModeStrict}
 	for range 2 { // what is kept of it is good too
 		for _, ref := range []leaderboard.PeriodRef{of("a", 7), of("b", 8)} {
@@ -618,7 +619,7 @@ func TestPeriodWithoutRowAsksNobody(t *testing.T) {
 		}
 		for _, offset := range []int64{0, 2000} {
 			q := leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 10, Offset: offset}
-			p, err := combined.CombinedPage(t.Context(), []leaderboard.PeriodRef{of("a", 7), of("b", 8)}, q)
+			p, err := r.CombinedPage(t.Context(), []leaderboard.PeriodRef{of("a", 7), of("b", 8)}, q)
 			if err != nil || len(p.Entries) != 0 || p.States[0].AsOf != 7 || p.States[1].AsOf != 8 || p.States[0].Stale {
 				t.Errorf("ranked as one from %d: %+v, %v", offset, p, err)
 			}

@@ -96,7 +96,7 @@ func (a *App) wireAPI() error {
 	build := ReadBuildInfo()
 	status := overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
 	cfg := httpapi.Config{
-		Catalog: a.catalog, Rankings: rankings{a.reader, a.combined, a.pasts, a.feed}, Writer: a.store,
+		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store,
 		Store:     backend{a.people, status, a.catalog, a.listings, a.keys, a.log, a.gate},
 		Refresher: refreshing{a.refresher, a.store, a.copies},
 		Build:     httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,

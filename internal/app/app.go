@@ -46,8 +46,6 @@ type App struct {
 	collector *collector   // nil until Run
 	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader
-	combined  *cache.Combiner
-	pasts     *cache.Pasts
 	people    people
 	keys      *keyring.Ring
 	quotas    *quotas
@@ -107,8 +105,6 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)
 	a.wireReader()
-	a.combined = cache.NewCombiner(a.reader, a.store)
-	a.pasts = cache.NewPasts(a.reader, a.store)
 	a.wireHealth()
 	a.wireQuotas()
 	if err := a.wireAPI(); err != nil {

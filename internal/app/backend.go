@@ -22,8 +22,6 @@ import (
 // rankings implements httpapi.Rankings.
 type rankings struct {
 	*cache.Reader
-	*cache.Combiner
-	*cache.Pasts
 	feed *feed.Feed
 }
 

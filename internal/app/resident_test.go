@@ -163,7 +163,7 @@ func TestCombinedFromMemory(t *testing.T) {
 	for offset := int64(0); offset < 1900; offset += 111 {
 		q := leaderboard.CombinedQuery{Mode: leaderboard.ModeTied, Limit: 30, Offset: offset + 1000}
 		apptest.Eventually(t, func() string {
-			got, err := a.combined.CombinedPage(t.Context(), refs, q)
+			got, err := a.reader.CombinedPage(t.Context(), refs, q)
 			if err != nil {
 				t.Fatal(err)
 			}
