@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"leaderboard"
 	"leaderboard/internal/trace"
 )
@@ -63,22 +65,21 @@ type runner struct {
 	history Runs
 	log     *slog.Logger
 	onRun   func(leaderboard.Run)
-	keep    time.Duration // how long the start of the last work is remembered
-	demands int           // runs begun for readers at once
-	span    trace.Span    // of runs that no request has asked for
+	keep    time.Duration       // how long the start of the last work is remembered
+	demands *semaphore.Weighted // runs begun for readers
+	span    trace.Span          // of runs that no request has asked for
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup // one per run
 
-	mu       sync.Mutex
-	slots    map[slotKey]*slot
-	demanded int // runs begun for readers that have not ended
-	closed   bool
+	mu     sync.Mutex
+	slots  map[slotKey]*slot
+	closed bool
 }
 
 func newRunner(cfg *Config) *runner {
 	r := &runner{
-		history: cfg.Runs, log: cfg.Logger, onRun: cfg.OnRun, span: cfg.Span, keep: cfg.MinGap, demands: cfg.Demands, slots: map[slotKey]*slot{},
+		history: cfg.Runs, log: cfg.Logger, onRun: cfg.OnRun, span: cfg.Span, keep: cfg.MinGap, demands: semaphore.NewWeighted(int64(cfg.Demands)), slots: map[slotKey]*slot{},
 	}
 	if r.history == nil {
 		r.history = noHistory{}
@@ -167,10 +168,8 @@ func (r *runner) join(req Request, w work) *job {
 	switch {
 	case r.closed:
 		return j.refused(ErrClosed)
-	case req.byReader() && r.demanded >= r.demands:
+	case req.byReader() && !r.demands.TryAcquire(1):
 		return j.refused(errBusy)
-	case req.byReader():
-		r.demanded++
 	}
 	s.open = j
 	previous := s.active
@@ -380,7 +379,7 @@ func (r *runner) end(j *job, run leaderboard.Run, err error) {
 		j.slot.active = nil
 	}
 	if j.req.byReader() {
-		r.demanded--
+		r.demands.Release(1)
 	}
 	r.mu.Unlock()
 	j.run, j.err = run, err

@@ -3,15 +3,28 @@ package app
 import (
 	"context"
 
-	"leaderboard/cache/batch"
+	"golang.org/x/sync/semaphore"
+
+	"leaderboard"
 )
 
-// gate lets questions to MySQL begin that anybody may ask and no copy answers: so many at once, and none that would wait for
-// longer than a read may (ErrOverloaded).
+// gate lets questions to MySQL begin that any caller may ask and no copy answers: so many at once. One that has waited
+// for as long as a read may is refused (ErrOverloaded).
 type gate func(ctx context.Context, work func(context.Context) error) error
 
 func newGate(cfg *Config, refused func()) gate {
-	places := batch.New(batch.Options{Slots: cfg.FallbackConcurrent, Wait: cfg.ReadWait, OnRefused: refused},
-		func(int) int { return 1 }, func(context.Context, int, []int, []batch.Answer[int]) error { return nil })
-	return places.Alone
+	permits, wait := semaphore.NewWeighted(int64(cfg.FallbackConcurrent)), cfg.ReadWait
+	return func(ctx context.Context, work func(context.Context) error) error {
+		late := &leaderboard.OverloadError{Wait: wait, Detail: "too many questions wait for the database"}
+		limited, cancel := context.WithTimeoutCause(ctx, wait, late)
+		defer cancel()
+		if permits.Acquire(limited, 1) != nil {
+			if ctx.Err() == nil {
+				refused()
+			}
+			return context.Cause(limited)
+		}
+		defer permits.Release(1)
+		return work(ctx)
+	}
 }

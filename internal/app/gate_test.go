@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// TestGate: so many questions are at work at once; another is refused once it has waited for as long as a read may, and
+// one whose caller leaves is not.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		refused := 0
+		g := newGate(&Config{FallbackConcurrent: 2, ReadWait: time.Second}, func() { refused++ })
+		hold := make(chan struct{})
+		for range 2 {
+			go func() { _ = g(t.Context(), func(context.Context) error { <-hold; return nil }) }()
+		}
+		synctest.Wait()
+		start := time.Now()
+		never := func(context.Context) error { t.Error("a third question is at work"); return nil }
+		if err := g(t.Context(), never); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) != time.Second || refused != 1 {
+			t.Errorf("after %s: %v, refused %d times", time.Since(start), err, refused)
+		}
+		soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := g(soon, never); !errors.Is(err, context.DeadlineExceeded) || refused != 1 {
+			t.Errorf("a caller that has left: %v, refused %d times", err, refused)
+		}
+		close(hold)
+		synctest.Wait()
+		lost := errors.New("lost")
+		if err := g(t.Context(), func(context.Context) error { return lost }); !errors.Is(err, lost) {
+			t.Errorf("with room: %v", err)
+		}
+	})
+}
