@@ -50,7 +50,6 @@ func (s DerivationState) With(sources []SourceState) DerivationState {
 // DerivedBoard is what a follower of a derived board must know of it. It is shared and immutable.
 type DerivedBoard struct {
 	ID      int64
-	Version int64 // of its rules
 	Name    string
 	Sources []string // names of boards, as the rule lists them
 }

@@ -24,6 +24,10 @@ type Config struct {
 	Parallel int           // scheduled runs at once, 4
 	Demands  int           // runs for readers at once, 4
 
+	// BoardsRevision returns a revision that is another one after each change of any board, by a statement sent after the call;
+	// ok is false when the database does not tell. nil: lists of boards are read each time.
+	BoardsRevision func(ctx context.Context) (r leaderboard.Revision, ok bool)
+
 	// Memory returns which part of its memory the Redis uses that has the copy of a period, 0 where that is not known; nil: no Redis
 	// ever fills up.
 	Memory func(ctx context.Context, p leaderboard.PeriodRef) (float64, error)
@@ -65,6 +69,9 @@ func (c *Config) setDefaults() {
 	if c.wall == nil {
 		c.wall = wallOf
 	}
+	if c.BoardsRevision == nil {
+		c.BoardsRevision = func(context.Context) (r leaderboard.Revision, ok bool) { return r, false }
+	}
 	if c.Memory == nil {
 		c.Memory = func(context.Context, leaderboard.PeriodRef) (float64, error) { return 0, nil }
 	}
@@ -104,10 +111,10 @@ type Copies interface {
 type Derived interface {
 	// DerivedBoards lists derived boards in the order of their ids, from the one after the id given, at most limit.
 	DerivedBoards(ctx context.Context, after int64, limit int) ([]*leaderboard.DerivedBoard, error)
-	// LeadDerived returns which of the boards this process leads, and takes the lead of those that none leads.
+	// LeadDerived reports which of the boards this process leads; it takes the lead of those that no other process leads.
 	LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
 	YieldDerived(ctx context.Context) error
-	// MovedDerived returns for which of the boards, as they were listed last, a step may find something to do.
+	// MovedDerived reports for which of the boards a step may find something to do.
 	MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
 	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and the
 	// step says that it is Long. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.

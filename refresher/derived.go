@@ -40,8 +40,10 @@ type deriver struct {
 	short, long *semaphore.Weighted // of steps under way, and of those among them that take long
 	queue       *semaphore.Weighted // of those that wait for long, or have it
 
-	followers map[int64]*follower // by board id; run's goroutine alone
-	turn      int                 // of the board that is woken first; run's goroutine alone
+	list      boardList
+	listed    []*follower         // in the order of their ids; run's goroutine alone, as list and the next two
+	followers map[int64]*follower // by board id
+	turn      int                 // of the board that is woken first
 	crowded   atomic.Bool         // more have moved than may be awake: rounds alone wake, and a board that was woken takes one step
 	bySource  atomic.Pointer[map[string][]*follower]
 
@@ -54,7 +56,7 @@ type deriver struct {
 func newDeriver(run *runner, cfg *Config) *deriver {
 	d := &deriver{
 		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, onStep: cfg.OnStep,
-		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), followers: map[int64]*follower{},
+		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), followers: map[int64]*follower{}, list: boardList{revision: cfg.BoardsRevision},
 	}
 	d.bySource.Store(&map[string][]*follower{})
 	return d
@@ -125,10 +127,12 @@ func (d *deriver) run(ctx context.Context) {
 	}
 }
 
-// round brings the followers in line with the boards that there are, and wakes those that have something to do.
+// round brings the followers in line with the boards that there are, if any has changed, and wakes those that have
+// something to do.
 func (d *deriver) round(ctx context.Context) error {
 	sent := time.Now()
-	boards, err := d.list(ctx)
+	err := d.list.read(ctx, func() error { return d.readBoards(ctx) })
+	boards := d.listed
 	if err != nil || len(boards) == 0 {
 		return err
 	}
@@ -175,14 +179,14 @@ func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
 	d.crowded.Store(refused >= 0)
 }
 
-// list returns the followers of the boards that there are, in the order of their ids.
-func (d *deriver) list(ctx context.Context) ([]*follower, error) {
+// readBoards brings the followers in line with the boards that there are.
+func (d *deriver) readBoards(ctx context.Context) error {
 	var all []*follower
 	listed, bySource := map[int64]bool{}, map[string][]*follower{}
 	for after := int64(0); ; {
 		boards, err := d.derived.DerivedBoards(ctx, after, listChunk)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, b := range boards {
 			after = b.ID
@@ -204,7 +208,8 @@ func (d *deriver) list(ctx context.Context) ([]*follower, error) {
 		}
 	}
 	d.bySource.Store(&bySource)
-	return all, nil
+	d.listed = all
+	return nil
 }
 
 // follow returns the follower of a board.

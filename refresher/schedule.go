@@ -24,7 +24,7 @@ const (
 )
 
 // scheduler keeps the schedules of the boards that are read here, and of those that have a cron expression. Nothing is done
-// about any other board, and nothing walks through all of them but the list.
+// about any other board, and nothing walks through all of them but the list, after a change of boards.
 type scheduler struct {
 	boards  Boards
 	copies  Copies
@@ -34,7 +34,9 @@ type scheduler struct {
 	onLate  func()
 	random  func() float64
 	wall    wallClock
-	every   time.Duration // between two looks at the list of boards
+	every   time.Duration  // between two looks whether boards have changed
+	listed  map[int64]bool // the boards with a cron expression, by list; run's goroutine alone, as list
+	list    boardList
 	log     *slog.Logger
 	permits *semaphore.Weighted
 	tasks   sync.WaitGroup
@@ -49,7 +51,7 @@ func newScheduler(
 	cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error), refuse func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason),
 ) *scheduler {
 	return &scheduler{
-		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, onLate: cfg.OnLate, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, log: cfg.Logger,
+		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, onLate: cfg.OnLate, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, list: boardList{revision: cfg.BoardsRevision}, log: cfg.Logger,
 		permits: semaphore.NewWeighted(int64(cfg.Parallel)), earlier: make(chan struct{}, 1), plans: map[int64]*plan{},
 	}
 }
@@ -177,41 +179,46 @@ func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
 	return wake
 }
 
-// reload brings the plans in line with the list of boards: it finds boards with a cron expression that are not read here,
-// and drops what nobody needs any more. When MySQL does not answer, the plans stay as they are.
+// reload brings the plans in line with the boards that there are: it finds those with a cron expression that are not read
+// here, and drops plans that are not needed any more. When MySQL does not answer, the plans stay as they are.
 func (s *scheduler) reload(ctx context.Context, now time.Time) {
-	listed := map[int64]bool{}
-	after := ""
-	for {
-		boards, err := s.boards.Boards(ctx, after, boardsPage)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.log.Warn("schedules are not brought up to date for now", "error", err)
-			}
-			return
+	if err := s.list.read(ctx, func() error { return s.readBoards(ctx, now) }); err != nil {
+		if ctx.Err() == nil {
+			s.log.Warn("schedules are not brought up to date for now", "error", err)
 		}
-		for _, b := range boards {
-			if b.Rules.Refresh.Full != "" {
-				listed[b.ID] = true
-				s.list(b, now)
-			}
-		}
-		if len(boards) < boardsPage {
-			break
-		}
-		after = boards[len(boards)-1].Name
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, p := range s.plans {
-		if !listed[id] && now.Sub(p.read) > p.idle {
+		if !s.listed[id] && now.Sub(p.read) > p.idle {
 			s.remove(p)
 		}
 	}
 }
 
-// list makes the plan of a board that has a cron expression, unless there is one of that version.
-func (s *scheduler) list(b leaderboard.Board, now time.Time) {
+// readBoards reads the list of boards.
+func (s *scheduler) readBoards(ctx context.Context, now time.Time) error {
+	listed := map[int64]bool{}
+	for after, more := "", true; more; {
+		boards, err := s.boards.Boards(ctx, after, boardsPage)
+		if err != nil {
+			return err
+		}
+		for _, b := range boards {
+			if after = b.Name; b.Rules.Refresh.Full != "" {
+				listed[b.ID] = true
+				s.plan(b, now)
+			}
+		}
+		more = len(boards) == boardsPage
+	}
+	s.listed = listed
+	return nil
+}
+
+// plan makes the plan of a board that has a cron expression, unless there is one of that version.
+func (s *scheduler) plan(b leaderboard.Board, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.plans[b.ID]

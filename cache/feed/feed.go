@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -123,8 +124,9 @@ type sample struct {
 // round is one statement to come, for those that wait.
 type round struct {
 	periods map[int64]bool
-	done    chan struct{} // closed when it has been answered
-	err     error         // then
+	done    chan struct{}                  // closed when it has been answered
+	shown   map[int64]leaderboard.Revision // then
+	err     error                          // then
 }
 
 // New returns a Feed on a database.
@@ -216,10 +218,28 @@ func covers(a, b leaderboard.Revision) bool {
 }
 
 // Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
-// way. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of ctx.
+// way. It counts as reading the period. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of
+// ctx.
 func (f *Feed) Wait(ctx context.Context, id int64) error {
 	f.period(id, f.now())
+	return f.await(ctx, f.join(id))
+}
+
+// Ask returns the revision of a period that a statement sent after the call has shown; ok is false when the database has no
+// such period, or does not answer. It does not count as reading the period.
+func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
+	if f.Away() {
+		return r, false
+	}
 	next := f.join(id)
+	if f.await(ctx, next) == nil {
+		r, ok = next.shown[id]
+	}
+	return r, ok
+}
+
+// await returns when a round has been answered. Errors as of Wait.
+func (f *Feed) await(ctx context.Context, next *round) error {
 	timer := time.NewTimer(f.opts.Wait)
 	defer timer.Stop()
 	select {
@@ -230,15 +250,6 @@ func (f *Feed) Wait(ctx context.Context, id int64) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// Ask returns the revision of a period that a statement sent after the call has shown; ok is false when the database has no
-// such period, or does not answer.
-func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
-	if f.Away() || f.Wait(ctx, id) != nil {
-		return r, false
-	}
-	return f.Latest(id)
 }
 
 // Changed blocks until a statement has shown something newer of a period than a revision, another history, or that the
@@ -343,7 +354,7 @@ func (f *Feed) join(id int64) *round {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.next == nil {
-		f.next = &round{periods: map[int64]bool{}, done: make(chan struct{})}
+		f.next = &round{periods: map[int64]bool{}, shown: map[int64]leaderboard.Revision{}, done: make(chan struct{})}
 		f.joined <- struct{}{}
 	}
 	f.next.periods[id] = true
@@ -453,6 +464,9 @@ func (f *Feed) ask(ctx context.Context, ids []int64) error {
 			if p, ok := f.periods.Load(id); ok {
 				p.(*period).note(sample{r, exists, sent}, f.opts.MaxAge)
 			}
+		}
+		if waiting != nil {
+			maps.Copy(waiting.shown, revisions)
 		}
 		if clock, ok := revisions[leaderboard.ClockPeriod]; ok {
 			f.clock.Store(&sample{clock, ok, sent})

@@ -101,7 +101,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	}
 	a.gate = newGate(&cfg, a.metrics.rejections.Inc)
 	a.wireCatalog()
-	a.refresher = newRefresher(a.store, a.copies, log, a.metrics, a.traces.root())
+	a.refresher = newRefresher(a.store, a.feed, a.copies, log, a.metrics, a.traces.root())
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)
 	a.wireReader()

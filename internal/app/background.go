@@ -67,9 +67,12 @@ func (a *App) wireFeed() {
 	a.keys = keyring.New(a.store, a.feed, keyring.Options{Log: a.log})
 }
 
-// newRefresher makes what refreshes copies, nil without Redis, and derived boards; m may be nil.
-func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
+// newRefresher makes what refreshes copies, nil without Redis, and derived boards; f and m may be nil.
+func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
 	cfg := refresher.Config{Runs: s, Boards: s, Derived: s, Logger: log, Span: span}
+	if f != nil {
+		cfg.BoardsRevision = func(ctx context.Context) (leaderboard.Revision, bool) { return f.Ask(ctx, leaderboard.BoardsPeriod) }
+	}
 	if copies != nil {
 		cfg.Copies, cfg.Memory = copies, copies.Memory
 	}

@@ -45,7 +45,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
 		t.Copies = topn.New(client, s, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 	}
-	t.Refresher = newRefresher(s, t.Copies, log, nil, trace.Span{})
+	t.Refresher = newRefresher(s, nil, t.Copies, log, nil, trace.Span{})
 	if err != nil {
 		return nil, errors.Join(err, t.close())
 	}

@@ -24,9 +24,9 @@ func TestPlans(t *testing.T) {
 	out["stream of a step"] = planned(streamQuery("member, score, tiebreak, created_time", 1, "m1", listedMembers), entries)
 	places := []place{{1, leaderboard.WindowAllTime, 0}, {2, leaderboard.WindowDay, 1_750_000_000_000_000}, {2, leaderboard.WindowDay, 1_750_086_400_000_000}}
 	out["sources of a step"] = planned(placesQuery(places), map[string]string{"periods": "periods_start"})
-	out["list of derived boards"] = planned(listQuery("NOW(6)", 1, 100), map[string]string{"d": "PRIMARY", "b": "PRIMARY"})
-	out["derived boards by id"] = planned(boardsQuery([]int64{1, 2, 3}), map[string]string{"boards": "PRIMARY"})
+	out["list of derived boards"] = planned(listQuery(1, 100), map[string]string{"d": "PRIMARY", "b": "PRIMARY"})
 	out["boards that idle ones name"] = planned(editionsQuery([]string{"b1", "b2", "b3"}), map[string]string{"boards": "boards_name"})
+	out["progress of idle boards"] = planned(progressQuery("NOW(6)", []int64{1, 2, 3}), map[string]string{"d": "PRIMARY", "b": "PRIMARY"})
 	out["periods of sources of idle boards"] = planned(seqsQuery([]int64{1, 2, 3}), map[string]string{"periods": "PRIMARY"})
 	plantest.Run(t, out)
 }

@@ -233,7 +233,7 @@ func (d *derivation) scanStates(ctx context.Context, query string, sources map[i
 
 // idle returns what the snapshot of the derivation read.
 func (d *derivation) idle() *idle {
-	i := &idle{version: d.board.Version, step: d.step, from: d.from, until: d.until}
+	i := &idle{board: d.board.ID, at: progress{d.board.Version, d.step}, from: d.from, until: d.until}
 	for _, f := range d.board.Rules.Derive.From {
 		i.names = append(i.names, namedEdition{f.Board, d.named[f.Board]})
 	}

@@ -42,7 +42,7 @@ type Follower struct {
 
 // New returns a Follower whose transactions change at most so many rows each.
 func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
-	return &Follower{snapshots: snapshots{db: d, memory: m, nested: boards.NewRecent[nestedSource, bool](nestedLogged)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, boards: map[int64]*known{}}}
+	return &Follower{snapshots: snapshots{db: d, memory: m, nested: boards.NewRecent[nestedSource, bool](nestedLogged)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
 }
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the

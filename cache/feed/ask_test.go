@@ -1,0 +1,50 @@
+package feed
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// TestAsk: what it tells was there after the call, and it does not make the feed go on asking about the period.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, d := start(t, Options{})
+		ask := func(id int64, want leaderboard.Revision, wantOK bool) {
+			t.Helper()
+			if r, ok := f.Ask(t.Context(), id); r != want || ok != wantOK {
+				t.Errorf("%+v, %t, want %+v, %t", r, ok, want, wantOK)
+			}
+		}
+		ask(1, leaderboard.Revision{}, false)
+		for seq := range int64(5) {
+			ask(1, d.set(1, seq+1), true)
+		}
+		time.Sleep(time.Second)
+		asked := d.count()
+		time.Sleep(time.Minute)
+		if n := d.count() - asked; n != 0 {
+			t.Errorf("%d statements after the last question", n)
+		}
+		r := d.set(1, 9)
+		f.Judge(1, r)
+		ask(1, r, true)
+		for range 10 { // it is read besides
+			time.Sleep(100 * time.Millisecond)
+			f.Judge(1, r)
+			ask(1, r, true)
+		}
+		d.answer(time.Millisecond, errors.New("the database is away"))
+		ask(1, leaderboard.Revision{}, false)
+		d.answer(time.Hour, nil)
+		began := time.Now()
+		ask(1, leaderboard.Revision{}, false)
+		if took := time.Since(began); took > 250*time.Millisecond {
+			t.Errorf("it took %v to hear nothing", took)
+		}
+	})
+}
