@@ -38,7 +38,7 @@ type profileChange struct {
 
 // replaceFlag is of commands that add to what there is.
 func replaceFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "replace", Usage: "take away all that is not named", Destination: at}
+	return &cli.BoolFlag{Name: "replace", Usage: "remove all that is not named", Destination: at}
 }
 
 func (p *program) memberPutCommand() *cli.Command {
@@ -60,7 +60,7 @@ func (p *program) memberPutCommand() *cli.Command {
 	}, (*remote).printProfile,
 		word("display-name", "the name that people see, at most 100 bytes; empty for none", &change.DisplayName),
 		word("avatar-url", "`URL` of a picture, http or https; empty for none", &change.AvatarURL),
-		custom(p.option("attributes", `strings, numbers or booleans by name as JSON, 20 at most: {"country":"DE"}; null for a name takes it away`),
+		custom(p.option("attributes", `strings, numbers or booleans by name as JSON, 20 at most: {"country":"DE"}; null removes a name`),
 			&change.Attributes, func(v string) (json.RawMessage, error) {
 				if !json.Valid([]byte(v)) {
 					return nil, errors.New(`want a JSON object, as in {"country":"DE"}`)
@@ -192,14 +192,14 @@ func (p *program) restoreCommand() *cli.Command {
 func (o *hideOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		allFlag(&o.all),
-		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; needed to hide", Destination: &o.reason},
+		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; required to hide", Destination: &o.reason},
 		actorFlag(&o.Actor),
 		reopenFlag(&o.Reopen),
 	}
 }
 
 func reopenFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: at}
+	return &cli.BoolFlag{Name: "reopen", Usage: "change closed periods too, which is recorded", Destination: at}
 }
 
 func memberFlag(at *string) cli.Flag {
