@@ -59,10 +59,10 @@ func importRules() []importRule {
 			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/boards", may: []string{module, storeDB, sqlxPkg, "github.com/go-json-experiment/json"}},
+		{dir: "store/internal/boards", may: []string{module, "leaderboard/internal/bounded", storeDB, sqlxPkg, "github.com/go-json-experiment/json"}},
 		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{
-			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
+			dir: "store/internal/derived", may: []string{module, rankPkg, "leaderboard/internal/bounded", storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
 			inTest: []string{plansPkg},
 		},
 		{dir: "store/internal/sweep", may: []string{module, storeDB}, inTest: []string{plansPkg}},
@@ -70,7 +70,7 @@ func importRules() []importRule {
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
-			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", tracePkg, "golang.org/x/sync/..."},
+			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", "leaderboard/internal/bounded", tracePkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
 		},
 		{
@@ -82,7 +82,7 @@ func importRules() []importRule {
 		{dir: "cache/feed", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
-		{dir: "quota", may: []string{module, redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
+		{dir: "quota", may: []string{module, "leaderboard/internal/bounded", redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
 		{
 			dir: "refresher", may: []string{module, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
@@ -116,6 +116,7 @@ func programRules() []importRule {
 			},
 			inTest: []string{"leaderboard/internal/apptest"},
 		},
+		{dir: "internal/bounded"},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
 		{dir: "internal/transfer", may: []string{

@@ -280,7 +280,7 @@ func (c *Catalog) Forget(name string) {
 // of the commit finds it. What labels select is forgotten only when the board is known here with other labels. It does
 // not block.
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
-	k, ok := c.listed.kept.get(ref.Board)
+	k, ok := c.listed.kept.Get(ref.Board)
 	if !ok {
 		c.listed.forget(ref.Board) // what a look-up under way will bring
 		return
@@ -343,7 +343,7 @@ func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time
 // left it.
 func (c *Catalog) load(name string) loader[*listed] {
 	return func(ctx context.Context, k *known[*listed]) (err error) {
-		if last, ok := c.listed.kept.get(name); c.opts.LastKnown == nil || ok && last.usable(c.now()) {
+		if last, ok := c.listed.kept.Get(name); c.opts.LastKnown == nil || ok && last.usable(c.now()) {
 			k.value, err = c.ask(ctx, name)
 			return err
 		}
@@ -383,7 +383,7 @@ func (c *Catalog) newListed(l leaderboard.Listing, sent time.Time) (*listed, err
 
 func (c *Catalog) ask(ctx context.Context, name string) (l *listed, err error) {
 	gate := c.opts.Gate
-	if _, known := c.listed.kept.get(name); known { // what is read never waits behind what is asked for
+	if _, known := c.listed.kept.Get(name); known { // what is read never waits behind what is asked for
 		gate = ungated
 	}
 	err = gate(ctx, func(ctx context.Context) error {

@@ -12,7 +12,7 @@ import (
 func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Listing {
 	var found []leaderboard.Listing
 	now := c.now()
-	for _, k := range c.listed.kept.all() {
+	for _, k := range c.listed.kept.All() {
 		b := &k.value.Board
 		if b.Name > after && k.usable(now) && want(b) {
 			found = append(found, k.value.Listing)
@@ -25,7 +25,7 @@ func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) b
 // KnownPeriod returns the period of a board's first window that was current when the board was found last; ok is false when
 // the board is not known here, or has none. Nobody is asked.
 func (c *Catalog) KnownPeriod(board string) (p leaderboard.Period, ok bool) {
-	k, ok := c.listed.kept.get(board)
+	k, ok := c.listed.kept.Get(board)
 	if !ok {
 		return p, false
 	}

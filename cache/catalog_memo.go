@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/bounded"
 )
 
 // reading is when and at what revision something was read of boards.
@@ -61,8 +62,8 @@ type memo[K comparable, V any] struct {
 	c     *Catalog
 	holds func(context.Context, *reading) bool
 	bytes func(V) int
-	kept  *lru[K, *known[V]]
-	none  *lru[K, *known[V]] // what is not there: names that somebody makes up push nothing else out
+	kept  *bounded.Map[K, *known[V]]
+	none  *bounded.Map[K, *known[V]] // what is not there: names that somebody makes up push nothing else out
 	calls calls[K, *known[V]]
 }
 
@@ -72,7 +73,7 @@ const noneBytes = 300
 func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *reading) bool, bytes func(V) int) *memo[K, V] {
 	return &memo[K, V]{
 		c: c, holds: holds, bytes: bytes, calls: calls[K, *known[V]]{timeout: catalogTimeout},
-		kept: newLRU[K, *known[V]](catalogBoards, catalogBytes), none: newLRU[K, *known[V]](catalogBoards, catalogBoards*noneBytes),
+		kept: bounded.New[K, *known[V]](catalogBoards, catalogBytes), none: bounded.New[K, *known[V]](catalogBoards, catalogBoards*noneBytes),
 	}
 }
 
@@ -81,10 +82,10 @@ type loader[V any] func(ctx context.Context, k *known[V]) error
 
 // find returns what is kept.
 func (m *memo[K, V]) find(key K) (*known[V], bool) {
-	if k, ok := m.kept.get(key); ok {
+	if k, ok := m.kept.Get(key); ok {
 		return k, true
 	}
-	return m.none.get(key)
+	return m.none.Get(key)
 }
 
 // get returns what is kept and holds, else what load brings, else what is kept for as long as it is usable.
@@ -153,16 +154,15 @@ func (m *memo[K, V]) start(ctx context.Context, key K, load loader[V]) *future[*
 }
 
 func (m *memo[K, V]) keep(key K, k *known[V]) {
-	as := func(*known[V], bool) *known[V] { return k }
 	switch {
 	case k.err == nil:
-		m.none.delete(key)
-		m.kept.update(key, m.bytes(k.value), as)
+		m.none.Delete(key)
+		m.kept.Put(key, m.bytes(k.value), k)
 	case isAnswer(k.err):
-		m.kept.delete(key)
-		m.none.update(key, noneBytes, as)
+		m.kept.Delete(key)
+		m.none.Put(key, noneBytes, k)
 	default:
-		if last, ok := m.kept.get(key); ok {
+		if last, ok := m.kept.Get(key); ok {
 			last.fail(m.c.now())
 		}
 	}
@@ -171,6 +171,6 @@ func (m *memo[K, V]) keep(key K, k *known[V]) {
 // forget drops what is kept, and what a call under way will bring.
 func (m *memo[K, V]) forget(key K) {
 	m.calls.forget(key)
-	m.kept.delete(key)
-	m.none.delete(key)
+	m.kept.Delete(key)
+	m.none.Delete(key)
 }

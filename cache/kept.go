@@ -5,6 +5,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/internal/bounded"
 	"leaderboard/internal/trace"
 	"leaderboard/rank"
 )
@@ -20,18 +21,18 @@ const (
 // told, marked stale, while nothing behind answers. Errors are never kept.
 type kept struct {
 	opts    *ReaderOptions
-	answers *lru[string, *keptAnswer]
-	tops    *lru[topKey, *keptAnswer] // of first pages the last good ones: no other answer takes their place
+	answers *bounded.Map[string, *keptAnswer]
+	tops    *bounded.Map[topKey, *keptAnswer] // of first pages the last good ones: no other answer takes their place
 }
 
 func newKept(o *ReaderOptions) *kept {
 	const topBytes = topPeriods * (answerBytes + topLimit*entryBytes)
-	return &kept{o, newLRU[string, *keptAnswer](o.LocalEntries, o.LocalBytes), newLRU[topKey, *keptAnswer](topPeriods, topBytes)}
+	return &kept{o, bounded.New[string, *keptAnswer](o.LocalEntries, o.LocalBytes), bounded.New[topKey, *keptAnswer](topPeriods, topBytes)}
 }
 
 // find implements layer.
 func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
-	h, ok := k.answers.get(q.key)
+	h, ok := k.answers.Get(q.key)
 	now := k.opts.Now()
 	if !ok || h.age(now) > k.opts.StaleLimit || !h.reaches(q) {
 		q.last = k.top(q)
@@ -49,9 +50,9 @@ func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 // outdated implements layer.
 func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
 	if v == feed.VerdictDiverged {
-		k.answers.delete(q.key)
+		k.answers.Delete(q.key)
 		if key, _, ok := topKeyOf(q); ok {
-			k.tops.delete(key)
+			k.tops.Delete(key)
 		}
 		q.last = nil
 	}
@@ -63,7 +64,7 @@ func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v f
 func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
 	next := &keptAnswer{answer: a.From(leaderboard.SourceLocal, false), at: k.opts.Now()}
 	out, bytes := next.answer, len(q.key)+answerBytes+stateBytes*len(q.refs())+entryBytes*a.Len()
-	k.answers.update(q.key, bytes, func(last *keptAnswer, ok bool) *keptAnswer {
+	k.answers.Update(q.key, bytes, func(last *keptAnswer, ok bool) *keptAnswer {
 		switch {
 		case ok && last.isAt(q, a):
 			next, out = last, last.answer
@@ -106,7 +107,7 @@ func (k *kept) putTop(q *asked, page *keptAnswer) {
 	if !ok {
 		return
 	}
-	k.tops.update(key, answerBytes+entryBytes*page.answer.Len(), func(last *keptAnswer, ok bool) *keptAnswer {
+	k.tops.Update(key, answerBytes+entryBytes*page.answer.Len(), func(last *keptAnswer, ok bool) *keptAnswer {
 		if ok && (last.isNewer(q, page.answer) || last.isAt(q, page.answer) && last.answer.Len() > page.answer.Len()) {
 			return last
 		}
@@ -120,7 +121,7 @@ func (k *kept) top(q *asked) *keptAnswer {
 	if !ok {
 		return nil
 	}
-	h, ok := k.tops.get(key)
+	h, ok := k.tops.Get(key)
 	if !ok || h.age(k.opts.Now()) > k.opts.StaleLimit || !h.reaches(q) {
 		return nil
 	}

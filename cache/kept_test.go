@@ -3,7 +3,6 @@ package cache
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -378,7 +377,7 @@ func TestKeptBytes(t *testing.T) {
 	refs := make([]leaderboard.PeriodRef, leaderboard.MaxCombined)
 	q := newAsked(combinedMemberQuestion{several{refs}, leaderboard.CombinedMemberQuery{Member: "m"}})
 	r.kept.put(q, &leaderboard.CombinedStandings{States: make([]leaderboard.State, len(refs))})
-	if _, bytes := r.kept.answers.size(); bytes < len(q.key)+len(refs)*stateBytes {
+	if _, bytes := r.kept.answers.Size(); bytes < len(q.key)+len(refs)*stateBytes {
 		t.Errorf("%d bytes", bytes)
 	}
 }
@@ -390,43 +389,4 @@ func TestCallPanics(t *testing.T) {
 		t.Errorf("a panic became %v", err)
 	}
 	want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
-}
-
-func TestLRU(t *testing.T) {
-	t.Parallel()
-	l := newLRU[int, string](10*lruShards, 1000*lruShards)
-	put := func(key, bytes int) {
-		l.update(key, bytes, func(string, bool) string { return fmt.Sprint(key) })
-	}
-	for i := range 10_000 {
-		put(i, 10)
-		l.get(0) // read all the time
-	}
-	if n, _ := l.size(); n > 10*lruShards {
-		t.Errorf("%d entries", n)
-	}
-	if v, ok := l.get(0); !ok || v != "0" {
-		t.Error("the entry that is read most is gone")
-	}
-	if _, ok := l.get(9999); !ok {
-		t.Error("the newest entry is gone")
-	}
-	for i := range 10_000 {
-		put(i, 300)
-	}
-	if _, bytes := l.size(); bytes > 1000*lruShards {
-		t.Errorf("%d bytes", bytes)
-	}
-	put(5, 1001)
-	if _, ok := l.get(5); ok {
-		t.Error("an entry larger than its shard is kept")
-	}
-	put(5, 10)
-	put(5, 20)
-	before, _ := l.size()
-	l.delete(5)
-	l.delete(5)
-	if after, _ := l.size(); after != before-1 {
-		t.Errorf("%d entries, %d after a delete", before, after)
-	}
 }

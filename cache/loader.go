@@ -9,6 +9,7 @@ import (
 	"leaderboard"
 	"leaderboard/cache/batch"
 	"leaderboard/cache/topn"
+	"leaderboard/internal/bounded"
 )
 
 // LoaderOptions adjust what is kept of members; the zero value is fit for production.
@@ -31,7 +32,7 @@ type Loader[V any] struct {
 	ttl   time.Duration
 	now   func() time.Time
 
-	values   *lru[string, loaded[V]]
+	values   *bounded.Map[string, loaded[V]]
 	lookUps  *batch.Batcher[struct{}, lookUp, map[string]V]
 	database *topn.Breaker
 }
@@ -63,7 +64,7 @@ type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) 
 func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader[V] {
 	k := &Loader[V]{
 		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), now: o.Now,
-		values: newLRU[string, loaded[V]](cmp.Or(o.Entries, 65_536), cmp.Or(o.Bytes, 16<<20)),
+		values: bounded.New[string, loaded[V]](cmp.Or(o.Entries, 65_536), cmp.Or(o.Bytes, 16<<20)),
 	}
 	many := batch.Options{Slots: loadsAtOnce, Size: cmp.Or(o.Batch, leaderboard.MaxLimit), Timeout: cmp.Or(o.Timeout, time.Second)}
 	k.lookUps = batch.New(many, func(l lookUp) int { return len(l.members) }, k.answer)
@@ -81,7 +82,7 @@ func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	now := k.now()
 	var missing []int
 	for i, m := range members {
-		v, ok := k.values.get(m)
+		v, ok := k.values.Get(m)
 		if out[i] = v.value; !ok || !v.known || now.Sub(v.at) > k.ttl {
 			missing = append(missing, i)
 		}
@@ -106,7 +107,7 @@ func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 // Forget makes the next query about a member go to the database, and answers that are under way not be kept.
 func (k *Loader[V]) Forget(member string) {
 	now := k.now()
-	k.values.update(member, loadedBytes, func(loaded[V], bool) loaded[V] { return loaded[V]{at: now} })
+	k.values.Update(member, loadedBytes, func(loaded[V], bool) loaded[V] { return loaded[V]{at: now} })
 }
 
 // answer looks up what a batch asks for and nobody has looked up since.
@@ -118,7 +119,7 @@ func (k *Loader[V]) answer(ctx context.Context, _ struct{}, lookUps []lookUp, an
 			if _, twice := values[m]; twice {
 				continue
 			}
-			v, ok := k.values.get(m)
+			v, ok := k.values.Get(m)
 			if values[m] = v.value; !ok || !v.known || v.at.Before(l.since) {
 				missing = append(missing, m)
 			}
@@ -147,7 +148,7 @@ func (k *Loader[V]) ask(ctx context.Context, members []string, values map[string
 	for _, m := range members {
 		next := loaded[V]{value: found[m], at: start, known: true}
 		values[m] = next.value
-		k.values.update(m, loadedBytes+len(m)+k.size(next.value), func(old loaded[V], ok bool) loaded[V] {
+		k.values.Update(m, loadedBytes+len(m)+k.size(next.value), func(old loaded[V], ok bool) loaded[V] {
 			if ok && !old.at.Before(start) {
 				return old
 			}

@@ -90,7 +90,7 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 		switch {
 		case isAnswer(err) && (a == nil || verdict == feed.VerdictFresh):
 			if !errors.Is(err, leaderboard.ErrSeqAhead) { // which says nothing about what is kept
-				r.kept.answers.delete(q.key)
+				r.kept.answers.Delete(q.key)
 			}
 			return nil, err
 		case a == nil || err != nil:

@@ -567,7 +567,7 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 		page(t, r, w.Ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
 		member(t, r, w.Ref, fmt.Sprint("x", i))
 	}
-	if answers, bytes := r.kept.answers.size(); answers > 400 || bytes > 1<<20 || answers < 100 {
+	if answers, bytes := r.kept.answers.Size(); answers > 400 || bytes > 1<<20 || answers < 100 {
 		t.Errorf("%d answers are kept, %d bytes", answers, bytes)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/internal/bounded"
 )
 
 // Options adjust Quotas.
@@ -33,9 +34,9 @@ type Quotas struct {
 	opts   Options
 	leaser *leaser
 
-	keys      *recent[string, *account]
-	addresses *recent[netip.Addr, *account]
-	attempts  *recent[netip.Addr, *account]
+	keys      *bounded.Map[string, *account]
+	addresses *bounded.Map[netip.Addr, *account]
+	attempts  *bounded.Map[netip.Addr, *account]
 }
 
 // account is the quotas of one caller.
@@ -56,9 +57,10 @@ func New(o Options) *Quotas {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	callers := 2 * o.Callers // some come in greater numbers than others where they are kept
 	return &Quotas{
 		opts: o, leaser: newLeaser(&o),
-		keys: newRecent[string, *account](o.Callers), addresses: newRecent[netip.Addr, *account](o.Callers), attempts: newRecent[netip.Addr, *account](o.Callers),
+		keys: bounded.New[string, *account](callers, 0), addresses: bounded.New[netip.Addr, *account](callers, 0), attempts: bounded.New[netip.Addr, *account](callers, 0),
 	}
 }
 
@@ -67,7 +69,7 @@ func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) l
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
 	}
-	return q.charge(q.keys.get(id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
+	return q.charge(accountOf(q.keys, id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
 // Address charges a caller without a key, by its address: all of the charge, or none of it.
@@ -75,13 +77,26 @@ func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
 	}
-	return q.charge(q.addresses.get(from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
+	return q.charge(accountOf(q.addresses, from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
 // Attempt charges an address for a request with a bad key.
 func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
-	a, charge := q.attempts.get(from, attemptsAccount), leaderboard.Charge{leaderboard.QuotaKindRequests: 1}
+	a, charge := accountOf(q.attempts, from, attemptsAccount), leaderboard.Charge{leaderboard.QuotaKindRequests: 1}
 	return q.charge(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge)
+}
+
+// accountOf returns the account of a caller, a new one when it has none.
+func accountOf[K comparable](known *bounded.Map[K, *account], caller K, fresh func(K) *account) *account {
+	if a, ok := known.Get(caller); ok {
+		return a
+	}
+	return known.Update(caller, 0, func(a *account, ok bool) *account {
+		if ok {
+			return a
+		}
+		return fresh(caller)
+	})
 }
 
 func keyAccount(id string) *account         { return &account{name: "key:" + id} }

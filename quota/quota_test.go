@@ -154,7 +154,7 @@ func TestCallersAreBounded(t *testing.T) {
 		}
 		q.Address(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), quota, requests(1))
 	}
-	if n := len(q.addresses.young) + len(q.addresses.previous); n > 200 {
+	if n, _ := q.addresses.Size(); n > 200 {
 		t.Errorf("%d callers are remembered", n)
 	}
 }

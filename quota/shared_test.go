@@ -145,9 +145,9 @@ func TestOneServerGetsAll(t *testing.T) {
 	if err := s.leased(t); err != nil {
 		t.Fatal(err)
 	}
-	idle(t, s.keys.get("k", nil))
+	idle(t, accountOf(s.keys, "k", nil))
 	a := s.Key("k", rates, requests(20))
-	if idle(t, s.keys.get("k", nil)); a.Refused {
+	if idle(t, accountOf(s.keys, "k", nil)); a.Refused {
 		t.Errorf("%+v", a)
 	}
 	if a = s.Key("k", rates, requests(10)); a.Refused {
@@ -171,7 +171,7 @@ func TestDebtIsShared(t *testing.T) {
 	if err := other.leased(t); err != nil {
 		t.Fatal(err)
 	}
-	idle(t, other.keys.get("k", nil))
+	idle(t, accountOf(other.keys, "k", nil))
 	if a := other.Key("k", rates, requests(1)); !a.Refused || a.Wait < 2900*time.Second {
 		t.Errorf("at the other: %+v", a)
 	}
@@ -305,7 +305,7 @@ func TestRedisIsLost(t *testing.T) {
 				if err := s.leased(t); err != nil {
 					t.Fatal(err)
 				}
-				idle(t, s.keys.get("k", nil))
+				idle(t, accountOf(s.keys, "k", nil))
 			}
 			of(f).Store(true)
 			lost := 0
@@ -316,20 +316,20 @@ func TestRedisIsLost(t *testing.T) {
 					}
 					c.pass(time.Millisecond)
 					ask(s)
-					idle(t, s.keys.get("k", nil))
+					idle(t, accountOf(s.keys, "k", nil))
 				}
 			}
 			const seconds = 10
 			total := 0
 			for _, s := range servers {
 				total += admitted(func() leaderboard.Allowance { return ask(s) })
-				idle(t, s.keys.get("k", nil))
+				idle(t, accountOf(s.keys, "k", nil))
 			}
 			for range seconds * 20 {
 				c.pass(50 * time.Millisecond)
 				for _, s := range servers {
 					total += admitted(func() leaderboard.Allowance { return ask(s) })
-					idle(t, s.keys.get("k", nil))
+					idle(t, accountOf(s.keys, "k", nil))
 				}
 			}
 			if most := int(100 * (seconds + leaderboard.QuotaWindow.Seconds())); total > most || total < 100*seconds {
@@ -340,7 +340,7 @@ func TestRedisIsLost(t *testing.T) {
 				for s.account(t, "k").buckets[0].seen.IsZero() {
 					c.pass(awayFor)
 					ask(s)
-					idle(t, s.keys.get("k", nil))
+					idle(t, accountOf(s.keys, "k", nil))
 				}
 			}
 			c.pass(time.Second) // what was used meanwhile is paid for
@@ -446,5 +446,5 @@ func TestLargeChargesWait(t *testing.T) {
 // account returns what is known of a key.
 func (s *server) account(t testing.TB, id string) *account {
 	t.Helper()
-	return s.keys.get(id, nil)
+	return accountOf(s.keys, id, nil)
 }

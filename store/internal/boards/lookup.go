@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/internal/bounded"
 	"leaderboard/store/internal/db"
 )
 
@@ -120,14 +120,14 @@ type Known struct {
 	HasHidden bool // members may be hidden
 }
 
-// memoryBoards is how many boards a process remembers at least, of those that it has worked on last.
-const memoryBoards = 5000
+// memoryBoards is how many boards a process remembers at most, of those that it has worked on last.
+const memoryBoards = 10_000
 
 // Memory is what a process remembers of boards, by name. All methods may be called concurrently.
-type Memory struct{ boards *Recent[string, *Known] }
+type Memory struct{ boards *bounded.Map[string, *Known] }
 
 // NewMemory returns one in which there is nothing.
-func NewMemory() *Memory { return &Memory{NewRecent[string, *Known](memoryBoards)} }
+func NewMemory() *Memory { return &Memory{bounded.New[string, *Known](memoryBoards, 0)} }
 
 // Get returns what is known of a board, and false with a zero Known when nothing is.
 func (m *Memory) Get(name string) (*Known, bool) {
@@ -138,7 +138,7 @@ func (m *Memory) Get(name string) (*Known, bool) {
 }
 
 // Put remembers a board.
-func (m *Memory) Put(k *Known) { m.boards.Put(k.Board.Name, k) }
+func (m *Memory) Put(k *Known) { m.boards.Put(k.Board.Name, 0, k) }
 
 // Forget forgets a board.
 func (m *Memory) Forget(name string) { m.boards.Delete(name) }
@@ -153,56 +153,4 @@ func (m *Memory) Calendar(b *leaderboard.Board) (leaderboard.Calendar, error) {
 		return cal, db.Wrap("board "+b.Name, err)
 	}
 	return cal, nil
-}
-
-// Recent is a bounded map of two generations: when the new one is full, it replaces the old one, and keys that were not
-// used since are forgotten. It has at most twice as many keys as asked for. The zero value is not usable. All methods may
-// be called concurrently.
-type Recent[K comparable, V any] struct {
-	most int
-
-	mu       sync.Mutex
-	young    map[K]V
-	previous map[K]V
-}
-
-// NewRecent returns an empty map for about so many keys.
-func NewRecent[K comparable, V any](most int) *Recent[K, V] {
-	return &Recent[K, V]{most: most, young: map[K]V{}}
-}
-
-// Get returns the value of a key, and false when there is none.
-func (r *Recent[K, V]) Get(key K) (V, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if v, ok := r.young[key]; ok {
-		return v, true
-	}
-	v, ok := r.previous[key]
-	if ok {
-		r.put(key, v)
-	}
-	return v, ok
-}
-
-// Put sets the value of a key.
-func (r *Recent[K, V]) Put(key K, v V) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.put(key, v)
-}
-
-func (r *Recent[K, V]) put(key K, v V) {
-	if _, ok := r.young[key]; !ok && len(r.young) >= r.most {
-		r.previous, r.young = r.young, map[K]V{}
-	}
-	r.young[key] = v
-}
-
-// Delete forgets a key.
-func (r *Recent[K, V]) Delete(key K) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.young, key)
-	delete(r.previous, key)
 }

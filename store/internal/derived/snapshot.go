@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/bounded"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
@@ -19,7 +20,7 @@ import (
 type snapshots struct {
 	db     *db.DB
 	memory *boards.Memory
-	nested *boards.Recent[nestedSource, bool] // logged already, as often as rules change
+	nested *bounded.Map[nestedSource, bool] // logged already, as often as rules change
 }
 
 // derivation is a derived board and the states of its sources in one snapshot.
@@ -130,8 +131,8 @@ func (d *derivation) readReflected(ctx context.Context) error {
 	return rows.Err()
 }
 
-// nestedLogged is how many of them are remembered at least.
-const nestedLogged = 1000
+// nestedLogged is how many of them are remembered at most.
+const nestedLogged = 2000
 
 // nestedSource is what was logged already: a source that became derived itself.
 type nestedSource struct {
@@ -159,7 +160,7 @@ func (d *derivation) readDesired(ctx context.Context) error {
 		}
 		told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
 		if _, again := d.nested.Get(told); !again {
-			d.nested.Put(told, true)
+			d.nested.Put(told, 0, true)
 			d.db.Log.WarnContext(ctx, "a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/bounded"
 	"leaderboard/internal/trace"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
@@ -42,7 +43,7 @@ type Follower struct {
 
 // New returns a Follower whose transactions change at most so many rows each.
 func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
-	return &Follower{snapshots: snapshots{db: d, memory: m, nested: boards.NewRecent[nestedSource, bool](nestedLogged)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
+	return &Follower{snapshots: snapshots{db: d, memory: m, nested: bounded.New[nestedSource, bool](nestedLogged, 0)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
 }
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the

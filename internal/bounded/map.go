@@ -1,0 +1,131 @@
+// Package bounded is the one bounded map: of what a process remembers and can do without.
+package bounded
+
+import (
+	"container/list"
+	"hash/maphash"
+	"sync"
+)
+
+// shards keeps readers on many cores from waiting for one lock. Each has an equal part of the bounds.
+const shards = 8
+
+// Map is bounded by the number of its entries and by their size in bytes: the one that was not read for the longest goes.
+// The zero value is not usable. All methods may be called concurrently.
+type Map[K comparable, V any] struct {
+	seed   maphash.Seed
+	shards [shards]shard[K, V]
+}
+
+type shard[K comparable, V any] struct {
+	maxEntries, maxBytes int
+
+	mu    sync.Mutex
+	byKey map[K]*list.Element // of *entry[K, V]
+	order *list.List          // most recently read first
+	bytes int
+}
+
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+	bytes int
+}
+
+// New returns an empty map. maxBytes is of no account where all entries have 0.
+func New[K comparable, V any](maxEntries, maxBytes int) *Map[K, V] {
+	m := &Map[K, V]{seed: maphash.MakeSeed()}
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.maxEntries, s.maxBytes = max(1, maxEntries/shards), maxBytes/shards
+		s.byKey, s.order = map[K]*list.Element{}, list.New()
+	}
+	return m
+}
+
+func (m *Map[K, V]) shard(key K) *shard[K, V] {
+	return &m.shards[maphash.Comparable(m.seed, key)%shards]
+}
+
+// Get returns the value of a key, and false when there is none.
+func (m *Map[K, V]) Get(key K) (V, bool) {
+	s := m.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.byKey[key]
+	if !ok {
+		var none V
+		return none, false
+	}
+	s.order.MoveToFront(e)
+	return e.Value.(*entry[K, V]).value, true
+}
+
+// All returns all values.
+func (m *Map[K, V]) All() (out []V) {
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		for e := s.order.Front(); e != nil; e = e.Next() {
+			out = append(out, e.Value.(*entry[K, V]).value)
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// Put sets the value of a key. A value larger than the bound of a shard is not kept.
+func (m *Map[K, V]) Put(key K, bytes int, value V) {
+	m.Update(key, bytes, func(V, bool) V { return value })
+}
+
+// Update sets the value of a key to what change makes of the present one, and returns it; ok reports whether there is one.
+// A value larger than the bound of a shard is not kept.
+func (m *Map[K, V]) Update(key K, bytes int, change func(old V, ok bool) V) V {
+	s := m.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var old V
+	e, ok := s.byKey[key]
+	if ok {
+		old = e.Value.(*entry[K, V]).value
+		s.remove(e)
+	}
+	value := change(old, ok)
+	if bytes > s.maxBytes {
+		return value
+	}
+	s.byKey[key] = s.order.PushFront(&entry[K, V]{key, value, bytes})
+	s.bytes += bytes
+	for s.bytes > s.maxBytes || len(s.byKey) > s.maxEntries {
+		s.remove(s.order.Back())
+	}
+	return value
+}
+
+// Delete removes a key.
+func (m *Map[K, V]) Delete(key K) {
+	s := m.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.byKey[key]; ok {
+		s.remove(e)
+	}
+}
+
+func (s *shard[K, V]) remove(e *list.Element) {
+	entry := s.order.Remove(e).(*entry[K, V])
+	delete(s.byKey, entry.key)
+	s.bytes -= entry.bytes
+}
+
+// Size returns the number of entries and their bytes.
+func (m *Map[K, V]) Size() (entries, bytes int) {
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		entries, bytes = entries+len(s.byKey), bytes+s.bytes
+		s.mu.Unlock()
+	}
+	return entries, bytes
+}
