@@ -13,7 +13,7 @@ import (
 
 // Config is what a Refresher works with. Durations and numbers that are 0 get the default named beside them.
 type Config struct {
-	Runs Runs // nil: no history
+	Runs Runs // the history
 
 	Copies   Copies        // nil: no Redis, runs of copies fail
 	Boards   Boards        // for the schedule of Run; nil: none

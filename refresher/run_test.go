@@ -216,7 +216,7 @@ func TestSlotsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite()
 		s.took = 0
-		r := newRefresher(t, s, func(c *Config) { c.Runs = nil })
+		r := newRefresher(t, s, nil)
 		for i := range int64(5 * maxIdleSlots) {
 			req := incremental(leaderboard.RunReasonSchedule)
 			req.Ref.ID = i

@@ -81,9 +81,6 @@ func newRunner(cfg *Config) *runner {
 	r := &runner{
 		history: cfg.Runs, log: cfg.Logger, onRun: cfg.OnRun, span: cfg.Span, keep: cfg.MinGap, demands: semaphore.NewWeighted(int64(cfg.Demands)), slots: map[slotKey]*slot{},
 	}
-	if r.history == nil {
-		r.history = noHistory{}
-	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -291,11 +288,8 @@ func (r *runner) announce(ctx context.Context, j *job) {
 	j.announcing.Do(func() {
 		defer close(j.announced)
 		j.first = j.begun()
-		ctx, cancel := context.WithTimeout(ctx, historyTimeout)
-		defer cancel()
-		started, err := r.history.StartRun(leaderboard.WithCaller(ctx, j.caller()), j.first)
+		started, err := r.enter(leaderboard.WithCaller(ctx, j.caller()), j.first)
 		if err != nil {
-			r.log.WarnContext(ctx, "run is missing in the history", "board", j.first.Board, "error", err)
 			j.startErr = fmt.Errorf("refresher: history: %w", err)
 			return
 		}
@@ -303,15 +297,22 @@ func (r *runner) announce(ctx context.Context, j *job) {
 	})
 }
 
+// enter gives a run its place in the history.
+func (r *runner) enter(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error) {
+	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
+	defer cancel()
+	started, err := r.history.StartRun(ctx, run)
+	if err != nil {
+		r.log.WarnContext(ctx, "run is missing in the history", "board", run.Board, "error", err)
+	}
+	return started, err
+}
+
 // refuse records that a copy is not built, and why.
 func (r *runner) refuse(ctx context.Context, ref leaderboard.PeriodRef, reason leaderboard.RunReason) {
 	run := (&job{req: Request{Ref: ref, Kind: leaderboard.RunKindFull, Reason: reason}}).begun()
 	run.State = leaderboard.RunStateRefused
-	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
-	defer cancel()
-	if _, err := r.history.StartRun(ctx, run); err != nil {
-		r.log.WarnContext(ctx, "run is missing in the history", "board", run.Board, "error", err)
-	}
+	_, _ = r.enter(ctx, run)
 	r.onRun(run)
 }
 
@@ -402,17 +403,6 @@ func guarded(ctx context.Context, j, previous *job, w work) (out result, err err
 		}
 	}
 	return w.do(ctx, j)
-}
-
-// noHistory remembers nothing.
-type noHistory struct{}
-
-func (noHistory) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
-	return run, nil
-}
-
-func (noHistory) FinishRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
-	return run, nil
 }
 
 // sleep waits for d, or returns the error of ctx.
