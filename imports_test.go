@@ -24,6 +24,7 @@ const (
 	rankPkg  = "leaderboard/rank"
 	redisPkg = "github.com/redis/go-redis/v9/..."
 	tracePkg = "leaderboard/internal/trace"
+	guardPkg = "leaderboard/httpapi/internal/guard"
 	wirePkg  = "leaderboard/httpapi/internal/wire"
 
 	storeDB      = "leaderboard/store/internal/db"
@@ -89,13 +90,14 @@ func importRules() []importRule {
 		},
 		{
 			dir:    "httpapi",
-			may:    []string{module, wirePkg, tracePkg, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			may:    []string{module, guardPkg, wirePkg, tracePkg, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3"}, // which write and read the document
 		},
 		{
 			dir: "httpapi/internal/wire", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
+		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
 		{dir: "pages"},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "client", may: []string{module}, inTest: []string{"leaderboard/internal/apptest"}},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -24,7 +25,7 @@ func TestEveryRouteDenies(t *testing.T) {
 	for _, rt := range (&handlers{}).routes(true) {
 		a := ask{method: rt.method, path: concrete(rt.path)}
 		with := func(key string) reply { b := a; b.key = key; return e.do(b) }
-		if rt.access == accessAnyone {
+		if rt.access == guard.AccessAnyone {
 			open++
 			if r := with("other"); r.status >= 400 {
 				t.Errorf("%s %s looks at keys: %d", rt.method, rt.path, r.status)
@@ -36,21 +37,21 @@ func TestEveryRouteDenies(t *testing.T) {
 		if !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "Bearer") {
 			t.Errorf("%s %s: 401 without WWW-Authenticate", rt.method, rt.path)
 		}
-		if rt.access == accessReaders {
+		if rt.access == guard.AccessReaders {
 			if r := with(noKey); r.status == 401 || r.status == 403 {
 				t.Errorf("%s %s: public board, %d", rt.method, rt.path, r.status)
 			}
 			continue
 		}
 		with(noKey).wantProblem(401, wire.CodeUnauthorized)
-		if rt.access == accessHolders {
+		if rt.access == guard.AccessHolders {
 			if r := with(readKey); r.status == 401 || r.status == 403 {
 				t.Errorf("%s %s: any key, %d", rt.method, rt.path, r.status)
 			}
 			continue
 		}
 		with(readKey).wantProblem(403, wire.CodeForbidden)
-		if rt.access == accessAdmins {
+		if rt.access == guard.AccessAdmins {
 			with(writeKey).wantProblem(403, wire.CodeForbidden)
 		}
 	}
@@ -66,8 +67,8 @@ func TestEveryRouteDenies(t *testing.T) {
 // for admins.
 func TestRouteWithoutPolicy(t *testing.T) {
 	var rt route
-	if rt.access.needs() != leaderboard.ScopeAdmin {
-		t.Errorf("a route that says nothing needs %q", rt.access.needs())
+	if err := rt.access.Allow(leaderboard.ScopeWrite); err == nil || rt.access.Allow(leaderboard.ScopeAdmin) != nil {
+		t.Errorf("a route that says nothing: %v for writers", err)
 	}
 	defer func() {
 		if recover() == nil {
@@ -105,7 +106,7 @@ func TestAuthorizationForms(t *testing.T) {
 
 func TestKeyWithTwoScopesHasTheGreater(t *testing.T) {
 	e := newEnv(t, func(c *Config) {
-		c.Keys = []SettingsKey{{leaderboard.ScopeAdmin, "k"}, {leaderboard.ScopeRead, "k"}, {leaderboard.ScopeAdmin, ""}, {"all", "z"}}
+		c.Keys = []SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: "k"}, {Scope: leaderboard.ScopeRead, Secret: "k"}, {Scope: leaderboard.ScopeAdmin, Secret: ""}, {Scope: "all", Secret: "z"}}
 	})
 	e.get("k", "/v1/runs").want(200)
 	e.get("z", "/v1/runs").wantProblem(401, wire.CodeUnauthorized)

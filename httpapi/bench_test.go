@@ -86,7 +86,7 @@ var benchPaths = map[string]string{
 
 func benchAPI() *API {
 	f := newFixed()
-	return New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{leaderboard.ScopeWrite, writeKey}}})
+	return New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}})
 }
 
 // bare returns a handler to compare with: the same bytes with the same headers that a client needs, and nothing else.
@@ -136,12 +136,13 @@ func BenchmarkRefused(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			f, q := newFixed(), &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: most}}
 			q.charged[leaderboard.QuotaKindRequests] = 1
-			api := New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{leaderboard.ScopeWrite, writeKey}}, Quotas: q})
+			api := New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}, Quotas: q})
 			r := httptest.NewRequest(http.MethodGet, benchPaths["top10"], nil)
 			r.Header["Authorization"] = []string{"Bearer " + writeKey}
 			b.ReportAllocs()
 			for b.Loop() {
-				q.who, api.shared.rejections.next = q.who[:0], time.Time{}
+				q.who = q.who[:0]
+				api.shared.guard.RefuseFrom(time.Time{})
 				api.ServeHTTP(discard{http.Header{}}, r)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/cors"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 	"leaderboard/internal/trace"
 )
@@ -24,7 +25,7 @@ import (
 // route is one row of the table of routes.
 type route struct {
 	pattern
-	access access // has to be said
+	access guard.Access // must be set
 	params []string
 	handle func(*call) error
 
@@ -41,16 +42,16 @@ type route struct {
 	read       bool // answers count as reads, see isRead; set by New
 	heavy      int  // units of heavy work that a request counts for
 
-	extraTime time.Duration // how much longer than requestTimeout it may take
-	// span is the name of the spans of its requests. Probes, documents, pages, which ask other routes, and streams, which have no
-	// end, have none. Set by New.
+	extraTime time.Duration // how much longer than Limits.RequestTimeout it may take
+	// span is the name of the spans of its requests. Probes, documents, pages, which send requests to other routes, and streams,
+	// which have no end, have none. Set by New.
 	span string
 }
 
-// checkPolicy panics when nobody has decided who may use a route, so that no server with such a route starts.
+// checkPolicy panics when a route does not state its access, so that no server with such a route starts.
 func (rt *route) checkPolicy() {
-	if rt.access == accessUnsaid {
-		panic("httpapi: nobody has said who may use " + rt.method + " " + rt.path)
+	if rt.access == guard.AccessUnsaid {
+		panic("httpapi: no access is stated for " + rt.method + " " + rt.path)
 	}
 }
 
@@ -72,20 +73,15 @@ type shared struct {
 	onRequest func(Answered)
 	tracer    trace.Tracer // nil: none
 
-	keys          keyring
-	gate          quotaGate
-	intake, outgo *transit // bodies of requests, and of answers
-	writer        Writer
-	rejections    rejections
-	limits        Limits
+	guard  *guard.Guard
+	writer Writer
+	limits Limits
 
-	inflight atomic.Int64
-	traffic  traffic
-	rooms    sync.Pool // *[firstRoom]byte, for bodies in
-	buffers  sync.Pool // *[]byte, for bodies out
-	zippers  wire.Zippers
-	values   headerValues
-	cors     *cors.Cors // nil: pages of other origins may not use the API
+	traffic traffic
+	buffers sync.Pool // *[]byte, for bodies out
+	zippers wire.Zippers
+	values  headerValues
+	cors    *cors.Cors // nil: pages of other origins may not use the API
 }
 
 // Answered is a request that was answered.
@@ -98,7 +94,7 @@ type Answered struct {
 	Span      trace.Span
 }
 
-// headerValues are values of header fields that many answers have, each a list of one. Nobody writes to them.
+// headerValues are values of header fields that many answers have, each a list of one. They must not be changed.
 type headerValues struct {
 	json, gzip, vary, noStore, private, public, nosniff []string
 }
@@ -126,20 +122,19 @@ type call struct {
 	id      [1]string // of the request, as a header has it
 	span    trace.Span
 	query   wire.Params
-	bad     []wire.InputError // what is wrong with the parameters, collected so that all of it is told at once
+	bad     []wire.InputError // what is wrong with the parameters, collected so that the answer lists all of it
 	status  int               // of the answer, 0 before it
-	strings bool              // it is to have wide numbers as strings
+	strings bool              // the answer has wide numbers as strings
 
 	resolved resolved
 	deadline deadline // what ctx is
 
-	body      []byte   // of the request, until it is decoded
-	arrival   *passage // of the body; nil when it takes nothing
-	bodyTaken bool     // the body was read, or as much as came of it
-	heldBack  bool     // the answer has had to wait
+	body      guard.Body // until it is decoded
+	bodyTaken bool       // the body was read, or as much as came of it
+	heldBack  bool       // the answer has had to wait
 }
 
-// resolved is what the names in a request were last taken for, see resolver.retryOutdated.
+// resolved is what the names in a request were last resolved to, see resolver.retryOutdated.
 type resolved struct {
 	periodID int64 // 0 when none was found
 	minSeq   int64 // as asked for
@@ -170,8 +165,8 @@ func (c *call) serve() {
 	}
 }
 
-// run lets the request in (key, query, body, bounds) and handles it. A body is read before the request counts for one
-// that is served, so that slow clients keep nobody out.
+// run lets the request in (key, query, body, bounds) and handles it. A body is read before the request counts as served, so
+// that slow clients keep no others out.
 func (c *call) run() (err error) {
 	if err = c.authenticate(); err != nil {
 		return err
@@ -192,22 +187,21 @@ func (c *call) run() (err error) {
 	}
 	served := c.start
 	if c.route.body.limit == 0 && c.r.ContentLength != 0 {
-		// net/http would wait for a body that nobody asked for before it sends a long answer, with the request's place taken.
+		// net/http would wait for a body that is not wanted before it sends a long answer, with the request's permit taken.
 		c.w.Header().Set("Connection", "close")
 	}
 	if c.route.body.limit > 0 {
-		defer c.dropBody()
+		defer c.shared.guard.Intake.Drop(&c.body)
 		if err := c.letIn(); err != nil {
 			return err
 		}
 		served = time.Now()
 	}
 	if !c.route.ops && !c.route.stream {
-		if c.shared.inflight.Add(1) > int64(c.shared.limits.MaxConcurrent) {
-			c.shared.inflight.Add(-1)
-			return errBusy()
+		if err := c.shared.guard.Served.Acquire(); err != nil {
+			return err
 		}
-		defer c.shared.inflight.Add(-1)
+		defer c.shared.guard.Served.Release()
 	}
 	if c.route.extraTime > 0 {
 		c.extendDeadlines()
@@ -219,20 +213,20 @@ func (c *call) run() (err error) {
 	return c.route.handle(c)
 }
 
-// authenticate finds the key of the request. One that is not good is an attempt of the caller's address.
+// authenticate finds the key of the request. A key that is not good is an attempt of the caller's address.
 func (c *call) authenticate() error {
 	if err := c.findKey(c.start); err != nil {
-		return c.attempt(err)
+		return c.shared.guard.Attempt(c.w, c.r, err)
 	}
 	return nil
 }
 
 // findKey finds the key of the request as it is now.
 func (c *call) findKey(now time.Time) error {
-	if c.route.access == accessAnyone {
+	if c.route.access == guard.AccessAnyone {
 		return nil
 	}
-	key, err := c.shared.keys.find(c.r, now)
+	key, err := c.shared.guard.Key(c.r, now)
 	if err == nil && key != nil {
 		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
 	}
@@ -240,8 +234,8 @@ func (c *call) findKey(now time.Time) error {
 }
 
 // mayGoOn returns why an answer that goes on must end: the key of the request is not good any more, or not enough for the
-// route. It counts for nobody: the key was good when the answer began, so it is no attempt, and what others try from the
-// same address has no say in it. An answer that cannot be had now is no reason.
+// route. It is charged to no quota: the key was good when the answer began, so it is no attempt, and other attempts from the
+// same address do not matter. That the key cannot be looked up now is no reason.
 func (c *call) mayGoOn(now time.Time) error {
 	err := c.findKey(now)
 	if err == nil {
@@ -250,7 +244,7 @@ func (c *call) mayGoOn(now time.Time) error {
 	return unlessUnknown(err)
 }
 
-// unlessUnknown returns err, nil when it only is that the answer cannot be had now.
+// unlessUnknown returns err, nil when it is only that there is no answer now.
 func unlessUnknown(err error) error {
 	if errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded) {
 		return nil
@@ -258,8 +252,8 @@ func unlessUnknown(err error) error {
 	return err
 }
 
-// authorize holds the key against what the route needs, and charges the caller. What the key may not do counts as a request
-// and no more.
+// authorize compares the key with what the route needs, and charges the caller. What the key may not do counts as a request
+// only.
 func (c *call) authorize() error {
 	denied := c.denied()
 	what := c.route.counts()
@@ -272,34 +266,34 @@ func (c *call) authorize() error {
 	return denied
 }
 
-// denied says why the request's key may not use the route. It asks nobody.
+// denied returns why the request's key may not use the route. It only looks at the key.
 func (c *call) denied() error {
-	if c.route.access == accessAnyone {
+	if c.route.access == guard.AccessAnyone {
 		return nil
 	}
-	if err := allow(c.scope, c.route.access.needs()); err != nil || c.key == nil || !c.key.Limited() {
+	if err := c.route.access.Allow(c.scope); err != nil || c.key == nil || !c.key.Limited() {
 		return err
 	}
 	switch {
-	case c.route.access == accessReaders && (c.route.someBoards || c.route.has("board")):
-		return nil // mayRead says which boards: public ones are for anyone
+	case c.route.access == guard.AccessReaders && (c.route.someBoards || c.route.has("board")):
+		return nil // mayRead decides which boards: public ones are for anyone
 	case c.route.has("board"):
 		return c.mayName(c.pathValue("board"))
 	case !c.route.someBoards:
-		return errSomeBoards(c.key)
+		return guard.ErrSomeBoards(c.key)
 	}
 	return nil
 }
 
 // mayName refuses the name of a board that the request's key is not for, wherever a request that needs a key names one: to
-// make the board, to change it, to write to it, as a filter, as a source. It decides by the name and the key and asks nobody,
-// so neither the answer nor its time tells whether there is such a board; of reading, mayRead decides. at is where the
-// name stands, if not in the path.
+// make the board, to change it, to write to it, as a filter, as a source. It decides by the name and the key alone, so neither
+// the answer nor its time tells whether the board exists. mayRead decides about reading. at is where the name stands, if not
+// in the path.
 func (c *call) mayName(board string, at ...wire.InputError) error {
 	if c.covers(board) {
 		return nil
 	}
-	return errNotCovered(c.key, at...)
+	return guard.ErrNotCovered(c.key, at...)
 }
 
 // mayFilter is mayName for the parameter board of lists, which are about all boards without it.
@@ -309,24 +303,21 @@ func (c *call) mayFilter() error {
 	}
 	name, _ := c.query.Get("board")
 	if name == "" {
-		return errSomeBoards(c.key)
+		return guard.ErrSomeBoards(c.key)
 	}
-	return c.mayName(name, wire.InputError{Parameter: "board", Detail: notCovered})
+	return c.mayName(name, wire.InputError{Parameter: "board", Detail: guard.NotCovered})
 }
 
 // covers reports whether the request's key is for a board; a request without a key is not limited to some.
 func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
 
-// attempt makes of a key that is not good what it is answered with.
-func (c *call) attempt(err error) error { return c.shared.gate.attempt(c.w, c.r, err) }
-
 // charge charges the caller against quotas.
 func (c *call) charge(what leaderboard.Charge) error {
-	return c.shared.gate.charge(c.w, c.r, c.key, what)
+	return c.shared.guard.Charge(c.w, c.r, c.key, what)
 }
 
-// letIn reads the body, unless what it asks for would be refused anyway. Who had to wait for that answer is asked again:
-// there may be room now.
+// letIn reads the body, unless the request would be refused anyway. After a wait for that answer it checks again: there may be
+// room now.
 func (c *call) letIn() error {
 	err := c.admit()
 	if c.holdBack(err) {
@@ -338,13 +329,13 @@ func (c *call) letIn() error {
 	if err != nil {
 		return err
 	}
-	return c.charge(c.route.body.counts(c.body))
+	return c.charge(c.route.body.counts(c.body.Bytes))
 }
 
-// admit says why the request would be refused, whatever its body is.
+// admit returns why the request would be refused, whatever its body is.
 func (c *call) admit() error {
-	if c.shared.inflight.Load() >= int64(c.shared.limits.MaxConcurrent) {
-		return errBusy()
+	if err := c.shared.guard.Served.Check(); err != nil {
+		return err
 	}
 	if c.route.admitted {
 		return c.shared.writer.Admit(c.pathValue("board"), max(0, c.r.ContentLength))
@@ -352,9 +343,18 @@ func (c *call) admit() error {
 	return nil
 }
 
-// errBusy is that as many requests are served as may be at once.
-func errBusy() error {
-	return &leaderboard.OverloadError{Wait: time.Second, Detail: "as many requests are served as may be at once"}
+// holdBack makes a request that is refused wait for the answer, once, if many are refused. It reports whether it waited and
+// the client is still there.
+func (c *call) holdBack(err error) bool {
+	if c.heldBack || !guard.IsRefusal(err) {
+		return false
+	}
+	c.heldBack = true
+	unread := int64(0)
+	if !c.bodyTaken {
+		unread = max(0, c.r.ContentLength)
+	}
+	return c.shared.guard.HoldBack(c.r.Context(), err, unread)
 }
 
 // extendDeadlines lets a route take longer than the server's timeouts, which are made for the others. A connection
@@ -368,7 +368,9 @@ func (c *call) extendDeadlines() {
 
 // fail answers with the problem that err is, and logs what only the operator can do something about.
 func (c *call) fail(err error) {
-	c.leaveBody()
+	if !c.bodyTaken && c.r.ContentLength != 0 {
+		c.shared.guard.Intake.Leave(c.w)
+	}
 	if c.r.Method == http.MethodGet || c.r.Method == http.MethodHead {
 		err = wire.OfRead(err)
 	}
@@ -388,7 +390,7 @@ func (c *call) finish() {
 		}
 		c.log(slog.LevelError, "request panicked", slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 		if c.status != 0 {
-			c.status = http.StatusInternalServerError // for who counts; part of an answer is out: end the connection
+			c.status = http.StatusInternalServerError // for the report; part of an answer is out: end the connection
 			c.report()
 			panic(http.ErrAbortHandler)
 		}
@@ -418,7 +420,7 @@ func (c *call) log(level slog.Level, msg string, attrs ...slog.Attr) {
 // pathValue returns the decoded segment that stands for {name} in the route's path.
 func (c *call) pathValue(name string) string { return c.route.value(&c.path, name) }
 
-// send answers with a body, compressed for who asks for it. The headers that are not about the body are set before; an
+// send answers with a body, compressed if the client takes that. The headers that are not about the body are set before; an
 // ETag is that of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
 func (c *call) send(status int, contentType string, body []byte) error {
 	held, h := len(body), c.w.Header()
@@ -458,7 +460,7 @@ func (c *call) deliver(status int, body []byte, held int) error {
 		delete(h, "Content-Encoding")
 		return err
 	}
-	defer c.shared.outgo.end(leaves)
+	defer c.shared.guard.Outgo.End(leaves)
 	c.status = status
 	c.w.WriteHeader(status)
 	connection, began := http.NewResponseController(c.w), time.Now()
@@ -466,7 +468,7 @@ func (c *call) deliver(status int, body []byte, held int) error {
 		if _, err := c.w.Write(part); err != nil {
 			break // a client that is gone misses nothing
 		}
-		c.shared.outgo.goOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
+		c.shared.guard.Outgo.GoOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
 	}
 	return nil
 }
@@ -486,18 +488,18 @@ func sendUntil(began, now time.Time) time.Time {
 	return now.Add(sendStall)
 }
 
-// leave counts an answer that is about to be sent and takes so many bytes until it is; nil is one that the kernel takes at once.
-// Only a read is refused for want of room, with an ErrOverloaded: what was written is told in any case.
-func (c *call) leave(bytes int) (*passage, error) {
+// leave counts an answer that is about to be sent and takes so many bytes until it is; nil is an answer that the kernel takes at
+// once. Only a read is refused for want of room, with an ErrOverloaded: the result of a write is sent in any case.
+func (c *call) leave(bytes int) (*guard.Passage, error) {
 	if bytes <= connBuffer {
 		return nil, nil //nolint:nilnil // nothing is to be counted
 	}
 	connection := http.NewResponseController(c.w)
-	p := &passage{stop: func() { _ = connection.SetWriteDeadline(time.Unix(1, 0)) }}
-	c.shared.outgo.begin(p)
-	err := c.shared.outgo.grow(p, int64(bytes))
+	p := guard.NewPassage(func() { _ = connection.SetWriteDeadline(time.Unix(1, 0)) })
+	c.shared.guard.Outgo.Begin(p)
+	err := c.shared.guard.Outgo.Grow(p, int64(bytes))
 	if err != nil && (c.route.read || c.r.Method == http.MethodGet || c.r.Method == http.MethodHead) {
-		c.shared.outgo.end(p)
+		c.shared.guard.Outgo.End(p)
 		return nil, err
 	}
 	return p, nil
@@ -521,7 +523,7 @@ func (c *call) sendAppended(body func([]byte) []byte) error {
 	return c.send(http.StatusOK, wire.TypeJSON, *buf)
 }
 
-// sendJSON answers with v. Nothing may keep it: it is the state of this moment.
+// sendJSON answers with v, the state of this moment, which caches must ask for again.
 func (c *call) sendJSON(status int, v any) error {
 	body, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -553,9 +555,9 @@ func (s *shared) release(buf *[]byte) {
 	}
 }
 
-// deadline is a context that ends at a time, as context.WithDeadline makes one, but starts its timer only when
-// somebody waits for it. Answers from memory never do, and save a twentieth of the request. It carries the
-// caller and the span of the request, too.
+// deadline is a context that ends at a time, as context.WithDeadline makes one, but starts its timer only when something
+// waits for it. Answers from memory do not wait, and save a twentieth of the request. It carries the caller and the span of
+// the request, too.
 type deadline struct {
 	parent context.Context
 	caller *leaderboard.Caller
@@ -578,7 +580,7 @@ func (d *deadline) start() *timed {
 	return d.timed.Load()
 }
 
-// end frees the timer. Nobody may begin to wait after it.
+// end frees the timer. Nothing may begin to wait after it.
 func (d *deadline) end() {
 	if t := d.timed.Load(); t != nil {
 		t.cancel()
@@ -591,7 +593,7 @@ func (d *deadline) Deadline() (time.Time, bool) { return d.start().Deadline() }
 // Done is closed at the deadline, or when the parent ends.
 func (d *deadline) Done() <-chan struct{} { return d.start().Done() }
 
-// Err says why the context has ended, nil while it has not.
+// Err returns why the context has ended, nil while it has not.
 func (d *deadline) Err() error { return d.start().Err() }
 
 // Value asks the timed context once there is one: package context finds in it what it needs to derive others cheaply.

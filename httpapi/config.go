@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/internal/trace"
 )
 
@@ -62,3 +63,13 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
+
+// What decides which requests get in.
+type (
+	// SettingsKey is a bearer key of the server's settings.
+	SettingsKey = guard.SettingsKey
+	// Keyring finds the keys of the database.
+	Keyring = guard.Keyring
+	// Quotas bound how much each caller does.
+	Quotas = guard.Quotas
+)

@@ -8,8 +8,9 @@
 // The files read in layers; each uses only those above it.
 //
 //	internal/wire                      what is sent: bodies, parameters, problems, cursors, ETags, codings
+//	internal/guard                     which requests get in, and how much they may take
 //	backend.go, limits.go              what the API stands on, and what requests may take
-//	auth.go, router.go, transit.go     keys and scopes, patterns of paths, the memory of bodies on their way
+//	router.go                          patterns of paths
 //	call.go                            one request: access, bounds, deadline, recovery, sending
 //	params.go, body.go, list.go        what a request says, checked; bodies on their way in; pages of lists
 //	resolver.go, answer.go             the period that it is about, the answer: its frame, ETag, JSON

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -29,22 +30,12 @@ type exportHandlers struct {
 	resolver
 	store   Store
 	stall   time.Duration // Limits.ExportStall
-	permits permits
+	permits *guard.Permits
 }
 
-// permits bound the exports under way; another one does not wait.
-type permits chan struct{}
-
-func (p permits) acquire() error {
-	select {
-	case p <- struct{}{}:
-		return nil
-	default:
-		return wire.Reject(wire.CodeOverloaded, "As many exports are under way as the server makes at the same time: "+strconv.Itoa(cap(p))+".")
-	}
+func tooManyExports(most int) error {
+	return wire.Reject(wire.CodeOverloaded, "As many exports are under way as the server makes at the same time: "+strconv.Itoa(most)+".")
 }
-
-func (p permits) release() { <-p }
 
 // export answers GET …/export: all entries of a period in one state, best first. They are sent as they are read, so an
 // error in the middle can only be told by breaking the connection off: a body that came to its end is whole.
@@ -67,10 +58,10 @@ func (h *exportHandlers) export(c *call) error {
 		return err
 	}
 	c.resolved.periodID = ref.ID
-	if err := h.permits.acquire(); err != nil {
+	if err := h.permits.Acquire(); err != nil {
 		return err
 	}
-	defer h.permits.release()
+	defer h.permits.Release()
 	defer c.setBuffers(exportBuffer)()
 	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
 	if err = h.store.Export(c.ctx, ref, out.begin, out.entries); err == nil {

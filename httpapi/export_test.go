@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -242,12 +243,12 @@ func TestExportsAreBounded(t *testing.T) {
 	}
 	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, wire.CodeOverloaded)
 	_ = second.Body.Close() // the client goes
-	eventually(t, "the export has ended", func() bool { return len(e.api.handlers.exports.permits) == 1 })
+	eventually(t, "the export has ended", func() bool { return e.api.handlers.exports.permits.Taken() == 1 })
 	close(e.fake.exportGate)
 	if _, err := io.ReadAll(first.Body); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the other one has ended", func() bool { return len(e.api.handlers.exports.permits) == 0 })
+	eventually(t, "the other one has ended", func() bool { return e.api.handlers.exports.permits.Taken() == 0 })
 }
 
 // TestExportEndsWithItsKey: an export is broken off when its key is not good enough any more, and no attempt is counted.
@@ -347,7 +348,7 @@ func TestExportsAreQuick(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const stall = 30 * time.Second
 				w := exportWriter{
-					call: &call{shared: &shared{}, route: &route{access: accessAnyone}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}, ref: &leaderboard.PeriodRef{},
+					call: &call{shared: &shared{}, route: &route{access: guard.AccessAnyone}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}, ref: &leaderboard.PeriodRef{},
 					format: formatCSV, stall: stall, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
 				}
 				start, err := time.Now(), w.begin(leaderboard.State{})

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -73,12 +74,7 @@ func TestUnsentBodies(t *testing.T) {
 	for range n {
 		srv.open(announced("/v1/boards/b/ranks", noKey, 100<<10))
 	}
-	in := e.api.shared.intake
-	arriving := func() (bodies int, bytes int64) {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		return len(in.underWay), in.bytes
-	}
+	arriving := e.api.shared.guard.Intake.Now
 	await(t, "all bodies are waited for", func() bool { bodies, _ := arriving(); return bodies == n })
 	for i := range 50 {
 		srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, i, i)}).want(200)
@@ -109,7 +105,7 @@ func TestUnaskedBodies(t *testing.T) {
 			conns[i] = srv.open("GET /v1/boards/b/top?limit=100 HTTP/1.1\r\nHost: x\r\n" + length + "\r\n\r\n")
 		}
 		for _, conn := range conns {
-			_ = conn.SetReadDeadline(time.Now().Add(readTimeout / 2))
+			_ = conn.SetReadDeadline(time.Now().Add(guard.ReadTimeout / 2))
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
 				t.Fatalf("%s: %v", length, err)
@@ -140,12 +136,7 @@ func TestStalledBodiesGiveWay(t *testing.T) {
 	for i := range conns {
 		conns[i] = srv.open(announced("/v1/boards/b/scores", writeKey, 64<<10) + part)
 	}
-	in := e.api.shared.intake
-	await(t, "the room is taken", func() bool {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		return in.bytes > 200<<10
-	})
+	await(t, "the room is taken", func() bool { _, bytes := e.api.shared.guard.Intake.Now(); return bytes > 200<<10 })
 	large := strings.Repeat(" ", 100<<10) + `{"entries":[{"member":"m","score":1}]}`
 	await(t, "a stalled body gives way", func() bool {
 		return srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).status == 200
@@ -162,52 +153,6 @@ func TestStalledBodiesGiveWay(t *testing.T) {
 	if status := <-gaveWay; status != 408 {
 		t.Errorf("the body that gave way is answered with %d", status)
 	}
-}
-
-// TestIntake: what may take room, who gives way, and that all of it is given back.
-func TestIntake(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		in, stopped := newTransit(100, "full"), ""
-		body := func(name string) *passage {
-			a := &passage{stop: func() { stopped += name }}
-			in.begin(a)
-			time.Sleep(time.Millisecond)
-			return a
-		}
-		idle, first, second, third := body("i"), body("1"), body("2"), body("3")
-		if errors.Join(in.grow(first, 10), in.grow(first, 50), in.grow(second, 50)) != nil || in.bytes != 100 {
-			t.Fatalf("%d bytes", in.bytes)
-		}
-		err := in.grow(third, 1)
-		var busy *leaderboard.OverloadError
-		if !errors.As(err, &busy) || busy.Wait <= 0 || stopped != "" {
-			t.Fatalf("with no room, and nobody stalled: %v, stopped %q", err, stopped)
-		}
-		time.Sleep(stalledAfter)
-		in.move(second)
-		if err := in.grow(third, 50); err != nil || stopped != "1" || in.bytes != 100 {
-			t.Fatalf("with a stalled one: %v, stopped %q, %d bytes", err, stopped, in.bytes)
-		}
-		if err := in.grow(first, 60); !errors.Is(err, errEvicted) {
-			t.Errorf("the one that gave way grows: %v", err)
-		}
-		if err := in.arrived(first); !errors.Is(err, errEvicted) {
-			t.Errorf("the one that gave way arrives: %v", err)
-		}
-		if err := in.arrived(second); err != nil {
-			t.Error(err)
-		}
-		time.Sleep(time.Minute)
-		if err := in.grow(idle, 90); err == nil || stopped != "13" {
-			t.Errorf("what is there gave way: %v, stopped %q", err, stopped)
-		}
-		for _, a := range []*passage{idle, first, second, third} {
-			in.end(a)
-		}
-		if in.bytes != 0 || len(in.underWay) != 0 {
-			t.Errorf("%d bytes and %d bodies are left", in.bytes, len(in.underWay))
-		}
-	})
 }
 
 // pipes is a listener of connections without a network, for a clock that is not the machine's.
@@ -262,7 +207,7 @@ func TestBodyDeadline(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if took := time.Since(start); res.StatusCode != c.status || took < c.after || took > c.after+bodyDelay {
+				if took := time.Since(start); res.StatusCode != c.status || took < c.after || took > c.after+guard.BodyDelay {
 					t.Errorf("%d after %s, want %d after %s", res.StatusCode, took, c.status, c.after)
 				}
 				_ = client.Close()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -180,7 +181,7 @@ func TestKeyOnEveryRoute(t *testing.T) {
 			return e.do(ask{method: rt.method, path: concrete(path), key: key})
 		}
 		name := rt.method + " " + rt.path
-		if rt.access == accessAnyone {
+		if rt.access == guard.AccessAnyone {
 			continue
 		}
 		for sort, key := range dead {
@@ -188,10 +189,10 @@ func TestKeyOnEveryRoute(t *testing.T) {
 				t.Errorf("%s with a key that is %s: %d", name, sort, r.status)
 			}
 		}
-		if r := on("b", noKey); r.status != 401 && rt.access != accessReaders {
+		if r := on("b", noKey); r.status != 401 && rt.access != guard.AccessReaders {
 			t.Errorf("%s without a key: %d", name, r.status)
 		}
-		for _, key := range lesser[rt.access.needs()] {
+		for _, key := range lesser[rt.access.Needs()] {
 			if r := on("b", key); r.status != 403 {
 				t.Errorf("%s with a lesser scope: %d", name, r.status)
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -160,7 +161,7 @@ func addressOf(tcp *net.TCPConn) netip.Addr {
 	if !ok {
 		return netip.Addr{}
 	}
-	return clientOf(remote.AddrPort().Addr())
+	return guard.ClientOf(remote.AddrPort().Addr())
 }
 
 // What the kernel keeps of a connection in each direction, in bytes: an answer that is not read, a request that is not answered

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -80,7 +81,7 @@ func TestDoors(t *testing.T) {
 	for address, most := range map[string]int{
 		"192.0.2.1": 2, "192.0.2.2": 2, "::ffff:192.0.2.3": 2, "10.1.2.3": 4, "127.0.0.1": 4, "::1": 4, "2001:db8::1": 2, "fe80::1%eth0": 2,
 	} {
-		from := clientOf(netip.MustParseAddr(address))
+		from := guard.ClientOf(netip.MustParseAddr(address))
 		for i := range 4 {
 			entered := d.enter(from)
 			if entered {
@@ -97,7 +98,7 @@ func TestDoors(t *testing.T) {
 			}
 		}
 	}
-	if clientOf(netip.MustParseAddr("2001:db8::1")) != clientOf(netip.MustParseAddr("2001:db8::ffff:1")) {
+	if guard.ClientOf(netip.MustParseAddr("2001:db8::1")) != guard.ClientOf(netip.MustParseAddr("2001:db8::ffff:1")) {
 		t.Error("addresses of one network are taken for several clients")
 	}
 	for range 3 * d.limits.All {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -40,7 +41,7 @@ var bodiesOf = map[string]struct{ plain, names string }{
 func namings(t *testing.T) (out []naming) {
 	t.Helper()
 	for _, rt := range (&handlers{}).routes(true) {
-		if rt.access == accessAnyone {
+		if rt.access == guard.AccessAnyone {
 			continue
 		}
 		if rt.has("board") {
@@ -82,7 +83,7 @@ func (n *naming) ask(board, key string) ask {
 }
 
 // isRead reports whether anyone may make the request of a public board.
-func (n *naming) isRead() bool { return n.route.access == accessReaders }
+func (n *naming) isRead() bool { return n.route.access == guard.AccessReaders }
 
 // TestNamesOfBoards holds every place in which a request names a board against boards that are missing, private and public,
 // inside and outside of what a key is for, with no key and with one of each scope (promise G1). What needs a key is 403 for
@@ -114,7 +115,7 @@ func TestNamesOfBoards(t *testing.T) {
 					r := e.do(a)
 					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.method, n.route.path, n.place, board, scope)
 					want, detail := 0, ""
-					switch needs := n.route.access.needs(); {
+					switch needs := n.route.access.Needs(); {
 					case needs != "" && scope == "":
 						want = 401
 					case !scope.Includes(needs):

@@ -269,7 +269,7 @@ func TestQuotaAnswersTakeAShare(t *testing.T) {
 			e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1}]}`)
 			return time.Since(start)
 		}
-		e.api.shared.rejections.next = time.Now().Add(300 * time.Millisecond)
+		e.api.shared.guard.RefuseFrom(time.Now().Add(300 * time.Millisecond))
 		if d := took(); d != 0 {
 			t.Errorf("an answer took %s", d)
 		}
@@ -329,7 +329,7 @@ func TestQuotaFieldsAllocate(t *testing.T) {
 	q := &charges{most: leaderboard.Charge{1 << 40, 1 << 40, 1 << 40}}
 	allocs := func(change func(*Config), key string) float64 {
 		f := newFixed()
-		cfg := Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{leaderboard.ScopeRead, readKey}}}
+		cfg := Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{Scope: leaderboard.ScopeRead, Secret: readKey}}}
 		change(&cfg)
 		api, r := New(cfg), ask{method: http.MethodGet, path: "/v1/boards/demo/top", key: key}.request()
 		r.Body = http.NoBody

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -87,7 +88,7 @@ func (c *call) mayDerive(rules *leaderboard.Rules) error {
 		return nil
 	}
 	for i := range rules.Derive.From {
-		at := wire.InputError{Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: notCovered}
+		at := wire.InputError{Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: guard.NotCovered}
 		if err := c.mayName(rules.Derive.From[i].Board, at); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -171,7 +172,7 @@ func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission,
 		return nil, err
 	}
 	for i := range out {
-		if err := c.mayName(out[i].Board, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/board", i), Detail: notCovered}); err != nil {
+		if err := c.mayName(out[i].Board, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/board", i), Detail: guard.NotCovered}); err != nil {
 			return nil, err
 		}
 	}

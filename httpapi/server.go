@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -26,13 +27,16 @@ func New(cfg Config) *API {
 	h := newHandlers(&cfg)
 	a := &API{
 		shared: shared{
-			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer, keys: newKeyring(cfg.Keys, cfg.Keyring), gate: quotaGate{cfg.Quotas, cfg.Proxies},
-			intake: newTransit(cfg.Limits.BodyMemory, "bodies of requests take all the memory that they may"), outgo: newTransit(cfg.Limits.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"),
+			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer,
+			guard: guard.New(guard.Options{
+				Settings: cfg.Keys, Keyring: cfg.Keyring, Quotas: cfg.Quotas, Proxies: cfg.Proxies, MaxConcurrent: cfg.Limits.MaxConcurrent,
+				BodyMemory: cfg.Limits.BodyMemory, BodyTimeout: cfg.Limits.BodyTimeout, AnswerMemory: cfg.Limits.AnswerMemory,
+			}),
 			writer: cfg.Writer, limits: cfg.Limits,
 			values: newHeaderValues("Accept-Encoding"),
 		},
 		handlers: h, unknown: nowhere(wire.CodeNotFound), wrongMethod: nowhere(wire.CodeMethod),
-		preflight: route{access: accessAnyone, ops: true, anyQuery: true, handle: preflight},
+		preflight: route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: preflight},
 	}
 	if cfg.Pages != nil {
 		h.pages.handler = cfg.Pages(a)
@@ -90,8 +94,8 @@ func Server(addr string, handler http.Handler) *http.Server {
 	return &http.Server{
 		Addr:              addr,
 		Handler:           handler,
-		ReadHeaderTimeout: readTimeout,
-		ReadTimeout:       readTimeout,
+		ReadHeaderTimeout: guard.ReadTimeout,
+		ReadTimeout:       guard.ReadTimeout,
 		WriteTimeout:      sendStall,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,

@@ -12,6 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v3"
 
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -83,7 +84,7 @@ func TestDocumentHasTheAccess(t *testing.T) {
 		case strings.Contains(op.Description, "Needs scope admin"):
 			says = "admins"
 		}
-		if want := map[access]string{accessAnyone: "anyone", accessReaders: "readers", accessHolders: "holders", accessWriters: "writers", accessAdmins: "admins"}[rt.access]; says != want {
+		if want := map[guard.Access]string{guard.AccessAnyone: "anyone", guard.AccessReaders: "readers", guard.AccessHolders: "holders", guard.AccessWriters: "writers", guard.AccessAdmins: "admins"}[rt.access]; says != want {
 			t.Errorf("%s %s is for %s, the document says %q", rt.method, rt.path, want, says)
 		}
 	}

@@ -164,7 +164,7 @@ func (h *statusHandlers) server(c *call, health Health, now time.Time) serverJSO
 	t := &c.shared.traffic
 	return serverJSON{
 		Version: h.build.Version, Commit: h.build.Commit, Started: leaderboard.MicrosOf(h.started), MySQL: reached("mysql"), Redis: reached("redis"),
-		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.count(),
+		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.open.Taken(),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -35,7 +36,7 @@ const (
 type streamHandlers struct {
 	reader *reader
 	feeds  feeds
-	most   int
+	most   int           // streams at once
 	ended  chan struct{} // closed when no stream may go on
 	end    func()        // closes it; may be called again
 	shared *shared       // of the API; for answers to nobody's request
@@ -44,9 +45,10 @@ type streamHandlers struct {
 
 	sent, skipped atomic.Int64 // events, over all clients
 
-	mu   sync.Mutex
-	open int
-	of   map[string]int // by caller
+	open *guard.Permits
+
+	mu sync.Mutex
+	of map[string]int // open streams by caller
 }
 
 // serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. That of a member
@@ -57,8 +59,8 @@ func (h *streamHandlers) serve(c *call) error {
 		return err
 	}
 	caller := streamCaller(c)
-	if !h.enter(caller) {
-		return &leaderboard.OverloadError{Wait: time.Second, Detail: "as many streams are open as may be at once, of all or of one caller"}
+	if err := h.enter(caller); err != nil {
+		return err
 	}
 	defer h.leave(caller)
 	f, leave := h.feeds.join(key)
@@ -95,43 +97,41 @@ func streamCaller(c *call) string {
 	if c.key != nil {
 		return "key " + c.key.ID
 	}
-	if from := c.shared.gate.client(c.r); len(c.shared.gate.proxies) > 0 && from.IsValid() {
+	if from := c.shared.guard.Client(c.r); c.shared.guard.BehindProxies() && from.IsValid() {
 		return from.String()
 	}
 	return ""
 }
 
-// enter counts a stream, unless there are too many.
-func (h *streamHandlers) enter(caller string) bool {
+// enter counts a stream, unless too many are open, of all or of one caller.
+func (h *streamHandlers) enter(caller string) error {
+	if err := h.open.Acquire(); err != nil || caller == "" {
+		return err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.open >= h.most || caller != "" && h.of[caller] >= max(1, h.most/callerShare) {
-		return false
+	if h.of[caller] >= max(1, h.most/callerShare) {
+		h.open.Release()
+		return errTooManyStreams()
 	}
-	h.open++
-	if caller != "" {
-		if h.of == nil {
-			h.of = map[string]int{}
-		}
-		h.of[caller]++
+	if h.of == nil {
+		h.of = map[string]int{}
 	}
-	return true
+	h.of[caller]++
+	return nil
 }
 
-// count returns how many streams are open.
-func (h *streamHandlers) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.open
+func errTooManyStreams() error {
+	return &leaderboard.OverloadError{Wait: time.Second, Detail: "as many streams are open as may be at once, of all or of one caller"}
 }
 
 func (h *streamHandlers) leave(caller string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.open--
+	h.open.Release()
 	if caller == "" {
 		return
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.of[caller]--; h.of[caller] == 0 {
 		delete(h.of, caller)
 	}
@@ -241,7 +241,7 @@ type StreamStats struct {
 }
 
 func (h *streamHandlers) stats() StreamStats {
-	return StreamStats{h.count(), h.sent.Load(), h.skipped.Load()}
+	return StreamStats{h.open.Taken(), h.sent.Load(), h.skipped.Load()}
 }
 
 // mayStay returns why a client may not read the board any more. An answer that cannot be had now is no reason.

@@ -154,33 +154,30 @@ func TestBuffers(t *testing.T) {
 // time gives way to another, whose client notices nothing. What was written is told whether there is room or not.
 func TestUnreadAnswersGiveWay(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t, func(c *Config) { c.Limits.AnswerMemory = 1 << 20 })
+	const memory = 1 << 20
+	e := newEnv(t, func(c *Config) { c.Limits.AnswerMemory = memory })
 	entries := make([]leaderboard.Submission, leaderboard.MaxLimit)
 	for i := range entries {
 		entries[i] = leaderboard.Submission{Member: fmt.Sprintf("%064d", i), Score: int64(i)}
 	}
 	e.board("b", leaderboard.Rules{}, entries...)
-	srv, out := newServer(t, e), e.api.shared.outgo
+	srv, out := newServer(t, e), e.api.shared.guard.Outgo
 	size := len(e.get(noKey, "/v1/boards/b/top?limit=1000").want(200).body)
-	if size < 4*connBuffer || int64(size) > out.most/4 {
+	if size < 4*connBuffer || size > memory/4 {
 		t.Fatalf("an answer has %d bytes", size)
 	}
-	held := func() int64 {
-		out.mu.Lock()
-		defer out.mu.Unlock()
-		return out.bytes
-	}
+	held := func() int64 { _, bytes := out.Now(); return bytes }
 	const get = "GET /v1/boards/b/top?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n"
 	var stuck []*net.TCPConn
-	for len(stuck) < 3*int(out.most)/size {
+	for len(stuck) < 3*memory/size {
 		stuck = append(stuck, deaf(t, srv.addr, strings.Repeat(get, 10)))
 	}
-	await(t, "answers take all room", func() bool { return held() > out.most-int64(size) })
+	await(t, "answers take all room", func() bool { return held() > memory-int64(size) })
 	for range 3 { // each once there is something that stands still
 		await(t, "a client that reads is answered", func() bool { return srv.raw(get).status == 200 })
 	}
-	if now := held(); now > out.most {
-		t.Errorf("answers take %d bytes, want at most %d", now, out.most)
+	if now := held(); now > memory {
+		t.Errorf("answers take %d bytes, want at most %d", now, memory)
 	}
 	reset := 0
 	for _, c := range stuck {
@@ -195,9 +192,7 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	}
 	await(t, "nothing is held when they have gone", func() bool { return held() == 0 })
 
-	out.mu.Lock()
-	out.most = 0
-	out.mu.Unlock()
+	out.Resize(0)
 	e.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, wire.CodeOverloaded)
 	e.get(noKey, "/v1/boards/b/top?limit=10").want(200)
 	var body strings.Builder

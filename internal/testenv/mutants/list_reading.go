@@ -177,11 +177,11 @@ func ofReading() []mutant {
 func ofServing() []mutant {
 	return []mutant{
 		{
-			"G1", "a route that says nothing is for writers", "httpapi/auth.go",
+			"G1", "a route that says nothing is for writers", "httpapi/internal/guard/keys.go",
 			"\tdefault:\n\t\treturn leaderboard.ScopeAdmin\n", "\tdefault:\n\t\treturn leaderboard.ScopeWrite\n", "httpapi TestEveryRouteDenies",
 		},
 		{
-			"G1", "an unknown key is no key", "httpapi/auth.go",
+			"G1", "an unknown key is no key", "httpapi/internal/guard/keys.go",
 			`error { return wire.Reject(wire.CodeUnauthorized, "The key is not known.") }`, `error { return nil }`, "httpapi TestEveryRouteDenies",
 		},
 		{
@@ -210,7 +210,7 @@ func ofServing() []mutant {
 		},
 		{
 			"G3", "a request may take any time to come", "httpapi/server.go",
-			`ReadTimeout:       readTimeout,`, `ReadTimeout:       100 * readTimeout,`, "httpapi TestServerLimits",
+			`ReadTimeout:       guard.ReadTimeout,`, `ReadTimeout:       100 * readTimeout,`, "httpapi TestServerLimits",
 		},
 		{
 			"G3", "a head may have any length", "httpapi/server.go",
@@ -225,8 +225,8 @@ func ofServing() []mutant {
 			`_ = c.SetLinger(0)`, `_ = c`, "httpapi TestKernelKeepsLittle",
 		},
 		{
-			"G3", "bodies that stall keep their memory", "httpapi/transit.go",
-			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
+			"G3", "bodies that stall keep their memory", "httpapi/internal/guard/transit.go",
+			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi/internal/guard TestTransit",
 		},
 		{
 			"F5", "a call leaves a goroutine", "cache/calls.go",

@@ -81,8 +81,8 @@ func ofAdmission() []mutant {
 			`if barred {`, `if false {`, test + "TestBarredBoards",
 		},
 		{
-			"E2", "those who are refused are answered as often as they ask", "httpapi/rejections.go",
-			`return max(0, wait)`, `return 0 * wait`, "httpapi TestRejectionsTakeAShare",
+			"E2", "those who are refused are answered as often as they ask", "httpapi/internal/guard/pace.go",
+			`return max(0, wait)`, `return 0 * wait`, "httpapi/internal/guard TestRefusalsTakeAShare",
 		},
 		{
 			"E2", "recomputations need no permit", "refresher/derived.go",
@@ -182,7 +182,7 @@ func ofKeys() []mutant {
 		},
 		{
 			"G1", "a key for some boards writes to others", "httpapi/call.go",
-			"\treturn errNotCovered(c.key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
+			"\treturn guard.ErrNotCovered(c.key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
 		},
 		{
 			"G1", "a filter by board is for any key", "httpapi/call.go",

@@ -1,4 +1,4 @@
-package httpapi
+package guard
 
 import (
 	"context"
@@ -31,43 +31,43 @@ type Keyring interface {
 	Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error)
 }
 
-// access is who may use a route. A route has to say it: New panics for the zero value, which is the strictest besides.
-type access int
+// Access is who may use a route. The zero value is refused when a server starts, and is the strictest besides.
+type Access int
 
 const (
-	accessUnsaid  access = iota
-	accessAdmins         // keys with scope admin
-	accessWriters        // keys with write or admin
-	accessHolders        // any key
-	accessReaders        // anyone for a public board, any key for a private one
-	accessAnyone         // no key is looked at
+	AccessUnsaid  Access = iota
+	AccessAdmins         // keys with scope admin
+	AccessWriters        // keys with write or admin
+	AccessHolders        // any key
+	AccessReaders        // anyone for a public board, any key for a private one
+	AccessAnyone         // no key is looked at
 )
 
-// needs returns the least scope for a route, "" when it takes requests without a key.
-func (a access) needs() leaderboard.Scope {
+// Needs returns the least scope for a route, "" when it takes requests without a key.
+func (a Access) Needs() leaderboard.Scope {
 	switch a {
-	case accessAnyone, accessReaders:
+	case AccessAnyone, AccessReaders:
 		return ""
-	case accessHolders:
+	case AccessHolders:
 		return leaderboard.ScopeRead
-	case accessWriters:
+	case AccessWriters:
 		return leaderboard.ScopeWrite
 	default:
 		return leaderboard.ScopeAdmin
 	}
 }
 
-// errNotCovered is that a key is not for a board, which at places in the request name. It has what the key is for and
-// nothing of the board, so it is the same whether there is one or not.
-func errNotCovered(key *leaderboard.Key, at ...wire.InputError) error {
+// ErrNotCovered is that a key is not for a board, which at places in the request name. It tells what the key is for and
+// nothing of the board, so it is the same whether the board exists or not.
+func ErrNotCovered(key *leaderboard.Key, at ...wire.InputError) error {
 	return wire.Reject(wire.CodeForbidden, "The key is not for this board, it is for "+boardsOf(key)+".", at...)
 }
 
-// notCovered is what is wrong with a place that names such a board.
-const notCovered = "the key is not for this board"
+// NotCovered is the detail of a place that names such a board.
+const NotCovered = "the key is not for this board"
 
-// errSomeBoards is that a key for some boards asks for what is about all of them.
-func errSomeBoards(key *leaderboard.Key) error {
+// ErrSomeBoards is that a key for some boards is used for what is about all of them.
+func ErrSomeBoards(key *leaderboard.Key) error {
 	return wire.Reject(wire.CodeForbidden, "This needs a key for all boards, the key given is for "+boardsOf(key)+".")
 }
 
@@ -80,7 +80,7 @@ func boardsOf(key *leaderboard.Key) string {
 	return strings.Join(key.Boards, ", ")
 }
 
-// keyring knows the keys of the settings by their hashes only, and asks for the others.
+// keyring knows the keys of the settings by their hashes only, and finds the others in Keyring.
 type keyring struct {
 	settings []leaderboard.HashedKey
 	others   Keyring // nil: there are no others
@@ -134,7 +134,7 @@ func (ring *keyring) find(r *http.Request, now time.Time) (*leaderboard.Key, err
 
 func errUnknownKey() error { return wire.Reject(wire.CodeUnauthorized, "The key is not known.") }
 
-// inSettings compares all hashes, in constant time, so that the time taken says nothing about the keys. Of two keys with
+// inSettings compares all hashes, in constant time, so that the time taken tells nothing about the keys. Of two keys with
 // one secret the greater scope counts.
 func (ring *keyring) inSettings(hash *leaderboard.KeyHash) *leaderboard.Key {
 	var found *leaderboard.Key
@@ -147,8 +147,9 @@ func (ring *keyring) inSettings(hash *leaderboard.KeyHash) *leaderboard.Key {
 	return found
 }
 
-// allow says whether a request with scope has may do what needs scope need.
-func allow(has, need leaderboard.Scope) error {
+// Allow returns why a request with a scope ("": without a key) may not use a route with this access, nil when it may.
+func (a Access) Allow(has leaderboard.Scope) error {
+	need := a.Needs()
 	switch {
 	case has.Includes(need):
 		return nil

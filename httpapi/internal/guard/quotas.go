@@ -1,4 +1,4 @@
-package httpapi
+package guard
 
 import (
 	"cmp"
@@ -11,43 +11,24 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// Quotas bound how much each caller does. Its methods cost next to nothing and may be called concurrently. None blocks but
+// Quotas bound how much each caller does. All methods cost next to nothing and may be called concurrently. None blocks but
 // Charge, for a quarter of a second at most, and only for a charge that is large by the caller's quota.
 type Quotas interface {
-	// Charge takes what a request counts for from what a caller may do: the holder of a key, or who came without one (nil)
-	// from an address. All of it is taken, or none.
+	// Charge takes what a request counts for from what a caller may do: the holder of a key, or without a key (nil) the
+	// address that the request comes from. All of it is taken, or none.
 	Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
 	// Attempt charges an address for a request with a key that is not good.
 	Attempt(from netip.Addr) leaderboard.Allowance
 }
 
-// heavyMembers is how many members of one question are a unit of heavy work.
-const heavyMembers = 100
-
-// rowsOf is what a list of rows that are written counts for; one that is empty, for one.
-func rowsOf(n int) leaderboard.Charge {
-	return leaderboard.Charge{leaderboard.QuotaKindRows: max(1, n)}
-}
-
-// lookUpsOf is what a list of members that are looked up counts for.
-func lookUpsOf(n int) leaderboard.Charge {
-	return leaderboard.Charge{leaderboard.QuotaKindHeavy: n / heavyMembers}
-}
-
-// quotaGate charges requests.
-type quotaGate struct {
-	quotas  Quotas // nil: nobody is charged
-	proxies []netip.Prefix
-}
-
-// charge charges the holder of a key, or who came without one (nil); the header of w says what is left.
-func (g *quotaGate) charge(w http.ResponseWriter, r *http.Request, key *leaderboard.Key, c leaderboard.Charge) error {
+// Charge charges the holder of a key, or without a key (nil) the address of the request. The header of w tells what is left.
+func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, key *leaderboard.Key, c leaderboard.Charge) error {
 	if g.quotas == nil || c == (leaderboard.Charge{}) {
 		return nil
 	}
 	var from netip.Addr
 	if key == nil {
-		if from = g.client(r); !from.IsValid() {
+		if from = g.Client(r); !from.IsValid() {
 			return nil
 		}
 	}
@@ -71,12 +52,13 @@ func usedUp(a *leaderboard.Allowance, hasKey bool) error {
 	return &wire.Rejection{Code: wire.CodeQuota, Detail: detail, Wait: a.Wait, Quotas: []string{kind}}
 }
 
-// attempt makes of a key that is not good what it is answered with: err, or that there were too many of them.
-func (g *quotaGate) attempt(w http.ResponseWriter, r *http.Request, err error) error {
+// Attempt charges the address of a request for a key that is not good, and returns what the request is answered with: err,
+// or that there were too many attempts.
+func (g *Guard) Attempt(w http.ResponseWriter, r *http.Request, err error) error {
 	if g.quotas == nil || !wire.IsRejection(err) || wire.IsTooMany(err) {
 		return err
 	}
-	from := g.client(r)
+	from := g.Client(r)
 	if !from.IsValid() {
 		return err
 	}
@@ -87,8 +69,8 @@ func (g *quotaGate) attempt(w http.ResponseWriter, r *http.Request, err error) e
 // policyAttempts is the name of the quota for keys that are not good.
 const policyAttempts = "attempts"
 
-// tooManyAttempts is nil while there are attempts left; the header of w says how many in how many seconds there may be
-// when there are not.
+// tooManyAttempts is nil while there are attempts left. When there are none, the header of w tells how many there may be in
+// how many seconds.
 func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
 	if !a.Refused {
 		return nil
@@ -100,10 +82,10 @@ func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
 	return &wire.Rejection{Code: wire.CodeAttempts, Wait: a.Wait, Quotas: []string{policyAttempts}}
 }
 
-// client returns the address that asks, one for all of a /64 of IPv6. It is that of the connection, or what the last of
-// the trusted proxies says where it came from. It is not valid for this machine, and where a proxy says nothing. Where it says what
-// is no address the proxy is counted itself, on this machine too: a client could make it say so.
-func (g *quotaGate) client(r *http.Request) netip.Addr {
+// Client returns the address that a request comes from, one for all of a /64 of IPv6. It is that of the connection, or what
+// the last of the trusted proxies names. It is not valid for this machine, and where a proxy names none. Where a proxy names
+// what is no address the proxy itself counts, on this machine too: a client could make it name that.
+func (g *Guard) Client(r *http.Request) netip.Addr {
 	remote, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -112,14 +94,14 @@ func (g *quotaGate) client(r *http.Request) netip.Addr {
 	if trusted(g.proxies, from) {
 		told, legible := forwarded(r.Header["X-Forwarded-For"], g.proxies)
 		if !legible {
-			return clientOf(from)
+			return ClientOf(from)
 		}
 		from = told
 	}
 	if !from.IsValid() || from.IsLoopback() {
 		return netip.Addr{}
 	}
-	return clientOf(from)
+	return ClientOf(from)
 }
 
 // tellQuota sets the fields of draft-ietf-httpapi-ratelimit-headers: each quota as what can be done at once and in how

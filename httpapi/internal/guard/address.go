@@ -1,4 +1,4 @@
-package httpapi
+package guard
 
 import (
 	"net/netip"
@@ -8,8 +8,8 @@ import (
 // sharedBits of an IPv6 address are those of a network, which usually is one client.
 const sharedBits = 64
 
-// clientOf returns what an address counts for: itself, or its network.
-func clientOf(a netip.Addr) netip.Addr {
+// ClientOf returns the address or network that an address counts for.
+func ClientOf(a netip.Addr) netip.Addr {
 	if a = a.Unmap().WithZone(""); a.Is4() || a.IsLoopback() {
 		return a
 	}
@@ -20,7 +20,7 @@ func clientOf(a netip.Addr) netip.Addr {
 	return network.Addr()
 }
 
-// trusted says whether an address is one of the proxies.
+// trusted reports whether an address is one of the proxies.
 func trusted(proxies []netip.Prefix, a netip.Addr) bool {
 	for _, network := range proxies {
 		if network.Contains(a) {
@@ -43,9 +43,9 @@ func forwardedFor(text string) netip.Addr {
 	return a.Unmap().WithZone("")
 }
 
-// forwarded returns the last address in the fields that is not one of the proxies: each has appended who asked it, and
-// what stands before that may be anything. It is not valid where they say nothing; legible is false where the last that they say
-// is no address.
+// forwarded returns the last address in the fields that is not one of the proxies: each has appended the address of its
+// client, and what stands before that may be anything. It is not valid where the fields are empty; legible is false where the
+// last value is no address.
 func forwarded(fields []string, proxies []netip.Prefix) (from netip.Addr, legible bool) {
 	for i := len(fields) - 1; i >= 0; i-- {
 		for rest := fields[i]; rest != ""; {

@@ -1,19 +1,15 @@
-package httpapi
+package guard
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 	"time"
-
-	"leaderboard"
-	"leaderboard/httpapi/internal/wire"
 )
 
-// rejections paces the answers to those who are not let in because there is too much to do. Some hundred clients that
-// try again at once, whatever Retry-After says, take half a processor with nothing but asking; so beyond a share of the
-// processors they wait for the answer. Who asks now and then gets it at once. All methods may be called concurrently.
-type rejections struct {
+// pace bounds how fast requests are refused for want of capacity. Some hundred clients that try again at once, whatever
+// Retry-After says, take half a processor with nothing but refusals; so beyond a share of the processors a refusal waits.
+// One now and then does not. All methods may be called concurrently.
+type pace struct {
 	mu   sync.Mutex
 	next time.Time // until when the share is used up
 }
@@ -31,7 +27,7 @@ const (
 )
 
 // take uses some of the share for a request with so many bytes, and returns how long to wait for the answer.
-func (r *rejections) take(bytes int64) time.Duration {
+func (r *pace) take(bytes int64) time.Duration {
 	cost := rejectionCost + time.Duration(bytes)*time.Second/rejectionByteRate
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,27 +40,4 @@ func (r *rejections) take(bytes int64) time.Duration {
 		r.next = r.next.Add(cost * rejectionShare / time.Duration(runtime.GOMAXPROCS(0)))
 	}
 	return max(0, wait)
-}
-
-// holdBack makes a request that is refused because there is too much to do wait for the answer, once, if there are many
-// of them. It says whether it did, and the client is still there.
-func (c *call) holdBack(err error) bool {
-	if c.heldBack || !errors.Is(err, leaderboard.ErrOverloaded) && !wire.IsTooMany(err) {
-		return false
-	}
-	c.heldBack = true
-	unread := int64(0)
-	if !c.bodyTaken {
-		unread = max(0, c.r.ContentLength)
-	}
-	wait := c.shared.rejections.take(unread)
-	if wait == 0 {
-		return false
-	}
-	select {
-	case <-time.After(wait):
-		return true
-	case <-c.r.Context().Done():
-		return false
-	}
 }

@@ -1,0 +1,84 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// Guard lets requests in. All methods may be called concurrently.
+type Guard struct {
+	keys    keyring
+	quotas  Quotas // nil: nothing is charged
+	proxies []netip.Prefix
+	pace    pace
+
+	Served *Permits // requests that are served at the same time
+	Intake *Intake  // bodies of requests
+	Outgo  *Transit // bodies of answers
+}
+
+// Options are what a Guard needs.
+type Options struct {
+	Settings      []SettingsKey
+	Keyring       Keyring // nil: there are no other keys
+	Quotas        Quotas  // nil: nothing is charged
+	Proxies       []netip.Prefix
+	MaxConcurrent int           // requests that are served at the same time
+	BodyMemory    int64         // bytes that bodies of requests may take
+	BodyTimeout   time.Duration // for a body to come, longer only while it comes at a least rate
+	AnswerMemory  int64         // bytes that answers may take that clients have not taken yet
+}
+
+// New returns a Guard.
+func New(o Options) *Guard {
+	busy := &leaderboard.OverloadError{Wait: time.Second, Detail: "as many requests are served as may be at once"}
+	return &Guard{
+		keys: newKeyring(o.Settings, o.Keyring), quotas: o.Quotas, proxies: o.Proxies, Served: NewPermits(o.MaxConcurrent, busy),
+		Intake: &Intake{Transit: NewTransit(o.BodyMemory, "bodies of requests take all the memory that they may"), timeout: o.BodyTimeout},
+		Outgo:  NewTransit(o.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"),
+	}
+}
+
+// Key returns the key of a request, nil without one. It asks nothing of the quotas.
+func (g *Guard) Key(r *http.Request, now time.Time) (*leaderboard.Key, error) {
+	return g.keys.find(r, now)
+}
+
+// BehindProxies reports whether clients come through proxies that name them.
+func (g *Guard) BehindProxies() bool { return len(g.proxies) > 0 }
+
+// HoldBack makes a request that is refused for want of capacity or quota wait for the answer if there are many of them; so
+// many bytes of its body are not read yet. It reports whether it waited and the client is still there.
+func (g *Guard) HoldBack(ctx context.Context, refusal error, unread int64) bool {
+	if !IsRefusal(refusal) {
+		return false
+	}
+	wait := g.pace.take(unread)
+	if wait == 0 {
+		return false
+	}
+	select {
+	case <-time.After(wait):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// IsRefusal reports whether an error is that there is no capacity, or no quota, for a request.
+func IsRefusal(err error) bool {
+	return errors.Is(err, leaderboard.ErrOverloaded) || wire.IsTooMany(err)
+}
+
+// RefuseFrom makes refusals wait until a time as if there were many of them, for tests.
+func (g *Guard) RefuseFrom(at time.Time) {
+	g.pace.mu.Lock()
+	defer g.pace.mu.Unlock()
+	g.pace.next = at
+}

@@ -1,0 +1,145 @@
+package guard
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+)
+
+// stalledAfter is for how long a body has not moved when it may be evicted.
+const stalledAfter = 250 * time.Millisecond
+
+// Transit bounds the memory of the bodies that are on their way: of requests that are not decoded yet, or of answers that are
+// not sent yet. A body counts for more as more of it comes: one that is announced and not sent takes nothing that another
+// needs. When the memory is full, the body that has not moved for the longest time is evicted. All methods may be called
+// concurrently.
+type Transit struct {
+	most  int64
+	full  string    // the detail of the refusal
+	began time.Time // when it was made
+
+	mu       sync.Mutex
+	bytes    int64
+	underWay map[*Passage]struct{}
+}
+
+// Passage is one body on its way.
+type Passage struct {
+	stop  func()       // ends a read or a write of it at once; must not block
+	moved atomic.Int64 // when it moved last, ns since Transit.began
+
+	bytes   int64 // what it counts for; guarded by Transit.mu
+	evicted bool  // guarded by Transit.mu
+}
+
+// NewPassage returns a body. stop ends a read or a write of it at once, and must not block.
+func NewPassage(stop func()) *Passage { return &Passage{stop: stop} }
+
+var errEvicted = errors.New("the body was evicted")
+
+// NewTransit bounds bodies to so many bytes. full is the detail of the refusal of more.
+func NewTransit(most int64, full string) *Transit {
+	return &Transit{most: most, full: full, began: time.Now(), underWay: map[*Passage]struct{}{}}
+}
+
+// Move notes that a part of a body has come or gone; nil is a body that does not count.
+func (in *Transit) Move(a *Passage) {
+	if a != nil {
+		a.moved.Store(int64(time.Since(in.began)))
+	}
+}
+
+// GoOn is Move for a body that gets more time by calling more, unless it is evicted.
+func (in *Transit) GoOn(a *Passage, more func()) {
+	if a == nil {
+		return
+	}
+	in.Move(a)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !a.evicted {
+		more()
+	}
+}
+
+// Begin counts a body as on its way, with no bytes yet.
+func (in *Transit) Begin(a *Passage) {
+	in.Move(a)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.underWay[a] = struct{}{}
+}
+
+// Grow makes a body count for so many bytes. Errors: ErrOverloaded, errEvicted.
+func (in *Transit) Grow(a *Passage, to int64) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if a.evicted {
+		return errEvicted
+	}
+	for in.bytes-a.bytes+to > in.most {
+		slowest := in.slowest(a)
+		if slowest == nil {
+			return &leaderboard.OverloadError{Wait: BodyDelay, Detail: in.full}
+		}
+		in.bytes -= slowest.bytes
+		slowest.bytes, slowest.evicted = 0, true
+		delete(in.underWay, slowest)
+		slowest.stop()
+	}
+	in.bytes += to - a.bytes
+	a.bytes = to
+	return nil
+}
+
+// slowest returns the other body that has been stalled for the longest time and counts for something, nil if there is none.
+func (in *Transit) slowest(but *Passage) *Passage {
+	var found *Passage
+	oldest := int64(time.Since(in.began) - stalledAfter)
+	for a := range in.underWay {
+		if moved := a.moved.Load(); a != but && a.bytes > 0 && moved <= oldest {
+			found, oldest = a, moved
+		}
+	}
+	return found
+}
+
+// Arrived notes that the whole body is there, and cannot be evicted any more. Error: errEvicted.
+func (in *Transit) Arrived(a *Passage) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.underWay, a)
+	if a.evicted {
+		return errEvicted
+	}
+	return nil
+}
+
+// End forgets a body; nil is a body that does not count.
+func (in *Transit) End(a *Passage) {
+	if a == nil {
+		return
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.underWay, a)
+	in.bytes -= a.bytes
+	a.bytes = 0
+}
+
+// Now returns how many bodies may be evicted, and what all bodies count for.
+func (in *Transit) Now() (bodies int, bytes int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.underWay), in.bytes
+}
+
+// Resize changes how many bytes bodies may count for.
+func (in *Transit) Resize(most int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.most = most
+}
