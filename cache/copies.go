@@ -147,14 +147,15 @@ func (*inRedis) Past(context.Context, []leaderboard.PeriodRef, string) ([]leader
 	return nil, nil
 }
 
-// lookUps put questions about members of one server of Redis together: a batch costs about half of what single commands do.
+// lookUps put questions about members of one server of Redis together: a batch costs less than half of what single commands
+// do.
 type lookUps = batch.Batcher[lookUpKey, memberLookUp, lookedUp]
 
-// lookUpKey is what the questions of one batch have in common. How new an answer has to be is none of it: that is held
-// against the state that the batch is answered from.
+// lookUpKey is what the questions of one batch have in common. How new each answer must be is compared with the state that
+// the batch is answered from.
 type lookUpKey struct{ period, mode string }
 
-// memberLookUp is a question about members, and the period as who asks knows it.
+// memberLookUp is a question about members, and the period as its caller knows it.
 type memberLookUp struct {
 	ref   leaderboard.PeriodRef
 	query leaderboard.MembersQuery
