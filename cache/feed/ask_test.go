@@ -9,7 +9,8 @@ import (
 	"leaderboard"
 )
 
-// TestAsk: what it tells was there after the call, and it does not make the feed go on asking about the period.
+// TestAsk: what it tells was there after the call. It does not make the feed go on asking about the period, and a server
+// that nobody reads from has no answers to show for it.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -29,6 +30,9 @@ func TestAsk(t *testing.T) {
 		time.Sleep(time.Minute)
 		if n := d.count() - asked; n != 0 {
 			t.Errorf("%d statements after the last question", n)
+		}
+		if age := f.Age(); age != 0 {
+			t.Errorf("periods that are read were asked about %v ago, want never", age)
 		}
 		r := d.set(1, 9)
 		f.Judge(1, r)

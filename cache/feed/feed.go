@@ -87,7 +87,7 @@ type Feed struct {
 	next   *round        // the next statement for those that wait, nil when none do
 	joined chan struct{} // holds a value while next is not nil
 
-	lastSent atomic.Pointer[time.Time] // of the last round without an error, nil before it
+	lastSent atomic.Pointer[time.Time] // of the last round without an error about periods that are read, nil before it
 	failed   atomic.Pointer[time.Time] // when the first round was sent that failed since, nil when the last did not
 	asking   atomic.Pointer[time.Time] // when the round under way was sent, nil when none is
 	clock    atomic.Pointer[sample]    // of leaderboard.ClockPeriod, nil before the first
@@ -329,7 +329,8 @@ func (f *Feed) Away() bool {
 	return false
 }
 
-// Age returns how long ago the last round without an error was sent, 0 when there was none.
+// Age returns how long ago the last round about periods that are read was sent, of those without an error, 0 when there
+// was none.
 func (f *Feed) Age() time.Duration {
 	if sent := f.lastSent.Load(); sent != nil {
 		return f.now().Sub(*sent)
@@ -452,6 +453,7 @@ func (f *Feed) ask(ctx context.Context, ids []int64) error {
 	defer f.asking.Store(nil)
 	slices.Sort(ids)
 	var failures []error
+	read := false // any of the periods
 	for chunk := range slices.Chunk(ids, f.opts.Chunk) {
 		sent := f.now()
 		revisions, err := f.revisions(ctx, chunk)
@@ -463,6 +465,7 @@ func (f *Feed) ask(ctx context.Context, ids []int64) error {
 			r, exists := revisions[id]
 			if p, ok := f.periods.Load(id); ok {
 				p.(*period).note(sample{r, exists, sent}, f.opts.MaxAge)
+				read = true
 			}
 		}
 		if waiting != nil {
@@ -475,7 +478,9 @@ func (f *Feed) ask(ctx context.Context, ids []int64) error {
 	}
 	err := errors.Join(failures...)
 	if err == nil {
-		f.lastSent.Store(&began)
+		if read {
+			f.lastSent.Store(&began)
+		}
 		f.failed.Store(nil)
 	} else {
 		f.failed.CompareAndSwap(nil, &began)
