@@ -57,7 +57,7 @@ type Writer interface {
 // Store keeps everything besides entries: what it returns is what the database has, and what it changes is durable.
 type Store interface {
 	// ChangeBoard creates a board or changes its rules to what change makes of it; the same rules twice change nothing.
-	// Nobody else changes the board meanwhile; change may be called again, and its errors come back. Others:
+	// The board does not change meanwhile; change may be called again, and its errors come back. Others:
 	// *leaderboard.RuleError, *leaderboard.ConflictError.
 	ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error)
 	// Board finds one board; ErrBoardNotFound.

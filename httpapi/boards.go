@@ -36,7 +36,7 @@ func (h *boardHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	// Who may not read it is told so in the time that a name takes which no board has: without a question to the database.
+	// A caller who may not read it gets this answer as fast as for a name that no board has: without a question to the database.
 	known, unknown := h.catalog.Board(c.ctx, name)
 	if unknown == nil && c.mayRead(&known) != nil {
 		return leaderboard.ErrBoardNotFound

@@ -109,7 +109,7 @@ func addEmptied(whole any, at string, empties []any, out map[string]any) {
 	}
 }
 
-// documented says whether the document allows a request.
+// documented reports whether the document allows a request.
 func documented(t *testing.T, a ask) bool {
 	t.Helper()
 	_, router := document()

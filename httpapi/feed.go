@@ -41,7 +41,7 @@ func (k *feedKey) interval() time.Duration {
 	return 200 * time.Millisecond
 }
 
-// event is what a feed says at one time. Nobody writes to it once others have it, but for next.
+// event is what a feed says at one time. Once clients have it, only next changes.
 type event struct {
 	text []byte // as it is sent; nil before the first, and with an error
 	err  error  // why there is none, nor will be
@@ -133,7 +133,7 @@ func (s *feeds) leave(f *feed) {
 	}
 }
 
-// forget makes the next who asks for the same begin another feed. It is called with mu held.
+// forget removes a feed, so that the next client begins another one. It is called with mu held.
 func (s *feeds) forget(f *feed) {
 	if s.byKey[f.key] == f {
 		delete(s.byKey, f.key)
@@ -166,7 +166,7 @@ func (s *feeds) run(ctx context.Context, f *feed) {
 		known := f.latest()
 		e, err := s.next(ctx, f.key, known, least)
 		if ctx.Err() != nil {
-			return // nobody listens, or the server ends, which says so itself
+			return // the feed has no clients, or the server ends, which clients are told elsewhere
 		}
 		switch {
 		case err == nil && e != nil:
@@ -185,7 +185,7 @@ func (s *feeds) run(ctx context.Context, f *feed) {
 		}
 		least = 0
 		idle, cancel := context.WithTimeout(ctx, feedIdle)
-		if known.period == 0 { // nobody has played in it yet
+		if known.period == 0 { // it has no entries yet
 			<-idle.Done()
 		} else if s.rankings.Changed(idle, known.period, known.revision) == nil {
 			least = known.revision.Seq + 1
@@ -206,7 +206,7 @@ func (s *feeds) next(ctx context.Context, key feedKey, known *event, least int64
 	return e, err
 }
 
-// isGone says whether an error ends a stream: the board is not there any more, or not for who asks.
+// isGone reports whether an error ends a stream: the board does not exist any more, or not for the caller.
 func isGone(err error) bool {
 	k, _, _ := wire.Classify(err)
 	return k.Status == http.StatusUnauthorized || k.Status == http.StatusForbidden || k.Status == http.StatusNotFound

@@ -131,8 +131,8 @@ func positive(s string, ok bool) (int64, bool) {
 // maxToldHides bounds the hides of one member that are looked through for those of some boards.
 const maxToldHides = 200
 
-// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on one of the boards; err is
-// that the member is not ranked.
+// whyAbsent tells admins, and no other callers, that a member is not ranked because it is hidden on one of the boards; err
+// is that the member is not ranked.
 func whyAbsent(c *call, all Store, boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != leaderboard.ScopeAdmin || c.key.Limited() {
 		return err // what a key for some boards may know of it, GET /v1/hidden tells

@@ -21,7 +21,7 @@ const (
 // compressed once: to encode a page of 100 entries takes five times as long as all other work on it. When it is full it
 // begins again.
 type keptAnswers struct {
-	byAnswer sync.Map // *keptModes by the answer's address, which nobody else gets while it is a key here
+	byAnswer sync.Map // *keptModes by the answer's address, which no other answer gets while it is a key here
 	bytes    atomic.Int64
 }
 
@@ -41,7 +41,7 @@ func modeIndex(m leaderboard.Mode) int {
 	}
 }
 
-// keptAnswer is what an answer is sent as. Nobody writes to what it holds, but for zipped.
+// keptAnswer is what an answer is sent as. Only zipped may change.
 type keptAnswer struct {
 	envelope
 	plain  coded

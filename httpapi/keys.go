@@ -71,8 +71,8 @@ type keyBody struct {
 	}] `json:"quota"`
 }
 
-// change returns what a body changes. An empty list and zeros, which null stands for, are refused: whoever sends one
-// may have meant none.
+// change returns what a body changes. An empty list and zeros, which null stands for, are refused: they may have
+// been meant as none.
 func (b *keyBody) change() (leaderboard.KeyChange, error) {
 	c := leaderboard.KeyChange{Name: b.Name, Scope: b.Scope, Boards: b.Boards.To(), ExpiresAt: b.ExpiresAt.To()}
 	var bad wire.BadFields
@@ -97,7 +97,7 @@ func (b *keyBody) change() (leaderboard.KeyChange, error) {
 	return c, bad.Err()
 }
 
-// create answers POST /v1/keys: 201 with the secret, which nobody sees again.
+// create answers POST /v1/keys: 201 with the secret, which is never shown again.
 func (h *keyHandlers) create(c *call) error {
 	var body keyBody
 	if err := c.decode(&body, false, nil); err != nil {
@@ -129,7 +129,7 @@ func (h *keyHandlers) create(c *call) error {
 	return c.sendSecret(http.StatusCreated, &k, secret)
 }
 
-// sendSecret answers with a key and its secret, which nobody may keep on the way.
+// sendSecret answers with a key and its secret, which no cache may keep.
 func (c *call) sendSecret(status int, k *leaderboard.Key, secret string) error {
 	shown := showKey(k)
 	shown.Secret = secret

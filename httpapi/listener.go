@@ -66,7 +66,7 @@ func (l *listener) Accept() (net.Conn, error) {
 
 const (
 	// lingerFor is how long a client has to take the answer that it is refused with: closed at once, with a request in it
-	// that nobody has read, the connection would take the answer with it.
+	// that was not read, the connection would take the answer with it.
 	lingerFor = 500 * time.Millisecond
 	// MaxLingering is how many such connections of a listener are waited for.
 	MaxLingering = 128

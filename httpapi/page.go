@@ -62,9 +62,10 @@ func (h *reader) around(c *call) error {
 	return c.answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.form(), page, nil, &shown) })
 }
 
-// nobody answers as around does, but for a member who has no entry, with a page without entries: those who follow a member
-// need not come back when it has one, and see the state that has none. It answers nothing when the member has got one since.
-func (h *reader) nobody(c *call) error {
+// aroundUnranked answers as around does, for a member without an entry: with a page without entries, so that a client that
+// follows the member need not come back when it has one, and sees the state. It answers nothing when the member has an entry
+// by now.
+func (h *reader) aroundUnranked(c *call) error {
 	member := c.member()
 	on, err := h.target(c)
 	if err != nil {

@@ -62,7 +62,7 @@ func (h *reader) sendRanks(c *call, members []string) error {
 	})
 }
 
-// checkMembers wants up to MaxLimit valid ids, none twice. Somebody without friends may ask for an empty list.
+// checkMembers wants up to MaxLimit valid ids, none twice. The list may be empty.
 func checkMembers(members []string) error {
 	switch {
 	case members == nil:

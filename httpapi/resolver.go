@@ -21,7 +21,7 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 	}
 	ref, board, err := r.catalog.Resolve(c.ctx, name, window, period)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-		// Who may not see the board is not told which periods it lacks.
+		// A caller who may not see the board is not told which periods it lacks.
 		if b, failed := r.catalog.Board(c.ctx, name); failed != nil {
 			err = failed
 		} else if denied := c.mayRead(&b); denied != nil {
@@ -30,7 +30,7 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 	}
 	if err == nil {
 		if err = c.mayRead(&board); err != nil && ref.Stale {
-			err = leaderboard.ErrUnavailable // as of a board that nobody has heard of, while the database is away
+			err = leaderboard.ErrUnavailable // as of an unknown board, while the database is away
 		}
 	}
 	if err != nil {
@@ -48,8 +48,8 @@ func (r resolver) resolveRow(c *call, window, period string) (leaderboard.Period
 	return ref, err
 }
 
-// mayRead lets anyone read a public board, and a private one whoever has a key that covers it. To others a private board
-// is not there: they get what they get of a name that no board has. It alone decides that.
+// mayRead lets any caller read a public board, and callers with a key that covers it a private one. For others a private
+// board does not exist: they get the answer for a name that no board has. Only mayRead decides that.
 func (c *call) mayRead(b *leaderboard.Board) error {
 	if b.Rules.Visibility == leaderboard.VisibilityPublic || c.key != nil && c.key.Covers(b.Name) {
 		return nil
@@ -67,7 +67,7 @@ func (r resolver) mayReadNamed(c *call, name string) bool {
 	return err == nil && c.mayRead(&b) == nil
 }
 
-// seesSources says whether the caller is shown all sources of a board, whoever may read them: who may change its rules.
+// seesSources reports whether the caller is shown all sources of a board, because it may change its rules.
 func (c *call) seesSources(board string) bool {
 	return c.scope.Includes(leaderboard.ScopeAdmin) && c.key.Covers(board)
 }

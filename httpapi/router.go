@@ -31,7 +31,7 @@ func post(path string) pattern   { return newPattern(http.MethodPost, path) }
 func patch(path string) pattern  { return newPattern(http.MethodPatch, path) }
 func remove(path string) pattern { return newPattern(http.MethodDelete, path) }
 
-// matches says whether a path is of this form, which has as many segments.
+// matches reports whether a path is of this form, which has as many segments.
 func (p *pattern) matches(s *segments) bool {
 	for i, want := range p.segments {
 		if want[0] != '{' && want != s.part[i] {
@@ -41,7 +41,7 @@ func (p *pattern) matches(s *segments) bool {
 	return true
 }
 
-// has says whether a segment stands for {name}.
+// has reports whether a segment stands for {name}.
 func (p *pattern) has(name string) bool { return slices.Contains(p.segments, "{"+name+"}") }
 
 // value returns the decoded segment that stands for {name}.

@@ -158,7 +158,7 @@ func (h *handlers) routes(metrics bool) []route {
 	return table
 }
 
-// isRead says whether answers of the route count as reads, of the board in its path or of several.
+// isRead reports whether answers of the route count as reads, of the board in its path or of several.
 func (rt *route) isRead() bool {
 	about := rt.has("board") || strings.HasPrefix(rt.path, "/v1/rankings/")
 	asks := rt.method == http.MethodGet && (rt.access == guard.AccessReaders || rt.access == guard.AccessHolders) || strings.HasSuffix(rt.path, "/ranks")

@@ -14,7 +14,7 @@ import (
 )
 
 // rulesBody is the body of PUT and PATCH /v1/boards/{board}: rules, and what else GET shows of a board, so that an answer of GET can
-// be sent back. Nobody sets that: PUT passes over the times, and everything else that is not as it is would be no change.
+// be sent back. None of that can be set: PUT ignores the times, and other values must be the present ones.
 type rulesBody struct {
 	leaderboard.Rules                // inlined
 	Name              jsontext.Value `json:"name"`
@@ -23,7 +23,7 @@ type rulesBody struct {
 	Stale             jsontext.Value `json:"stale"`
 }
 
-// readOnly refuses another value of a member that nobody sets than the one that it has.
+// readOnly refuses a value of a member that cannot be set, other than its present one.
 func readOnly(pointer string, said jsontext.Value, is string) error {
 	var text string
 	if said == nil || said.Kind() == '"' && json.Unmarshal(said, &text) == nil && text == is {
@@ -160,7 +160,7 @@ func (c *call) mayChange(b *leaderboard.Board) error {
 	return nil
 }
 
-// sendBoard answers with a board, or with 304 to whoever asks for it and has it.
+// sendBoard answers with a board, or with 304 when the client has it.
 func (h *boardHandlers) sendBoard(c *call, status int, b *leaderboard.Board) error {
 	shown, etag := h.shown(c, b)
 	header := c.w.Header()

@@ -131,7 +131,7 @@ func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
 	return refs[0].Rules.Mode
 }
 
-// reached says whether states are as new as was asked for.
+// reached reports whether states are as new as was asked for.
 func (s *selection) reached(states []leaderboard.State) bool {
 	for i := range states {
 		if states[i].Seq < s.minSeqs[s.refs[i].Board] {
@@ -155,7 +155,7 @@ func (s *selection) state(states []leaderboard.State) leaderboard.State {
 	return all
 }
 
-// slower says whether a source is a slower layer than another.
+// slower reports whether a source is a slower layer than another.
 func slower(a, b leaderboard.Source) bool {
 	layers := []leaderboard.Source{leaderboard.SourceLocal, leaderboard.SourceRedis, leaderboard.SourceMySQL}
 	return slices.Index(layers, a) > slices.Index(layers, b)

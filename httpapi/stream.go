@@ -39,7 +39,7 @@ type streamHandlers struct {
 	most   int           // streams at once
 	ended  chan struct{} // closed when no stream may go on
 	end    func()        // closes it; may be called again
-	shared *shared       // of the API; for answers to nobody's request
+	shared *shared       // of the API; for answers that no request waits for
 	top    *route        // whose answers are sent
 	around *route
 
@@ -91,8 +91,8 @@ func (h *streamHandlers) serve(c *call) error {
 // callerShare of the streams that may be open at once is for one caller: one in so many.
 const callerShare = 8
 
-// streamCaller returns whom a stream counts for: the key, or the address of who has none; "" when callers cannot be told
-// apart, because they may all be behind one proxy.
+// streamCaller returns the caller that a stream counts for: the key, or without a key the address; "" when callers cannot be
+// told apart, because they may all be behind one proxy.
 func streamCaller(c *call) string {
 	if c.key != nil {
 		return "key " + c.key.ID
@@ -305,7 +305,7 @@ func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, lea
 	c.query.Items = key.params(least)
 	err := c.route.handle(&c)
 	if errors.Is(err, leaderboard.ErrNotRanked) {
-		err = h.reader.nobody(&c)
+		err = h.reader.aroundUnranked(&c)
 	}
 	if err != nil {
 		return nil, err
@@ -337,7 +337,7 @@ func (k *feedKey) params(least int64) []wire.Param {
 	return params
 }
 
-// recorded is an answer that goes to nobody.
+// recorded is an answer that is not sent.
 type recorded struct {
 	header http.Header
 	status int

@@ -49,7 +49,7 @@ func (h *submissionHandlers) list(c *call) error {
 		return err
 	}
 	_, board, err := h.resolve(c, "", "")
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // before its first season: nobody has submitted, or all was rejected
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // before its first season: there are no submissions, or all were rejected
 		board, err = h.catalog.Board(c.ctx, c.pathValue("board"))
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// MinCompressed is the length from which on a body is sent compressed to who asks for it: a shorter one fits into a
+// MinCompressed is the length from which on a body is sent compressed if the client takes that: a shorter one fits into a
 // packet as it is.
 const MinCompressed = 1 << 10
 
@@ -56,7 +56,7 @@ type zipper struct {
 	out appended
 }
 
-// Zippers are those that nobody uses now. The zero value is ready.
+// Zippers are compressors that are not in use. The zero value is ready.
 type Zippers struct{ Pool sync.Pool }
 
 type appended []byte

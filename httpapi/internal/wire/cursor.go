@@ -13,7 +13,7 @@ import (
 
 // A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the
 // list that the cursor is of, so that one of another board, or a damaged one, is rejected instead of answered with
-// something that looks right. It is no secret: whoever forges one only chooses where to continue.
+// something that looks right. It is no secret: to forge one is only to choose where to continue.
 const (
 	cursorVersion = 1
 	cursorHead    = 5
@@ -76,7 +76,7 @@ func (l List) AfterID(cursor string) (int64, bool) {
 func EntriesOf(ref *leaderboard.PeriodRef) List { return List{"entries", ref.Incarnation} }
 
 // AfterKey returns the sort key that a cursor of a period's entries continues after. It has the form of one (see
-// package rank: score, tiebreak and created_time in 24 bytes, then the member), whoever made the cursor.
+// package rank: score, tiebreak and created_time in 24 bytes, then the member), also when it is forged.
 func AfterKey(ref *leaderboard.PeriodRef, cursor string) (string, bool) {
 	key, ok := EntriesOf(ref).After(cursor)
 	return key, ok && isKey(key)

@@ -148,7 +148,7 @@ func Describe(err error) InputError {
 	}
 }
 
-// hasQuotedNumber says whether JSON was not decoded because there is a string where a wide number belongs.
+// hasQuotedNumber reports whether JSON was not decoded because there is a string where a wide number belongs.
 func hasQuotedNumber(err error) bool {
 	var semantic *json.SemanticError
 	if err == nil || !errors.As(err, &semantic) || semantic.JSONKind != '"' || semantic.GoType == nil {

@@ -4,7 +4,7 @@ import "bytes"
 
 // Numbers of 64 bits as strings: JavaScript reads JSON numbers as doubles, which are exact up to 2^53. An answer is made
 // as always, and rewritten when it is asked for with numbers=string; a body with numbers in quotes is rewritten when it
-// could not be decoded. Who uses neither pays nothing.
+// could not be decoded. Without either this costs nothing.
 
 const (
 	NumbersParam  = "numbers"
@@ -12,7 +12,7 @@ const (
 	numbersNumber = "number"
 )
 
-// IsWide says whether whole numbers under a name have 64 bits, in answers and bodies alike. A test holds it against the
+// IsWide reports whether whole numbers under a name have 64 bits, in answers and bodies alike. A test holds it against the
 // document.
 func IsWide(name []byte) bool {
 	switch string(name) {
@@ -25,7 +25,7 @@ func IsWide(name []byte) bool {
 	return false
 }
 
-// IsWideList says whether all numbers right inside of what has a name are wide.
+// IsWideList reports whether all numbers right inside of what has a name are wide.
 func IsWideList(name []byte) bool {
 	switch string(name) {
 	case "fields", "seqs", "limits":
@@ -34,7 +34,7 @@ func IsWideList(name []byte) bool {
 	return false
 }
 
-// isClients says whether names and values right inside of what has a name are the client's own.
+// isClients reports whether names and values right inside of what has a name are the client's own.
 func isClients(name []byte) bool { return string(name) == "attributes" || string(name) == "labels" }
 
 // nesting says what becomes of the numbers right inside of an object or array.
@@ -98,7 +98,7 @@ func (r *rewriter) within() nesting {
 	return r.inside[len(r.inside)-1]
 }
 
-// wide says whether a number that comes next is one.
+// wide reports whether a number that comes next is one.
 func (r *rewriter) wide() bool {
 	switch r.within() {
 	case nestingAll:
@@ -124,13 +124,13 @@ func (r *rewriter) close() {
 	r.inside, r.name = r.inside[:max(0, len(r.inside)-1)], nil
 }
 
-// isName says whether a string was the name of a member: what follows it is a colon.
+// isName reports whether a string was the name of a member: what follows it is a colon.
 func isName(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	return len(rest) > 0 && rest[0] == ':'
 }
 
-// isInteger says whether a text is a whole number as JSON has it, of whatever size.
+// isInteger reports whether a text is a whole number as JSON has it, of whatever size.
 func isInteger(text []byte) bool {
 	if len(text) > 0 && text[0] == '-' {
 		text = text[1:]

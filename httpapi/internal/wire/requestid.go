@@ -33,7 +33,7 @@ func ValidRequestID(id string) bool {
 	return true
 }
 
-// NewRequestID makes an id of 96 random bits: a number that nobody has to keep secret, and that nobody has twice.
+// NewRequestID makes an id of 96 random bits: it need not be secret, and is never the same twice.
 func NewRequestID() string {
 	var random [12]byte
 	a, b := rand.Uint64(), rand.Uint32()
