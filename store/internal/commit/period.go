@@ -36,11 +36,6 @@ type correction struct {
 	from, to int64 // seq; the same when only a hidden entry was corrected
 }
 
-// revision returns the state that the row of the period names.
-func (p *period) revision() leaderboard.Revision {
-	return leaderboard.Revision{Incarnation: p.ref.Incarnation, Seq: p.lastSeq, AsOf: p.committed}
-}
-
 // decision is what a submission would make of a period.
 type decision struct {
 	cur     *leaderboard.Entry
