@@ -78,6 +78,8 @@ type Rules struct {
 	Derive *Derive `json:"derive,omitempty"`
 	// Keep is how many closed periods are kept, by window; without an entry all of them are.
 	Keep map[Window]int `json:"keep,omitempty"`
+	// Display tells how people are shown its scores; nil: as whole numbers.
+	Display *Display `json:"display,omitempty"`
 	// Labels select boards.
 	Labels Labels `json:"labels,omitempty"`
 	// StrictIDs rejects submissions for members whose ids are not printable ASCII.
@@ -167,6 +169,9 @@ func (r Rules) WithDefaults() Rules {
 	r.CacheTTL = cmp.Or(r.CacheTTL, DefaultCacheTTL)
 	r.Tiebreak = r.Tiebreak.withDefaults()
 	r.Derive = r.Derive.withDefaults()
+	if r.Display != nil && *r.Display == (Display{}) {
+		r.Display = nil
+	}
 	if len(r.Windows) == 0 {
 		r.Windows = []Window{WindowAllTime}
 	}

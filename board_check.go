@@ -34,6 +34,7 @@ func (r *Rules) Check() error {
 	r.checkSeasons(fail)
 	r.checkKeep(fail)
 	r.Labels.check(fail)
+	r.Display.check(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
 	r.checkDerive(fail)
@@ -61,6 +62,9 @@ func (r *Rules) checkWords(fail failFunc) {
 	}
 	if r.Record != RecordNone {
 		checkOneOf(fail, "/record", r.Record, RecordApplied, RecordAll)
+	}
+	if r.Display != nil && r.Display.Kind != DisplayKindNumber {
+		checkOneOf(fail, "/display/kind", r.Display.Kind, DisplayKindDuration, DisplayKindDate)
 	}
 	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] {
 		checkOneOf(fail, "/windows/"+strconv.Itoa(i), w, Windows()...)

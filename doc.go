@@ -6,6 +6,7 @@
 //	micros, window, order, errors, check    times, windows, orders, what can be wrong
 //	key, quota                              API keys: scopes, boards that they are for, their text; how much may be asked for
 //	entry, formula, labels, calendar        what rules and entries are made of
+//	display                                 how people read scores
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
 //	policy, submit                          what a submission does
@@ -15,4 +16,5 @@
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	server_fault                            what is wrong with a MySQL or a Redis
 //	people, hidden, caller, audit           profiles, friends, erasure, hidden members, who asks for a change, its record
+//	member_data                             all that is stored of a member
 package leaderboard

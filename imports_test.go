@@ -98,7 +98,7 @@ func importRules() []importRule {
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
 		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
-		{dir: "pages"},
+		{dir: "pages", may: []string{module}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "client", may: []string{module}, inTest: []string{"leaderboard/internal/apptest"}},
 	}...)

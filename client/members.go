@@ -3,9 +3,13 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"time"
+
+	"leaderboard"
 )
 
 // Profile is what people see of a member.
@@ -92,6 +96,59 @@ func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, erro
 	}
 	err = answer.Decode(&under)
 	return Erasure{Entries: under.Entries}, err
+}
+
+// MemberData is all that is stored of a member.
+type MemberData struct {
+	Member      string             `json:"member"`
+	Profile     *Profile           `json:"profile"`
+	Friends     []string           `json:"friends"`
+	FriendOf    []string           `json:"friend_of"` // members on whose lists the member is
+	Hidden      []HiddenMember     `json:"hidden"`
+	Entries     []MemberDataEntry      `json:"entries"`
+	Submissions []MemberDataSubmission `json:"submissions"`
+	Audit       []AuditEntry       `json:"audit"`
+}
+
+// MemberDataEntry is an entry with the period that it is in.
+type MemberDataEntry struct {
+	Board       string             `json:"board"`
+	Window      leaderboard.Window `json:"window"`
+	Period      string             `json:"period"`
+	Closed      bool               `json:"closed"`
+	Hidden      bool               `json:"hidden"` // it is in no answer of the period
+	Score       int64              `json:"score"`
+	Tiebreak    int64              `json:"tiebreak"`
+	CreatedTime time.Time          `json:"created_time"`
+}
+
+// MemberDataSubmission is the record of a submission with its board.
+type MemberDataSubmission struct {
+	Board string `json:"board"`
+	SubmissionRecord
+}
+
+// MemberData returns all that is stored of a member, all of it in memory. Needs scope admin.
+func (c *Client) MemberData(ctx context.Context, member string) (out MemberData, err error) {
+	body, err := c.MemberDataJSON(ctx, member)
+	if err != nil {
+		return out, err
+	}
+	defer body.Close()
+	if err := json.NewDecoder(body).Decode(&out); err != nil {
+		return out, fmt.Errorf("read the data of a member: %w", err)
+	}
+	return out, nil
+}
+
+// MemberDataJSON is MemberData as it arrives, a JSON object. It ends with an error, not with io.EOF, when a part is missing;
+// the caller closes it.
+func (c *Client) MemberDataJSON(ctx context.Context, member string) (io.ReadCloser, error) {
+	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("members", member, "data")})
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
 }
 
 // Friends lists a member's friends in the order of the bytes of their ids. Needs scope read.

@@ -340,6 +340,11 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if got := members(ranks.Entries); !slices.Equal(got, []string{"bob", "cid"}) || ranks.Self.Position != 1 || ranks.Self.Profile.DisplayName != "Ada L." || ranks.Friends != 2 {
 		t.Errorf("among friends: %+v", ranks)
 	}
+	data, err := c.MemberData(ctx, "ada")
+	must(t, err)
+	if data.Member != "ada" || data.Profile == nil || !slices.Equal(data.Friends, []string{"bob", "cid"}) || len(data.Entries) == 0 || !slices.ContainsFunc(data.Entries, func(e client.MemberDataEntry) bool { return e.Board == "members-1" && e.Score == 30 }) {
+		t.Errorf("the data of a member: %+v", data)
+	}
 	for {
 		e, err := c.ForgetMember(ctx, "ada")
 		must(t, err)
@@ -350,7 +355,7 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if _, err := c.Profile(ctx, "ada"); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Errorf("the profile of a forgotten member: %v", err)
 	}
-	return []string{"getProfile", "putProfile", "searchMembers", "patchProfile", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
+	return []string{"getProfile", "putProfile", "searchMembers", "patchProfile", "getMemberData", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
 }
 
 func hiddenPart(t *testing.T, c *client.Client) []string {

@@ -115,6 +115,9 @@ type Store interface {
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
 	// SearchMembers finds members; the work is bounded.
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	// MemberData tells all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
+	// of tell ends it and is returned as it is.
+	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
 	// Forget removes all that is known of a member, and records the actor. It works until it is done or ctx ends, which is
 	// no error; what is left is then done without it, and the same call again goes on and tells how far it is.
 	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)

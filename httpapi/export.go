@@ -63,17 +63,8 @@ func (h *exportHandlers) export(c *call) error {
 	}
 	defer h.permits.Release()
 	defer c.setBuffers(exportBuffer)()
-	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
-	if err = h.store.Export(c.ctx, ref, out.begin, out.entries); err == nil {
-		err = out.end()
-	}
-	switch {
-	case errors.Is(err, errHeadersOnly):
-		return nil
-	case err != nil && c.status != 0:
-		c.breakOff(err)
-	}
-	return err
+	out := exportWriter{download: download{call: c, stall: h.stall}, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
+	return out.end(h.store.Export(c.ctx, ref, out.begin, out.entries))
 }
 
 // breakOff ends an answer that is out in part, so that the client sees that it is not whole.
@@ -95,39 +86,108 @@ var errHeadersOnly = errors.New("headers only")
 // errClientGone: the client does not take what is sent to it.
 var errClientGone = errors.New("the client is gone, or too slow")
 
-// exportWriter sends an export. Its methods are called by one goroutine.
+// download sends an answer of any length while it is read. Its methods are called by one goroutine.
+type download struct {
+	call  *call
+	stall time.Duration // in which the client must take a part
+	began time.Time
+	check time.Time    // when the key was looked at last
+	sent  int          // entries or records
+	zip   *gzip.Writer // nil: it is sent as it is
+}
+
+// begin sends the header fields. Of a HEAD they are all.
+func (d *download) begin(contentType, name string) error {
+	d.began, d.check = time.Now(), time.Now()
+	h := d.call.w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Cache-Control", "no-store")
+	h["Vary"] = d.call.shared.values.vary
+	if wire.TakesGzip(d.call.r.Header) {
+		h.Set("Content-Encoding", "gzip")
+		d.zip, _ = gzip.NewWriterLevel(d.call.w, gzip.BestSpeed) // as fast as it is read; the level is known
+	}
+	d.call.status = http.StatusOK
+	d.call.w.WriteHeader(http.StatusOK)
+	if d.call.r.Method == http.MethodHead {
+		return errHeadersOnly
+	}
+	return nil
+}
+
+// count counts what is sent next, and returns why it is not sent: the client is too slow, or its key is not good any more.
+func (d *download) count(n int) error {
+	if late := time.Since(d.began) - d.stall; late > time.Duration(d.sent)*time.Second/minExportRate {
+		return fmt.Errorf("%w: %d entries in %s", errClientGone, d.sent, late+d.stall)
+	}
+	if now := time.Now(); now.Sub(d.check) >= accessCheck {
+		if err := d.call.mayGoOn(now); err != nil {
+			return err
+		}
+		d.check = now
+	}
+	d.sent += n
+	return nil
+}
+
+// send writes b; the client has a while to take it.
+func (d *download) send(b []byte) error {
+	ctl := http.NewResponseController(d.call.w)
+	_ = ctl.SetWriteDeadline(time.Now().Add(d.stall)) // a connection that cannot (in tests) has none
+	if err := d.write(b); err != nil {
+		return errors.Join(errClientGone, err)
+	}
+	if err := ctl.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return errors.Join(errClientGone, err)
+	}
+	return nil
+}
+
+func (d *download) write(b []byte) error {
+	if d.zip == nil {
+		_, err := d.call.w.Write(b)
+		return err
+	}
+	if _, err := d.zip.Write(b); err != nil {
+		return err
+	}
+	return d.zip.Flush()
+}
+
+// end sends what tells that all of a compressed answer came, when err is nil. It returns what the handler returns.
+func (d *download) end(err error) error {
+	if err == nil && d.zip != nil {
+		if failed := d.zip.Close(); failed != nil {
+			err = errors.Join(errClientGone, failed)
+		}
+	}
+	switch {
+	case errors.Is(err, errHeadersOnly):
+		return nil
+	case err != nil && d.call.status != 0:
+		d.call.breakOff(err)
+	}
+	return err
+}
+
+// exportWriter sends an export.
 type exportWriter struct {
-	call   *call
+	download
 	ref    *leaderboard.PeriodRef
 	format string
-	stall  time.Duration // in which the client must take a part
 	row    exportRow
 	buf    []byte
-	began  time.Time
-	check  time.Time // when the key was looked at last
-	sent   int
-	zip    *gzip.Writer // nil: it is sent as it is
 }
 
 // begin sends the header fields, which name the state, and the head of a CSV.
 func (w *exportWriter) begin(st leaderboard.State) error {
-	w.began, w.check = time.Now(), time.Now()
 	h := w.call.w.Header()
-	h.Set("Content-Type", exportType(w.format))
-	h.Set("Content-Disposition", `attachment; filename="`+exportName(w.ref)+"."+w.format+`"`)
-	h.Set("Cache-Control", "no-store")
-	h["Vary"] = w.call.shared.values.vary
-	if wire.TakesGzip(w.call.r.Header) {
-		h.Set("Content-Encoding", "gzip")
-		w.zip, _ = gzip.NewWriterLevel(w.call.w, gzip.BestSpeed) // as fast as it is read; the level is known
-	}
 	h.Set("Leaderboard-Seq", strconv.FormatInt(st.Seq, 10))
 	h.Set("Leaderboard-As-Of", st.AsOf.String())
 	h.Set("Leaderboard-Total", strconv.FormatInt(st.Total, 10))
-	w.call.status = http.StatusOK
-	w.call.w.WriteHeader(http.StatusOK)
-	if w.call.r.Method == http.MethodHead {
-		return errHeadersOnly
+	if err := w.download.begin(exportType(w.format), exportName(w.ref)+"."+w.format); err != nil {
+		return err
 	}
 	if w.format == formatCSV {
 		return w.send(w.row.appendHead(nil))
@@ -137,16 +197,9 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 
 // entries sends the next entries.
 func (w *exportWriter) entries(entries []leaderboard.Entry) error {
-	if late := time.Since(w.began) - w.stall; late > time.Duration(w.sent)*time.Second/minExportRate {
-		return fmt.Errorf("%w: %d entries in %s", errClientGone, w.sent, late+w.stall)
+	if err := w.count(len(entries)); err != nil {
+		return err
 	}
-	if now := time.Now(); now.Sub(w.check) >= accessCheck {
-		if err := w.call.mayGoOn(now); err != nil {
-			return err
-		}
-		w.check = now
-	}
-	w.sent += len(entries)
 	b := w.buf[:0]
 	for i := range entries {
 		w.row.next(&entries[i])
@@ -161,41 +214,6 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 		b = wire.AppendNumbers(nil, b, true)
 	}
 	return w.send(b)
-}
-
-// send writes b; the client has a while to take it.
-func (w *exportWriter) send(b []byte) error {
-	ctl := http.NewResponseController(w.call.w)
-	_ = ctl.SetWriteDeadline(time.Now().Add(w.stall)) // a connection that cannot (in tests) has none
-	if err := w.write(b); err != nil {
-		return errors.Join(errClientGone, err)
-	}
-	if err := ctl.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return errors.Join(errClientGone, err)
-	}
-	return nil
-}
-
-func (w *exportWriter) write(b []byte) error {
-	if w.zip == nil {
-		_, err := w.call.w.Write(b)
-		return err
-	}
-	if _, err := w.zip.Write(b); err != nil {
-		return err
-	}
-	return w.zip.Flush()
-}
-
-// end sends what says that all of a compressed export came.
-func (w *exportWriter) end() error {
-	if w.zip == nil {
-		return nil
-	}
-	if err := w.zip.Close(); err != nil {
-		return errors.Join(errClientGone, err)
-	}
-	return nil
 }
 
 // exportName returns the name that a browser saves the file under. A season may have any of [A-Za-z0-9._-] in its name,

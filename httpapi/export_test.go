@@ -56,6 +56,42 @@ func TestExportCSV(t *testing.T) {
 	}
 }
 
+// TestMemberData: all that is stored of a member in one object, empty for one that nobody knows; wide numbers as strings when
+// they are wanted so, and a failure in the middle breaks the answer off.
+func TestMemberData(t *testing.T) {
+	e := newEnv(t)
+	const unknown = `{"member":"nobody","profile":null,"friends":[],"friend_of":[],"hidden":[],"entries":[],"submissions":[],"audit":[]}` + "\n"
+	if got := e.get(adminKey, "/v1/members/nobody/data").want(200); string(got.body) != unknown || got.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("of a member that nobody knows: %s", got.body)
+	}
+	e.board("demo", leaderboard.Rules{}, classic()...)
+	e.board("cup", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{}}, classic()...)
+	e.put(writeKey, "/v1/members/5", `{"display_name":"Five","attributes":{"score":7}}`).want(201)
+	e.put(writeKey, "/v1/members/5/friends", `{"members":["1","2"]}`).want(200)
+	e.put(writeKey, "/v1/members/1/friends", `{"members":["5"]}`).want(200)
+	e.put(adminKey, "/v1/boards/cup/members/5/hidden", `{"reason":"aimbot"}`).want(200)
+	e.fake.records = []leaderboard.SubmissionRecord{{Member: "5", At: 1_700_000_000_000_000, Status: leaderboard.StatusApplied, Score: 100, Actor: "k"}}
+	for query, quote := range map[string]string{"": "", "?numbers=string": `"`} {
+		got := e.get(adminKey, "/v1/members/5/data"+query).want(200)
+		for _, want := range []string{
+			`{"member":"5","profile":{"member":"5","display_name":"Five","avatar_url":"","attributes":{"score":7},`, `,"friends":["1","2"],"friend_of":["1"],"hidden":[{"member":"5","board":"cup","reason":"aimbot",`,
+			`],"entries":[{"board":"demo","window":"all_time","period":"all_time","closed":false,"hidden":false,"score":` + quote + `100` + quote + `,"tiebreak":` + quote + `0` + quote + `,"created_time":"2018-08-16T14:18:53.000000Z"},{"board":"cup",`,
+			`"hidden":true,`, `],"submissions":[{"board":"demo","time":"2023-11-14T22:13:20.000000Z","status":"applied","score":` + quote + `100`, `],"audit":[`,
+		} {
+			if !strings.Contains(string(got.body), want) {
+				t.Errorf("%s: %s\nwants %s", query, got.body, want)
+			}
+		}
+	}
+	if head := e.do(ask{method: "HEAD", path: "/v1/members/5/data", key: adminKey}).want(200); len(head.body) > 0 {
+		t.Errorf("HEAD: %q", head.body)
+	}
+	e.get(writeKey, "/v1/members/5/data").wantProblem(403, "forbidden")
+	e.get(adminKey, "/v1/members/a%00b/data").wantProblem(400, "malformed-request")
+	e.fake.fail = map[string]error{"MemberData": leaderboard.ErrUnavailable}
+	e.get(adminKey, "/v1/members/5/data").wantProblem(503, "unavailable")
+}
+
 // TestExportQuotesFormulas: an id that a spreadsheet takes for a formula stands behind a quote in CSV, unless the ids are
 // to be as they are; JSON lines have no formulas (finding F28).
 func TestExportQuotesFormulas(t *testing.T) {
@@ -348,8 +384,8 @@ func TestExportsAreQuick(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const stall = 30 * time.Second
 				w := exportWriter{
-					call: &call{shared: &shared{}, route: &route{access: guard.AccessAnyone}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}, ref: &leaderboard.PeriodRef{},
-					format: formatCSV, stall: stall, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
+					download: download{stall: stall, call: &call{shared: &shared{}, route: &route{access: guard.AccessAnyone}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}},
+					ref:      &leaderboard.PeriodRef{}, format: formatCSV, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
 				}
 				start, err := time.Now(), w.begin(leaderboard.State{})
 				for part := make([]leaderboard.Entry, 1000); err == nil && time.Since(start) < 10*time.Minute; {

@@ -274,6 +274,30 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 	return out, err
 }
 
+// MemberData tells of records and of the audit besides.
+func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	if err := f.enter("MemberData"); err != nil {
+		return err
+	}
+	if err := f.Model.MemberData(ctx, member, tell); err != nil {
+		return err
+	}
+	for _, r := range f.records {
+		if r.Member == member {
+			if err := tell(leaderboard.MemberRecord{Submission: &leaderboard.MemberSubmission{SubmissionRecord: r, Board: "demo"}}); err != nil {
+				return err
+			}
+		}
+	}
+	found, _, err := f.audit.Audit(ctx, leaderboard.AuditQuery{Member: member, Limit: 1000})
+	for i := range found {
+		if err == nil {
+			err = tell(leaderboard.MemberRecord{Audit: &found[i]})
+		}
+	}
+	return err
+}
+
 // Forget is done at once unless it is to look as if it took longer.
 func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if err := f.enter("Forget"); err != nil {

@@ -122,6 +122,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: put("/v1/members/{member}"), access: guard.AccessWriters, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.put},
 		{pattern: patch("/v1/members/{member}"), access: guard.AccessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.patch},
 		{pattern: remove("/v1/members/{member}"), access: guard.AccessAdmins, writes: true, heavy: 10, handle: h.members.erase},
+		{pattern: get("/v1/members/{member}/data"), access: guard.AccessAdmins, extraTime: maxExport, heavy: 10, handle: h.exports.data},
 		{pattern: get("/v1/members/{member}/friends"), access: guard.AccessHolders, params: []string{"limit", "cursor"}, handle: h.friends.list},
 		{pattern: put("/v1/members/{member}/friends"), access: guard.AccessWriters, body: rows, writes: true, handle: h.friends.put},
 		{pattern: post("/v1/members/{member}/friends"), access: guard.AccessWriters, body: rows, writes: true, handle: h.friends.add},

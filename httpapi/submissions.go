@@ -31,6 +31,10 @@ type submissionJSON struct {
 	RequestID string             `json:"request_id"`
 }
 
+func showSubmission(r *leaderboard.SubmissionRecord) submissionJSON {
+	return submissionJSON{r.At, r.Status, r.Score, r.Tiebreak, r.Previous, r.NewScore, r.Seq, r.Code, r.Detail, r.Actor, r.RequestID}
+}
+
 // submissionList is the answer.
 type submissionList struct {
 	Board       string           `json:"board"`
@@ -74,10 +78,7 @@ func (h *submissionHandlers) list(c *call) error {
 			out.Next = of.Cursor(strconv.FormatInt(int64(last.At), 10) + " " + strconv.FormatInt(last.ID, 10))
 			break
 		}
-		r := &found[i]
-		out.Submissions = append(out.Submissions, submissionJSON{
-			r.At, r.Status, r.Score, r.Tiebreak, r.Previous, r.NewScore, r.Seq, r.Code, r.Detail, r.Actor, r.RequestID,
-		})
+		out.Submissions = append(out.Submissions, showSubmission(&found[i]))
 	}
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
 	return c.sendJSON(http.StatusOK, out)

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"leaderboard"
 )
 
 // rules are a board's, as far as its page shows them.
@@ -19,6 +21,7 @@ type rules struct {
 		Last, Aggregate string
 	}
 	Tiebreak struct{ Fields []struct{ Name string } }
+	Display  *leaderboard.Display
 }
 
 // Heading returns the title of a board, or else its name.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"leaderboard"
 )
 
 // entry is one line of a ranking, as the API returns it.
@@ -94,17 +96,7 @@ func hash(s string) uint32 {
 }
 
 // number groups the digits of a number as English does.
-func number(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
+func number(n int64) string { return (*leaderboard.Display)(nil).Text(n) }
 
 // moment formats a time for people; scripts convert it to the reader's zone.
 func moment(t string) string {

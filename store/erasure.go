@@ -13,6 +13,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/audit"
+	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/sweep"
@@ -177,15 +178,13 @@ type erasePlace struct {
 
 // eraseEntries removes the entries of the next periods and notes that they are done; last when there are no more.
 func (s *Store) eraseEntries(ctx context.Context, e *erasure) (last bool, err error) {
-	var places []erasePlace
-	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
-		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
-	if err := s.db.SelectContext(ctx, &places, s.db.Limited(next), e.After, erasePeriods); err != nil || len(places) == 0 {
+	places, err := s.placesAfter(ctx, e.After)
+	if err != nil || len(places) == 0 {
 		return err == nil, err
 	}
-	boards := make(map[int64]string, len(places))
+	names := make(map[int64]string, len(places))
 	for _, p := range places {
-		boards[p.ID] = string(p.Board)
+		names[p.ID] = string(p.Board)
 	}
 	var found []int64
 	if err := s.db.SelectContext(ctx, &found, s.db.Limited(entriesIn(places, string(e.Member)))); err != nil {
@@ -194,7 +193,7 @@ func (s *Store) eraseEntries(ctx context.Context, e *erasure) (last bool, err er
 	holding := map[int64]string{}
 	for _, stored := range found {
 		id, _ := entries.PeriodOf(stored)
-		holding[id] = boards[id]
+		holding[id] = names[id]
 	}
 	removed, err := s.removeAll(ctx, e, holding)
 	if err != nil {
@@ -204,6 +203,20 @@ func (s *Store) eraseEntries(ctx context.Context, e *erasure) (last bool, err er
 	const note = "UPDATE erasures SET after_period = GREATEST(after_period, ?), removed_count = removed_count + ? WHERE member = ?"
 	_, err = s.db.ExecContext(ctx, note, e.After, removed, e.Member)
 	return len(places) < erasePeriods, err
+}
+
+// placesAfter returns the next periods of all boards after the one with an id, erasePeriods at most.
+func (s *Store) placesAfter(ctx context.Context, id int64) (places []erasePlace, err error) {
+	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
+		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
+	return places, s.db.SelectContext(ctx, &places, s.db.Limited(next), id, erasePeriods)
+}
+
+// memberEntries reads the entries of a member in periods, hidden ones too, with their periods and boards.
+func memberEntries(places []erasePlace, member string) string {
+	return "SELECT e.period_id, e.score, e.tiebreak, e.created_time, " + boards.JoinedPeriodColumns + ", " + boards.JoinedColumns + " FROM (" + entriesIn(places, member) +
+		") found JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = found.period_id AND e.member = " + (&db.Text{}).Hex(member).String() +
+		" JOIN periods p ON p.id = ABS(e.period_id) JOIN boards b ON b.id = p.board_id ORDER BY p.id"
 }
 
 // entriesIn finds in which of the periods a member has an entry, or a hidden one.

@@ -107,6 +107,9 @@ func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
 	return db.Translate(ctx, "remove friend", err)
 }
 
+// selectFans lists the members on whose lists a member is.
+const selectFans = "SELECT member FROM friends FORCE INDEX (friends_of) WHERE friend = ? AND member > ? ORDER BY member LIMIT ?"
+
 const selectFriends = "SELECT friend FROM friends WHERE member = ? AND friend > ? ORDER BY friend LIMIT ?"
 
 // Friends lists the friends of member in byte order, after the one given ("" for the first), at most limit.

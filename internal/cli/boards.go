@@ -55,6 +55,11 @@ type rulesBody struct {
 		Order  string          `json:"order,omitempty"`
 		Fields []tiebreakField `json:"fields,omitempty"`
 	} `json:"tiebreak,omitzero"`
+	Display struct {
+		Kind     string `json:"kind,omitempty"`
+		Decimals *int64 `json:"decimals,omitempty"`
+		Unit     string `json:"unit,omitempty"`
+	} `json:"display,omitzero"`
 	Refresh struct {
 		Full        string `json:"full,omitempty"`
 		Incremental string `json:"incremental,omitempty"`
@@ -86,6 +91,9 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		oneOf(p.option("visibility", "public or private (default: public)"), &b.Visibility, "public", "private"),
 		number("top-n", "entries in the Redis copy (default: 1000)", &b.TopN),
 		oneOf(p.option("tiebreak-order", "desc or asc (default: desc)"), &b.Tiebreak.Order, "desc", "asc"),
+		oneOf(p.option("display-kind", "duration or date: what people are shown scores as, seconds or seconds since 1970 (default: numbers)"), &b.Display.Kind, "duration", "date"),
+		number("display-decimals", "how many of the last digits of a score people are shown behind the point (default: 0)", &b.Display.Decimals),
+		word("display-unit", "unit of the numbers that people are shown, such as km", &b.Display.Unit),
 		number("min-score", "least score that is accepted", &b.Limits.MinScore),
 		number("max-score", "greatest score that is accepted", &b.Limits.MaxScore),
 		number("max-delta", "greatest change of a score by one submission; no first score in a period is one, but for policy sum: --max-score bounds it", &b.Limits.MaxDelta),

@@ -263,7 +263,7 @@ func boardFlag(at *string) cli.Flag {
 }
 
 func allFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "all", Usage: "all boards, in the place of one", Destination: at}
+	return &cli.BoolFlag{Name: "all", Usage: "all boards, instead of one that is named", Destination: at}
 }
 
 func (p *program) timeoutFlag(at *time.Duration) cli.Flag {

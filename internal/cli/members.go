@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -18,7 +19,7 @@ func (p *program) memberCommand() *cli.Command {
 	return group("member", "profiles, friends, and forgetting a member",
 		p.memberShowCommand(), p.memberPutCommand(), p.memberSearchCommand(),
 		p.memberFriendsCommand(), p.memberBefriendCommand(), p.memberUnfriendCommand(),
-		p.memberForgetCommand(),
+		p.memberDataCommand(), p.memberForgetCommand(),
 	)
 }
 
@@ -38,7 +39,7 @@ type profileChange struct {
 
 // replaceFlag is of commands that add to what there is.
 func replaceFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "replace", Usage: "remove all that is not named", Destination: at}
+	return &cli.BoolFlag{Name: "replace", Usage: "take away all that is not named", Destination: at}
 }
 
 func (p *program) memberPutCommand() *cli.Command {
@@ -60,7 +61,7 @@ func (p *program) memberPutCommand() *cli.Command {
 	}, (*remote).printProfile,
 		word("display-name", "the name that people see, at most 100 bytes; empty for none", &change.DisplayName),
 		word("avatar-url", "`URL` of a picture, http or https; empty for none", &change.AvatarURL),
-		custom(p.option("attributes", `strings, numbers or booleans by name as JSON, 20 at most: {"country":"DE"}; null removes a name`),
+		custom(p.option("attributes", `strings, numbers or booleans by name as JSON, 20 at most: {"country":"DE"}; null for a name takes it away`),
 			&change.Attributes, func(v string) (json.RawMessage, error) {
 				if !json.Valid([]byte(v)) {
 					return nil, errors.New(`want a JSON object, as in {"country":"DE"}`)
@@ -120,6 +121,22 @@ func (p *program) memberUnfriendCommand() *cli.Command {
 	return r.command("member unfriend", "remove a friend of a member", "MEMBER FRIEND", func(ctx context.Context, args []string) error {
 		return r.carryOut(func(c *client.Client) error { return c.RemoveFriend(ctx, args[0], args[1]) }, "removed", args[1],
 			terminal.Printable(args[1])+" is not on the list of "+terminal.Printable(args[0]))
+	})
+}
+
+func (p *program) memberDataCommand() *cli.Command {
+	r := p.remote()
+	return r.command("member data", "print all that is stored of a member, as JSON", "MEMBER", func(ctx context.Context, args []string) error {
+		c, err := r.connect()
+		if err != nil {
+			return err
+		}
+		body, err := c.MemberDataJSON(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(r.out, body)
+		return errors.Join(err, body.Close())
 	})
 }
 
@@ -192,14 +209,14 @@ func (p *program) restoreCommand() *cli.Command {
 func (o *hideOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		allFlag(&o.all),
-		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; required to hide", Destination: &o.reason},
+		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; needed to hide", Destination: &o.reason},
 		actorFlag(&o.Actor),
 		reopenFlag(&o.Reopen),
 	}
 }
 
 func reopenFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "reopen", Usage: "change closed periods too, which is recorded", Destination: at}
+	return &cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: at}
 }
 
 func memberFlag(at *string) cli.Flag {

@@ -19,7 +19,7 @@ func (p *program) historyCommand() *cli.Command {
 			return c.History(ctx, args[0], args[1], q)
 		}, (*remote).printHistory,
 		whole(p.option("periods", "periods to look at, 1 to 100"), &q.Limit, 1, leaderboard.MaxPast), windowFlag(&q.Window), p.minSeqFlag(&q.MinSeq),
-		&cli.StringFlag{Name: "cursor", Usage: "continue after an earlier answer: its next_cursor", Destination: &q.Cursor})
+		&cli.StringFlag{Name: "cursor", Usage: "go on where an answer before ended", Destination: &q.Cursor})
 }
 
 func (r *remote) printHistory(past *client.History) error {

@@ -27,7 +27,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"listKeys": "key list", "createKey": "key create --scope read k", "getOwnKey": "key show", "getKey": "key show k", "changeKey": "key update k --name x",
 		"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",
 		"searchMembers": "member search a --by name", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x",
-		"forgetMember": "member forget m --yes", "listFriends": "member friends m", "putFriends": "member befriend m --replace", "addFriends": "member befriend m n", "removeFriend": "member unfriend m n",
+		"forgetMember": "member forget m --yes", "getMemberData": "member data m", "listFriends": "member friends m", "putFriends": "member befriend m --replace", "addFriends": "member befriend m n", "removeFriend": "member unfriend m n",
 		"getLivez": "health", "getReadyz": "health --ready",
 	}
 	without = map[string]string{

@@ -82,7 +82,7 @@ func (p *program) healthCommand() *cli.Command {
 			return r.health(ctx, ask)
 		},
 		append(r.flags(), p.listenFlag(&cfg), p.certFlag(&cfg),
-			&cli.BoolFlag{Name: "ready", Usage: "ask whether the server is ready for requests; one that is not needs no restart", Destination: &ready})...)
+			&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to restart it", Destination: &ready})...)
 }
 
 // health asks a server how it is: the check of a container.

@@ -55,31 +55,31 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		p.listenFlag(cfg),
 		address(p.setting("ops-listen", "`host:port` for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"), &cfg.OpsListen),
-		toggle(p.setting("public-metrics", "show /metrics on --listen too, without a key; dev does"), &cfg.PublicMetrics),
+		toggle(p.setting("public-metrics", "show /metrics on --listen too, to everybody who can reach it; dev does"), &cfg.PublicMetrics),
 		p.certFlag(cfg),
 		text(p.setting("tls-key", "`file` of the key of --tls-cert, PEM"), &cfg.TLSKey),
-		whole(p.setting("max-connections", "client connections at once at most; more get 503"), &cfg.MaxConnections, 16, 1_000_000),
-		whole(p.setting("max-streams", "open streams at once at most; more get 503"), &cfg.MaxStreams, 1, 1_000_000),
-		whole(p.setting("max-connections-per-address", "connections at once at most from one IPv4 address or one /64 of IPv6, other than "+
-			"this machine's and --trusted-proxies, which must be given; 0: any number"), &cfg.MaxConnectionsPerAddress, 0, 1_000_000),
+		whole(p.setting("max-connections", "connections of clients at once at most; beyond it: 503"), &cfg.MaxConnections, 16, 1_000_000),
+		whole(p.setting("max-streams", "streams of clients that are open at once at most; beyond it: 503"), &cfg.MaxStreams, 1, 1_000_000),
+		whole(p.setting("max-connections-per-address", "of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of "+
+			"--trusted-proxies, which has to be given; 0: any number"), &cfg.MaxConnectionsPerAddress, 0, 1_000_000),
 		custom(p.setting("trusted-proxies", "addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their "+
 			"connections are those of many clients"), &cfg.TrustedProxies, parseProxies),
 		p.keysFlag(cfg),
 		custom(p.setting("cors-origins", "origins whose pages may use the API from a browser, as in https://game.example,http://localhost:3000, or * for all; "+
 			"empty: none"), &cfg.CORSOrigins, parseOrigins),
 		duration(p.setting("shutdown-timeout", "how long requests under way may take to end at shutdown"), &cfg.ShutdownTimeout, 0),
-		duration(p.setting("drain-delay", "how long /readyz answers 503 at shutdown before the listener closes, for load balancers to notice"), &cfg.DrainDelay, 0),
+		duration(p.setting("drain-delay", "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"), &cfg.DrainDelay, 0),
 	}
 }
 
 func (p *program) quotaFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
-		rate(p.setting("key-requests", "requests a second of a key without a quota of its own, on all servers together; 0: any number"), &cfg.KeyQuota.Requests),
-		rate(p.setting("key-rows", "entries, friends and profiles a second that such a key may write; 0: any number"), &cfg.KeyQuota.Rows),
-		rate(p.setting("key-heavy", "units of heavy work a second of such a key; 0: any number"), &cfg.KeyQuota.Heavy),
-		rate(p.setting("address-requests", "requests a second without a key from one IPv4 address or one /64 of IPv6, other than this machine's; "+
-			"needs --trusted-proxies; 0: any number"), &cfg.AddressQuota.Requests),
-		rate(p.setting("address-heavy", "units of heavy work a second of such an address; 0: any number"), &cfg.AddressQuota.Heavy),
+		rate(p.setting("key-requests", "requests a second that a key may make which has no quota of its own, on all servers together; 0: any number"), &cfg.KeyQuota.Requests),
+		rate(p.setting("key-rows", "entries, friends and profiles a second that it may write; 0: any number"), &cfg.KeyQuota.Rows),
+		rate(p.setting("key-heavy", "units of heavy work a second that it may ask for; 0: any number"), &cfg.KeyQuota.Heavy),
+		rate(p.setting("address-requests", "requests a second without a key from one IPv4 address or one /64 of IPv6, other than this machine's, "+
+			"once --trusted-proxies is given; 0: any number"), &cfg.AddressQuota.Requests),
+		rate(p.setting("address-heavy", "units of heavy work a second that they may ask for; 0: any number"), &cfg.AddressQuota.Heavy),
 		whole(p.setting("servers", "servers that share the quotas: without Redis each lets through its part"), &cfg.Servers, 1, 10_000),
 	}
 }
@@ -162,7 +162,7 @@ func (p *program) keysFlag(cfg *app.Config) cli.Flag {
 }
 
 func (p *program) migrateFlag(cfg *app.Config) cli.Flag {
-	return toggle(p.setting("migrate", "migrate the schema at the start; wait for MySQL if it is away"), &cfg.Migrate)
+	return toggle(p.setting("migrate", "bring the schema up to date at the start, waiting for MySQL if it is away"), &cfg.Migrate)
 }
 
 // faultFlag returns a testing aid, which no help shows.
@@ -176,7 +176,7 @@ func (p *program) faultFlag(cfg *app.Config) cli.Flag {
 func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		whole(p.setting("batch-rows", "entries that one transaction commits at most"), &cfg.BatchRows, 1, 10_000),
-		duration(p.setting("write-wait", "how long a write may wait to be sent to MySQL; one that would wait longer gets 503"), &cfg.WriteWait, time.Millisecond),
+		duration(p.setting("write-wait", "how long a write may wait until it is sent; what would take longer: 503"), &cfg.WriteWait, time.Millisecond),
 		duration(p.setting("change-ttl", "how long the change log is kept; a copy that lags further is rebuilt"), &cfg.ChangeTTL, time.Minute),
 		duration(p.setting("key-ttl", "how long an Idempotency-Key is remembered"), &cfg.KeyTTL, time.Minute),
 		duration(p.setting("audit-ttl", "how long records of changes are kept: see leaderboard audit"), &cfg.AuditTTL, time.Minute),
@@ -185,18 +185,18 @@ func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 
 func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
-		duration(p.setting("max-age", "greatest age of an answer that is not marked stale"), &cfg.MaxAge, 20*time.Millisecond),
-		custom(p.setting("resident-memory", "memory for whole periods in the process, in `bytes` as in 256MiB; 0: no memory; empty: a quarter of "+
+		duration(p.setting("max-age", "how old an answer may be that does not say that it is stale"), &cfg.MaxAge, 20*time.Millisecond),
+		custom(p.setting("resident-memory", "memory for periods that are kept whole in the process, in `bytes` as in 256MiB; 0: none is kept; empty: a quarter of "+
 			"GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"), &cfg.ResidentMemory, parseMemory),
-		duration(p.setting("stale-limit", "greatest age of an answer that is marked stale, while MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
-		whole(p.setting("fallback-concurrent", "batches of reads sent to MySQL at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),
-		duration(p.setting("read-wait", "how long a read may wait to be sent to MySQL; one that would wait longer gets 503"), &cfg.ReadWait, time.Millisecond),
+		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
+		whole(p.setting("fallback-concurrent", "batches of reads that MySQL answers at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),
+		duration(p.setting("read-wait", "how long a read may wait to be sent to MySQL; what would take longer: 503"), &cfg.ReadWait, time.Millisecond),
 	}
 }
 
 func (p *program) loggingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
-		choice(p.setting("log", "format of the log on standard error: text or json"), &cfg.LogFormat, "text", "json"),
+		choice(p.setting("log", "form of the log on standard error: text or json"), &cfg.LogFormat, "text", "json"),
 		choice(p.setting("log-level", "debug (with a line per request), info, warn or error"), &cfg.LogLevel, "debug", "info", "warn", "error"),
 	}
 }

@@ -195,6 +195,58 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	return out, nil
 }
 
+// MemberData does what store.Store.MemberData does; it has neither recorded submissions nor an audit.
+func (m *Model) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	records, err := m.memberData(ctx, member)
+	for i := range records {
+		if err == nil {
+			err = tell(records[i])
+		}
+	}
+	return err
+}
+
+func (m *Model) memberData(ctx context.Context, member string) (out []leaderboard.MemberRecord, err error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	if broken := leaderboard.CheckMember(member); broken != nil {
+		return nil, broken
+	}
+	if p, ok := m.profiles[member]; ok {
+		out = append(out, leaderboard.MemberRecord{Profile: &p})
+	}
+	for _, friend := range slices.Sorted(maps.Keys(m.friends[member])) {
+		out = append(out, leaderboard.MemberRecord{Friend: friend})
+	}
+	for _, fan := range slices.Sorted(maps.Keys(m.friends)) {
+		if m.friends[fan][member] {
+			out = append(out, leaderboard.MemberRecord{FriendOf: fan})
+		}
+	}
+	for i := range m.hidden {
+		if m.hidden[i].Member == member {
+			out = append(out, leaderboard.MemberRecord{Hidden: &m.hidden[i]})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.periods)) {
+		p := m.periods[id]
+		for _, b := range m.boards {
+			if b.ID != p.BoardID {
+				continue
+			}
+			if e, ok := p.entries[member]; ok {
+				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board)}})
+			}
+			if e, ok := p.hiddenEntries[member]; ok {
+				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Hidden: true}})
+			}
+		}
+	}
+	return out, nil
+}
+
 // SearchMembers does what store.Store.SearchMembers does.
 func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	defer m.leave()

@@ -191,6 +191,8 @@ async function memberOperations(lb: Leaderboard, b: string): Promise<void> {
   assert.ok((await lb.listHidden({ member: "ts-bob" })).hidden.length > 0);
   await lb.restoreMemberEverywhere("ts-bob");
   await lb.removeMember(b, "ts-bob");
+  const data = await lb.getMemberData("ts-ada");
+  assert.deepEqual([data.friends, data.profile?.member, data.entries[0]?.board], [["ts-bob"], "ts-ada", b]);
   await lb.forgetMember("ts-ada");
 }
 

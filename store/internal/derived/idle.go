@@ -128,11 +128,9 @@ type inputs struct {
 	clock   leaderboard.Micros // of the database, when it was asked first
 	boards  map[int64]progress // by id
 	names   map[string]edition
-	periods map[int64]int64 // last_seq by id, or noPeriod
+	periods map[int64]int64 // last_seq by id
 	places  map[place]bool  // that are asked for; true: there is a period
 }
-
-const noPeriod = -1
 
 // same reports whether all of it is as it was.
 func (n *inputs) same(was *idle) bool {
@@ -145,7 +143,7 @@ func (n *inputs) same(was *idle) bool {
 		}
 	}
 	for _, p := range was.periods {
-		if n.periods[p.id] != p.lastSeq {
+		if seq, ok := n.periods[p.id]; !ok || seq != p.lastSeq {
 			return false
 		}
 	}
@@ -155,6 +153,7 @@ func (n *inputs) same(was *idle) bool {
 // inputsOf asks for everything that these boards, nil ones aside, had read.
 func (o *overview) inputsOf(ctx context.Context, idles []*idle) (*inputs, error) {
 	n := &inputs{names: map[string]edition{}, boards: map[int64]progress{}, periods: map[int64]int64{}, places: map[place]bool{}}
+	var ids []int64
 	for _, was := range idles {
 		if was == nil {
 			continue
@@ -164,19 +163,23 @@ func (o *overview) inputsOf(ctx context.Context, idles []*idle) (*inputs, error)
 			n.names[b.name] = edition{}
 		}
 		for _, p := range was.periods {
-			n.periods[p.id] = noPeriod
+			if _, again := n.periods[p.id]; !again {
+				n.periods[p.id] = 0
+				ids = append(ids, p.id)
+			}
 		}
 		for _, at := range was.missing {
 			n.places[at] = false
 		}
 	}
+	clear(n.periods)
 	if err := o.readProgress(ctx, n); err != nil {
 		return nil, err // without the other questions: a database that is away would be waited for four times
 	}
 	if err := o.readEditions(ctx, n); err != nil {
 		return nil, err
 	}
-	if err := o.readSeqs(ctx, n); err != nil {
+	if err := o.readSeqs(ctx, n, ids); err != nil {
 		return nil, err
 	}
 	return n, o.readPlaces(ctx, n)
@@ -189,17 +192,22 @@ func progressQuery(now string, ids []int64) string {
 }
 
 func (o *overview) readProgress(ctx context.Context, n *inputs) error {
-	query := func(ids []int64) string { return progressQuery(o.asks.Now(), ids) }
-	return about(ctx, o, n.boards, askedBoards, query, func(rows *sql.Rows) error {
-		var (
-			id  int64
-			at  progress
-			now time.Time
-		)
-		err := rows.Scan(&id, &at.version, &at.step, &now)
-		n.boards[id], n.clock = at, cmp.Or(n.clock, leaderboard.MicrosOf(now))
-		return err
-	})
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(n.boards)), askedBoards) {
+		err := o.scan(ctx, progressQuery(o.asks.Now(), ids), func(rows *sql.Rows) error {
+			var (
+				id  int64
+				at  progress
+				now time.Time
+			)
+			err := rows.Scan(&id, &at.version, &at.step, &now)
+			n.boards[id], n.clock = at, cmp.Or(n.clock, leaderboard.MicrosOf(now))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func editionsQuery(names []string) string {
@@ -207,45 +215,53 @@ func editionsQuery(names []string) string {
 }
 
 func (o *overview) readEditions(ctx context.Context, n *inputs) error {
-	return about(ctx, o, n.names, askedNames, editionsQuery, func(rows *sql.Rows) error {
-		var name string
-		var e edition
-		err := rows.Scan(&name, &e.id, &e.version)
-		n.names[name] = e
-		return err
-	})
+	for names := range slices.Chunk(slices.Collect(maps.Keys(n.names)), askedNames) {
+		err := o.scan(ctx, editionsQuery(names), func(rows *sql.Rows) error {
+			var name string
+			var e edition
+			err := rows.Scan(&name, &e.id, &e.version)
+			n.names[name] = e
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func seqsQuery(ids []int64) string {
 	return (&db.Text{}).Str("SELECT id, last_seq FROM periods WHERE state <> 'deleting' AND id IN (").Ints(ids).Str(")").String()
 }
 
-func (o *overview) readSeqs(ctx context.Context, n *inputs) error {
-	return about(ctx, o, n.periods, askedPeriods, seqsQuery, func(rows *sql.Rows) error {
-		var id, seq int64
-		err := rows.Scan(&id, &seq)
-		n.periods[id] = seq
-		return err
-	})
+func (o *overview) readSeqs(ctx context.Context, n *inputs, ids []int64) error {
+	for chunk := range slices.Chunk(ids, askedPeriods) {
+		err := o.scan(ctx, seqsQuery(chunk), func(rows *sql.Rows) error {
+			var id, seq int64
+			err := rows.Scan(&id, &seq)
+			n.periods[id] = seq
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o *overview) readPlaces(ctx context.Context, n *inputs) error {
-	return about(ctx, o, n.places, askedPlaces, placesQuery, func(rows *sql.Rows) error {
-		var (
-			id, board, seq, entries int64
-			window                  string
-			starts                  time.Time
-		)
-		err := rows.Scan(&id, &board, &window, &starts, &seq, &entries)
-		n.places[place{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = true
-		return err
-	})
-}
-
-// about asks about all keys of a map, each statement about so many at most.
-func about[K comparable, V any](ctx context.Context, o *overview, keys map[K]V, most int, query func([]K) string, row func(*sql.Rows) error) error {
-	for chunk := range slices.Chunk(slices.Collect(maps.Keys(keys)), most) {
-		if err := o.scan(ctx, query(chunk), row); err != nil {
+	for chunk := range slices.Chunk(slices.Collect(maps.Keys(n.places)), askedPlaces) {
+		err := o.scan(ctx, placesQuery(chunk), func(rows *sql.Rows) error {
+			var (
+				id, board, seq, entries int64
+				window                  string
+				starts                  time.Time
+			)
+			err := rows.Scan(&id, &board, &window, &starts, &seq, &entries)
+			n.places[place{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = true
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}

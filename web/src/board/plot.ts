@@ -1,4 +1,5 @@
-import { about, number } from "../shared/format";
+import type { Schemas } from "@leaderboard/client";
+import { about, number, scoreText } from "../shared/format";
 
 /** A Tick is a place on an axis, from 0 to 1, and what stands there. */
 export interface Tick {
@@ -42,15 +43,15 @@ export function place(h: Histogram, score: bigint): number {
 }
 
 /** scores returns round scores for the axis of a histogram; when they differ in their last digits only, the first and how much there is from there. */
-export function scores(h: Histogram): Tick[] {
+export function scores(h: Histogram, display: Schemas["Display"] | undefined): Tick[] {
   const low = h.buckets[0]!.from;
   const high = h.buckets.at(-1)!.to;
   for (const [steps, length] of [[4, 6], [3, 9]] as const) {
     const { values, step } = round(low, high, steps);
-    const texts = values.map((v) => about(v, step));
+    const texts = values.map((v) => (display ? scoreText(v, display) : about(v, step)));
     if (texts.every((t) => t && t.length <= length) && (texts.length > 1 || low === high)) return values.map((v, i) => ({ at: place(h, v), text: texts[i]! }));
   }
-  return [{ at: 0, text: number(low) }, { at: 1, text: `+${number(high - low)}` }];
+  return [{ at: 0, text: scoreText(low, display) }, { at: 1, text: display ? scoreText(high, display) : `+${number(high - low)}` }];
 }
 
 /** round returns the round numbers from low to high, which are so many steps apart at most, and the step between them. */

@@ -1,4 +1,7 @@
+import type { Schemas } from "@leaderboard/client";
+
 const whole = new Intl.NumberFormat();
+const point = new Intl.NumberFormat().formatToParts(1.5).find((p) => p.type === "decimal")?.value ?? ".";
 const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -12,6 +15,31 @@ const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 export const number = (n: number | bigint) => whole.format(n);
 /** compact writes about how much it is, for axes. */
 export const compact = (n: number | bigint) => short.format(n);
+
+type Display = Schemas["Display"];
+
+/** scoreText writes a score as the board shows it to people: a number with decimals and a unit, a duration, a moment. */
+export function scoreText(score: bigint, display: Display | undefined): string {
+  const decimals = display?.decimals ?? 0;
+  const unit = 10n ** BigInt(decimals);
+  const size = score < 0n ? -score : score;
+  const sign = score < 0n ? "-" : "";
+  const fraction = decimals > 0 ? point + String(size % unit).padStart(decimals, "0") : "";
+  const rest = size / unit;
+  switch (display?.kind) {
+    case "duration": {
+      const two = (n: bigint) => String(n).padStart(2, "0");
+      const [hours, minutes, seconds] = [rest / 3600n, (rest / 60n) % 60n, rest % 60n];
+      return sign + (hours > 0n ? `${hours}:${two(minutes)}` : String(minutes)) + `:${two(seconds)}` + fraction;
+    }
+    case "date": {
+      const at = new Date(Number((score * 1000n) / unit));
+      return Number.isNaN(at.getTime()) ? number(score) : moment.format(at);
+    }
+    default:
+      return sign + number(rest) + fraction + (display?.unit ? ` ${display.unit}` : "");
+  }
+}
 
 /** power is how many digits a number has after its first one. */
 const power = (n: bigint) => String(n < 0n ? -n : n).length - 1;

@@ -106,6 +106,7 @@ export interface components {
             keep?: {
                 [key: string]: number;
             };
+            display?: components["schemas"]["Display"];
             /**
              * @description What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}.
              * @example {
@@ -116,6 +117,18 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+        };
+        /** @description How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers. */
+        Display: {
+            /**
+             * @description What a score is: a number when left out, seconds, or seconds since 1970 in UTC.
+             * @enum {string}
+             */
+            kind?: "duration" | "date";
+            /** @description How many of the last digits stand behind the point, 0 when left out. With 3, the score 83456 is the number 83.456, or the duration 1:23.456. */
+            decimals?: number;
+            /** @description Of a number, such as km; at most 16 bytes. */
+            unit?: string;
         };
         Season: {
             name: string;
@@ -172,6 +185,13 @@ export interface components {
             /** @description By window; null takes one away. */
             keep?: {
                 [key: string]: number | null;
+            } | null;
+            /** @description As in BoardRules; null is the default. */
+            display?: {
+                /** @description duration or date. */
+                kind?: string | null;
+                decimals?: number | null;
+                unit?: string | null;
             } | null;
             /** @description By name; null takes one away. */
             labels?: {
@@ -630,6 +650,48 @@ export interface components {
             submissions: components["schemas"]["SubmissionRecord"][];
             /** @description There are more. */
             next_cursor?: string;
+        };
+        MemberData: {
+            member: components["schemas"]["MemberID"];
+            profile: components["schemas"]["MemberProfile"] | null;
+            friends: components["schemas"]["MemberID"][];
+            /** @description Members on whose lists the member is. */
+            friend_of: components["schemas"]["MemberID"][];
+            hidden: components["schemas"]["Hiding"][];
+            /** @description In the order in which the periods were begun. */
+            entries: components["schemas"]["MemberDataEntry"][];
+            submissions: components["schemas"]["MemberDataSubmission"][];
+            audit: components["schemas"]["AuditEntry"][];
+        };
+        MemberDataEntry: {
+            board: components["schemas"]["BoardName"];
+            window: components["schemas"]["Window"];
+            period: string;
+            closed: boolean;
+            /** @description The entry is in no answer of the period. */
+            hidden: boolean;
+            score: components["schemas"]["Int64"];
+            tiebreak: components["schemas"]["Int64"];
+            created_time: components["schemas"]["Time"];
+        };
+        /** @description One submission. previous_score, new_score and seq are those of the board's first window. */
+        MemberDataSubmission: {
+            board: components["schemas"]["BoardName"];
+            time: components["schemas"]["Time"];
+            /** @enum {string} */
+            status: "applied" | "unchanged" | "rejected";
+            score: components["schemas"]["Int64"];
+            /** Format: int64 */
+            tiebreak: bigint | null;
+            /** Format: int64 */
+            previous_score: bigint | null;
+            /** Format: int64 */
+            new_score: bigint | null;
+            seq: components["schemas"]["Seq"];
+            code?: string;
+            detail?: string;
+            actor: string;
+            request_id: string;
         };
         /** @description One submission. previous_score, new_score and seq are those of the board's first window. */
         SubmissionRecord: {
@@ -2607,6 +2669,22 @@ export interface operations {
                 "application/json": components["schemas"]["ProfilePatch"];
             };
         };
+        responses: never;
+    };
+    getMemberData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: never;
     };
     listFriends: {

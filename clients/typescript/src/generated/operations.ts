@@ -94,6 +94,8 @@ export interface Operations {
   patchProfile(member: string, body: Sent<Schemas["ProfilePatch"]>, options?: CallOptions): Promise<Schemas["MemberProfile"]>;
   /** Forget a member everywhere. DELETE /v1/members/{member} */
   forgetMember(member: string, options?: CallOptions): Promise<Schemas["Forgetting"] | undefined>;
+  /** All that is stored of a member. GET /v1/members/{member}/data */
+  getMemberData(member: string, options?: CallOptions): Promise<Schemas["MemberData"]>;
   /** A member's friends. GET /v1/members/{member}/friends */
   listFriends(member: string, options?: Query<"listFriends"> & CallOptions): Pages<Schemas["FriendList"]>;
   /** Set a member's friends. PUT /v1/members/{member}/friends */
@@ -175,6 +177,7 @@ export const table = {
   putProfile: "PUT /v1/members/{member}",
   patchProfile: "PATCH /v1/members/{member}",
   forgetMember: "DELETE /v1/members/{member}",
+  getMemberData: "GET /v1/members/{member}/data",
   listFriends: "GET /v1/members/{member}/friends",
   putFriends: "PUT /v1/members/{member}/friends",
   addFriends: "POST /v1/members/{member}/friends",

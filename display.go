@@ -1,0 +1,124 @@
+package leaderboard
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Display tells how people are shown the scores of a board. It changes nothing else: scores are whole numbers everywhere.
+type Display struct {
+	Kind     DisplayKind `json:"kind,omitempty"`
+	Decimals int         `json:"decimals,omitempty"` // the last digits of a score that stand behind the point, 0 to MaxDecimals
+	Unit     string      `json:"unit,omitempty"`     // of a number, such as "km" or "€"; at most MaxUnit bytes
+}
+
+// DisplayKind tells what the scores of a board are to people.
+type DisplayKind string
+
+// With Decimals 3, the score 83456 is the number 83.456, the duration 1:23.456, or the date 83.456 s after 1970 in UTC.
+const (
+	DisplayKindNumber   DisplayKind = ""
+	DisplayKindDuration DisplayKind = "duration" // seconds
+	DisplayKindDate     DisplayKind = "date"     // seconds since 1970
+)
+
+// Bounds of Display.
+const (
+	MaxDecimals = 9
+	MaxUnit     = 16
+)
+
+func (d *Display) check(fail failFunc) {
+	if d == nil {
+		return
+	}
+	if d.Decimals < 0 || d.Decimals > MaxDecimals {
+		fail("/display/decimals", "want 0 to %d", MaxDecimals)
+	}
+	if len(d.Unit) > MaxUnit || !utf8.ValidString(d.Unit) || strings.ContainsFunc(d.Unit, unprintable) || strings.TrimSpace(d.Unit) != d.Unit {
+		fail("/display/unit", "want at most %d bytes of printable UTF-8 without spaces at its ends", MaxUnit)
+	}
+	if d.Unit != "" && d.Kind != DisplayKindNumber {
+		fail("/display/unit", "only numbers have a unit")
+	}
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// Text returns a score as people read it in English: 1,234.5 km, 1:23:45.678, 2026-11-20 13:00:00 UTC. nil shows a whole number.
+func (d *Display) Text(score int64) string {
+	if d == nil {
+		d = &Display{}
+	}
+	sign, whole, fraction := d.split(score)
+	switch d.Kind {
+	case DisplayKindDuration:
+		return sign + clock(whole) + fraction
+	case DisplayKindDate:
+		return d.date(score)
+	}
+	text := sign + grouped(whole) + fraction
+	if d.Unit != "" {
+		text += " " + d.Unit
+	}
+	return text
+}
+
+// split returns the sign of a score, the digits before the point, and the point with those behind it.
+func (d *Display) split(score int64) (sign, whole, fraction string) {
+	digits := strconv.FormatInt(score, 10)
+	if score < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	if d.Decimals == 0 {
+		return sign, digits, ""
+	}
+	if missing := d.Decimals + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - d.Decimals
+	return sign, digits[:point], "." + digits[point:]
+}
+
+// grouped puts commas between groups of three digits.
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// clock returns seconds as 0:07, 1:23 or 1:02:03; hours have as many digits as they need.
+func clock(seconds string) string {
+	s, _ := strconv.ParseUint(seconds, 10, 64) // 19 digits at most
+	two := func(n uint64) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)}) }
+	if hours := s / 3600; hours > 0 {
+		return strconv.FormatUint(hours, 10) + ":" + two(s/60%60) + ":" + two(s%60)
+	}
+	return strconv.FormatUint(s/60, 10) + ":" + two(s%60)
+}
+
+// date returns a score as a moment; one that no calendar reaches stays a number.
+func (d *Display) date(score int64) string {
+	unit := int64(1)
+	for range d.Decimals {
+		unit *= 10
+	}
+	seconds, rest := score/unit, score%unit
+	if rest < 0 {
+		seconds, rest = seconds-1, rest+unit
+	}
+	at := time.Unix(seconds, 0).UTC()
+	if at.Year() < 0 || at.Year() > 9999 {
+		return (&Display{}).Text(score)
+	}
+	text := at.Format("2006-01-02 15:04:05")
+	if d.Decimals > 0 {
+		digits := strconv.FormatInt(rest, 10)
+		text += "." + strings.Repeat("0", d.Decimals-len(digits)) + digits
+	}
+	return text + " UTC"
+}

@@ -1,0 +1,142 @@
+package httpapi
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// memberEntryJSON is an entry with the period that it is in.
+type memberEntryJSON struct {
+	Board       string             `json:"board"`
+	Window      leaderboard.Window `json:"window"`
+	Period      string             `json:"period"`
+	Closed      bool               `json:"closed"`
+	Hidden      bool               `json:"hidden"`
+	Score       int64              `json:"score"`
+	Tiebreak    int64              `json:"tiebreak"`
+	CreatedTime leaderboard.Micros `json:"created_time"`
+}
+
+// memberSubmissionJSON is the record of a submission with its board.
+type memberSubmissionJSON struct {
+	Board          string `json:"board"`
+	submissionJSON `json:",inline"`
+}
+
+// memberLists are the lists of a member's data, in the order in which Store.MemberData tells of them.
+var memberLists = []string{"friends", "friend_of", "hidden", "entries", "submissions", "audit"}
+
+// data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
+func (h *exportHandlers) data(c *call) error {
+	member := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	if err := h.permits.Acquire(); err != nil {
+		return err
+	}
+	defer h.permits.Release()
+	defer c.setBuffers(exportBuffer)()
+	out := dataWriter{download: download{call: c, stall: h.stall}}
+	out.buf = append(wire.AppendString(append(out.buf, `{"member":`...), member), `,"profile":`...)
+	err := h.store.MemberData(c.ctx, member, out.tell)
+	if err == nil {
+		err = out.finish()
+	}
+	return out.end(err)
+}
+
+// dataWriter sends a member's data.
+type dataWriter struct {
+	download
+	list  int  // how many of memberLists were begun; 0: the profile comes
+	some  bool // the last list that was begun has something in it, or there is a profile
+	parts int  // records in buf
+	buf   []byte
+}
+
+// dataPart is how many bytes are sent at once.
+const dataPart = 64 << 10
+
+// tell takes the next record.
+func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
+	switch {
+	case r.Profile != nil:
+		return w.add("profile", showProfile(r.Profile))
+	case r.Friend != "":
+		return w.add("friends", r.Friend)
+	case r.FriendOf != "":
+		return w.add("friend_of", r.FriendOf)
+	case r.Hidden != nil:
+		return w.add("hidden", showHidden(r.Hidden))
+	case r.Entry != nil:
+		e := r.Entry
+		return w.add("entries", memberEntryJSON{
+			e.Period.Board, e.Period.Window, e.Period.Name, e.Period.Closed, e.Hidden, e.Score, e.Tiebreak, e.CreatedTime,
+		})
+	case r.Submission != nil:
+		return w.add("submissions", memberSubmissionJSON{r.Submission.Board, showSubmission(&r.Submission.SubmissionRecord)})
+	default:
+		return w.add("audit", showAudit(r.Audit))
+	}
+}
+
+// add appends a record to its list, which is opened when it is another one than the last.
+func (w *dataWriter) add(list string, record any) error {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return err
+	}
+	if w.call.strings {
+		text = wire.AppendNumbers(nil, text, true)
+	}
+	if list != "profile" {
+		w.open(slices.Index(memberLists, list) + 1)
+		if w.some {
+			w.buf = append(w.buf, ',')
+		}
+	}
+	w.buf, w.some = append(w.buf, text...), true
+	if w.parts++; len(w.buf) >= dataPart {
+		return w.flush()
+	}
+	return nil
+}
+
+// open ends the list that is open, and opens those up to the n-th.
+func (w *dataWriter) open(n int) {
+	for ; w.list < n; w.list++ {
+		switch {
+		case w.list > 0:
+			w.buf = append(w.buf, ']')
+		case !w.some:
+			w.buf = append(w.buf, "null"...)
+		}
+		w.buf = append(append(append(w.buf, `,"`...), memberLists[w.list]...), `":[`...)
+		w.some = false
+	}
+}
+
+func (w *dataWriter) finish() error {
+	w.open(len(memberLists))
+	w.buf = append(w.buf, "]}\n"...)
+	return w.flush()
+}
+
+func (w *dataWriter) flush() error {
+	if w.call.status == 0 {
+		if err := w.begin(wire.TypeJSON, "member.json"); err != nil {
+			return err
+		}
+	}
+	if err := w.count(w.parts); err != nil {
+		return err
+	}
+	err := w.send(w.buf)
+	w.buf, w.parts = w.buf[:0], 0
+	return err
+}

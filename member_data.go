@@ -1,0 +1,25 @@
+package leaderboard
+
+// MemberRecord is one thing that is stored of a member. One of its fields is set.
+type MemberRecord struct {
+	Profile    *Profile
+	Friend     string // a member on the list of friends
+	FriendOf   string // a member on whose list of friends the member is
+	Hidden     *HiddenMember
+	Entry      *MemberEntry
+	Submission *MemberSubmission
+	Audit      *AuditEntry
+}
+
+// MemberEntry is an entry with the period that it is in.
+type MemberEntry struct {
+	Entry
+	Period PeriodRef
+	Hidden bool // it is in no answer of the period
+}
+
+// MemberSubmission is the record of a submission with the board that it was for.
+type MemberSubmission struct {
+	SubmissionRecord
+	Board string
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
+)
+
+// dataPage is how many rows one statement about a member's data reads.
+const dataPage = 1000
+
+// MemberData tells all that is stored of a member, kind by kind: the profile, friends in both directions, hides, entries in
+// all periods of all boards by the ids of the periods, recorded submissions by board and from the newest on, and the audit from the newest on.
+// What changes meanwhile is told as it was before or after. An error of tell ends it and is returned as it is. Other
+// errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
+func (s *Store) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	if broken := leaderboard.CheckMember(member); broken != nil {
+		return db.Wrap("member data", broken)
+	}
+	for _, part := range []func(context.Context, string, func(leaderboard.MemberRecord) error) error{
+		s.profileData, s.friendData, s.fanData, s.hiddenData, s.entryData, s.submissionData, s.auditData,
+	} {
+		if err := part(ctx, member, tell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) profileData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	p, err := s.Profile(ctx, member)
+	if errors.Is(err, leaderboard.ErrProfileNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return tell(leaderboard.MemberRecord{Profile: &p})
+}
+
+func (s *Store) friendData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	return inPages(func(after string) ([]string, error) { return s.Friends(ctx, member, after, dataPage) }, func(friend *string) (string, error) {
+		return *friend, tell(leaderboard.MemberRecord{Friend: *friend})
+	})
+}
+
+func (s *Store) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	fans := func(after string) ([]string, error) {
+		list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFans), member, after, dataPage)
+		return list, db.Translate(ctx, "member data", err)
+	}
+	return inPages(fans, func(fan *string) (string, error) { return *fan, tell(leaderboard.MemberRecord{FriendOf: *fan}) })
+}
+
+func (s *Store) hiddenData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	hides := func(after leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
+		after.Member, after.Limit = member, dataPage
+		return s.Hidden(ctx, after)
+	}
+	return inPages(hides, func(h *leaderboard.HiddenMember) (leaderboard.HiddenQuery, error) {
+		return leaderboard.HiddenQuery{AfterBoard: h.BoardID, AfterMember: h.Member}, tell(leaderboard.MemberRecord{Hidden: h})
+	})
+}
+
+// entryData looks through the periods of all boards, erasePeriods at once.
+func (s *Store) entryData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	periods := func(after int64) ([]erasePlace, error) {
+		places, err := s.placesAfter(ctx, after)
+		if err != nil || len(places) == 0 {
+			return nil, db.Translate(ctx, "member data", err)
+		}
+		found, err := s.entriesOf(ctx, places, member)
+		for i := range found {
+			if err == nil {
+				err = tell(leaderboard.MemberRecord{Entry: &found[i]})
+			}
+		}
+		return places, err
+	}
+	return inPages(periods, func(p *erasePlace) (int64, error) { return p.ID, nil })
+}
+
+// entriesOf reads the entries of a member in periods, hidden ones too.
+func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member string) ([]leaderboard.MemberEntry, error) {
+	rows, err := s.db.QueryContext(ctx, s.db.Limited(memberEntries(places, member)))
+	if err != nil {
+		return nil, db.Translate(ctx, "member data", err)
+	}
+	defer rows.Close()
+	var out []leaderboard.MemberEntry
+	for rows.Next() {
+		var (
+			id      int64
+			created time.Time
+			p       boards.JoinedPeriod
+			b       boards.Row
+			stored  = leaderboard.Entry{Member: member}
+		)
+		dest := append([]any{&id, &stored.Score, &stored.Tiebreak, &created}, p.Dest()...)
+		if err := rows.Scan(append(dest, b.Dest()...)...); err != nil {
+			return nil, db.Translate(ctx, "member data", err)
+		}
+		board, err := b.Board()
+		if err != nil {
+			return nil, err
+		}
+		period := p.Period(board.ID)
+		e := leaderboard.MemberEntry{Period: period.Ref(&board)}
+		stored.CreatedTime = leaderboard.MicrosOf(created)
+		if e.Entry, err = rank.CodecOf(&board.Rules).Entry(rank.Codec{}.Key(stored)); err != nil {
+			return nil, err
+		}
+		_, e.Hidden = entries.PeriodOf(id)
+		out = append(out, e)
+	}
+	return out, db.Translate(ctx, "member data", rows.Err())
+}
+
+// submittedTo lists the boards with recorded submissions of a member: one step in the index for each board.
+const submittedTo = "SELECT b.id AS board_id, b.name FROM boards b FORCE INDEX (PRIMARY) WHERE b.state = 'open' AND b.id > ?" +
+	" AND EXISTS (SELECT 1 FROM submissions s FORCE INDEX (submissions_member) WHERE s.member = ? AND s.board_id = b.id) ORDER BY b.id LIMIT ?"
+
+func (s *Store) submissionData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	boardsOf := func(after int64) ([]boardVersion, error) {
+		var list []boardVersion
+		err := s.db.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), dataPage)
+		return list, db.Translate(ctx, "member data", err)
+	}
+	return inPages(boardsOf, func(b *boardVersion) (int64, error) {
+		records := func(after leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
+			after.BoardID, after.Member, after.Limit = b.ID, member, dataPage
+			return s.Submissions(ctx, after)
+		}
+		return b.ID, inPages(records, func(r *leaderboard.SubmissionRecord) (leaderboard.SubmissionsQuery, error) {
+			next := leaderboard.SubmissionsQuery{Before: r.At, BeforeID: r.ID}
+			return next, tell(leaderboard.MemberRecord{Submission: &leaderboard.MemberSubmission{SubmissionRecord: *r, Board: string(b.Name)}})
+		})
+	})
+}
+
+func (s *Store) auditData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	records := func(after leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error) {
+		after.Member, after.Limit = member, dataPage
+		found, _, err := s.Audit(ctx, after)
+		return found, err
+	}
+	return inPages(records, func(e *leaderboard.AuditEntry) (leaderboard.AuditQuery, error) {
+		return leaderboard.AuditQuery{BeforeTime: e.Time, BeforeID: e.ID}, tell(leaderboard.MemberRecord{Audit: e})
+	})
+}
+
+// inPages calls each with all of a list that is read in pages of dataPage. What each returns is the place of what it got,
+// after which the next page begins.
+func inPages[P, V any](page func(after P) ([]V, error), each func(*V) (place P, err error)) error {
+	var after P
+	for {
+		list, err := page(after)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			if after, err = each(&list[i]); err != nil {
+				return err
+			}
+		}
+		if len(list) < dataPage {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// TestMemberData: what is told of a member is all that there is: a row for a row in each table that knows the id, entries in
+// closed periods and hidden ones among them, over more than a page; the scores are those of the board's order.
+func TestMemberData(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		s := open(t, dsn, func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		})
+		fillForErasure(t, s, &offset)
+		db := connect(t, dsn)
+		makeBoard(t, s, "golf", leaderboard.Rules{Order: leaderboard.OrderAsc})
+		if _, err := s.Submit(t.Context(), one("golf", "", forgotten, -7)); err != nil {
+			t.Fatal(err)
+		}
+		told, golf := map[string]int{}, ""
+		err := s.MemberData(t.Context(), forgotten, func(r leaderboard.MemberRecord) error {
+			switch {
+			case r.Profile != nil:
+				told["profiles"]++
+			case r.Friend != "":
+				told["friends"]++
+			case r.FriendOf != "":
+				told["fans"]++
+			case r.Hidden != nil:
+				told["hidden_members"]++
+			case r.Entry != nil:
+				told[fmt.Sprint("entries, hidden ", r.Entry.Hidden)]++
+				if r.Entry.Period.Board == "golf" {
+					golf = fmt.Sprintf("%d %v %s %s", r.Entry.Score, r.Entry.Hidden, r.Entry.Period.Name, r.Entry.Member)
+				}
+			case r.Submission != nil:
+				told["submissions"]++
+			case r.Audit != nil:
+				told["audit"]++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := " WHERE member = '" + forgotten + "'"
+		want := map[string]int{
+			"profiles": count(t, db, "profiles"+of), "friends": count(t, db, "friends"+of), "fans": count(t, db, "friends WHERE friend = '"+forgotten+"'"),
+			"hidden_members": count(t, db, "hidden_members"+of), "submissions": count(t, db, "submissions"+of), "audit": count(t, db, "audit"+of),
+			"entries, hidden false": count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": count(t, db, "entries"+of+" AND period_id < 0"),
+		}
+		for kind, n := range want {
+			if told[kind] != n || n == 0 {
+				t.Errorf("%s: told %d of %d", kind, told[kind], n)
+			}
+		}
+		if len(told) != len(want) || golf != "-7 false all_time gone-with-the-wind" {
+			t.Errorf("told %v, on the board in ascending order %q", told, golf)
+		}
+		// A table that knows the member and is in none of the kinds is one that was forgotten here.
+		known := []string{"changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json"}
+		for kind := range want {
+			table, _, _ := strings.Cut(kind, ",")
+			known = append(known, table+".member")
+		}
+		for _, place := range placesOf(t, db, forgotten) {
+			if !slices.Contains(known, place) {
+				t.Errorf("%s has the member, and nothing is told of it", place)
+			}
+		}
+		stop := errors.New("stop")
+		n := 0
+		err = s.MemberData(t.Context(), forgotten, func(leaderboard.MemberRecord) error { n++; return stop })
+		if !errors.Is(err, stop) || n != 1 {
+			t.Errorf("stopped at once: %v after %d", err, n)
+		}
+		err = s.MemberData(t.Context(), "unknown", func(leaderboard.MemberRecord) error { n++; return nil })
+		if err != nil || n != 1 {
+			t.Errorf("of a member that nobody knows: %v, %d records", err, n-1)
+		}
+	})
+}
