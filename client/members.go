@@ -100,14 +100,14 @@ func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, erro
 
 // MemberData is all that is stored of a member.
 type MemberData struct {
-	Member      string             `json:"member"`
-	Profile     *Profile           `json:"profile"`
-	Friends     []string           `json:"friends"`
-	FriendOf    []string           `json:"friend_of"` // members on whose lists the member is
-	Hidden      []HiddenMember     `json:"hidden"`
+	Member      string                 `json:"member"`
+	Profile     *Profile               `json:"profile"`
+	Friends     []string               `json:"friends"`
+	FriendOf    []string               `json:"friend_of"` // members on whose lists the member is
+	Hidden      []HiddenMember         `json:"hidden"`
 	Entries     []MemberDataEntry      `json:"entries"`
 	Submissions []MemberDataSubmission `json:"submissions"`
-	Audit       []AuditEntry       `json:"audit"`
+	Audit       []AuditEntry           `json:"audit"`
 }
 
 // MemberDataEntry is an entry with the period that it is in.

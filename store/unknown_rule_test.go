@@ -56,9 +56,12 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 		t.Fatal(err) // one is to be begun
 	}
 	for what, write := range map[string]func() error{
-		"submit":         func() error { _, err := s.Submit(ctx, one(name, "", "ada", 2)); return err },
-		"submit, keyed":  func() error { _, err := s.Submit(ctx, one(name, "key", "ada", 3)); return err },
-		"several boards": func() error { _, err := s.SubmitMultiBoard(ctx, multiBoard("both-"+name, "ada", 4, other, name)); return err },
+		"submit":        func() error { _, err := s.Submit(ctx, one(name, "", "ada", 2)); return err },
+		"submit, keyed": func() error { _, err := s.Submit(ctx, one(name, "key", "ada", 3)); return err },
+		"several boards": func() error {
+			_, err := s.SubmitMultiBoard(ctx, multiBoard("both-"+name, "ada", 4, other, name))
+			return err
+		},
 		"remove": func() error {
 			_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: name, Member: "ada"})
 			return err
