@@ -51,7 +51,7 @@ func newHandlers(cfg *Config) *handlers {
 	}
 	h.friends = friendHandlers{&h.reader, cfg.Store}
 	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, &h.streams, time.Now()}
-	h.streams.reader, h.streams.feeds.rankings = &h.reader, cfg.Rankings
+	h.streams.reader, h.streams.broadcasts.rankings = &h.reader, cfg.Rankings
 	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
 	return h
 }

@@ -35,7 +35,7 @@ const (
 // streamHandlers serve streams: server-sent events, each a whole answer.
 type streamHandlers struct {
 	reader *reader
-	feeds  feeds
+	broadcasts  broadcasts
 	most   int           // streams at once
 	ended  chan struct{} // closed when no stream may go on
 	end    func()        // closes it; may be called again
@@ -63,7 +63,7 @@ func (h *streamHandlers) serve(c *call) error {
 		return err
 	}
 	defer h.leave(caller)
-	f, leave := h.feeds.join(key)
+	f, leave := h.broadcasts.join(key)
 	if f == nil {
 		return leaderboard.ErrUnavailable // the server is about to end
 	}
@@ -138,8 +138,8 @@ func (h *streamHandlers) leave(caller string) {
 }
 
 // key reads what a stream is asked for.
-func (h *streamHandlers) key(c *call) (feedKey, error) {
-	key := feedKey{
+func (h *streamHandlers) key(c *call) (broadcastKey, error) {
+	key := broadcastKey{
 		board: c.pathValue("board"), window: c.window(), mode: c.mode(), member: c.optionalMember(),
 		limit: int(c.integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)), strings: c.strings,
 	}
@@ -163,7 +163,7 @@ func (h *streamHandlers) key(c *call) (feedKey, error) {
 }
 
 // send writes events until the client goes, the board is gone or not the client's to read any more, or the server ends.
-func (h *streamHandlers) send(c *call, f *feed, e *event) {
+func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
 	out := stream{c: c, ctl: http.NewResponseController(c.w)}
 	if !out.begin() {
 		return
@@ -245,7 +245,7 @@ func (h *streamHandlers) stats() StreamStats {
 }
 
 // mayStay returns why a client may not read the board any more. An answer that cannot be had now is no reason.
-func (h *streamHandlers) mayStay(c *call, key *feedKey) error {
+func (h *streamHandlers) mayStay(c *call, key *broadcastKey) error {
 	if err := c.mayGoOn(time.Now()); err != nil {
 		return err
 	}
@@ -290,13 +290,13 @@ func (s *stream) gone(err error) {
 }
 
 // ask gets the answer of a route that a stream gives. known is what was sent last; nil: there is nothing new.
-func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, least int64) (*event, error) {
+func (h *streamHandlers) ask(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
 	r := (&http.Request{Method: http.MethodGet, Header: http.Header{}}).WithContext(ctx)
 	if known.tag != "" && !known.stale { // that a state is not stale any more is news too
 		r.Header["If-None-Match"] = []string{known.tag}
 	}
 	out := recorded{header: http.Header{}}
-	all := leaderboard.Key{Scope: leaderboard.ScopeRead} // every client of the feed may read its board; none is an admin here
+	all := leaderboard.Key{Scope: leaderboard.ScopeRead} // every client of the broadcast may read its board; none is an admin here
 	c := call{shared: h.shared, route: h.top, w: &out, r: r, ctx: ctx, key: &all, scope: all.Scope, strings: key.strings}
 	if key.member != "" {
 		c.route = h.around
@@ -322,8 +322,8 @@ func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, lea
 	return e, nil
 }
 
-// params are the parameters of the route that a feed asks.
-func (k *feedKey) params(least int64) []wire.Param {
+// params are the parameters of the route that a broadcast asks.
+func (k *broadcastKey) params(least int64) []wire.Param {
 	params := []wire.Param{{Name: "window", Value: k.window}, {Name: "mode", Value: string(k.mode)}}
 	params = slices.DeleteFunc(params, func(p wire.Param) bool { return p.Value == "" })
 	if k.member == "" {
@@ -366,10 +366,10 @@ func (r *recorded) tag() string {
 
 // start makes streams ready for clients. table is that of the routes.
 func (h *streamHandlers) start(s *shared, table []route) {
-	h.shared, h.ended, h.feeds.ask = s, make(chan struct{}), h.ask
+	h.shared, h.ended, h.broadcasts.ask = s, make(chan struct{}), h.ask
 	h.end = sync.OnceFunc(func() {
 		close(h.ended)
-		h.feeds.end()
+		h.broadcasts.end()
 	})
 	for i := range table {
 		switch table[i].path {

@@ -202,7 +202,7 @@ func TestStreamAround(t *testing.T) {
 	}
 }
 
-// TestStreamsShare: clients that ask for the same get the same bytes, made once; who leaves takes the feed along.
+// TestStreamsShare: clients that ask for the same get the same bytes, made once; who leaves takes the broadcast along.
 func TestStreamsShare(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -210,17 +210,17 @@ func TestStreamsShare(t *testing.T) {
 	a, b := e.open(noKey, "/v1/boards/b/stream?limit=5"), e.open(readKey, "/v1/boards/b/stream?limit=5")
 	page(t, a, 1)
 	page(t, b, 1)
-	feeds := &e.api.handlers.streams.feeds
+	broadcasts := &e.api.handlers.streams.broadcasts
 	count := func() (feedCount, clients int) {
-		feeds.mu.Lock()
-		defer feeds.mu.Unlock()
-		for _, f := range feeds.byKey {
+		broadcasts.mu.Lock()
+		defer broadcasts.mu.Unlock()
+		for _, f := range broadcasts.byKey {
 			clients += int(f.clients.Load())
 		}
-		return len(feeds.byKey), clients
+		return len(broadcasts.byKey), clients
 	}
 	if n, clients := count(); n != 1 || clients != 2 {
-		t.Errorf("%d feeds of %d clients, want 1 of 2", n, clients)
+		t.Errorf("%d broadcasts of %d clients, want 1 of 2", n, clients)
 	}
 	e.api.EndStreams()
 	for _, next := range []func() (sent, bool){a, b} {
@@ -241,7 +241,7 @@ func TestStreamsShare(t *testing.T) {
 		if n, clients := count(); n == 0 && clients == 0 {
 			return
 		} else if time.Now().After(deadline) {
-			t.Fatalf("%d feeds of %d clients are left", n, clients)
+			t.Fatalf("%d broadcasts of %d clients are left", n, clients)
 		}
 	}
 }
@@ -542,16 +542,16 @@ func TestStreamOfAStaleBoard(t *testing.T) {
 func TestTurns(t *testing.T) {
 	for _, c := range []struct {
 		clients int64
-		key     feedKey
+		key     broadcastKey
 		want    time.Duration
 	}{
-		{1, feedKey{}, 0},
-		{64, feedKey{}, 0},
-		{1000, feedKey{}, 75 * time.Millisecond},
-		{4096, feedKey{}, 150 * time.Millisecond},
-		{4096, feedKey{member: "m"}, 4096 * 75 * time.Microsecond},
+		{1, broadcastKey{}, 0},
+		{64, broadcastKey{}, 0},
+		{1000, broadcastKey{}, 75 * time.Millisecond},
+		{4096, broadcastKey{}, 150 * time.Millisecond},
+		{4096, broadcastKey{member: "m"}, 4096 * 75 * time.Microsecond},
 	} {
-		f := &feed{key: c.key}
+		f := &broadcast{key: c.key}
 		f.clients.Store(c.clients)
 		if got := f.turns(); got != c.want {
 			t.Errorf("%d clients: %s, want %s", c.clients, got, c.want)

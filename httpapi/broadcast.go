@@ -11,20 +11,20 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// feeds make the events of streams, once for all clients that ask for the same. A feed asks the route whose answers it
-// gives, as a client would: at once, and whenever the watch shows a change. The zero value works once ask is set. All methods
+// broadcasts make the events of streams, once for all clients that ask for the same. A broadcast asks the route whose answers it
+// gives, as a client would: at once, and whenever the feed shows one. The zero value works once ask is set. All methods
 // may be called concurrently.
-type feeds struct {
-	ask      func(ctx context.Context, key feedKey, known *event, least int64) (*event, error)
+type broadcasts struct {
+	ask      func(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error)
 	rankings Rankings // says when a period has changed
 
 	mu    sync.Mutex
-	byKey map[feedKey]*feed
+	byKey map[broadcastKey]*broadcast
 	ended bool
 }
 
-// feedKey is what the clients of a feed have in common: the path of a route and its parameters in one form.
-type feedKey struct {
+// broadcastKey is what the clients of a broadcast have in common: the path of a route and its parameters in one form.
+type broadcastKey struct {
 	board, window string
 	mode          leaderboard.Mode
 	member        string // "": the top, limit entries of it; otherwise who is around, before and after
@@ -33,20 +33,20 @@ type feedKey struct {
 	strings       bool // wide numbers are strings
 }
 
-// interval is the least time between two events of a feed.
-func (k *feedKey) interval() time.Duration {
+// interval is the least time between two events of a broadcast.
+func (k *broadcastKey) interval() time.Duration {
 	if k.member != "" {
 		return time.Second
 	}
 	return 200 * time.Millisecond
 }
 
-// event is what a feed says at one time. Once clients have it, only next changes.
+// event is what a broadcast says at one time. Once clients have it, only next changes.
 type event struct {
 	text []byte // as it is sent; nil before the first, and with an error
 	err  error  // why there is none, nor will be
 
-	n int64 // how many the feed had before
+	n int64 // how many the broadcast had before
 
 	tag      string // of the answer
 	stale    bool
@@ -56,13 +56,13 @@ type event struct {
 	next chan struct{} // closed when there is another
 }
 
-// said is false for what a feed begins with.
+// said is false for what a broadcast begins with.
 func (e *event) said() bool { return e.text != nil || e.err != nil }
 
-// feed is shared by the clients that ask for the same.
-type feed struct {
-	key     feedKey
-	clients atomic.Int64 // changed with feeds.mu held
+// broadcast is shared by the clients that ask for the same.
+type broadcast struct {
+	key     broadcastKey
+	clients atomic.Int64 // changed with broadcasts.mu held
 	stop    context.CancelFunc
 
 	mu  sync.Mutex
@@ -70,7 +70,7 @@ type feed struct {
 }
 
 // latest returns the event of now.
-func (f *feed) latest() *event {
+func (f *broadcast) latest() *event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
@@ -85,7 +85,7 @@ const (
 
 // turns is over how long the clients take an event, each at a moment of its own: all of them at once would have the
 // processors to themselves for that long, and every other request would wait.
-func (f *feed) turns() time.Duration {
+func (f *broadcast) turns() time.Duration {
 	n := f.clients.Load()
 	if n <= fewClients {
 		return 0
@@ -93,7 +93,7 @@ func (f *feed) turns() time.Duration {
 	return min(time.Duration(n)*perTurn, f.key.interval()*3/4)
 }
 
-func (f *feed) publish(e *event) {
+func (f *broadcast) publish(e *event) {
 	e.next = make(chan struct{})
 	f.mu.Lock()
 	before := f.now
@@ -103,8 +103,8 @@ func (f *feed) publish(e *event) {
 	close(before.next)
 }
 
-// join returns the feed of a key, which goes on until the last of those who joined leaves. nil: feeds have ended.
-func (s *feeds) join(key feedKey) (f *feed, leave func()) {
+// join returns the broadcast of a key, which goes on until the last of those who joined leaves. nil: broadcasts have ended.
+func (s *broadcasts) join(key broadcastKey) (f *broadcast, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -113,9 +113,9 @@ func (s *feeds) join(key feedKey) (f *feed, leave func()) {
 	f = s.byKey[key]
 	if f == nil {
 		ctx, stop := context.WithCancel(context.Background())
-		f = &feed{key: key, stop: stop, now: &event{next: make(chan struct{})}}
+		f = &broadcast{key: key, stop: stop, now: &event{next: make(chan struct{})}}
 		if s.byKey == nil {
-			s.byKey = map[feedKey]*feed{}
+			s.byKey = map[broadcastKey]*broadcast{}
 		}
 		s.byKey[key] = f
 		go s.run(ctx, f)
@@ -124,7 +124,7 @@ func (s *feeds) join(key feedKey) (f *feed, leave func()) {
 	return f, sync.OnceFunc(func() { s.leave(f) })
 }
 
-func (s *feeds) leave(f *feed) {
+func (s *broadcasts) leave(f *broadcast) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.clients.Add(-1) == 0 {
@@ -133,15 +133,15 @@ func (s *feeds) leave(f *feed) {
 	}
 }
 
-// forget removes a feed, so that the next client begins another one. It is called with mu held.
-func (s *feeds) forget(f *feed) {
+// forget removes a broadcast, so that the next client begins another one. It is called with mu held.
+func (s *broadcasts) forget(f *broadcast) {
 	if s.byKey[f.key] == f {
 		delete(s.byKey, f.key)
 	}
 }
 
-// end ends all feeds, for good.
-func (s *feeds) end() {
+// end ends all broadcasts, for good.
+func (s *broadcasts) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
@@ -151,7 +151,7 @@ func (s *feeds) end() {
 }
 
 const (
-	// feedIdle is how long a feed waits for a change before it asks all the same: a new period or another rule is no
+	// feedIdle is how long a broadcast waits for a change before it asks all the same: a new period or another rule is no
 	// change of the period that it knows.
 	feedIdle = time.Second
 	// feedTimeout is what one answer may take.
@@ -159,14 +159,14 @@ const (
 )
 
 // run asks until ctx ends or there is nothing to ask about any more.
-func (s *feeds) run(ctx context.Context, f *feed) {
+func (s *broadcasts) run(ctx context.Context, f *broadcast) {
 	pace := time.NewTicker(f.key.interval())
 	defer pace.Stop()
 	for least := int64(0); ctx.Err() == nil; {
 		known := f.latest()
 		e, err := s.next(ctx, f.key, known, least)
 		if ctx.Err() != nil {
-			return // the feed has no clients, or the server ends, which clients are told elsewhere
+			return // the broadcast has no clients, or the server ends, which clients are told elsewhere
 		}
 		switch {
 		case err == nil && e != nil:
@@ -196,7 +196,7 @@ func (s *feeds) run(ctx context.Context, f *feed) {
 
 // next returns what is to be said after known, nil when that is nothing. least is the seq that the period has come to, if
 // it is still the same.
-func (s *feeds) next(ctx context.Context, key feedKey, known *event, least int64) (*event, error) {
+func (s *broadcasts) next(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
 	e, err := s.ask(ctx, key, known, least)
