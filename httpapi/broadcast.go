@@ -12,7 +12,7 @@ import (
 )
 
 // broadcasts make the events of streams, once for all clients that ask for the same. A broadcast asks the route whose answers it
-// gives, as a client would: at once, and whenever the feed shows one. The zero value works once ask is set. All methods
+// gives, as a client would: at once, and whenever the feed shows a change. The zero value works once ask is set. All methods
 // may be called concurrently.
 type broadcasts struct {
 	ask      func(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error)

@@ -34,14 +34,14 @@ const (
 
 // streamHandlers serve streams: server-sent events, each a whole answer.
 type streamHandlers struct {
-	reader *reader
-	broadcasts  broadcasts
-	most   int           // streams at once
-	ended  chan struct{} // closed when no stream may go on
-	end    func()        // closes it; may be called again
-	shared *shared       // of the API; for answers that no request waits for
-	top    *route        // whose answers are sent
-	around *route
+	reader     *reader
+	broadcasts broadcasts
+	most       int           // streams at once
+	ended      chan struct{} // closed when no stream may go on
+	end        func()        // closes it; may be called again
+	shared     *shared       // of the API; for answers that no request waits for
+	top        *route        // whose answers are sent
+	around     *route
 
 	sent, skipped atomic.Int64 // events, over all clients
 
