@@ -39,7 +39,7 @@ func ofWriting() []mutant {
 			`appendKeys(t, o.owner, o.clock, o.keys)`, `appendKeys(t, o.owner, o.clock, nil)`, store + "TestCommitLost",
 		},
 		{
-			"A1", "a batch is answered before it is committed", commit + "batch.go",
+			"A1", "a batch is answered before it is committed", commit + "outcome.go",
 			"\terr := t.Commit(asked)\n", "\tgo t.Commit(asked)\n\tvar err error\n", store + "TestCommitLost",
 		},
 		{
