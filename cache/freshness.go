@@ -1,0 +1,56 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/cache/feed"
+)
+
+// ask asks a layer, and has the feed judge what it brings: there is no other place where an answer is judged.
+func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answered, v feed.Verdict, err error) {
+	for times := 1; ; times++ {
+		if a, err = l.find(ctx, q); a == nil {
+			return nil, v, err
+		}
+		if v = r.judge(ctx, q, a); errors.Is(err, leaderboard.ErrSeqAhead) && slices.ContainsFunc(q.refs(), hasRow) {
+			v = feed.VerdictOld
+		}
+		if v == feed.VerdictFresh || v == feed.VerdictUnknown || !l.outdated(ctx, q, a, v, times) {
+			return a, v, err
+		}
+	}
+}
+
+func hasRow(ref leaderboard.PeriodRef) bool { return ref.HasRow() }
+
+// judge returns the worst verdict on the states of an answer. Where no statement showed a period of late, it waits for the
+// feed. That of a period without a row is always fresh.
+func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) feed.Verdict {
+	w, refs := r.opts.Feed, q.refs()
+	if w == nil {
+		return feed.VerdictFresh
+	}
+	if len(refs) > 1 {
+		for i := range refs { // all of them are asked about together
+			if refs[i].HasRow() {
+				w.Judge(refs[i].ID, a.At(i).Revision)
+			}
+		}
+	}
+	worst := feed.VerdictFresh
+	for i := range refs {
+		if !refs[i].HasRow() {
+			continue
+		}
+		switch v := w.Check(ctx, refs[i].ID, a.At(i).Revision); v {
+		case feed.VerdictUnknown, feed.VerdictDiverged:
+			return v
+		case feed.VerdictOld:
+			worst = v
+		}
+	}
+	return worst
+}
