@@ -11,7 +11,7 @@ import (
 // Display tells how people are shown the scores of a board. It changes nothing else: scores are whole numbers everywhere.
 type Display struct {
 	Kind     DisplayKind `json:"kind,omitempty"`
-	Decimals int         `json:"decimals,omitempty"` // the last digits of a score that stand behind the point, 0 to MaxDecimals
+	Decimals int         `json:"decimals,omitzero"` // the last digits of a score that stand behind the point, 0 to MaxDecimals
 	Unit     string      `json:"unit,omitempty"`     // of a number, such as "km" or "€"; at most MaxUnit bytes
 }
 

@@ -79,10 +79,11 @@ func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 	return nil
 }
 
-// over reports whether another period of a window than the one here is the current one, by the database clock.
+// over reports whether another period of a window than the one here is the current one, by the database clock. A current one
+// without a row may be begun by a newer server at any time: this version does not know all rules of its board.
 func (l *listed) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 	if p := l.current(w); p != nil {
-		return clock >= p.EndsAt || p.StartsAt-clock > leaderboard.ClockBack
+		return p.ID == 0 || clock >= p.EndsAt || p.StartsAt-clock > leaderboard.ClockBack
 	}
 	if !slices.Contains(l.Board.Rules.Windows, w) {
 		return false

@@ -230,3 +230,19 @@ func TestCatalogRenew(t *testing.T) {
 		}
 	})
 }
+
+// TestPeriodOfANewerServer: a current period that has no row is looked up each time: a newer server, which knows all rules of
+// its board, may have begun it.
+func TestPeriodOfANewerServer(t *testing.T) {
+	t.Parallel()
+	l := &listed{Listing: leaderboard.Listing{
+		Board:   leaderboard.Board{Rules: leaderboard.Rules{}.WithDefaults()},
+		Periods: []leaderboard.Period{{Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever}},
+	}}
+	if !l.over(leaderboard.WindowAllTime, 1) {
+		t.Error("a period without a row is taken for the current one until the boards change")
+	}
+	if l.Periods[0].ID = 7; l.over(leaderboard.WindowAllTime, 1) {
+		t.Error("a period with a row is looked up again")
+	}
+}

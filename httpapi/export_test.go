@@ -57,7 +57,7 @@ func TestExportCSV(t *testing.T) {
 }
 
 // TestMemberData: all that is stored of a member in one object, empty for one that nobody knows; wide numbers as strings when
-// they are wanted so, and a failure in the middle breaks the answer off.
+// they are wanted so.
 func TestMemberData(t *testing.T) {
 	e := newEnv(t)
 	const unknown = `{"member":"nobody","profile":null,"friends":[],"friend_of":[],"hidden":[],"entries":[],"submissions":[],"audit":[]}` + "\n"
@@ -411,6 +411,58 @@ func eventually(t *testing.T, what string, cond func() bool) {
 		case <-tick.C:
 		case <-deadline.C:
 			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// slowData tells of friends in both directions, with a pause or a failure between.
+type slowData struct {
+	Store
+	pause time.Duration
+	err   error
+}
+
+func (s slowData) MemberData(_ context.Context, _ string, tell func(leaderboard.MemberRecord) error) error {
+	const friends = 1100 // more than one part
+	for i := range friends {
+		if err := tell(leaderboard.MemberRecord{Friend: fmt.Sprintf("f%063d", i)}); err != nil {
+			return err
+		}
+	}
+	if time.Sleep(s.pause); s.err != nil {
+		return s.err
+	}
+	for i := range friends {
+		if err := tell(leaderboard.MemberRecord{FriendOf: fmt.Sprintf("f%063d", i)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestMemberDataInParts: what the database takes between two parts is not the client's time, and a failure after the first part
+// breaks the answer off.
+func TestMemberDataInParts(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string]slowData{"slow": {pause: 2500 * time.Millisecond}, "failing": {err: leaderboard.ErrUnavailable}} {
+		e := newEnv(t, func(c *Config) {
+			c.Limits.ExportStall = 500 * time.Millisecond
+			data.Store = c.Store
+			c.Store = data
+		})
+		srv := newServer(t, e)
+		r := ask{method: "GET", path: "/v1/members/x/data", key: adminKey}.request()
+		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
+		res, err := srv.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if closed := res.Body.Close(); closed != nil {
+			t.Error(closed)
+		}
+		if whole := json.Valid(body) && err == nil; whole != (data.err == nil) {
+			t.Errorf("%s: %d bytes, %v", name, len(body), err)
 		}
 	}
 }

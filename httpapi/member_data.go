@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -53,9 +54,10 @@ func (h *exportHandlers) data(c *call) error {
 // dataWriter sends a member's data.
 type dataWriter struct {
 	download
-	list  int  // how many of memberLists were begun; 0: the profile comes
-	some  bool // the last list that was begun has something in it, or there is a profile
-	parts int  // records in buf
+	list  int       // how many of memberLists were begun; 0: the profile comes
+	some  bool      // the last list that was begun has something in it, or there is a profile
+	parts int       // records in buf
+	taken time.Time // when the client had taken the last part
 	buf   []byte
 }
 
@@ -132,11 +134,13 @@ func (w *dataWriter) flush() error {
 		if err := w.begin(wire.TypeJSON, "member.json"); err != nil {
 			return err
 		}
+	} else {
+		w.began = w.began.Add(time.Since(w.taken)) // what the database took is not the client's
 	}
 	if err := w.count(w.parts); err != nil {
 		return err
 	}
 	err := w.send(w.buf)
-	w.buf, w.parts = w.buf[:0], 0
+	w.buf, w.parts, w.taken = w.buf[:0], 0, time.Now()
 	return err
 }

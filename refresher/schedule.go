@@ -34,8 +34,8 @@ type scheduler struct {
 	onLate  func()
 	random  func() float64
 	wall    wallClock
-	every   time.Duration  // between two looks whether boards have changed
-	listed  map[int64]bool // the boards with a cron expression, by list; run's goroutine alone, as list
+	every   time.Duration               // between two looks whether boards have changed
+	listed  map[int64]leaderboard.Board // the boards with a cron expression, by list; run's goroutine alone, as list
 	list    boardList
 	log     *slog.Logger
 	permits *semaphore.Weighted
@@ -188,10 +188,13 @@ func (s *scheduler) reload(ctx context.Context, now time.Time) {
 		}
 		return
 	}
+	for _, b := range s.listed {
+		s.plan(b, now) // a reader may have told of an older version since
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, p := range s.plans {
-		if !s.listed[id] && now.Sub(p.read) > p.idle {
+		if _, ok := s.listed[id]; !ok && now.Sub(p.read) > p.idle {
 			s.remove(p)
 		}
 	}
@@ -199,7 +202,7 @@ func (s *scheduler) reload(ctx context.Context, now time.Time) {
 
 // readBoards reads the list of boards.
 func (s *scheduler) readBoards(ctx context.Context, now time.Time) error {
-	listed := map[int64]bool{}
+	listed := map[int64]leaderboard.Board{}
 	for after, more := "", true; more; {
 		boards, err := s.boards.Boards(ctx, after, boardsPage)
 		if err != nil {
@@ -207,8 +210,7 @@ func (s *scheduler) readBoards(ctx context.Context, now time.Time) error {
 		}
 		for _, b := range boards {
 			if after = b.Name; b.Rules.Refresh.Full != "" {
-				listed[b.ID] = true
-				s.plan(b, now)
+				listed[b.ID] = b
 			}
 		}
 		more = len(boards) == boardsPage

@@ -611,3 +611,35 @@ func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
+
+// fixedBoards is a list of boards whose periods nobody has begun.
+type fixedBoards struct{ list []leaderboard.Board }
+
+func (b *fixedBoards) Boards(context.Context, string, int) ([]leaderboard.Board, error) {
+	return b.list, nil
+}
+
+func (b *fixedBoards) CurrentPeriod(context.Context, leaderboard.Board, leaderboard.Window) (leaderboard.Period, error) {
+	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+}
+
+// TestScheduleOutlivesAnOldReader: a reader who was answered from the catalog a moment before a board got its cron expression
+// tells of the board as it was. The schedule is there again after the next look, though no board changes any more.
+func TestScheduleOutlivesAnOldReader(t *testing.T) {
+	t.Parallel()
+	before := leaderboard.Board{ID: 1, Name: "a", Version: 1, Rules: leaderboard.Rules{}.WithDefaults()}
+	after := before
+	after.Version, after.Rules.Refresh.Full = 2, "* * * * *"
+	boards, revision := &fixedBoards{[]leaderboard.Board{before}}, leaderboard.Revision{Seq: 1}
+	cfg := Config{Boards: boards, BoardsRevision: func(context.Context) (leaderboard.Revision, bool) { return revision, true }}
+	cfg.setDefaults()
+	s, now := newScheduler(&cfg, nil, nil), time.Now()
+	s.reload(t.Context(), now)
+	boards.list[0], revision.Seq = after, 2
+	s.reload(t.Context(), now)
+	s.follow(leaderboard.Listing{Board: before})
+	s.reload(t.Context(), now.Add(time.Minute))
+	if p := s.plans[1]; p == nil || p.full == nil {
+		t.Errorf("the schedule is gone: %+v", p)
+	}
+}

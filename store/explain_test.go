@@ -66,5 +66,6 @@ func planHidden(out map[string]plantest.Planned) {
 // planKeys adds the statements about API keys.
 func planKeys(out map[string]plantest.Planned) {
 	keys := map[string]string{"api_keys": "PRIMARY"}
-	out["keys"] = planned(plantest.Literal(selectKeys, "'k7'", 10), keys)
+	out["keys"] = planned(plantest.Literal(selectKeys("id > ?"), "'k7'", 10), keys)
+	out["usable keys"] = planned(plantest.Literal(selectKeys(usableKeys("NOW(6)")), "'k7'", 10), keys)
 }

@@ -11,6 +11,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/audit"
+	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
@@ -204,14 +205,14 @@ func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.H
 // askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and has
 // its writers ask from now on which members are hidden.
 func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
-	err = tx.GetContext(ctx, &id, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, leaderboard.ErrBoardNotFound
+	b, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
+	if err == nil {
+		err = b.CheckWritable()
 	}
 	if err == nil {
-		_, err = tx.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", id)
+		_, err = tx.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", b.ID)
 	}
-	return id, err
+	return b.ID, err
 }
 
 func (r *hiddenRow) save(ctx context.Context, tx *sqlx.Tx, first bool) error {

@@ -250,31 +250,48 @@ func (s *Store) Key(ctx context.Context, id string) (leaderboard.Key, error) {
 
 // Keys lists up to limit API keys with an id after the given one, in the order of their ids.
 func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error) {
-	hashed, err := s.HashedKeys(ctx, after, limit)
-	keys := make([]leaderboard.Key, len(hashed))
-	for i := range hashed {
-		keys[i] = hashed[i].Key
+	rows, err := s.keyRows(ctx, "id > ?", after, limit)
+	keys := make([]leaderboard.Key, len(rows))
+	for i := range rows {
+		if err == nil {
+			var hashed leaderboard.HashedKey
+			hashed, err = rows[i].key()
+			keys[i] = hashed.Key
+		}
 	}
 	return keys, err
 }
 
-// HashedKeys is Keys with the hashes of their secrets. It implements keyring.Source.
-func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
-	var rows []keyRow
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectKeys), []byte(after), max(0, limit)); err != nil {
-		return nil, db.Translate(ctx, "keys", err)
-	}
-	keys := make([]leaderboard.HashedKey, len(rows))
-	for i := range rows {
-		var err error
-		if keys[i], err = rows[i].key(); err != nil {
-			return nil, db.Wrap("keys", err)
-		}
-	}
-	return keys, nil
+// usableKeys selects the keys that may be of use: those that were revoked or have expired more than a day ago are of none.
+func usableKeys(now string) string {
+	dayAgo := "(" + now + " - INTERVAL 1 DAY)"
+	return "id > ? AND (revoked_at IS NULL OR revoked_at > " + dayAgo + ") AND (expires_at IS NULL OR expires_at > " + dayAgo + ")"
 }
 
-const selectKeys = "SELECT " + keyColumns + " FROM api_keys WHERE id > ? ORDER BY id LIMIT ?"
+// HashedKeys is Keys with the hashes of their secrets, without those that have been of no use for a day. A row that cannot be
+// read is logged and left out, or it would keep all others from being known. It implements keyring.Source.
+func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
+	rows, err := s.keyRows(ctx, usableKeys(s.db.Now()), after, limit)
+	keys := make([]leaderboard.HashedKey, 0, len(rows))
+	for i := range rows {
+		key, broken := rows[i].key()
+		if broken != nil {
+			s.db.Log.ErrorContext(ctx, "an API key cannot be read and is of no use", "key", string(rows[i].ID), "error", broken)
+			continue
+		}
+		keys = append(keys, key)
+	}
+	return keys, err
+}
+
+func (s *Store) keyRows(ctx context.Context, where, after string, limit int) (rows []keyRow, err error) {
+	err = s.db.SelectContext(ctx, &rows, s.db.Limited(selectKeys(where)), []byte(after), max(0, limit))
+	return rows, db.Translate(ctx, "keys", err)
+}
+
+func selectKeys(where string) string {
+	return "SELECT " + keyColumns + " FROM api_keys WHERE " + where + " ORDER BY id LIMIT ?"
+}
 
 // KeysUsed notes when API keys were last used, unless a later time is noted: at most 500, one statement. It implements
 // keyring.Source.

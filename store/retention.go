@@ -55,6 +55,9 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 				}
 				s.sweeps.closing.Begin(p.PeriodID)
 				_, err := s.changeStates(ctx, p.boardVersion, []int64{p.PeriodID}, "open", "closed")
+				if errors.Is(err, leaderboard.ErrUnknownRule) {
+					continue // a newer server closes it
+				}
 				if failed = errors.Join(failed, err); ctx.Err() != nil {
 					return true, failed
 				}

@@ -66,6 +66,10 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 			_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: name, Member: "ada"})
 			return err
 		},
+		"hide": func() error {
+			_, err := s.Hide(ctx, leaderboard.HideRequest{Board: name, Member: "ada", Reason: "aimbot"})
+			return err
+		},
 		"change": func() error { _, _, err := s.PutBoard(ctx, name, leaderboard.Rules{TopN: 7}); return err },
 	} {
 		if err := write(); !errors.Is(err, leaderboard.ErrUnknownRule) {

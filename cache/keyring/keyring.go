@@ -153,9 +153,10 @@ func (r *Ring) tell(err error) {
 // statement of the feed: its key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked,
 // ErrKeyExpired, ErrUnavailable.
 func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
+	watched := r.InUse(now)
 	r.touch(now)
 	var err error
-	if r.age(now) > r.opts.Fresh {
+	if !watched || r.age(now) > r.opts.Fresh { // the feed may rest, and begins with what is asked
 		err = r.Renew(ctx)
 	} else if r.key(id) == nil {
 		err = r.await(ctx, now)

@@ -450,3 +450,42 @@ func BenchmarkFind(b *testing.B) {
 		}
 	}
 }
+
+// restingFeed asks nothing but what it is asked for.
+type restingFeed struct{ ring *Ring }
+
+func (f *restingFeed) Ask(context.Context, int64) (leaderboard.Revision, bool) {
+	time.Sleep(time.Microsecond) // a statement is sent after the call
+	r := leaderboard.Revision{Seq: 1}
+	f.ring.Shown(r, time.Now())
+	return r, true
+}
+
+type noKeys struct{}
+
+func (noKeys) HashedKeys(context.Context, string, int) ([]leaderboard.HashedKey, error) {
+	return nil, nil
+}
+func (noKeys) KeysUsed(context.Context, leaderboard.Micros, []string) error { return nil }
+
+// TestFirstKeyAfterAWhile: while no key is used the feed does not look at the table, so the first id after that asks, though
+// the keys were confirmed a moment ago.
+func TestFirstKeyAfterAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &restingFeed{}
+		f.ring = New(noKeys{}, f, Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { f.ring.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+		if err := f.ring.Renew(ctx); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if _, err := f.ring.Find(ctx, "nokey", leaderboard.KeyHash{}, time.Now()); !errors.Is(err, leaderboard.ErrKeyNotFound) {
+			t.Errorf("an id of no key: %v", err)
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/redis/go-redis/v9"
@@ -62,6 +63,9 @@ func (silence) Printf(context.Context, string, ...any) {}
 // early when ctx does, and has said on std.err what was wrong.
 func run(ctx context.Context, args []string, std stdio, env func(string) string) int {
 	p := &program{stdio: std, env: env}
+	if len(args) > 2 && args[1] == "help" { // of the library it is about the first name only
+		args = slices.Concat(args[:1], args[2:], []string{"--help"})
+	}
 	err := p.root().Run(ctx, args)
 	if err == nil {
 		return exitOK

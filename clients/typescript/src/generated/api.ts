@@ -121,10 +121,10 @@ export interface components {
         /** @description How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers. */
         Display: {
             /**
-             * @description What a score is: a number when left out, seconds, or seconds since 1970 in UTC.
+             * @description What a score is: a number when left out or empty, seconds, or seconds since 1970 in UTC.
              * @enum {string}
              */
-            kind?: "duration" | "date";
+            kind?: "" | "duration" | "date";
             /** @description How many of the last digits stand behind the point, 0 when left out. With 3, the score 83456 is the number 83.456, or the duration 1:23.456. */
             decimals?: number;
             /** @description Of a number, such as km; at most 16 bytes. */
