@@ -12,7 +12,7 @@ import (
 type Display struct {
 	Kind     DisplayKind `json:"kind,omitempty"`
 	Decimals int         `json:"decimals,omitzero"` // the last digits of a score that stand behind the point, 0 to MaxDecimals
-	Unit     string      `json:"unit,omitempty"`     // of a number, such as "km" or "€"; at most MaxUnit bytes
+	Unit     string      `json:"unit,omitempty"`    // of a number, such as "km" or "€"; at most MaxUnit bytes
 }
 
 // DisplayKind tells what the scores of a board are to people.
