@@ -19,7 +19,7 @@ import (
 
 // maxKnot is how many files of a package may all reach each other. Files that use each other in a circle can only be
 // understood together; a package with small knots reads in layers.
-const maxKnot = 5
+const maxKnot = 4
 
 // knotExceptions returns the packages with a larger knot, and its size.
 func knotExceptions() map[string]int {

@@ -27,8 +27,6 @@ const (
 	// catchUpsKnown of how many each remembers that.
 	catchUpEvery  = time.Second
 	catchUpsKnown = 10_000
-	// followers is how many periods are applied at once, to each server of Redis.
-	followers = 8
 )
 
 // FollowerOptions adjust a Follower; the zero value works.
@@ -291,9 +289,6 @@ func (f *Follower) putBack(b *backlog, failed batch) {
 	defer f.mu.Unlock()
 	b.since = failed.since
 }
-
-// errLeftAlone is that Redis does not answer, and is not asked for now.
-var errLeftAlone = errors.New("topn: Redis is left alone for now")
 
 // write writes a batch through once there is a permit. An error is a failure of Redis or MySQL, or errLeftAlone, to be
 // tried again.

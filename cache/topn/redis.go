@@ -31,6 +31,8 @@ const (
 	clusterReload = time.Second
 	// backgroundTimeout is for work that no reader waits for: it should survive a machine that is busy for a moment.
 	backgroundTimeout = time.Second
+	// followers is how many periods are applied at once, to each server of Redis.
+	followers = 8
 	// backgroundConns is for what is applied and built at once, and the leases of it.
 	backgroundConns = 2 * (followers + 8)
 )
@@ -201,6 +203,9 @@ func errAddress(reason string) error { return errors.New("address of Redis: " + 
 
 // ErrAway is that Redis does not answer, or cannot do what it is there for. It is an ErrUnavailable.
 var ErrAway = fmt.Errorf("%w: Redis does not answer", leaderboard.ErrUnavailable)
+
+// errLeftAlone is that Redis does not answer, and is not asked for now.
+var errLeftAlone = errors.New("topn: Redis is left alone for now")
 
 // IsAway reports whether an error is that Redis does not answer, or cannot do what it is there for.
 func IsAway(err error) bool {

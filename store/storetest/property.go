@@ -367,3 +367,18 @@ func (h *history) compareLogs(t *rapid.T) {
 		}
 	}
 }
+
+// compareTogether asks the database all questions at once, in any order, and the model one by one.
+func (h *history) compareTogether(t *rapid.T, questions []leaderboard.Question) {
+	questions = rapid.Permutation(questions).Draw(t, "together")
+	questions = questions[:rapid.IntRange(1, len(questions)).Draw(t, "how many")]
+	got, err := h.Database.Ask(h.ctx, h.ref, questions)
+	if err != nil {
+		t.Fatalf("%d questions together: %v", len(questions), err)
+	}
+	for i, want := range leaderboard.AskEach(h.ctx, h.model, h.modelRef, questions) {
+		if difference := differs(got[i], want); difference != nil {
+			t.Fatalf("question %d of %d: %v", i, len(questions), difference)
+		}
+	}
+}

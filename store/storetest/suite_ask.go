@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"leaderboard"
 )
 
@@ -86,20 +84,5 @@ func plain(a leaderboard.Answer) []any {
 		return []any{s.Seq, s.Total, append([]leaderboard.Standing{}, s.Entries...), s.Self, s.Ranked, append([]string{}, s.NotRanked...)}
 	default:
 		return []any{a.Score.Seq, a.Score.Total, a.Score.Strict, a.Score.Tied}
-	}
-}
-
-// compareTogether asks the database all questions at once, in any order, and the model one by one.
-func (h *history) compareTogether(t *rapid.T, questions []leaderboard.Question) {
-	questions = rapid.Permutation(questions).Draw(t, "together")
-	questions = questions[:rapid.IntRange(1, len(questions)).Draw(t, "how many")]
-	got, err := h.Database.Ask(h.ctx, h.ref, questions)
-	if err != nil {
-		t.Fatalf("%d questions together: %v", len(questions), err)
-	}
-	for i, want := range leaderboard.AskEach(h.ctx, h.model, h.modelRef, questions) {
-		if difference := differs(got[i], want); difference != nil {
-			t.Fatalf("question %d of %d: %v", i, len(questions), difference)
-		}
 	}
 }
