@@ -38,7 +38,7 @@ func TestDiscipline(t *testing.T) {
 			checkSilence(t, name, maria, variable)
 			lockWait := "2"
 			if name == "batches" {
-				lockWait = "1" // who waits longer does so in the pool of the patient
+				lockWait = "1" // the pool of the waiters waits longer
 			}
 			for what, want := range map[string]string{
 				"@@time_zone": "+00:00", isolation: "READ-COMMITTED", "@@innodb_lock_wait_timeout": lockWait, "@@autocommit": "1",
@@ -62,7 +62,7 @@ func TestDiscipline(t *testing.T) {
 			t.Errorf("a connection for reads takes two statements at once")
 		}
 		n := 0
-		for _, pool := range append(s.Singles(), s.Long(), s.DB(), s.Looks(), s.Batches(), s.Patient(), s.Others()) {
+		for _, pool := range append(s.Singles(), s.Long(), s.DB(), s.Looks(), s.Batches(), s.Waiters(), s.Others()) {
 			n += pool.Stats().MaxOpenConnections
 		}
 		if n != 32 {

@@ -14,7 +14,7 @@ func (s *Store) Waiting(board string) (requests, entries int) {
 	return requests, entries
 }
 
-// Writing says whether a board's writer has taken all that waited for it.
+// Writing reports whether a board's writer has taken all that waited for it.
 func (s *Store) Writing(board string) bool {
 	_, _, writing := s.writer.Waiting(board, false)
 	return writing
@@ -32,8 +32,8 @@ func (s *Store) Batches() *sql.DB { return s.db.Writers.DB }
 // Others returns the pool of the writers that lock no board.
 func (s *Store) Others() *sql.DB { return s.db.Others.DB }
 
-// Patient returns the pool of the writers that may wait for locks.
-func (s *Store) Patient() *sql.DB { return s.db.Patient.DB }
+// Waiters returns the pool of the writers that wait long for a lock.
+func (s *Store) Waiters() *sql.DB { return s.db.Waiters.DB }
 
 // Looks returns the pool of the transactions that answers are read in.
 func (s *Store) Looks() *sql.DB { return s.db.Looks }
@@ -53,8 +53,8 @@ func (s *Store) ReadLimited(ctx context.Context, query string) error {
 // AtMutex returns how many writers are at a board, or wait for it.
 func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
 
-// Barred says whether somebody else did not give up the lock of a board.
-func (s *Store) Barred(board string) bool { return s.writer.Barred(board) }
+// LockedOut reports whether another session did not give up the lock of a board.
+func (s *Store) LockedOut(board string) bool { return s.writer.LockedOut(board) }
 
 // Verifying makes it as if a derived board were being compared with its sources, or no longer.
 func (s *Store) Verifying(under bool) { derived.SetVerifying(s.follower, under) }

@@ -84,7 +84,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 
 		release()
 		releaseEntry()
-		eventually(t, "the board is tried again", func() bool { return !s.Barred("stuck") })
+		eventually(t, "the board is tried again", func() bool { return !s.LockedOut("stuck") })
 		for range 2 { // what the first one gives up late the second one deletes
 			if err := s.Sweep(t.Context()); err != nil {
 				t.Error(err)

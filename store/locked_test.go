@@ -45,7 +45,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 		eventually(t, "few connections wait for locks", func() bool {
 			waits, tries := waiting(t, watch, "FOR UPDATE"), 0
 			for i := range locked {
-				if s.Barred(fmt.Sprint("locked", i)) {
+				if s.LockedOut(fmt.Sprint("locked", i)) {
 					tries++
 				}
 			}
@@ -161,7 +161,7 @@ func TestTriesAreFew(t *testing.T) {
 	}
 }
 
-// othersGoOn does what writes and is no submission, besides boards locked0 to locked9, which are barred. It must not wait
+// othersGoOn does what writes and is no submission, besides boards locked0 to locked9, which are locked out. It must not wait
 // for any of them: with the two connections for that it would take longer than the requests have time.
 func othersGoOn(t *testing.T, s *store.Store) {
 	t.Helper()

@@ -69,7 +69,7 @@ func TestTimeIsUp(t *testing.T) {
 				t.Errorf("before COMMIT: %v, want that nothing was done", err)
 			}
 			p.heal()
-			idle := func() bool { return s.Batches().Stats().InUse+s.Patient().Stats().InUse+s.Others().Stats().InUse == 0 }
+			idle := func() bool { return s.Batches().Stats().InUse+s.Waiters().Stats().InUse+s.Others().Stats().InUse == 0 }
 			eventually(t, "nothing is under way", idle)
 			watch := connect(t, dsn)
 			eventually(t, "the database has noticed", func() bool {

@@ -78,7 +78,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
-			`if barred {`, `if false {`, test + "TestBarredBoards",
+			`if lockedOut {`, `if false {`, test + "TestLockedOutBoards",
 		},
 		{
 			"E2", "those who are refused are answered as often as they ask", "httpapi/internal/guard/pace.go",
@@ -95,7 +95,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"A6", "boards that another session keeps locked take all connections", commit + "mutex.go",
-			"m.barred[board] = barring{time.Now().Add(m.term), stuck || m.barring(board).stuck}", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
+			"m.lockedOut[board] = lockout{time.Now().Add(m.term), stuck || m.lockout(board).stuck}", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
 		},
 	}
 }

@@ -8,37 +8,37 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Alone runs fn in a transaction that may lock one board, and commits it: for what writes to a board and is no batch. It
-// waits for its turn like a batch, and also for a board that another session keeps locked, but twice at most. An error
-// tells whether anything was done, see db.NotDone; fn may be called again.
+// Alone runs fn in a transaction that may lock one board, and commits it. It is for what writes to a board and is no
+// batch. Like a batch it waits until no other writer of this process works on the board; for a lock that another session
+// holds it waits twice at most. The error says whether anything was done, see db.NotDone. fn may be called again.
 func (w *Writer) Alone(ctx context.Context, board string, fn func(*sqlx.Tx) error) error {
 	return w.alone(ctx, board, true, fn)
 }
 
-// TryAlone is Alone for what many may ask for, or what can be done later: it fails with an ErrUnavailable at once while
-// another session is known to keep the board locked.
+// TryAlone is Alone for frequent requests and for work that can be done later: it fails with an ErrUnavailable at once
+// while another session is known to keep the board locked.
 func (w *Writer) TryAlone(ctx context.Context, board string, fn func(*sqlx.Tx) error) error {
 	return w.alone(ctx, board, false, fn)
 }
 
-func (w *Writer) alone(ctx context.Context, board string, patient bool, fn func(*sqlx.Tx) error) error {
-	if err := w.boards.enter(ctx, board, patient); err != nil {
+func (w *Writer) alone(ctx context.Context, board string, wait bool, fn func(*sqlx.Tx) error) error {
+	if err := w.boards.enter(ctx, board, wait); err != nil {
 		return db.NotDone(ctx, err)
 	}
 	defer w.boards.unlock(board)
-	barred := w.boards.isBarred(board)
+	lockedOut := w.boards.isLockedOut(board)
 	again := func(err error) bool {
 		if !db.IsLockWait(err) {
 			return db.RetryableOrDuplicate(err)
 		}
-		before := barred
-		w.boards.bar(board, before)
-		barred = true
+		before := lockedOut
+		w.boards.lockOut(board, before)
+		lockedOut = true
 		return !before
 	}
-	err := db.Retry(again, func() error { return w.db.Locking(ctx, barred, fn) })
+	err := db.Retry(again, func() error { return w.db.Locking(ctx, lockedOut, fn) })
 	if err == nil {
-		w.boards.unbar(board)
+		w.boards.letIn(board)
 	}
 	return db.NotDone(ctx, err)
 }

@@ -14,7 +14,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Events are told of what happens, and must not block.
+// Events are called when something has happened. They must not block.
 type Events struct {
 	// Committed is called after each commit, in seq order per period.
 	Committed func(Event)
@@ -64,15 +64,15 @@ func (c *committer) commit(q *queue) error {
 	reqs := q.take()
 	for len(reqs) > 0 {
 		b := c.newBatch(q, reqs)
-		unlock, barred := c.boards.lockAll(b.names())
-		if barred == "" {
+		unlock, lockedOut := c.boards.lockAll(b.names())
+		if lockedOut == "" {
 			err := b.run()
 			if unlock(); !b.mayDoWithout(err) {
 				return err
 			}
-			reqs, barred = b.requests, b.locking
+			reqs, lockedOut = b.requests, b.locking
 		}
-		reqs = keepOff(reqs, barred)
+		reqs = keepOff(reqs, lockedOut)
 	}
 	return nil
 }
@@ -120,8 +120,8 @@ func (b *batch) mayDoWithout(err error) bool {
 	return b.queue.id.several && b.locking != "" && db.IsLockWait(err)
 }
 
-// run carries out a batch, tells of the commits, and then answers every request. It works on a context of its own: the
-// requests of a batch belong to several callers, and none may cancel it for the others.
+// run carries out a batch, reports its commits, and then answers every request. It works on a context of its own: the
+// requests of a batch belong to several callers, and no caller may cancel it for the others.
 func (b *batch) run() error {
 	limits := &b.db.Config
 	ctx, cancel := context.WithTimeout(b.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
@@ -152,7 +152,7 @@ func (b *batch) run() error {
 	return nil
 }
 
-// report tells of a batch that is over.
+// report reports a batch that is over.
 func (b *batch) report(start time.Time, err error) {
 	var waited time.Duration
 	rows := 0
@@ -178,9 +178,9 @@ func (b *batch) noneFound() error {
 
 // try carries the batch out for those callers that have not left when there is a connection for it. An error wraps
 // ErrOutcomeUnknown when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
-func (b *batch) try(ctx context.Context, patient bool) error {
+func (b *batch) try(ctx context.Context, longWait bool) error {
 	_, span := trace.Start(ctx, "connection", trace.KindInternal)
-	tx, end, err := b.begin(ctx, patient)
+	tx, end, err := b.begin(ctx, longWait)
 	span.Done(err)
 	if err != nil {
 		return err
@@ -193,9 +193,10 @@ func (b *batch) try(ctx context.Context, patient bool) error {
 	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, &b.queue.text}), tx.End())
 }
 
-// begin waits in line for a connection, unless it is for one of the patient ones. end is called when it is given back.
-func (b *batch) begin(ctx context.Context, patient bool) (tx *db.Tx, end func(), err error) {
-	if patient {
+// begin takes a connection, after the batches that wait for one already; with longWait, it is one of the few that wait long
+// for a lock, and there is no line. The caller calls end when it gives the connection back.
+func (b *batch) begin(ctx context.Context, longWait bool) (tx *db.Tx, end func(), err error) {
+	if longWait {
 		tx, err = b.db.Begin(ctx, true)
 		return tx, func() {}, err
 	}

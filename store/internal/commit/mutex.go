@@ -8,23 +8,23 @@ import (
 )
 
 // boardMutexes let one writer of this process at a time work on a board, from before it locks the board's row until it
-// has told of its commits. So commits are told of in the order in which they were made, though a board is written to by
+// has reported its commits. So commits are reported in the order in which they were made, though a board is written to by
 // its own queue and by the one for several boards; and writers of one process do not wait for each other in the
-// database, each with a connection in its hands.
+// database, where each would hold a connection.
 //
-// They also know which boards are barred: those whose lock in the database another session, perhaps that of a frozen
-// server, did not give up in time. Such a session must not take all connections from other boards. So a batch waits for
-// a second at first. When that is not enough, its board is barred, and the batch waits on one of the few connections for
-// that. A batch for several boards would hold those that it has already: it is given up, and begun again without the
-// requests that name the board. When the second wait is not enough either, the board is stuck: new requests for it are
-// refused until a batch has written to it.
+// They also know from which boards this process is locked out: those whose lock in the database another session, perhaps
+// that of a frozen server, did not give up in time. Batches that wait for it must not take all connections from other
+// boards. So a batch waits for a second at first. When that is not enough, the board counts as locked out, and the batch
+// waits on one of the few connections for that. A batch for several boards would hold those that it has already: it is
+// given up, and begun again without the requests that name the board. When the second wait is not enough either, the
+// board is stuck: new requests for it are refused until a batch has written to it.
 type boardMutexes struct {
-	term time.Duration // for which a board is barred, unless it turns out to be free
+	term time.Duration // for which a board counts as locked out, unless a writer gets its lock
 
-	mu     sync.Mutex             // guards the fields below
-	held   map[string]*boardMutex // those that are locked or waited for
-	barred map[string]barring
-	news   chan struct{} // closed when a board is barred; nil while nothing waits for that
+	mu        sync.Mutex             // guards the fields below
+	held      map[string]*boardMutex // those that are locked or waited for
+	lockedOut map[string]lockout
+	news      chan struct{} // closed when a board is added to lockedOut; nil while nothing waits for that
 }
 
 type boardMutex struct {
@@ -32,14 +32,14 @@ type boardMutex struct {
 	users  int           // guarded by boardMutexes.mu
 }
 
-// barring is that a board is barred.
-type barring struct {
+// lockout is what is known of a board that another session keeps locked.
+type lockout struct {
 	until time.Time
 	stuck bool
 }
 
 func newBoardMutexes(term time.Duration) *boardMutexes {
-	return &boardMutexes{term: term, held: map[string]*boardMutex{}, barred: map[string]barring{}}
+	return &boardMutexes{term: term, held: map[string]*boardMutex{}, lockedOut: map[string]lockout{}}
 }
 
 // lock waits until no other writer works on the board, and returns what lets the next in. A goroutine that holds a mutex
@@ -50,16 +50,16 @@ func (m *boardMutexes) lock(board string) (unlock func()) {
 	return func() { m.unlock(board) }
 }
 
-// enter is lock until ctx ends. It fails then, and, unless it is patient, with an ErrUnavailable when the board is
-// barred, or becomes so during the wait.
-func (m *boardMutexes) enter(ctx context.Context, board string, patient bool) error {
+// enter is lock, bounded by ctx, whose error it returns. Without wait it also fails, with an ErrUnavailable, when the
+// board is locked out, or becomes so meanwhile.
+func (m *boardMutexes) enter(ctx context.Context, board string, wait bool) error {
 	one := m.use(board)
 	for {
-		barred, news := m.watch(board)
-		if patient {
-			barred, news = false, nil
+		lockedOut, news := m.watch(board)
+		if wait {
+			lockedOut, news = false, nil
 		}
-		if barred {
+		if lockedOut {
 			m.leave(board)
 			return errLocked(board)
 		}
@@ -74,9 +74,9 @@ func (m *boardMutexes) enter(ctx context.Context, board string, patient bool) er
 	}
 }
 
-// lockAll is lock for several boards, in the order of their names, so there is no circle of waiting. When one of them is
-// barred, or becomes so during the wait, it returns its name and locks nothing.
-func (m *boardMutexes) lockAll(boards []string) (unlock func(), barred string) {
+// lockAll is lock for several boards, in the order of their names, so that writers never wait in a circle. When one of
+// them is locked out, or becomes so meanwhile, it returns its name and locks nothing.
+func (m *boardMutexes) lockAll(boards []string) (unlock func(), lockedOut string) {
 	boards = slices.Compact(slices.Sorted(slices.Values(boards)))
 	for i, b := range boards {
 		if m.enter(context.Background(), b, false) != nil {
@@ -129,54 +129,54 @@ func (m *boardMutexes) waiting(board string) int {
 	return 0
 }
 
-// bar notes that another session keeps a board locked, and, with stuck, that even a patient wait for it was in vain.
-func (m *boardMutexes) bar(board string, stuck bool) {
+// lockOut notes that another session keeps a board locked, and, with stuck, that even the long wait for it was in vain.
+func (m *boardMutexes) lockOut(board string, stuck bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.barred[board] = barring{time.Now().Add(m.term), stuck || m.barring(board).stuck}
+	m.lockedOut[board] = lockout{time.Now().Add(m.term), stuck || m.lockout(board).stuck}
 	if m.news != nil {
 		close(m.news)
 		m.news = nil
 	}
 }
 
-// unbar notes that the locks of boards were got.
-func (m *boardMutexes) unbar(boards ...string) {
+// letIn notes that a writer got the locks of boards.
+func (m *boardMutexes) letIn(boards ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, b := range boards {
-		delete(m.barred, b)
+		delete(m.lockedOut, b)
 	}
 }
 
-// watch returns whether a board is barred, and what is closed when one is.
-func (m *boardMutexes) watch(board string) (barred bool, news <-chan struct{}) {
+// watch reports whether a board is locked out, and returns what is closed when the next one is.
+func (m *boardMutexes) watch(board string) (lockedOut bool, news <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.news == nil {
 		m.news = make(chan struct{})
 	}
-	return m.barring(board) != barring{}, m.news
+	return m.lockout(board) != lockout{}, m.news
 }
 
-func (m *boardMutexes) isBarred(board string) bool {
+func (m *boardMutexes) isLockedOut(board string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.barring(board) != barring{}
+	return m.lockout(board) != lockout{}
 }
 
 func (m *boardMutexes) isStuck(board string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.barring(board).stuck
+	return m.lockout(board).stuck
 }
 
-// barring returns the zero value for a board that is not barred. mu is held.
-func (m *boardMutexes) barring(board string) barring {
-	state, ok := m.barred[board]
+// lockout returns the zero value for a board that is not locked out. mu is held.
+func (m *boardMutexes) lockout(board string) lockout {
+	state, ok := m.lockedOut[board]
 	if ok && time.Now().After(state.until) {
-		delete(m.barred, board)
-		return barring{}
+		delete(m.lockedOut, board)
+		return lockout{}
 	}
 	return state
 }

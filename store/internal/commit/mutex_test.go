@@ -63,38 +63,39 @@ func TestBoardMutexes(t *testing.T) {
 	})
 }
 
-// TestBarredBoards: who needs several boards lets all of them go when one becomes barred, or is; who needs that one waits.
-func TestBarredBoards(t *testing.T) {
+// TestLockedOutBoards: a writer to several boards lets all of them go when one is locked out, or becomes so; a writer to
+// that board alone waits.
+func TestLockedOutBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newBoardMutexes(time.Minute)
 		unlock := m.lock("stuck")
 		gaveUp := make(chan string, 1)
-		go func() { _, barred := m.lockAll([]string{"a", "stuck", "z"}); gaveUp <- barred }()
+		go func() { _, lockedOut := m.lockAll([]string{"a", "stuck", "z"}); gaveUp <- lockedOut }()
 		synctest.Wait()
 		if m.waiting("a") != 1 || m.waiting("z") != 0 {
 			t.Errorf("%d at a, %d at z", m.waiting("a"), m.waiting("z"))
 		}
-		m.bar("stuck", false)
+		m.lockOut("stuck", false)
 		if got := <-gaveUp; got != "stuck" || m.waiting("a") != 0 {
 			t.Errorf("gave up because of %q; %d at a", got, m.waiting("a"))
 		}
-		if _, barred := m.lockAll([]string{"stuck"}); barred != "stuck" {
-			t.Errorf("later: barred is %q", barred)
+		if _, lockedOut := m.lockAll([]string{"stuck"}); lockedOut != "stuck" {
+			t.Errorf("later: lockedOut is %q", lockedOut)
 		}
 		unlock()
 		m.lock("stuck")()
 		time.Sleep(2 * time.Minute)
-		for _, renew := range []func(){func() {}, func() { m.bar("stuck", false); m.unbar("stuck") }} {
+		for _, renew := range []func(){func() {}, func() { m.lockOut("stuck", false); m.letIn("stuck") }} {
 			renew()
-			if free, barred := m.lockAll([]string{"a", "stuck"}); barred != "" {
-				t.Errorf("still barred: %q", barred)
+			if free, lockedOut := m.lockAll([]string{"a", "stuck"}); lockedOut != "" {
+				t.Errorf("still lockedOut: %q", lockedOut)
 			} else {
 				free()
 			}
 		}
-		if len(m.held)+len(m.barred) != 0 {
-			t.Errorf("kept: %v, %v", m.held, m.barred)
+		if len(m.held)+len(m.lockedOut) != 0 {
+			t.Errorf("kept: %v, %v", m.held, m.lockedOut)
 		}
 	})
 }

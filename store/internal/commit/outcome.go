@@ -22,7 +22,7 @@ func (b *batch) sendCommit(ctx context.Context, t *transaction, boards []string)
 	}
 	if !late.Stop() {
 		<-told
-		b.boards.unbar(boards...) // whatever became of it, the next batch finds out
+		b.boards.letIn(boards...) // whatever became of it, the next batch finds out
 	}
 	endStatement(span, err)
 	return err

@@ -34,8 +34,8 @@ type queue struct {
 	// The fields below are guarded by queues.mu.
 	waiting []request
 	backlog
-	goal    int           // how many requests linger waits for
-	reached chan struct{} // closed when they are there; nil while linger does not wait
+	goal    int           // how many requests awaitCallers waits for
+	reached chan struct{} // closed when they are there; nil while awaitCallers does not wait
 }
 
 func newQueues(limits Limits, boards *boardMutexes) *queues {
@@ -121,7 +121,7 @@ func (q *queues) await(ctx context.Context, r request) error {
 			return err
 		case <-late.C:
 			if q.withdraw(r) {
-				if q.boards.isBarred(h.queue.board) {
+				if q.boards.isLockedOut(h.queue.board) {
 					return errLocked(h.queue.board)
 				}
 				return errLate(q.limits.Wait)
@@ -211,7 +211,7 @@ func (one *queue) drop(err error) {
 // drain commits the requests that wait in a queue, batch by batch, and ends when none does.
 func (one *queue) drain() {
 	for !one.idle() {
-		one.linger(one.learnFrom(one.commit(one)))
+		one.awaitCallers(one.learnFrom(one.commit(one)))
 	}
 }
 
@@ -245,16 +245,17 @@ func (one *queue) learnFrom(err error) time.Duration {
 }
 
 const (
-	// lingerShare is which part of the time that a batch took linger waits at most, and maxLinger a limit to that.
-	lingerShare = 4
-	maxLinger   = time.Millisecond
+	// returnShare is which part of the time that a batch took awaitCallers waits at most, and maxReturn a limit to that.
+	returnShare = 4
+	maxReturn   = time.Millisecond
 	// manyCallers is from how many callers on a batch is full enough without those that were just answered.
 	manyCallers = 24
 )
 
-// linger gives the callers that were just answered a moment to come back: a batch costs as much as some twenty entries,
-// so few callers whose requests go in two batches by turns get less done. It waits for no caller that is alone.
-func (one *queue) linger(took time.Duration) {
+// awaitCallers gives the callers that were just answered a moment to send their next requests. A batch costs as much as
+// some twenty entries, so a few callers whose requests go in two alternating batches get less done. A caller that is alone
+// is not waited for.
+func (one *queue) awaitCallers(took time.Duration) {
 	one.mu.Lock()
 	one.goal = one.busy.requests + len(one.waiting)
 	if one.goal <= 1 || one.goal >= manyCallers || one.enough() || one.closed {
@@ -264,7 +265,7 @@ func (one *queue) linger(took time.Duration) {
 	reached := make(chan struct{})
 	one.reached = reached
 	one.mu.Unlock()
-	timer := time.NewTimer(min(took/lingerShare, maxLinger))
+	timer := time.NewTimer(min(took/returnShare, maxReturn))
 	defer timer.Stop()
 	select {
 	case <-reached:

@@ -9,8 +9,8 @@ import (
 	"leaderboard"
 )
 
-// TestLinger: the writer waits for the callers that it answered, unless they are many, and not for long.
-func TestLinger(t *testing.T) {
+// TestAwaitCallers: the writer waits for the callers that it answered, unless they are many, and not for long.
+func TestAwaitCallers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answered, waiting, back, rows int
@@ -22,7 +22,7 @@ func TestLinger(t *testing.T) {
 		"full already":     {answered: 110, waiting: 100, took: time.Second},
 		"many":             {answered: 20, waiting: 4, took: time.Second},
 		"nobody back":      {answered: 3, took: 2 * time.Millisecond, want: 500 * time.Microsecond},
-		"one missing":      {answered: 3, waiting: 2, back: 2, rows: 1, took: time.Second, want: maxLinger},
+		"one missing":      {answered: 3, waiting: 2, back: 2, rows: 1, took: time.Second, want: maxReturn},
 		"one, one waiting": {answered: 1, waiting: 1, back: 1, rows: 1, took: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestLinger(t *testing.T) {
 				}
 				start, waited := time.Now(), make(chan time.Duration)
 				go func() {
-					one.linger(c.took)
+					one.awaitCallers(c.took)
 					waited <- time.Since(start)
 				}()
 				synctest.Wait()

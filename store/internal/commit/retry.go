@@ -15,13 +15,13 @@ import (
 // instance, and once when its connection was lost before COMMIT was sent: in both cases nothing has happened.
 func (b *batch) tryAll(ctx context.Context) error {
 	id := b.queue.id
-	reconnected, patient := false, !id.several && b.boards.isBarred(id.board)
+	reconnected, longWait := false, !id.several && b.boards.isLockedOut(id.board)
 	b.begun = time.Now()
 	b.retries.earn(len(b.requests))
 	for attempt := 1; ; attempt++ {
-		err := b.try(ctx, patient)
+		err := b.try(ctx, longWait)
 		if err == nil {
-			b.boards.unbar(b.names()...)
+			b.boards.letIn(b.names()...)
 		}
 		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			return err
@@ -29,10 +29,10 @@ func (b *batch) tryAll(ctx context.Context) error {
 		lockWait := db.IsLockWait(err)
 		_, blocked := b.db.BlockedSince()
 		if lockWait && b.locking != "" {
-			if b.boards.bar(b.locking, false); patient || blocked {
+			if b.boards.lockOut(b.locking, false); longWait || blocked {
 				b.stuck(b.locking)
 			}
-			patient = true
+			longWait = true
 		}
 		if db.IsDiskFull(err) {
 			b.stuck()
@@ -63,7 +63,7 @@ func (b *batch) stuck(boards ...string) {
 	}
 	b.db.Blocked(b.begun)
 	for _, name := range boards {
-		b.boards.bar(name, true)
+		b.boards.lockOut(name, true)
 	}
 	if id := b.queue.id; len(boards) > 0 && !id.several {
 		b.queue.refuse(errLocked(id.board))

@@ -15,10 +15,10 @@ import (
 // idempotency keys that belong to no board.
 
 // keepOff answers those requests that name a board whose lock another session holds, and returns the others.
-func keepOff(reqs []request, barred string) []request {
-	err := db.Wrap("batch", errLocked(barred))
+func keepOff(reqs []request, lockedOut string) []request {
+	err := db.Wrap("batch", errLocked(lockedOut))
 	return slices.DeleteFunc(reqs, func(r request) bool {
-		named := slices.Contains(r.head().boards, barred)
+		named := slices.Contains(r.head().boards, lockedOut)
 		if named {
 			r.head().drop(err)
 		}

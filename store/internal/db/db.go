@@ -39,7 +39,7 @@ type Config struct {
 type DB struct {
 	*sqlx.DB          // of readers, and statements that write and commit by themselves
 	Writers  *sqlx.DB // of writers that lock boards, see Begin and Locking
-	Patient  *sqlx.DB // of those that wait for a board that another session keeps locked
+	Waiters  *sqlx.DB // of those that wait for a board that another session keeps locked
 	Others   *sqlx.DB // of writers that lock no board, see InTx
 	Looks    *sql.DB  // of readers, see Look
 	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
@@ -62,14 +62,14 @@ func Open(cfg Config) (*DB, error) {
 	}
 	d := &DB{Config: cfg, Log: cfg.Logger, server: newServer(cfg.Logger, probe)}
 	p := split(cfg.MaxConns)
-	var reads, writers, patient, others, locks *sql.DB
+	var reads, writers, waiters, others, locks *sql.DB
 	for _, want := range []struct {
 		to *(*sql.DB)
 		pool
 	}{
 		{&reads, p.readers},
 		{&writers, p.writers},
-		{&patient, p.patient},
+		{&waiters, p.waiters},
 		{&others, p.others},
 		{&d.Looks, p.lookers},
 		{&d.Long, p.long},
@@ -82,7 +82,7 @@ func Open(cfg Config) (*DB, error) {
 		}
 	}
 	d.DB, d.Others = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(others, "mysql")
-	d.Writers, d.Patient = sqlx.NewDb(writers, "mysql"), sqlx.NewDb(patient, "mysql")
+	d.Writers, d.Waiters = sqlx.NewDb(writers, "mysql"), sqlx.NewDb(waiters, "mysql")
 	d.Locks = newLocks(locks, d.server)
 	d.Health.SetConnMaxLifetime(lookEvery / 2)
 	ctx, stop := context.WithCancel(context.Background())
@@ -98,7 +98,7 @@ func (d *DB) Close() error {
 	d.commits.Wait()
 	defer d.server.close()
 	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Looks.Close(),
-		d.Others.Close(), d.Patient.Close(), d.Writers.Close(), d.DB.Close())
+		d.Others.Close(), d.Waiters.Close(), d.Writers.Close(), d.DB.Close())
 }
 
 // Silent reports whether MySQL has left the last that was asked of it without an answer, or does not answer, or did not a
@@ -219,7 +219,7 @@ type pool struct {
 const MinConns = 16
 
 // pools are the pools of a store, those of one connection aside.
-type pools struct{ readers, lookers, writers, patient, others, long pool }
+type pools struct{ readers, lookers, writers, waiters, others, long pool }
 
 // split shares MaxConns out, so that none starves: three sixteenths are for writers that lock boards, each of which
 // commits for a whole board, a sixteenth for those of them that wait for a board that another session keeps locked, and a sixteenth
@@ -231,12 +231,12 @@ func split(maxConns int) pools {
 	part := func(sixteenths int) int { return max(1, maxConns*sixteenths/16) }
 	p := pools{
 		writers: pool{conns: part(3), several: true, session: sessionWriter},
-		patient: pool{conns: part(1), several: true, session: sessionPatient},
+		waiters: pool{conns: part(1), several: true, session: sessionLongWait},
 		others:  pool{conns: part(1), session: sessionWriter},
 		lookers: pool{conns: part(3), several: true},
 		long:    pool{conns: part(2)},
 	}
-	taken := p.writers.conns + p.patient.conns + p.others.conns + p.lookers.conns + p.long.conns + singles
+	taken := p.writers.conns + p.waiters.conns + p.others.conns + p.lookers.conns + p.long.conns + singles
 	p.readers.conns = max(2, maxConns-taken)
 	return p
 }

@@ -10,20 +10,20 @@ import (
 type session int
 
 const (
-	sessionReader  session = iota
-	sessionWriter          // locks rows, and waits for others' locks for a moment only
-	sessionPatient         // locks rows, and waits for others' locks for longer
-	sessionLocks           // holds named locks, see Locks
+	sessionReader   session = iota
+	sessionWriter           // locks rows, and waits for others' locks for a moment only
+	sessionLongWait         // locks rows, and waits for others' locks for longer
+	sessionLocks            // holds named locks, see Locks
 )
 
 // TidyTimeout bounds what is done to put things in order after a failure, too.
 const TidyTimeout = 5 * time.Second
 
-// hastyLockWait is how long writers wait for a lock at first.
-const hastyLockWait = time.Second
+// shortLockWait is how long writers wait for a lock at first.
+const shortLockWait = time.Second
 
 // locksRows reports whether the session is one of writers.
-func (s session) locksRows() bool { return s == sessionWriter || s == sessionPatient }
+func (s session) locksRows() bool { return s == sessionWriter || s == sessionLongWait }
 
 const (
 	// writerIdle is how long a session that locks rows may be silent, in a transaction or between two.
@@ -46,7 +46,7 @@ const (
 // idle returns how long the server waits for a session, 0 for as long as it is configured to.
 func (s session) idle() time.Duration {
 	switch s {
-	case sessionWriter, sessionPatient:
+	case sessionWriter, sessionLongWait:
 		return writerIdle
 	case sessionLocks:
 		return locksIdle
@@ -69,7 +69,7 @@ func (s session) addTo(params map[string]string) {
 		return
 	}
 	if s == sessionWriter {
-		params["innodb_lock_wait_timeout"] = strconv.Itoa(int(hastyLockWait / time.Second))
+		params["innodb_lock_wait_timeout"] = strconv.Itoa(int(shortLockWait / time.Second))
 	}
 	idle := strconv.Itoa(int(s.idle() / time.Second))
 	for _, name := range []string{"wait_timeout", "net_read_timeout", "net_write_timeout"} {

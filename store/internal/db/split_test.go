@@ -19,7 +19,7 @@ func TestConnectionsAreAsManyAsAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := 0
-		for _, p := range []*sql.DB{d.DB.DB, d.Writers.DB, d.Patient.DB, d.Others.DB, d.Looks, d.Long, d.Watch, d.Health, d.Locks.Pool()} {
+		for _, p := range []*sql.DB{d.DB.DB, d.Writers.DB, d.Waiters.DB, d.Others.DB, d.Looks, d.Long, d.Watch, d.Health, d.Locks.Pool()} {
 			conns := p.Stats().MaxOpenConnections
 			if conns < 1 {
 				t.Errorf("of %d connections a pool has %d", n, conns)

@@ -30,9 +30,9 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	return NotDone(ctx, Retry(RetryableOrDuplicate, func() error { return d.once(ctx, d.Others, fn) }))
 }
 
-// Locking runs fn in a transaction that may lock a board, and commits it. See Begin for patient.
-func (d *DB) Locking(ctx context.Context, patient bool, fn func(*sqlx.Tx) error) error {
-	return d.once(ctx, d.writers(patient), fn)
+// Locking runs fn in a transaction that may lock a board, and commits it. See Begin for longWait.
+func (d *DB) Locking(ctx context.Context, longWait bool, fn func(*sqlx.Tx) error) error {
+	return d.once(ctx, d.writers(longWait), fn)
 }
 
 func (d *DB) once(ctx context.Context, pool *sqlx.DB, fn func(*sqlx.Tx) error) error {
@@ -58,19 +58,19 @@ type Tx struct {
 	over  bool // committed: there is nothing to roll back
 }
 
-// Begin takes a connection for a transaction, which begins with its first packet: see Opening. One that is patient waits
-// for a lock for Config.LockWait, others for a second at most; few can be patient at once.
-func (d *DB) Begin(ctx context.Context, patient bool) (*Tx, error) {
-	conn, err := d.writers(patient).Conn(ctx)
+// Begin takes a connection for a transaction, which begins with its first packet: see Opening. With longWait the
+// transaction waits for a lock for Config.LockWait, otherwise for a second; there are few connections for the former.
+func (d *DB) Begin(ctx context.Context, longWait bool) (*Tx, error) {
+	conn, err := d.writers(longWait).Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &Tx{Conn: conn}, nil
 }
 
-func (d *DB) writers(patient bool) *sqlx.DB {
-	if patient {
-		return d.Patient
+func (d *DB) writers(longWait bool) *sqlx.DB {
+	if longWait {
+		return d.Waiters
 	}
 	return d.Writers
 }
