@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// future is a value that is on its way.
+// future is a value that a call will bring.
 type future[V any] struct {
 	began time.Time
 	done  chan struct{}
@@ -27,8 +27,7 @@ func (f *future[V]) wait(ctx context.Context) (V, error) {
 	}
 }
 
-// calls lets callers that want the same thing share one call. The work goes on when the caller who happened to be first
-// has left.
+// calls lets callers that want the same thing share one call. The work goes on when the caller that began it has left.
 type calls[K comparable, V any] struct {
 	timeout time.Duration // of the work
 
@@ -60,7 +59,7 @@ func (c *calls[K, V]) start(ctx context.Context, key K, work func(context.Contex
 	return f
 }
 
-// end takes a call off the list. While it runs then, nobody forgets the key.
+// end takes a call off the list. The key cannot be forgotten while then runs.
 func (c *calls[K, V]) end(key K, f *future[V], then func(V, error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +78,7 @@ func (c *calls[K, V]) forget(key K) {
 	delete(c.running, key)
 }
 
-// guarded turns a panic of work into an error: it runs in a goroutine where nobody else would recover it.
+// guarded turns a panic of work into an error: in its own goroutine no caller would recover it.
 func guarded[V any](ctx context.Context, work func(context.Context) (V, error)) (value V, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -42,7 +42,7 @@ func newCopies(of *topn.Copies, o *ReaderOptions, shared *calls[sharedKey, leade
 // find implements layer.
 func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
 	ref := q.refs()[0]
-	if !q.mayBeIn(c.of) || c.of.Left(ref) {
+	if !q.mayBeIn(c.of) || c.of.IsBehind(ref) {
 		return nil, nil
 	}
 	return c.opts.wait(ctx, q, c.shared.start(ctx, q.shared(c), func(ctx context.Context) (leaderboard.Answered, error) {

@@ -1,9 +1,10 @@
-// Package batch answers questions together that are asked at the same time. Nobody is held back for it: a question that
-// finds a free slot goes at once, and what comes while all slots are taken collects. So one that comes alone waits for
-// nobody, and many at once cost little more than one.
+// Package batch answers questions together that are asked at the same time. It delays no question for that: one that finds
+// a free slot is sent at once, and those that come while all slots are taken form batches. So a question that comes alone
+// waits for no other, and many at once cost little more than one.
 //
-// Waiting is bounded by time: a batch that could not be sent within Options.Wait, going by what waits and by how long
-// batches took lately, is not begun, and who waits longer even so is refused. Who has left is not sent.
+// Waiting is bounded by time: a batch that would not be sent within Options.Wait, judged by what waits and by how long
+// batches took lately, is not begun, and a question that waits longer even so is refused. A question whose caller has left
+// is not sent.
 package batch
 
 import (
@@ -23,9 +24,9 @@ import (
 type Options struct {
 	Slots   int           // batches under way at once, 4
 	Size    int           // of all questions of a batch together; a question that is larger goes alone; 256
-	Wait    time.Duration // until a question is sent; longer: ErrOverloaded. 0: as long as who asks has time
+	Wait    time.Duration // until a question is sent; longer: ErrOverloaded. 0: until the caller's context ends
 	Timeout time.Duration // for a batch, 6 s
-	// OnRefused is told of each question that got ErrOverloaded. It must not block; may be nil.
+	// OnRefused is called for each question that gets ErrOverloaded. It must not block; may be nil.
 	OnRefused func()
 }
 
@@ -46,16 +47,16 @@ type Batcher[K comparable, Q, V any] struct {
 	line []*group[K, Q, V]
 	open map[K]*group[K, Q, V] // of each key the last group in line
 	last map[K]*group[K, Q, V] // of each key the batch under way that began last
-	took [2]time.Duration      // moving averages: of a batch, and of what goes alone
+	took [2]time.Duration      // moving averages: of a batch, and of work in Alone
 }
 
-// group is what will be a batch, or one caller who goes alone.
+// group is a batch to come, or one caller of Alone.
 type group[K comparable, Q, V any] struct {
 	key     K
 	size    int
 	futures []*future[Q, V]
-	turn    chan struct{}   // of who goes alone: closed when there is a slot for it; nil in a batch
-	before  *group[K, Q, V] // of its key, the batch that began before it; nil when there is none under way
+	turn    chan struct{}   // of a caller of Alone: closed when there is a slot for it; nil in a batch
+	before  *group[K, Q, V] // of its key, the batch that began before it; nil when none is under way
 	done    chan struct{}   // closed with the answers of a batch
 }
 
@@ -91,7 +92,7 @@ func New[K comparable, Q, V any](
 	return &Batcher[K, Q, V]{opts: o, size: size, run: run, free: o.Slots, open: map[K]*group[K, Q, V]{}, last: map[K]*group[K, Q, V]{}}
 }
 
-// Waiting returns how many questions, and callers who go alone, have not been sent.
+// Waiting returns how many questions, and callers of Alone, have not been sent.
 func (b *Batcher[K, Q, V]) Waiting() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,7 +129,7 @@ func (b *Batcher[K, Q, V]) Alone(ctx context.Context, work func(context.Context)
 	}
 	if err := b.wait(ctx, g.turn, func() bool { return b.remove(g) }); err != nil {
 		select {
-		case <-g.turn: // it came all the same
+		case <-g.turn: // the slot came first
 			b.next(g, 0)
 		default:
 		}
@@ -139,8 +140,7 @@ func (b *Batcher[K, Q, V]) Alone(ctx context.Context, work func(context.Context)
 	return work(ctx)
 }
 
-// wait blocks until sent is closed. withdraw takes the question out of the line; it is false when it is not there any
-// more.
+// wait blocks until sent is closed. withdraw takes the question out of the line, and is false when it has left that.
 func (b *Batcher[K, Q, V]) wait(ctx context.Context, sent <-chan struct{}, withdraw func() bool) error {
 	var late <-chan time.Time
 	if b.opts.Wait > 0 {
@@ -183,7 +183,7 @@ func (b *Batcher[K, Q, V]) join(key K, f *future[Q, V]) (*group[K, Q, V], error)
 	return g, err
 }
 
-// queue lets a group begin, or lines it up unless it would wait too long. It is called with mu held.
+// queue begins a group, or puts it at the end of the line unless it would wait too long. It is called with mu held.
 func (b *Batcher[K, Q, V]) queue(g *group[K, Q, V]) error {
 	if b.free > 0 {
 		b.free--
@@ -214,8 +214,8 @@ func (b *Batcher[K, Q, V]) begin(g *group[K, Q, V]) {
 	go b.send(g)
 }
 
-// send answers a batch. One that overtakes the batch that began before it gives that one as long again: its answers may be
-// newer, and older ones would be of no use once they are out.
+// send answers a batch. When it overtakes the batch of its key that began before it, it waits for that one as long as it
+// took itself: its answers may be newer, and once they are out the older ones are of no use.
 func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
 	start := time.Now()
 	questions, answers := make([]Q, len(g.futures)), make([]Answer[V], len(g.futures))
@@ -247,7 +247,7 @@ func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
 	}
 }
 
-// guarded turns a panic of run into an error: nobody else would recover it.
+// guarded turns a panic of run into an error: no caller would recover it.
 func (b *Batcher[K, Q, V]) guarded(key K, questions []Q, answers []Answer[V]) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -326,7 +326,7 @@ type periodKey struct {
 	order, tiebreak leaderboard.Order
 }
 
-// question is one question, and the period as who asks knows it.
+// question is one question, and the period as its caller knows it.
 type question struct {
 	leaderboard.Question
 	ref leaderboard.PeriodRef
@@ -400,7 +400,7 @@ func (r *Rankings) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q lea
 	return a.Score, err
 }
 
-// Distribution implements leaderboard.Rankings. It goes alone.
+// Distribution implements leaderboard.Rankings. It takes a slot of its own.
 func (r *Rankings) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (d *leaderboard.Distribution, err error) {
 	err = r.Alone(ctx, func(ctx context.Context) (err error) {
 		d, err = r.database.Distribution(ctx, p, q)
@@ -412,7 +412,7 @@ func (r *Rankings) Distribution(ctx context.Context, p leaderboard.PeriodRef, q 
 // Waiting returns how many questions wait to be sent.
 func (r *Rankings) Waiting() int { return r.batches.Waiting() }
 
-// Alone runs work that asks the database for something else, within the same bounds.
+// Alone runs other work on the database, within the same bounds.
 func (r *Rankings) Alone(ctx context.Context, work func(context.Context) error) error {
 	return unavailable(r.batches.Alone(ctx, work))
 }

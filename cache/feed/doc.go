@@ -1,8 +1,7 @@
-// Package feed is how a process hears of commits. What this process has committed itself is in memory for a while (Tail),
-// so that copies need not read it from the change log. What anything else has committed the database tells (Feed): one
-// statement every few milliseconds asks for the revisions of all periods that are being read, and of the tables of boards
-// and of API keys.
+// Package feed is how a process hears of commits. Its own commits are in memory for a while (Tail), so that copies need not
+// read them from the change log. Those of other processes are found in the database (Feed): one statement every few
+// milliseconds asks for the revisions of all periods that are being read, and of the tables of boards and of API keys.
 //
-// What a statement showed is true of the moment at which it was sent. So an answer whose revision is not older is not older
-// than that, whatever fills a copy and whatever the clocks of other machines say (design promise P5).
+// What a statement showed was true when it was sent. So an answer at that revision or a later one is not older than that
+// moment, no matter how its copy was filled or what the clocks of other machines show (design promise P5).
 package feed

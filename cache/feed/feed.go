@@ -16,25 +16,25 @@ import (
 
 // Source is the database.
 type Source interface {
-	// Revisions returns the revisions of those of the periods that exist, and the clock as that of leaderboard.ClockPeriod.
-	// periods has at most Options.Chunk ids.
+	// Revisions returns the revisions of the periods, without those that do not exist, and the clock as the revision of
+	// leaderboard.ClockPeriod. periods has at most Options.Chunk ids.
 	Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error)
 }
 
 // Options adjust a Feed; the zero value is fit for production.
 type Options struct {
-	MaxAge   time.Duration // of an answer that does not say that it is stale, 200 ms
+	MaxAge   time.Duration // of an answer that is not marked stale, 200 ms
 	Interval time.Duration // between two statements, a quarter of MaxAge, 50 ms; while one takes longer, up to half of MaxAge
-	Idle     time.Duration // how long after it was read a period is asked about, 1 s
+	Idle     time.Duration // how long a period is asked about after it was read last, 1 s
 	Wait     time.Duration // how long a reader waits for a statement, 250 ms
-	Deadline time.Duration // of a statement: one whose connection hangs is given up. Four times MaxAge, 1 s at least
+	Deadline time.Duration // of a statement, so that one whose connection hangs is given up. Four times MaxAge, 1 s at least
 	Chunk    int           // periods of one statement, 500
-	// OnRound is told how long all statements of a round took, and their errors. It must not block; may be nil.
+	// OnRound is called after each round with how long its statements took, and their errors. It must not block; may be nil.
 	OnRound func(periods int, took time.Duration, err error)
-	// OnShown is told what a statement showed, before those that waited for it go on. It must not block; may be nil.
+	// OnShown is called with what a statement showed, before the callers that waited for it go on. It must not block; may be nil.
 	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
-	// KeysInUse reports whether the table of API keys is asked about now, as leaderboard.KeysPeriod, though it is not read. It
-	// must not block; nil: never.
+	// KeysInUse reports whether rounds are to ask about the table of API keys too, as leaderboard.KeysPeriod. It must not
+	// block; nil: never.
 	KeysInUse func(now time.Time) bool
 }
 
@@ -57,7 +57,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Verdict is what the feed says of an answer.
+// Verdict is the result of judging an answer.
 type Verdict int
 
 const (
@@ -65,15 +65,15 @@ const (
 	VerdictUnknown Verdict = iota
 	// VerdictFresh: the answer is not older than MaxAge, nor than one that was fresh before it.
 	VerdictFresh
-	// VerdictOld: there was something newer MaxAge ago, or in an answer that was fresh.
+	// VerdictOld: MaxAge ago the period had a newer revision already, or an answer that was fresh had one.
 	VerdictOld
-	// VerdictDiverged: the database had never got as far when it was asked after that, or it took another way, or there is
-	// no such period. It was restored from a backup, or the period was deleted: the copy that answered so is of no use.
+	// VerdictDiverged: the database, asked after the answer came, had not reached its revision, or has another branch of the
+	// history, or has no such period. It was restored from a backup, or the period was deleted: the copy must be dropped.
 	VerdictDiverged
 )
 
-// Feed tells what was committed: to the periods that are read, to the table of boards and to that of API keys. All methods
-// may be called concurrently; nothing is asked unless Run runs.
+// Feed finds out what was committed to the periods that are read, to the table of boards and to that of API keys. All
+// methods may be called concurrently; the database is asked only while Run runs.
 type Feed struct {
 	Tail *Tail // what this process has committed
 
@@ -84,12 +84,12 @@ type Feed struct {
 	periods sync.Map         // int64 → *period
 
 	mu     sync.Mutex
-	next   *round        // the next statement for those that wait, nil when none do
+	next   *round        // the next statement for callers that wait, nil when no caller waits
 	joined chan struct{} // holds a value while next is not nil
 
-	lastSent atomic.Pointer[time.Time] // of the last round without an error about periods that are read, nil before it
-	failed   atomic.Pointer[time.Time] // when the first round was sent that failed since, nil when the last did not
-	asking   atomic.Pointer[time.Time] // when the round under way was sent, nil when none is
+	lastSent atomic.Pointer[time.Time] // when the last round without an error about periods that are read was sent, nil before it
+	failed   atomic.Pointer[time.Time] // when the first of the latest rounds that failed was sent, nil when the last succeeded
+	asking   atomic.Pointer[time.Time] // when the round under way was sent, nil between two
 	clock    atomic.Pointer[sample]    // of leaderboard.ClockPeriod, nil before the first
 }
 
@@ -100,7 +100,7 @@ type period struct {
 	mu      sync.Mutex
 	samples []sample // ascending by sent, each of another revision; the latest is always there
 	seen    []seen   // in answers, since a statement was last sent
-	// denied is what the database turned out not to have come to: no answer up to it is true, unless a statement shows it.
+	// denied is the highest revision that the database turned out not to have: no answer up to it is true, unless a statement shows it.
 	denied leaderboard.Revision
 	floor  leaderboard.Revision // the highest of the answers that were fresh
 	raised time.Time            // when it became that
@@ -121,7 +121,7 @@ type sample struct {
 	sent   time.Time // of the last statement that showed this
 }
 
-// round is one statement to come, for those that wait.
+// round is the next statements, for the callers that wait for them.
 type round struct {
 	periods map[int64]bool
 	done    chan struct{}                  // closed when it has been answered
@@ -134,15 +134,15 @@ func New(source Source, opts Options) *Feed {
 	return &Feed{Tail: NewTail(0), source: source, opts: opts.withDefaults(), now: time.Now, began: time.Now(), joined: make(chan struct{}, 1)}
 }
 
-// Judge says what is known now of an answer at a revision of a period, and counts as reading the period. An answer ahead of
-// what was last shown is normal: it was committed since. It is fresh until a statement that was sent after the answer was
-// first seen shows less.
+// Judge judges an answer at a revision of a period by what is known now, and counts as reading the period. An answer newer
+// than the last statement is normal: it was committed since. It is fresh until a statement that was sent after the answer was
+// first seen shows an older revision.
 func (f *Feed) Judge(id int64, r leaderboard.Revision) Verdict {
 	now := f.now()
 	p := f.period(id, now)
 	verdict := p.judge(r, now, f.opts.MaxAge)
 	if verdict == VerdictUnknown {
-		f.join(id) // it is asked about, whether the caller waits or not
+		f.join(id) // the next round asks about it, whether the caller waits or not
 	}
 	return verdict
 }
@@ -163,7 +163,7 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 		return VerdictDiverged
 	}
 	if latest.exists && latest.Incarnation != r.Incarnation {
-		return VerdictUnknown // which one is of before a restore, the next statement shows
+		return VerdictUnknown // the next statement shows which of the two is of before a restore
 	}
 	if r.Incarnation == p.floor.Incarnation && r.Seq < p.floor.Seq {
 		return VerdictOld
@@ -182,7 +182,7 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 	return VerdictOld
 }
 
-// Check is Judge, but when no statement showed the period of late it waits for the next one, unless the last ones failed.
+// Check is Judge, but waits for the next statement when none showed the period lately, unless the last ones failed.
 func (f *Feed) Check(ctx context.Context, id int64, r leaderboard.Revision) Verdict {
 	verdict := f.Judge(id, r)
 	if verdict == VerdictUnknown && !f.Away() && f.Wait(ctx, id) == nil {
@@ -191,17 +191,17 @@ func (f *Feed) Check(ctx context.Context, id int64, r leaderboard.Revision) Verd
 	return verdict
 }
 
-// isBehind reports whether the database may have come to a revision since the sample: it had not then.
+// isBehind reports whether the database had not reached a revision at the time of the sample, but may have since.
 func (s *sample) isBehind(r leaderboard.Revision) bool {
 	return !s.exists || s.Incarnation == r.Incarnation && (s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf)
 }
 
-// denies reports whether the database had not come to a revision at the time of the sample.
+// denies reports whether the database had not reached a revision at the time of the sample.
 func (s *sample) denies(r leaderboard.Revision) bool {
 	return s.isBehind(r) || s.Incarnation != r.Incarnation
 }
 
-// maxSeen is how many revisions of answers are remembered until the next statement; answers differ in two or three.
+// maxSeen is how many revisions of answers are remembered until the next statement. Usually there are two or three.
 const maxSeen = 16
 
 // see notes that there was an answer at a revision.
@@ -212,21 +212,21 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 	}
 }
 
-// covers reports whether a is b or was committed after it: neither number is less, on whatever branch of a history.
+// covers reports whether a is b or later: of the same incarnation, and neither number is less.
 func covers(a, b leaderboard.Revision) bool {
 	return a.Incarnation == b.Incarnation && a.Seq >= b.Seq && a.AsOf >= b.AsOf
 }
 
-// Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
-// way. It counts as reading the period. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of
-// ctx.
+// Wait returns when a statement that was sent after the call has been answered. That is sent at once, or when the one under
+// way has been answered. It counts as reading the period. Errors: leaderboard.ErrUnavailable when the statement failed or
+// took longer than Options.Wait, and that of ctx.
 func (f *Feed) Wait(ctx context.Context, id int64) error {
 	f.period(id, f.now())
 	return f.await(ctx, f.join(id))
 }
 
-// Ask returns the revision of a period that a statement sent after the call has shown; ok is false when the database has no
-// such period, or does not answer. It does not count as reading the period.
+// Ask returns the revision of a period as a statement that was sent after the call has shown it; ok is false when the
+// database has no such period, or does not answer. It does not count as reading the period.
 func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
 	if f.Away() {
 		return r, false
@@ -238,7 +238,7 @@ func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bo
 	return r, ok
 }
 
-// await returns when a round has been answered. Errors as of Wait.
+// await returns when a round has been answered. Errors: those of Wait.
 func (f *Feed) await(ctx context.Context, next *round) error {
 	timer := time.NewTimer(f.opts.Wait)
 	defer timer.Stop()
@@ -252,8 +252,8 @@ func (f *Feed) await(ctx context.Context, next *round) error {
 	}
 }
 
-// Changed blocks until a statement has shown something newer of a period than a revision, another history, or that the
-// period is gone. It counts as reading the period. The error is that of ctx.
+// Changed blocks until a statement has shown that a period is at a newer revision than the one given, has another
+// incarnation, or is gone. It counts as reading the period. The error is that of ctx.
 func (f *Feed) Changed(ctx context.Context, id int64, than leaderboard.Revision) error {
 	read := time.NewTicker(f.opts.Idle / 2)
 	defer read.Stop()
@@ -275,8 +275,8 @@ func (f *Feed) Changed(ctx context.Context, id int64, than leaderboard.Revision)
 	}
 }
 
-// shows returns nil when the latest statement showed something else than a revision or what came before it; otherwise what
-// is closed when one shows something else than the latest. known: there was a statement.
+// shows returns nil when the latest statement showed something else than a revision or an earlier one. Otherwise it returns
+// a channel that is closed when a statement shows something else than the latest. known: there was a statement.
 func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -292,8 +292,8 @@ func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, know
 	return p.changed, known
 }
 
-// Latest returns the revision of a period that was shown last, however long ago; ok is false when none was. It does not
-// count as reading the period.
+// Latest returns the revision of a period that was shown last, no matter how long ago; ok is false when none was shown. It
+// does not count as reading the period.
 func (f *Feed) Latest(id int64) (r leaderboard.Revision, ok bool) {
 	known, ok := f.periods.Load(id)
 	if !ok {
@@ -309,8 +309,8 @@ func (f *Feed) Latest(id int64) (r leaderboard.Revision, ok bool) {
 	return latest.Revision, latest.exists
 }
 
-// Clock returns what the database clock said when a statement read it last, and when that was sent; ok is false when none
-// has read it.
+// Clock returns the database clock as a statement read it last, and when that statement was sent; ok is false before the
+// first.
 func (f *Feed) Clock() (clock leaderboard.Micros, sent time.Time, ok bool) {
 	if last := f.clock.Load(); last != nil {
 		return last.AsOf, last.sent, true
@@ -318,7 +318,7 @@ func (f *Feed) Clock() (clock leaderboard.Micros, sent time.Time, ok bool) {
 	return 0, sent, false
 }
 
-// Away reports whether the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
+// Away reports whether the database was asked and has not answered for MaxAge: it refuses, or it hangs.
 func (f *Feed) Away() bool {
 	now := f.now()
 	for _, since := range []*time.Time{f.failed.Load(), f.asking.Load()} {
@@ -329,8 +329,7 @@ func (f *Feed) Away() bool {
 	return false
 }
 
-// Age returns how long ago the last round about periods that are read was sent, of those without an error, 0 when there
-// was none.
+// Age returns how long ago the last round about periods that are read, and without an error, was sent; 0 before the first.
 func (f *Feed) Age() time.Duration {
 	if sent := f.lastSent.Load(); sent != nil {
 		return f.now().Sub(*sent)
@@ -400,7 +399,7 @@ func (f *Feed) Run(ctx context.Context) {
 	f.fail(ctx.Err())
 }
 
-// fail tells those that wait that no statement will be sent.
+// fail ends the waiting of all callers, because no statement will be sent.
 func (f *Feed) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -412,7 +411,7 @@ func (f *Feed) fail(err error) {
 	}
 }
 
-// active returns the periods that were read of late, and forgets the others.
+// active returns the periods that were read within Idle, and forgets the others.
 func (f *Feed) active(now time.Time) []int64 {
 	if f.opts.KeysInUse(now) {
 		f.period(leaderboard.KeysPeriod, now)
@@ -429,7 +428,7 @@ func (f *Feed) active(now time.Time) []int64 {
 	return ids
 }
 
-// ask asks about periods and about those that callers wait for, and lets them go on.
+// ask asks about periods and about those that callers wait for, and ends the waiting of these.
 func (f *Feed) ask(ctx context.Context, ids []int64) error {
 	f.mu.Lock()
 	waiting := f.next
@@ -499,7 +498,7 @@ func (f *Feed) revisions(ctx context.Context, ids []int64) (map[int64]leaderboar
 	return f.source.Revisions(ctx, ids)
 }
 
-// note adds what a statement showed, and drops what is too old to speak for an answer.
+// note adds what a statement showed, and drops samples that are too old to judge an answer by.
 func (p *period) note(s sample, maxAge time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -523,7 +522,7 @@ func (p *period) note(s sample, maxAge time.Duration) {
 	}
 }
 
-// check finds out which of the answers that were seen before a statement was sent it denies.
+// check finds the answers that were seen before a statement was sent and that the statement denies.
 func (p *period) check(s *sample) {
 	deny := func(r leaderboard.Revision, first time.Time) {
 		if first.Before(s.sent) && s.denies(r) {

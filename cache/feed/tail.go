@@ -8,9 +8,9 @@ import (
 	"leaderboard"
 )
 
-// Tail is the end of the change log, as far as this process has written it. All copies that follow the log take from it
-// what was committed after the revision that they are at, each when it has time; one that finds nothing there reads the
-// log. All methods may be called concurrently.
+// Tail is the end of the change log, as far as this process has written it. Copies that follow the log take from it the
+// commits after their revision, each at its own pace; when they are not in it, the copy reads the log. All methods may be
+// called concurrently.
 type Tail struct {
 	memory int64
 	now    func() time.Time
@@ -37,9 +37,9 @@ type held struct {
 }
 
 const (
-	// tailBytes is the memory that a tail takes at most, unless told otherwise.
+	// tailBytes is the default of the memory that a tail takes at most.
 	tailBytes = 32 << 20
-	// tailAge is how long a commit stays: who follows takes it within milliseconds, and who cannot reads the log later.
+	// tailAge is how long a commit stays. A follower takes it within milliseconds, or reads the log later.
 	tailAge = 5 * time.Second
 	// changeBytes is what a change takes besides the id of its member: itself and two entries.
 	changeBytes = 200
@@ -50,8 +50,8 @@ func NewTail(memory int64) *Tail {
 	return &Tail{memory: cmp.Or(memory, tailBytes), now: time.Now, next: map[place]*held{}}
 }
 
-// Add takes a commit. One that it has is passed over. One that starts where another did takes its place: the database has lost
-// that, with a failover or a restore.
+// Add adds a commit, unless it is there already. A commit that starts where another one did replaces it: the database has
+// lost that one, with a failover or a restore.
 func (t *Tail) Add(commit leaderboard.Commit) {
 	h := &held{commit: commit, at: t.now(), bytes: int64(len(commit.Changes)) * changeBytes}
 	for i := range commit.Changes {
@@ -101,8 +101,8 @@ func (t *Tail) drop() {
 	}
 }
 
-// After returns the commits that lead on from a revision of a period without a gap, until there are so many changes in them;
-// none when the first of them is not in memory.
+// After returns the commits that follow a revision of a period without a gap, up to about so many changes; none when the first
+// of them is not in memory.
 func (t *Tail) After(period int64, from leaderboard.Revision, changes int) []leaderboard.Commit {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,7 +118,7 @@ func (t *Tail) After(period int64, from leaderboard.Revision, changes int) []lea
 	return out
 }
 
-// Bytes returns the memory that the commits take, about.
+// Bytes returns about how much memory the commits take.
 func (t *Tail) Bytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

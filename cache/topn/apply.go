@@ -95,8 +95,8 @@ func finalKeys(codec rank.Codec, commits []leaderboard.Commit) map[string]rank.K
 const (
 	// catchUpCommits is how many rows of the log are read at once.
 	catchUpCommits = 200
-	// catchUpRounds bounds a catch-up beside writers and other followers that move the copy on; each round makes progress
-	// or somebody else did.
+	// catchUpRounds bounds a catch-up beside writers and other followers that move the copy on. In each round, this
+	// process or another one makes progress.
 	catchUpRounds = 1000
 )
 
@@ -105,7 +105,7 @@ const (
 // is of another history than MySQL's is dropped. It needs no lease.
 func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	var out leaderboard.CopyOutcome
-	target := int64(-1) // where MySQL was at first; running after a busy writer would have no end
+	target := int64(-1) // where MySQL was at first; following a busy writer further would not end
 	for range catchUpRounds {
 		info, err := c.usable(ctx, p)
 		if err != nil {

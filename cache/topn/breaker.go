@@ -29,7 +29,7 @@ func NewBreaker(now func() time.Time, onChange func(open bool)) *Breaker {
 	return &Breaker{now: now, onChange: onChange}
 }
 
-// Allow says whether to try. An Allow that says yes is followed by one Done, or by none when the try says nothing.
+// Allow reports whether to try. After true the caller calls Done once, unless the try showed nothing about the server.
 func (b *Breaker) Allow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -40,11 +40,11 @@ func (b *Breaker) Allow() bool {
 	if b.asked.Before(b.retryAt) {
 		return false
 	}
-	b.retryAt = b.asked.Add(BreakerPause) // nobody else probes until this one has ended
+	b.retryAt = b.asked.Add(BreakerPause) // no other call probes meanwhile
 	return true
 }
 
-// Done takes down how a try ended.
+// Done notes how a try ended.
 func (b *Breaker) Done(ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,7 +61,7 @@ func (b *Breaker) Done(ok bool) {
 	}
 }
 
-// rest closes a breaker that nobody has asked for so long.
+// rest closes a breaker whose Allow was not called for so long.
 func (b *Breaker) rest(idle time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"leaderboard/rank"
 )
 
-// What a copy can say instead of an answer. None of them is a failure of Redis.
+// The reasons for which a copy cannot answer. They are not failures of Redis.
 var (
 	// ErrMissing: there is no copy, or one in a format of another version of this program.
 	ErrMissing = errors.New("topn: no copy")
@@ -29,8 +29,8 @@ var (
 	ErrBehind = errors.New("topn: copy is older than asked for")
 )
 
-// Failed says whether a read failed because Redis does not answer, rather than with an answer or with what a copy can
-// say.
+// Failed reports whether a read failed because Redis does not answer, rather than with an answer or with one of the reasons
+// above.
 func Failed(err error) bool {
 	for _, e := range []error{ErrMissing, ErrDamaged, ErrUncovered, ErrBehind, leaderboard.ErrNotRanked} {
 		if errors.Is(err, e) {
@@ -40,10 +40,10 @@ func Failed(err error) bool {
 	return err != nil
 }
 
-// Log is the database as copies see it. Changes returns commits with LastSeq > fromSeq in order, none when there
-// is none, ErrLogPruned when the log does not continue exactly there. Snapshot reads the best limit entries in one
-// state: begin with that state, then rows with at most 1,000 keys at a time, best first. Period is read from the
-// primary, never from a cache. Errors: ErrPeriodNotFound, ErrUnavailable.
+// Log is the database as copies see it. Changes returns the commits with LastSeq > fromSeq in order, and ErrLogPruned when
+// the log does not continue exactly there. Snapshot reads the best limit entries in one state: it calls begin with that
+// state, then rows with at most 1,000 keys at a time, best first. Period is read from the primary, never from a cache.
+// Errors: ErrPeriodNotFound, ErrUnavailable.
 type Log interface {
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
@@ -60,7 +60,7 @@ type Options struct {
 	// of faults.
 	HookPoint func(name string)
 	OnBuild   func(p leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) // metrics; may be nil
-	// Background is for what no reader waits for, see OpenBackground; nil: the connections of the reads.
+	// Background is for work that no reader waits for, see OpenBackground; nil: the connections of the reads.
 	Background redis.UniversalClient
 	Logger     *slog.Logger
 }
@@ -72,7 +72,7 @@ type Copies struct {
 	log        Log
 	opts       Options
 	scripts    scripts
-	left       sync.Map // copyID → true: what Left returns
+	behind     sync.Map // copyID → true: what IsBehind returns
 }
 
 // copyID tells copies apart.
@@ -80,11 +80,11 @@ type copyID struct{ period, history int64 }
 
 func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.Incarnation} }
 
-// Left says whether a copy is left behind, because it could not be written to the last few times: asking it is a waste of
-// time.
-func (c *Copies) Left(p leaderboard.PeriodRef) bool {
-	_, left := c.left.Load(idOf(p))
-	return left
+// IsBehind reports whether a copy lacks commits because it could not be written to the last few times: reading it is a waste
+// of time.
+func (c *Copies) IsBehind(p leaderboard.PeriodRef) bool {
+	_, behind := c.behind.Load(idOf(p))
+	return behind
 }
 
 // Client returns what reads go through.
@@ -109,7 +109,7 @@ func New(client redis.UniversalClient, log Log, opts Options) *Copies {
 	return &Copies{client: client, background: opts.Background, log: log, opts: opts, scripts: newScripts()}
 }
 
-// slack returns how many entries a copy has beyond top_n, so that it is not trimmed or too short at every other change.
+// slack returns how many entries a copy may have beyond top_n, so that not every other change trims it or makes it too short.
 func (c *Copies) slack(p leaderboard.PeriodRef) int {
 	if c.opts.Slack > 0 {
 		return c.opts.Slack
@@ -117,8 +117,8 @@ func (c *Copies) slack(p leaderboard.PeriodRef) int {
 	return max(100, p.Rules.TopN/10)
 }
 
-// keys returns the three keys of a period's copy. The history is in their names: the copy of a period whose id is given
-// again after a restore is never found, and lives out its TTL.
+// keys returns the three keys of a period's copy. The incarnation is in their names: when the id of a period is given again
+// after a restore, the copy of the old one is never found, and ends with its TTL.
 func (c *Copies) keys(p leaderboard.PeriodRef) []string {
 	base := c.base(p)
 	return []string{base + "top", base + "key", base + "meta"}
@@ -129,8 +129,8 @@ func (c *Copies) base(p leaderboard.PeriodRef) string {
 }
 
 // format returns the number of the layout of the keys, and the directions of the sort keys: while a board has no
-// entries its order may change, and keys in one order must not be read in the other. Every version's is digits, then
-// small letters.
+// entries its order may change, and keys in one order must not be read in the other. In every version a format is digits,
+// then small letters.
 func format(p leaderboard.PeriodRef) string {
 	return "1" + direction(p.Rules.Order) + direction(p.Rules.Tiebreak.Order)
 }
@@ -163,7 +163,7 @@ func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard
 	return info, h.rest.err
 }
 
-// parseInfo reads a reply of info.lua: the time of the server, and the state or why there is none, as of parseHead.
+// parseInfo reads a reply of info.lua: the time of the server, and the state, or the error of parseHead.
 func parseInfo(raw []any, p leaderboard.PeriodRef) (now leaderboard.Micros, h head, err error) {
 	r := reply{raw: raw}
 	now = leaderboard.Micros(r.int())
@@ -192,7 +192,7 @@ func (c *Copies) drop(ctx context.Context, p leaderboard.PeriodRef, seq, asOf st
 
 func decimal[T ~int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
-// The scripts, each beside its description of arguments and reply. head.lua goes ahead of those that look at a copy.
+// The scripts. Each file describes its arguments and its reply. head.lua is put before those that read a copy.
 var (
 	//go:embed head.lua
 	headLua string
@@ -236,7 +236,7 @@ func newScripts() scripts {
 	}
 }
 
-// reply takes the values of a script's reply one after another; the first that is not as expected is its err.
+// reply takes the values of a script's reply one after another; err is about the first that is not as expected.
 type reply struct {
 	raw []any
 	err error
@@ -319,8 +319,8 @@ type head struct {
 	rest  *reply
 }
 
-// parseHead reads a reply, or turns its reason for not answering into an error. A state that cannot be read is damage,
-// which a build repairs, and never a failure that would stand in its way.
+// parseHead reads a reply, or turns the reason in it into an error. A state that cannot be read is damage, which a build
+// repairs, and never a failure, which would prevent that build.
 func parseHead(raw []any, p leaderboard.PeriodRef) (head, error) {
 	r := &reply{raw: raw}
 	switch status := r.string(); {
@@ -348,5 +348,5 @@ func parseHead(raw []any, p leaderboard.PeriodRef) (head, error) {
 
 func (h *head) complete() bool { return h.n == h.Total }
 
-// short says whether the copy has shrunk below top_n though the period has more.
+// short reports whether the copy has shrunk below top_n though the period has more.
 func (h *head) short(p leaderboard.PeriodRef) bool { return !h.complete() && h.n < int64(p.Rules.TopN) }

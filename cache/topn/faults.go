@@ -14,9 +14,9 @@ import (
 	"leaderboard"
 )
 
-// Faults returns what is wrong with a Redis, of a cluster with each of its primaries, with its address and in the order of those. It
-// fails when one cannot be reached. A server that does not tell about itself is a fault of its own, a doubtful one. All is from INFO,
-// which servers that are run by others tell, too, while CONFIG is often denied.
+// Faults returns what is wrong with a Redis; of a cluster, with each of its primaries, with its address and in the order of
+// those. It fails when one cannot be reached. A server without the fields that are looked at is a fault too, a doubtful one.
+// All is from INFO, which hosted servers answer as well, while they often deny CONFIG.
 func Faults(ctx context.Context, client redis.UniversalClient) ([]leaderboard.ServerFault, error) {
 	var out []leaderboard.ServerFault
 	var one sync.Mutex
@@ -73,7 +73,7 @@ func infoOf(ctx context.Context, c redis.Cmdable, section ...string) (map[string
 	return fields, nil
 }
 
-// Memory returns which part of its maxmemory the server uses that has the copy of a period, 0 when it has no bound.
+// Memory returns the part of its maxmemory that is used by the server that has the copy of a period, 0 without a maxmemory.
 func (c *Copies) Memory(ctx context.Context, p leaderboard.PeriodRef) (float64, error) {
 	server := redis.Cmdable(c.background)
 	if cluster, ok := c.background.(*redis.ClusterClient); ok {
@@ -95,13 +95,13 @@ func (c *Copies) Memory(ctx context.Context, p leaderboard.PeriodRef) (float64, 
 	return used / most, nil
 }
 
-// isAnswer says whether an error is what a Redis says about the question rather than about its own state.
+// isAnswer reports whether an error of Redis is about the command rather than about its own state.
 func isAnswer(err error) bool {
 	return redis.HasErrorPrefix(err, "NOPERM") || redis.HasErrorPrefix(err, "ERR")
 }
 
 const (
-	// oldestRedis is the first with EVALSHA_RO and PEXPIRETIME. Valkey says that it is Redis 7.2.
+	// oldestRedis is the first with EVALSHA_RO and PEXPIRETIME. Valkey reports that it is Redis 7.2.
 	oldestRedis = 7
 	noEviction  = "noeviction"
 )

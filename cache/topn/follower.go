@@ -23,8 +23,8 @@ const (
 	followBackoff = 100 * time.Millisecond // after the first failure, doubled up to followBackoffMax
 	// followBackoffMax is short enough to be back soon, and long enough to be no load on a server in trouble.
 	followBackoffMax = 5 * time.Second
-	// catchUpEvery is how often a copy is brought up to date at most because readers find it old, by all processes together, and
-	// catchUpsKnown of how many each remembers that.
+	// catchUpEvery is the least time between two catch-ups of a copy that readers find old, by all processes together.
+	// catchUpsKnown is for how many copies a process remembers the last one.
 	catchUpEvery  = time.Second
 	catchUpsKnown = 10_000
 )
@@ -33,9 +33,9 @@ const (
 type FollowerOptions struct {
 	Demand  func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
 	OnApply func(Applied)               // metrics; must not block; may be nil
-	// OnFailure is told of each failure of Redis or MySQL to bring a copy up to date. It must not block; may be nil.
+	// OnFailure is called when Redis or MySQL fails and a copy cannot be brought up to date. It must not block; may be nil.
 	OnFailure func()
-	// Tail is where commits are found, which Notify adds to it; a new one when nil.
+	// Tail has the commits; Notify adds them to it. A new one when nil.
 	Tail   *feed.Tail
 	Logger *slog.Logger
 }
@@ -49,11 +49,10 @@ type Applied struct {
 	Effect  Effect        // EffectGap: brought up to date from the log
 }
 
-// Follower writes committed changes through to the copies. Commits of one period are applied in order and many at a
-// time when they come fast; what goes wrong is made good from the change log. A copy that does not exist is left
-// alone: cold boards stay cold until somebody reads them. One that cannot be written to is not read either, see
-// Copies.Left, until it is up to date again: all of a server at once when it does not answer, with one attempt a second
-// for all.
+// Follower writes committed changes through to the copies. It applies the commits of one period in order, and many at a
+// time when they come fast; after a failure it reads the change log. A copy that does not exist is not created: boards have
+// no copy until they are read. A copy that cannot be written to is not read either, see Copies.IsBehind, until it is up to date
+// again. When a server does not answer that holds for all of its copies, with one attempt a second for all.
 type Follower struct {
 	copies  *Copies
 	opts    FollowerOptions
@@ -69,17 +68,17 @@ type Follower struct {
 	stop     chan struct{}
 }
 
-// backlog is what one period's copy still lacks; it has a goroutine. All fields belong to Follower.mu.
+// backlog is what one period's copy still lacks; a goroutine works on it. All fields are guarded by Follower.mu.
 type backlog struct {
 	ref     leaderboard.PeriodRef
-	from    leaderboard.Revision // that the copy is at, as far as known here
+	from    leaderboard.Revision // of the copy, as far as known here
 	to      leaderboard.Revision // of the last commit notified
-	since   time.Time            // when the oldest was that waits
-	fromLog bool                 // from says nothing: read the log
-	onTurn  bool                 // for readers alone, whom another process may serve as well
+	since   time.Time            // when the oldest commit that waits was notified
+	fromLog bool                 // from is not known: read the log
+	onTurn  bool                 // only because readers found the copy old, so another process may do it as well
 }
 
-// batch is what is written through at once.
+// batch is the commits that are written through at once.
 type batch struct {
 	backlog
 	commits []leaderboard.Commit // none: read the log
@@ -127,9 +126,9 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 	}
 }
 
-// CatchUp brings a copy up to date that a reader has found too old: whoever wrote its last commits has died, or a failover
-// has lost what was written to Redis. It never blocks, and one process does so once in catchUpEvery at most: after a failover
-// all of them find the same copies old at once.
+// CatchUp brings a copy up to date that a reader has found too old: the process that wrote its last commits has died, or a
+// failover has lost what was written to Redis. It never blocks. All processes together do so once in catchUpEvery at most,
+// because after a failover all of them find the same copies old at once.
 func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,7 +151,7 @@ func (b *backlog) notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 		b.since = time.Now()
 	}
 	switch from := commit.From(); {
-	case b.to == (leaderboard.Revision{}): // so far a CatchUp
+	case b.to == (leaderboard.Revision{}): // so far only a CatchUp
 		b.from = from
 	case from.Seq < b.to.Seq: // the database was restored, or this is old news
 		b.fromLog = true
@@ -174,7 +173,7 @@ func (f *Follower) Lag() (changes int64, age time.Duration) {
 	return changes, age
 }
 
-// Stop takes no more commits and waits until those it has are applied, or ctx ends. What is left then is made good by
+// Stop takes no more commits and waits until those it has are applied, or ctx ends. Copies that lack some then are left to
 // the next catch-up of any process.
 func (f *Follower) Stop(ctx context.Context) error {
 	f.mu.Lock()
@@ -211,12 +210,12 @@ func (f *Follower) follow(b *backlog) {
 		if err == nil {
 			backoff, failures = 0, 0
 			f.applied(b, next)
-			f.copies.left.Delete(idOf(next.ref))
+			f.copies.behind.Delete(idOf(next.ref))
 			continue
 		}
-		// What MySQL keeps from being caught up is what there is to read while it is away.
+		// When MySQL fails the copy is not marked: it is what can be read while MySQL is away.
 		if failures++; (failures >= BreakerFailures || errors.Is(err, errLeftAlone)) && !errors.Is(err, leaderboard.ErrUnavailable) {
-			f.copies.left.Store(idOf(next.ref), true)
+			f.copies.behind.Store(idOf(next.ref), true)
 		}
 		if !errors.Is(err, errLeftAlone) {
 			f.opts.OnFailure()
@@ -230,8 +229,8 @@ func (f *Follower) follow(b *backlog) {
 	}
 }
 
-// longestBackoff is followBackoffMax, but for a server that does not answer: its breaker keeps the load off it, and what takes
-// its place is to be written to soon.
+// longestBackoff is followBackoffMax, and shorter for a server that does not answer: its breaker keeps the load off it, and
+// the server that takes its place is to be written to soon.
 func longestBackoff(err error) time.Duration {
 	if answers(err) {
 		return followBackoffMax
@@ -239,7 +238,7 @@ func longestBackoff(err error) time.Duration {
 	return BreakerPause
 }
 
-// pause waits, and says whether to go on: not once the follower is stopped, another try would be no better.
+// pause waits, and reports whether to go on. Once the follower is stopped it is false.
 func (f *Follower) pause(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -251,13 +250,13 @@ func (f *Follower) pause(d time.Duration) bool {
 	}
 }
 
-// take returns what is to be written next, and forgets a backlog of a copy that lacks nothing.
+// take returns the commits to write next, and forgets the backlog of a copy that lacks nothing.
 func (f *Follower) take(b *backlog) (batch, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !b.fromLog && b.from.Seq >= b.to.Seq {
 		delete(f.backlogs, idOf(b.ref))
-		f.copies.left.Delete(idOf(b.ref))
+		f.copies.behind.Delete(idOf(b.ref))
 		return batch{}, false
 	}
 	next := batch{backlog: *b}
@@ -268,7 +267,7 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 	return next, true
 }
 
-// applied takes down that a batch is in the copy.
+// applied notes that a batch is in the copy.
 func (f *Follower) applied(b *backlog, done batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -283,7 +282,7 @@ func (f *Follower) applied(b *backlog, done batch) {
 	}
 }
 
-// putBack takes down that a batch could not be written, and still waits.
+// putBack notes that a batch could not be written, and still waits.
 func (f *Follower) putBack(b *backlog, failed batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -306,7 +305,7 @@ func (f *Follower) write(b batch) error {
 	return err
 }
 
-// answers says whether Redis does, though with an error, or was not asked because MySQL failed.
+// answers reports whether Redis answered, even with an error, or was not asked because MySQL failed.
 func answers(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) || PoolIsBusy(err) || errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded)
@@ -356,8 +355,8 @@ func (f *Follower) apply(b batch) error {
 	return nil
 }
 
-// turn says whether it is this process's turn to bring a copy up to date that readers have found old: nobody else's was within
-// catchUpEvery. It only saves work and nobody waits for it: what fails is tried again without a turn.
+// turn reports whether this process is to bring a copy up to date that readers have found old: no other process has done so
+// within catchUpEvery. It only saves work: a catch-up that fails is tried again without it.
 func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) (mine bool, err error) {
 	token := rand.Text()
 	had, err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", token, redis.SetArgs{Mode: "NX", Get: true, TTL: catchUpEvery}).Result()

@@ -351,12 +351,12 @@ func TestCopyIsLeft(t *testing.T) {
 	}
 	other := b.ref
 	other.ID++
-	if !b.copies.Left(b.ref) || b.copies.Left(other) {
-		t.Errorf("left: %t, another: %t", b.copies.Left(b.ref), b.copies.Left(other))
+	if !b.copies.IsBehind(b.ref) || b.copies.IsBehind(other) {
+		t.Errorf("left: %t, another: %t", b.copies.IsBehind(b.ref), b.copies.IsBehind(other))
 	}
 	refuse("0")
 	b.reaches(t, 1)
-	cachetest.Eventually(t, "the copy is asked again", func() bool { return !b.copies.Left(b.ref) })
+	cachetest.Eventually(t, "the copy is asked again", func() bool { return !b.copies.IsBehind(b.ref) })
 }
 
 // TestCopyIsReadWithoutMySQL: a copy that is behind because MySQL is away is no copy that cannot be written to: its answers, marked
@@ -373,7 +373,7 @@ func TestCopyIsReadWithoutMySQL(t *testing.T) {
 	for range BreakerFailures + 1 {
 		<-failures
 	}
-	if b.copies.Left(b.ref) {
+	if b.copies.IsBehind(b.ref) {
 		t.Error("the copy is left alone while MySQL is away")
 	}
 	b.world.Fail(nil)
@@ -437,7 +437,7 @@ func TestFollowerLeavesRedisAlone(t *testing.T) {
 		f.Notify(ref, b.world.Commit(cachetest.Put("m", 1)))
 	}
 	cachetest.Eventually(t, "all are left", func() bool {
-		return !slices.ContainsFunc(refs, func(ref leaderboard.PeriodRef) bool { return !b.copies.Left(ref) })
+		return !slices.ContainsFunc(refs, func(ref leaderboard.PeriodRef) bool { return !b.copies.IsBehind(ref) })
 	})
 	if most := int64(BreakerFailures+followers) + int64(time.Since(start)/BreakerPause) + 1; attempts.Load() > most {
 		t.Errorf("%d attempts in %s, want at most %d", attempts.Load(), time.Since(start), most)
@@ -446,7 +446,7 @@ func TestFollowerLeavesRedisAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.reaches(t, int64(len(refs)))
-	cachetest.Eventually(t, "none is left", func() bool { return !slices.ContainsFunc(refs, b.copies.Left) })
+	cachetest.Eventually(t, "none is left", func() bool { return !slices.ContainsFunc(refs, b.copies.IsBehind) })
 }
 
 // unreachable plays a Redis that cannot be reached, and tells when it was tried.

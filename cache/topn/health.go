@@ -9,8 +9,8 @@ import (
 	"leaderboard"
 )
 
-// Health returns how far the copies of periods are, in their order, nil for those that cannot be read: one round trip for
-// all of them, or for each server of a cluster. It counts as no read. The error is that of Redis, when none of it answers.
+// Health returns the states of the copies of periods, in their order, nil for those that cannot be read: one round trip for
+// all of them, or for each server of a cluster. It does not count as reading them. It fails when no server of Redis answers.
 func (c *Copies) Health(ctx context.Context, periods []leaderboard.PeriodRef) ([]*leaderboard.CopyHealth, error) {
 	heads, err := c.heads(ctx, periods, c.scripts.info.EvalShaRO)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -22,8 +22,8 @@ func (c *Copies) Health(ctx context.Context, periods []leaderboard.PeriodRef) ([
 	return heads, nil
 }
 
-// eval runs a script that only reads: by its hash, or by its text, which the server then knows. A server of a cluster that has
-// just taken the place of another knows none.
+// eval runs a script that only reads: by its hash, or by its text when the server does not know it yet, as one that has just
+// taken the place of another in a cluster.
 type eval func(ctx context.Context, to redis.Scripter, keys []string, args ...any) *redis.Cmd
 
 func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef, run eval) ([]*leaderboard.CopyHealth, error) {
@@ -45,7 +45,7 @@ func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef, run
 			failed++
 			continue
 		}
-		if _, h, err := parseInfo(raw, periods[i]); err == nil { // otherwise there is none to use
+		if _, h, err := parseInfo(raw, periods[i]); err == nil { // otherwise it cannot be read
 			out[i] = &leaderboard.CopyHealth{Seq: h.Seq, Entries: h.n}
 		}
 	}

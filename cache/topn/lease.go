@@ -14,9 +14,9 @@ import (
 )
 
 // lease is a key in Redis that ends with its term unless a heartbeat renews it. What must never happen twice is fenced
-// by seq, because no lease in the world stops a process that was paused and goes on. What happens on a failure:
+// by seq, because no lease can stop a process that was paused and goes on. What happens on a failure:
 //
-//   - the holder dies: the lease ends with its term, nobody needs to clean up;
+//   - the holder dies: the lease ends with its term, without cleaning up;
 //   - the holder is paused beyond the term: another may take the lease; the holder learns that it is lost at its next
 //     heartbeat, or at once when its own clock says that the term is over;
 //   - Redis does not answer: the holder trusts the lease for two thirds of the term since the last heartbeat that
@@ -33,7 +33,7 @@ type lease struct {
 	once   sync.Once
 }
 
-// Lease tries to take the lease of a period, without waiting for it. It returns nil and no error when another has it.
+// Lease tries to take the lease of a period, without waiting. It returns nil and no error when another process has it.
 func (c *Copies) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error) {
 	l := &lease{copies: c, key: c.base(p) + "lease", token: rand.Text(), ttl: ttl, lost: make(chan struct{}), done: make(chan struct{})}
 	start := time.Now()

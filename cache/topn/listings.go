@@ -21,21 +21,21 @@ import (
 
 const (
 	listingFormat  = "1"
-	listingsAtOnce = 4 // written
+	listingsAtOnce = 4 // that are being written
 	listingTimeout = time.Second
-	// listingRenewals is how often a listing that stays the same is written in the time that it lives.
+	// listingRenewals is how often a listing that stays the same is written within its lifetime.
 	listingRenewals = 10
 	listingsKnown   = 10_000
-	// goneVersion is that of a board that was deleted: no other one is newer. Lua knows it exactly.
+	// goneVersion is the version of a deleted board. No version is higher; a number of Lua holds it exactly.
 	goneVersion = 1 << 52
 )
 
 //go:embed listing.lua
 var listingLua string
 
-// Listings are boards with their current periods, as processes saw them in the database, kept in Redis for a while: a
-// process that has not read a board before the database went away finds it there. They are written at best effort, and
-// never over those of a newer version of the board. All methods may be called concurrently.
+// Listings are boards with their current periods, as processes read them from the database, kept in Redis for a while. A
+// process that had not read a board before the database went away finds it there. Writing them is best effort, and never
+// replaces the listing of a newer version of the board. All methods may be called concurrently.
 type Listings struct {
 	client redis.UniversalClient
 	prefix string
@@ -47,14 +47,14 @@ type Listings struct {
 	written map[string]writtenListing
 }
 
-// writtenListing is what this process wrote last of a board.
+// writtenListing is the listing that this process wrote last for a board.
 type writtenListing struct {
 	id, version int64
 	periods     []int64
 	at          time.Time
 }
 
-// storedListing is the form in Redis, in gob: moments are numbers there, and it knows none that is too far away.
+// storedListing is the form in Redis, in gob: moments are numbers there, so that any of them can be written.
 type storedListing struct {
 	Board   []byte             // in JSON, as the database keeps its rules
 	Clock   leaderboard.Micros // of the database, about when it was written
@@ -120,8 +120,8 @@ func NewListings(client redis.UniversalClient, prefix string, limit time.Duratio
 
 func (l *Listings) key(board string) string { return l.prefix + "board:" + board }
 
-// Looked tells of a board that the database has just described. It does not block: what is new in it is written in the
-// background, or with a later call.
+// Looked takes a board that the database has just described. It does not block: a listing that is new is written in the
+// background, or at a later call.
 func (l *Listings) Looked(listing leaderboard.Listing) {
 	next := writtenListing{id: listing.Board.ID, version: listing.Board.Version, at: time.Now()}
 	for _, p := range listing.Periods {
@@ -177,17 +177,17 @@ func (l *Listings) put(ctx context.Context, board, id string, version int64, val
 	return nil
 }
 
-// Changed tells of a board that this process has changed: no listing of an earlier version is found from now on.
+// Changed takes a board that this process has changed: no listing of an earlier version is found from now on.
 func (l *Listings) Changed(ctx context.Context, b *leaderboard.Board) error {
 	return l.put(ctx, b.Name, strconv.FormatInt(b.ID, 10), b.Version, nil)
 }
 
-// Deleted tells of a board that this process has deleted: no listing of it is found from now on.
+// Deleted takes a board that this process has deleted: no listing of it is found from now on.
 func (l *Listings) Deleted(ctx context.Context, board string) error {
 	return l.put(ctx, board, "", goneVersion, nil)
 }
 
-// Find returns a listing, its age and how long it may still be used. ok is false when there is none.
+// Find returns a listing, its age and how long it may still be used; ok is false when it finds no listing.
 func (l *Listings) Find(ctx context.Context, board string) (listing leaderboard.Listing, age, left time.Duration, ok bool, err error) {
 	pipe := l.client.TxPipeline()
 	fields := pipe.HMGet(ctx, l.key(board), "format", "listing")

@@ -13,10 +13,10 @@ import (
 	"leaderboard/rank"
 )
 
-// The reads below answer from the copy alone, or say why they cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind,
-// else a failure of Redis. ErrNotRanked is an answer, and comes with the state that it is true at. short reports, also
-// beside an error, that the copy has shrunk below top_n though the period has more: what it answers is exact, and a rebuild
-// is due.
+// The reads below answer from the copy alone, or return why they cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind,
+// otherwise a failure of Redis. ErrNotRanked is an answer, and comes with the state at which it is true. short reports, also
+// beside an error, that the copy has shrunk below top_n though the period has more: its answers are exact, and a rebuild is
+// due.
 
 // Page reads a page in one round trip.
 func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, short bool, err error) {
@@ -35,12 +35,12 @@ func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	return page, h.short(p), err
 }
 
-// Reaches reports whether a copy may have anything of a page. It does not ask Redis.
+// Reaches reports whether a copy may have a part of a page. It does not ask Redis.
 func (c *Copies) Reaches(p leaderboard.PeriodRef, q leaderboard.PageQuery) bool {
 	return q.Around != "" || q.After != "" || q.Offset < int64(p.Rules.TopN+c.slack(p))
 }
 
-// tells reports whether a copy that knows this dense rank can answer in a mode: too deep to count, it has 0.
+// tells reports whether a copy with this dense rank of an entry can answer in a mode. Too deep to be counted, the rank is 0.
 func tells(mode leaderboard.Mode, dense int64) bool {
 	return dense != 0 || mode != leaderboard.ModeDense
 }
@@ -73,8 +73,8 @@ func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderbo
 	return page, nil
 }
 
-// ScoreRank reads the rank of a score in one round trip. An incomplete copy covers what is better than its last entry:
-// at or below that, entries that are as good may not be in the copy.
+// ScoreRank reads the rank of a score in one round trip. An incomplete copy covers the scores that are better than its last
+// entry: at or below that, entries that are as good may be missing from the copy.
 func (c *Copies) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (r *leaderboard.ScoreRank, short bool, err error) {
 	prefix := rank.CodecOf(p.Rules).Prefix(q.Score, q.Tiebreak)
 	h, err := c.read(ctx, p, "", "score", string(prefix))
@@ -178,7 +178,7 @@ func (m *MemberRanks) Standings(from int, q leaderboard.MembersQuery) (*leaderbo
 // subsetAttempts bounds how often the two halves of a subset are read again because the copy moved between them.
 const subsetAttempts = 3
 
-// subset answers a query that shows some of many members: first it reads the keys of all, which say who is shown, then
+// subset answers a query that shows some of many members: first it reads the keys of all, which decide who is shown, then
 // the ranks of those at the same state. A copy that moves on all the time is ErrUncovered.
 func (c *Copies) subset(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error) {
 	for range subsetAttempts {
@@ -212,7 +212,7 @@ func (c *Copies) subset(ctx context.Context, p leaderboard.PeriodRef, q leaderbo
 	return nil, false, ErrUncovered
 }
 
-// shown reads the ranks of those that a query shows; same is false when the copy is no longer at the given state.
+// shown reads the ranks of the members that a query shows; same is false when the copy is no longer at the given state.
 func (c *Copies) shown(ctx context.Context, p leaderboard.PeriodRef, q *leaderboard.MembersQuery, keys []rank.Key,
 	at leaderboard.State,
 ) (s *leaderboard.Standings, same bool, err error) {
@@ -258,7 +258,7 @@ func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []st
 		return nil, head{}, err
 	}
 	if len(values) != len(members) {
-		return nil, h, ErrDamaged // not a hash, or not there any more
+		return nil, h, ErrDamaged // not a hash, or gone
 	}
 	c.keepAlive(ctx, p, &h)
 	keys := make([]rank.Key, len(values))
@@ -300,8 +300,8 @@ func (c *Copies) read(ctx context.Context, p leaderboard.PeriodRef, mode leaderb
 	return h, nil
 }
 
-// keepAlive puts off the expiry of a copy that is read. Only reading keeps one alive, and only one read in half a
-// lifetime pays for it. That this may fail is fine.
+// keepAlive extends the TTL of a copy that is read. Only reading keeps a copy alive, and only one read in half a
+// lifetime costs a command. It may fail.
 func (c *Copies) keepAlive(ctx context.Context, p leaderboard.PeriodRef, h *head) {
 	if ttl := p.Rules.TTL(); h.ttl >= 0 && h.ttl < ttl/2 {
 		_ = c.scripts.touch.Run(ctx, c.client, c.keys(p), ttl.Milliseconds()).Err()

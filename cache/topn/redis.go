@@ -24,16 +24,16 @@ const (
 	ioTimeout   = 250 * time.Millisecond
 	poolTimeout = 100 * time.Millisecond
 	maxRetries  = 1
-	// clusterRedirects is how often a command to a cluster is tried again, there or elsewhere: sent on twice while a slot
-	// moves.
+	// clusterRedirects is how often a command to a cluster is tried again, there or on another server: while a slot moves
+	// it may be redirected twice.
 	clusterRedirects = 2
-	// clusterReload is how often a client of a cluster that is in use asks which server has which slots.
+	// clusterReload is how often a client asks a cluster which server has which slots, while it is used.
 	clusterReload = time.Second
-	// backgroundTimeout is for work that no reader waits for: it should survive a machine that is busy for a moment.
+	// backgroundTimeout is for work that no reader waits for: it should survive a moment in which the machine is busy.
 	backgroundTimeout = time.Second
 	// followers is how many periods are applied at once, to each server of Redis.
 	followers = 8
-	// backgroundConns is for what is applied and built at once, and the leases of it.
+	// backgroundConns is for the periods that are applied and built at once, and their leases.
 	backgroundConns = 2 * (followers + 8)
 )
 
@@ -58,8 +58,8 @@ func Open(address string, options ...func(*redis.UniversalOptions)) (redis.Unive
 	return redis.NewUniversalClient(opts), nil
 }
 
-// clusterOptions are those of a client of a cluster. By itself it would go on asking a primary that is dead for up to a
-// minute after another one has taken its place: only an answer that sends it elsewhere makes it look at once.
+// clusterOptions returns the options of a client of a cluster. With the defaults it would ask a dead primary for up to a
+// minute after a failover: only a redirection makes it look at once which server has which slots.
 func clusterOptions(o *redis.UniversalOptions) *redis.ClusterOptions {
 	c := o.Cluster()
 	c.ClusterStateReloadInterval = clusterReload
@@ -69,7 +69,7 @@ func clusterOptions(o *redis.UniversalOptions) *redis.ClusterOptions {
 }
 
 // OpenBackground makes a client of the same Redis for work that no reader waits for: builds, write-through, leases. Its
-// connections are its own, so that however many builds there are no reader waits for one, and its timeouts are longer.
+// connections are its own, so that no reader waits for one during any number of builds, and its timeouts are longer.
 func OpenBackground(address string) (redis.UniversalClient, error) {
 	return Open(address, func(o *redis.UniversalOptions) {
 		o.PoolSize = backgroundConns
@@ -102,7 +102,7 @@ func inBackground(client redis.UniversalClient) redis.UniversalClient {
 	return client
 }
 
-// Ping asks Redis whether it is there, of a cluster every primary: the error is that of one that does not answer.
+// Ping checks that Redis answers; of a cluster, every primary. The error is that of one that does not answer.
 func Ping(ctx context.Context, client redis.UniversalClient) error {
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error { return primary.Ping(ctx).Err() })
@@ -110,13 +110,14 @@ func Ping(ctx context.Context, client redis.UniversalClient) error {
 	return client.Ping(ctx).Err()
 }
 
-// PoolIsBusy says whether an error is that all connections to Redis are in use here: it says nothing about Redis.
+// PoolIsBusy reports whether an error means that this process uses all of its connections to Redis, which is no fault of
+// Redis.
 func PoolIsBusy(err error) bool {
 	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
 }
 
-// IsMoving says whether an error of a cluster is that keys are being moved to another of its servers: it says nothing about
-// this one.
+// IsMoving reports whether an error of a cluster means that keys are being moved to another of its servers, which is no
+// fault of this one.
 func IsMoving(err error) bool {
 	return redis.HasErrorPrefix(err, "TRYAGAIN") || redis.HasErrorPrefix(err, "MOVED") || redis.HasErrorPrefix(err, "ASK")
 }
@@ -201,13 +202,13 @@ func parseCluster(value string) (bool, error) {
 
 func errAddress(reason string) error { return errors.New("address of Redis: " + reason) }
 
-// ErrAway is that Redis does not answer, or cannot do what it is there for. It is an ErrUnavailable.
+// ErrAway means that Redis does not answer, or cannot do its work. It is an ErrUnavailable.
 var ErrAway = fmt.Errorf("%w: Redis does not answer", leaderboard.ErrUnavailable)
 
-// errLeftAlone is that Redis does not answer, and is not asked for now.
+// errLeftAlone means that Redis does not answer, and is not asked for now.
 var errLeftAlone = errors.New("topn: Redis is left alone for now")
 
-// IsAway reports whether an error is that Redis does not answer, or cannot do what it is there for.
+// IsAway reports whether an error means that Redis does not answer, or cannot do its work.
 func IsAway(err error) bool {
 	var network net.Error
 	if errors.Is(err, ErrAway) || errors.Is(err, errLeftAlone) {
@@ -220,7 +221,7 @@ func IsAway(err error) bool {
 	return away
 }
 
-// orAway returns err as an ErrAway when that is what it means and ctx, the caller's own, has not ended.
+// orAway wraps err as an ErrAway when it means that and ctx, the caller's own, has not ended.
 func orAway(ctx context.Context, err error) error {
 	if !IsAway(err) || ctx.Err() != nil {
 		return err

@@ -12,25 +12,25 @@ import (
 	"leaderboard"
 )
 
-// restAfter is after how long without a question the breaker of a server closes: it has left the cluster, or nobody needs
-// it now.
+// restAfter is how long after the last question the breaker of a server closes: the server has left the cluster, or is not
+// needed now.
 const restAfter = 10 * time.Second
 
-// Servers keep a Breaker, and something of the caller's, for each server of Redis: of a cluster for each primary, so that one
-// that does not answer holds up nobody who asks another. What takes its place after a failover is a server that is not
-// known to be away. All methods may be called concurrently.
+// Servers keep a Breaker, and a value of the caller's, for each server of Redis; of a cluster for each primary, so that one
+// that does not answer delays no reader of another. The server that takes its place after a failover begins with a closed
+// breaker. All methods may be called concurrently.
 type Servers[T any] struct {
 	cluster *redis.ClusterClient // nil: there is one server
 	now     func() time.Time
 	change  func(server string, open bool)
 	own     func() T
-	first   *Server[T]  // of the one server; of a cluster, until it has said what it is like
-	known   atomic.Bool // it has
+	first   *Server[T]  // of the one server; of a cluster, until its servers are known
+	known   atomic.Bool // the servers of the cluster are known
 	open    atomic.Int64
 
 	mu     sync.RWMutex
 	byAddr map[string]*Server[T]
-	looked time.Time // when the last look for servers at rest was
+	looked time.Time // when closeIdle looked last
 }
 
 // Server is what is kept for one.
@@ -91,7 +91,7 @@ func (s *Servers[T]) Of(ctx context.Context, p leaderboard.PeriodRef) *Server[T]
 	return found
 }
 
-// learn asks what a cluster is like, and says whether it has answered.
+// learn asks a cluster which servers it has, and reports whether it has answered.
 func (s *Servers[T]) learn(ctx context.Context) bool {
 	if !s.first.Allow() {
 		return false
@@ -106,7 +106,7 @@ func (s *Servers[T]) learn(ctx context.Context) bool {
 	return err == nil
 }
 
-// closeIdle closes the breakers of servers that nobody has asked for restAfter. It looks once a second.
+// closeIdle closes the breakers of servers that were not asked for restAfter. It looks once a second.
 func (s *Servers[T]) closeIdle() {
 	now := s.now()
 	s.mu.Lock()
@@ -115,11 +115,11 @@ func (s *Servers[T]) closeIdle() {
 		return
 	}
 	s.looked = now
-	s.first.rest(restAfter) // it may have opened while some learned what the cluster is like and others did not
+	s.first.rest(restAfter) // it may have opened while the servers of the cluster were not known
 	for _, server := range s.byAddr {
 		server.rest(restAfter)
 	}
 }
 
-// tag returns what the keys of a period have in braces, which says where a cluster keeps them.
+// tag returns the hash tag of the keys of a period, by which a cluster places them.
 func tag(p leaderboard.PeriodRef) string { return strconv.FormatInt(p.ID, 10) }

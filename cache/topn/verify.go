@@ -14,7 +14,7 @@ import (
 
 const (
 	verifyChunk = 1000 // entries read from Redis at once
-	// verifyTries: the log may be pruned, or the copy replaced, between two looks.
+	// verifyTries bounds how often it begins again: the log may be pruned, or the copy replaced, meanwhile.
 	verifyTries = 3
 )
 
@@ -42,7 +42,7 @@ func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboa
 	return leaderboard.Verification{}, fmt.Errorf("topn: verify period %d: %w", p.ID, last)
 }
 
-// unused completes what is said where there is nothing to compare: with the state that MySQL is in.
+// unused completes the answer about a copy that cannot be compared: with the state that MySQL is in.
 func (c *Copies) unused(ctx context.Context, p leaderboard.PeriodRef, v leaderboard.Verification) (leaderboard.Verification, error) {
 	period, err := c.log.Period(ctx, p.ID)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Copies) unused(ctx context.Context, p leaderboard.PeriodRef, v leaderbo
 // image is a copy in memory.
 type image struct {
 	head
-	whole bool // complete when it was read
+	whole bool // it was complete when it was read
 	keys  map[string]rank.Key
 	odd   string // a member whose sort key and hash entry disagree
 }
@@ -113,7 +113,7 @@ func (c *Copies) collect(ctx context.Context, img *image, hash string, keys []st
 	return nil
 }
 
-// compare reads MySQL and holds the image against it.
+// compare reads MySQL and compares the image with it.
 func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *image) (leaderboard.Verification, error) {
 	var state leaderboard.State
 	var want []rank.Key
@@ -173,8 +173,8 @@ func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *imag
 	return at == to.Revision, nil
 }
 
-// growth returns by how many entries commits make a period larger. A count of the copy that was wrong stays wrong by as
-// much, which the count of the last commit would hide.
+// growth returns by how many entries commits make a period larger. A wrong count of the copy stays wrong by as
+// many, which the count of the last commit would hide.
 func growth(commits []leaderboard.Commit) int64 {
 	var n int64
 	for i := range commits {
@@ -209,7 +209,7 @@ func (img *image) against(v *leaderboard.Verification, codec rank.Codec, want []
 	}
 	slices.SortFunc(keys, cmp.Compare[rank.Key])
 	if !img.whole {
-		// What lies below the floor is none of the copy's business.
+		// The copy says nothing about entries below the floor.
 		if end := slices.IndexFunc(want, func(k rank.Key) bool { return k > img.floor }); end >= 0 {
 			want, all = want[:end], true
 		}

@@ -24,8 +24,8 @@ type driverConn interface {
 	driver.Validator
 }
 
-// conn is a connection that tells its server what it sends and what comes back. Once its era is over it is not used any
-// more, nor what it answers: the pool drops it.
+// conn is a connection that tells its server what it sends and what comes back. Once its era is over, neither the
+// connection nor an answer from it is used: the pool drops it.
 type conn struct {
 	driverConn // nil while it is being made
 	server     *server
@@ -42,10 +42,10 @@ type conn struct {
 // commit ends a transaction. It is sent alone, so that an answer to what came before it decides that it was not sent.
 const commit = "COMMIT"
 
-// over reports whether the era of the connection is.
+// over reports whether the era of the connection is over.
 func (c *conn) over() bool { return c.era != c.server.era.Load() }
 
-// dialled is the key of the connection that a context makes.
+// dialled is the key under which a context has the connection that is dialled with it.
 type dialled struct{}
 
 // dial makes a connection.
@@ -97,7 +97,7 @@ func (c *conn) begin(commit bool) error {
 	return c.send(commit)
 }
 
-// send is begin whatever the era. It fails while the server is away.
+// send is begin for any era. It fails while the server is away.
 func (c *conn) send(commit bool) error {
 	c.mu.Lock()
 	if c.server.isAway() {
@@ -139,8 +139,8 @@ func (c *conn) cut() {
 	}
 }
 
-// judge returns the error of a statement: that of a lost connection when its era ended before it was answered. All connections
-// are given up when the server has refused to write.
+// judge returns the error of a statement, which is that of a lost connection when the era ended before the answer came. All
+// connections are dropped when the server has refused to write.
 func (c *conn) judge(err error) error {
 	switch number(err) {
 	case errReadOnlyOption, errReadOnlyMode:
@@ -228,7 +228,7 @@ func (c *conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gone {
-		return nil // no server is left to say good-bye to
+		return nil // the server does not answer, so it is not told that the connection closes
 	}
 	return err
 }

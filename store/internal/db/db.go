@@ -34,8 +34,8 @@ type Config struct {
 	Logger                    *slog.Logger
 }
 
-// DB is the database: a pool for most, some for what others shall not wait for, and single connections for what never
-// waits behind anything else. All methods may be called concurrently.
+// DB is the database: a pool for most statements, further pools for slow work that the others must not wait behind, and
+// single connections for work that must never wait. All methods may be called concurrently.
 type DB struct {
 	*sqlx.DB          // of readers, and statements that write and commit by themselves
 	Writers  *sqlx.DB // of writers that lock boards, see Begin and Locking
@@ -43,8 +43,8 @@ type DB struct {
 	Others   *sqlx.DB // of writers that lock no board, see InTx
 	Looks    *sql.DB  // of readers, see Look
 	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
-	Watch    *sql.DB  // for how old answers are
-	Health   *sql.DB  // for what reports whether the server works, and where the address leads now
+	Watch    *sql.DB  // for the feed, which finds out how old answers are
+	Health   *sql.DB  // for checks of whether the server works, and to which server the address leads now
 	Locks    *Locks
 	Config   Config
 	Log      *slog.Logger
@@ -101,11 +101,10 @@ func (d *DB) Close() error {
 		d.Others.Close(), d.Waiters.Close(), d.Writers.Close(), d.DB.Close())
 }
 
-// Silent reports whether MySQL has left the last that was asked of it without an answer, or does not answer, or did not a
-// moment ago.
+// Silent reports whether MySQL did not answer the last statement, does not answer now, or did not answer a moment ago.
 func (d *DB) Silent() bool { return d.server.silentOfLate() }
 
-// Away returns the error of what is asked now, nil unless MySQL is known not to answer.
+// Away returns the error with which a statement would fail now because MySQL is known not to answer; nil when it answers.
 func (d *DB) Away() error {
 	if d.server.isAway() {
 		return ErrAway
@@ -113,22 +112,22 @@ func (d *DB) Away() error {
 	return nil
 }
 
-// OnAway has tell called whenever MySQL turns out not to answer, with the error of what waits to be sent. It must not
-// block for long.
+// OnAway sets the function that is called whenever MySQL turns out not to answer, with the error of the statements that
+// wait to be sent. It must not block for long.
 func (d *DB) OnAway(tell func(error)) { d.server.tell(tell) }
 
 // Committed notes that a transaction that wrote was committed.
 func (d *DB) Committed() { d.server.wrote() }
 
-// Blocked notes that a batch that was begun at a time could not be committed, though MySQL answers: another session keeps
-// what it needs locked, or the disk is full.
+// Blocked notes that a batch, begun at the time given, could not be committed though MySQL answers: another session holds
+// locks that it needs, or the disk is full.
 func (d *DB) Blocked(began time.Time) { d.server.wroteNot(began) }
 
-// BlockedSince returns since when no write could be committed though some were tried, false when there is no such time.
+// BlockedSince returns the time since which no write could be committed though some were tried; false when there is none.
 func (d *DB) BlockedSince() (time.Time, bool) { return d.server.blockedSince() }
 
-// Refuse returns an error for a server that must not be used, as ServerSettings tell, and gives all connections up: those
-// dialled from now on reach whichever server has the address by now. Errors: ErrReadOnly, ErrOtherServer.
+// Refuse returns an error when ServerSettings show a server that must not be used, and drops all connections: those dialled
+// from now on reach the server that has the address by then. Errors: ErrReadOnly, ErrOtherServer.
 func (d *DB) Refuse(settings string) error { return d.server.refuse(settings) }
 
 // CheckServer asks whether the server may be used, on a connection of its own that is hardly older than the call. Errors:
@@ -142,10 +141,10 @@ func (d *DB) CheckServer(ctx context.Context) error {
 }
 
 const (
-	// lookEvery is how often the address is dialled while connections are used: an address that moves leaves those that it
-	// led to where they are.
+	// lookEvery is how often the address is dialled while connections are used: when the address moves, existing
+	// connections stay with the old server.
 	lookEvery = time.Second
-	// lookAgain is how often it is while it is not certain where it leads.
+	// lookAgain is how often it is dialled while it is not certain which server it leads to.
 	lookAgain = 50 * time.Millisecond
 )
 
@@ -201,7 +200,7 @@ func (d *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
-// LongSnapshot is Snapshot for what may take minutes. Few of them go on at once, and nothing else waits for their
+// LongSnapshot is Snapshot for reads that may take minutes. There can be few at once, and nothing else waits for their
 // connections.
 func (d *DB) LongSnapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.Long.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
@@ -221,11 +220,11 @@ const MinConns = 16
 // pools are the pools of a store, those of one connection aside.
 type pools struct{ readers, lookers, writers, waiters, others, long pool }
 
-// split shares MaxConns out, so that none starves: three sixteenths are for writers that lock boards, each of which
-// commits for a whole board, a sixteenth for those of them that wait for a board that another session keeps locked, and a sixteenth
-// for writers that lock no board, and so wait for neither. Of readers, three sixteenths are for questions, each of which goes with many others, and an eighth for what takes minutes.
-// The watch, health and locks have one each; readers of all else have the rest. Below MinConns there is one more than
-// asked for where there would be none, and two readers, because migrations need two at once.
+// split divides MaxConns among the pools so that no pool starves. Writers that lock boards have three sixteenths: each of
+// them commits for a whole board. Those of them that wait for a board that another session keeps locked have a sixteenth,
+// and so have writers that lock no board. Batches of questions have three sixteenths, and reads that take minutes an eighth.
+// The watch, health and locks have one connection each, all other reads the rest. Below MinConns every pool still has one
+// connection, and readers two, because migrations need two at once.
 func split(maxConns int) pools {
 	const singles = 3
 	part := func(sixteenths int) int { return max(1, maxConns*sixteenths/16) }
@@ -258,7 +257,7 @@ func parseDSN(cfg Config) (*mysql.Config, error) {
 	return mc, nil
 }
 
-// prober returns what asks a server for an answer on a new connection, in as few round trips as there can be.
+// prober returns a function that asks a server for an answer on a new connection, in as few round trips as possible.
 func prober(cfg Config) (func(context.Context) error, error) {
 	mc, err := parseDSN(cfg)
 	if err != nil {
@@ -331,7 +330,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return made, nil
 }
 
-// open returns a connection of the driver that is what sessions are to be.
+// open returns a connection of the driver with the settings of the session.
 func (c *connector) open(ctx context.Context) (driverConn, error) {
 	opened, err := c.Connector.Connect(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"leaderboard"
 )
 
-// ErrUnsupported is a server of an engine that the service does not work on. It is an ErrUnavailable that does not pass:
-// only another server helps.
+// ErrUnsupported is a server of an engine that the service does not work on. It is an ErrUnavailable that no retry cures:
+// only another server does.
 var ErrUnsupported = fmt.Errorf("%w: the service does not work on this database server", leaderboard.ErrUnavailable)
 
 // Dialects: where the servers differ.
@@ -24,7 +24,7 @@ type dialect struct{ v atomic.Int32 }
 
 func (d *dialect) known() bool { return d.v.Load() != 0 }
 
-// set takes what SELECT VERSION() has answered, as in 8.4.3, 11.8.2-MariaDB-1 or 8.0.11-TiDB-v8.5.0. Errors: ErrUnsupported.
+// set takes the answer to SELECT VERSION(), as in 8.4.3, 11.8.2-MariaDB-1 or 8.0.11-TiDB-v8.5.0. Errors: ErrUnsupported.
 func (d *dialect) set(version string) error {
 	lower := strings.ToLower(version)
 	for _, name := range strangers() {
@@ -40,8 +40,8 @@ func (d *dialect) set(version string) error {
 	return nil
 }
 
-// strangers returns parts of versions, in lower case, by which engines give themselves away that speak MySQL's protocol
-// and lock and order rows otherwise.
+// strangers returns parts of versions, in lower case, of engines that speak MySQL's protocol but lock and order rows in
+// other ways.
 func strangers() []string { return []string{"tidb", "vitess"} }
 
 // limited gives a reading statement that begins with SELECT a limit of time at the server: ending the context closes

@@ -46,13 +46,13 @@ const (
 	errIdleTooLong      = 4031
 )
 
-// ErrAway is a server that does not answer: a connection is lost, or there is none. What is asked of one that is known not to
-// answer is not sent.
+// ErrAway is a server that does not answer: a connection is lost, or cannot be made. Nothing is sent to a server that is
+// known not to answer.
 var ErrAway = fmt.Errorf("%w: MySQL does not answer", leaderboard.ErrUnavailable)
 
 // meaning is what an error number says about the statement and its transaction.
 type meaning struct {
-	sentinel error // what the caller is told
+	sentinel error // what callers get
 	retry    bool  // the whole transaction may be repeated at once
 	// decided: when COMMIT itself fails this way the transaction is rolled back for sure
 	decided bool
@@ -98,7 +98,7 @@ func number(err error) uint16 {
 // Wrap adds what was being done to an error that is translated already.
 func Wrap(doing string, err error) error { return fmt.Errorf("store: %s: %w", doing, err) }
 
-// Translate gives an error of the driver its meaning. When ctx, the caller's own, has ended, that is the cause.
+// Translate gives an error of the driver its meaning. When ctx, the caller's own, has ended, the error wraps its cause.
 func Translate(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -125,13 +125,14 @@ func isSentinel(err error) bool {
 }
 
 // Retryable reports whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it
-// at once may succeed. Of a COMMIT whose outcome is unknown it does not: that may have been done.
+// at once may succeed. It is false for a COMMIT whose outcome is unknown, which may have been done.
 func Retryable(err error) bool {
 	m, _ := meaningOf(number(err))
 	return m.retry && !errors.Is(err, leaderboard.ErrOutcomeUnknown)
 }
 
-// RetryableOrDuplicate says so too of two that add a row with the same key at once: the second then finds the first's.
+// RetryableOrDuplicate is Retryable, and true for two transactions that add a row with the same key at once: repeated, the
+// second finds the row of the first.
 func RetryableOrDuplicate(err error) bool { return Retryable(err) || IsDuplicate(err) }
 
 // IsDuplicate reports whether a row with the same key exists already.

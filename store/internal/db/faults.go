@@ -13,14 +13,15 @@ import (
 	"leaderboard"
 )
 
-// Need is what is asked of a server beyond what is the same for all.
+// Need is what this configuration needs of a server.
 type Need struct {
 	Packet int64 // bytes that the largest packet of statements takes
 	Conns  int   // connections, of all processes together
 }
 
-// Faults returns what is wrong with the server; none that is read-only gets as far. What sessions set for themselves
-// (connect) is not looked at: strict mode, isolation, time zone, collation. It fails when the server cannot be asked.
+// Faults returns what is wrong with the server, which is not a read-only one: connecting to that fails. Variables that
+// sessions set for themselves (connect) do not matter: strict mode, isolation, time zone, collation. It fails when the server
+// cannot be asked.
 func (d *DB) Faults(ctx context.Context, need Need) ([]leaderboard.ServerFault, error) {
 	found, err := d.variables(ctx)
 	if err != nil {
@@ -98,8 +99,8 @@ func roundUp(n int64) int64 {
 	return p
 }
 
-// The oldest versions that what the statements here say means what it should in: descending indexes and common table
-// expressions in MySQL, descending indexes in MariaDB.
+// The oldest versions that have what the statements here use: descending indexes and common table expressions in MySQL,
+// descending indexes in MariaDB.
 const (
 	oldestMySQL   = "8.0"
 	oldestMariaDB = "10.8"
@@ -126,7 +127,7 @@ func versionFaults(version string) []leaderboard.ServerFault {
 
 var leadingVersion = regexp.MustCompile(`^(\d+)\.(\d+)`)
 
-// olderThan compares the first two numbers of versions; known is false when there are none.
+// olderThan compares the first two numbers of versions; known is false when a version has no two numbers.
 func olderThan(version, oldest string) (older, known bool) {
 	is, want := leadingVersion.FindStringSubmatch(version), leadingVersion.FindStringSubmatch(oldest)
 	if is == nil || want == nil {
@@ -148,8 +149,8 @@ func olderThan(version, oldest string) (older, known bool) {
 // Table is a table, and a column of it.
 type Table struct{ Name, Column string }
 
-// RightsToWork returns what the account lacks for working on tables that exist. It is found out by asking for plans of
-// statements, which takes the same rights as these do and does nothing, so that roles, wildcards and grants of single
+// RightsToWork returns the rights that the account lacks for working on tables that exist. It asks for the plans of
+// statements: a plan takes the same rights as the statement and changes nothing, so roles, wildcards and grants of single
 // tables count as they do for the server itself.
 func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]leaderboard.ServerFault, error) {
 	var names, columns []string
@@ -172,8 +173,8 @@ func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]leaderboard.Se
 // MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
 const MigrationRights = "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW"
 
-// RightsToMigrate returns what the account lacks for changing the schema. It is found out by statements about a table
-// that there is not, for servers look at rights first.
+// RightsToMigrate returns the rights that the account lacks for changing the schema. It tries statements about a table
+// that does not exist, for servers check rights first.
 func (d *DB) RightsToMigrate(ctx context.Context) ([]leaderboard.ServerFault, error) {
 	const none = "leaderboard_no_such_table"
 	return d.rights(ctx, []try{
@@ -188,7 +189,7 @@ func (d *DB) RightsToMigrate(ctx context.Context) ([]leaderboard.ServerFault, er
 // try is a statement that takes a privilege and does nothing.
 type try struct{ privilege, statement string }
 
-// rights tries statements. What they fail with is of no interest unless it is that they are denied, or that no answer came.
+// rights tries statements. Only two failures count: that a statement is denied, and that no answer comes.
 func (d *DB) rights(ctx context.Context, tries []try, want string) ([]leaderboard.ServerFault, error) {
 	var lacks, said []string
 	for _, t := range tries {
@@ -218,7 +219,7 @@ func (d *DB) attempt(ctx context.Context, statement string) error {
 	return errors.Join(rows.Close(), rows.Err())
 }
 
-// IsDenied reports whether a statement failed because the account may not do it, or is not let in.
+// IsDenied reports whether a statement failed because the account may not run it, or may not connect.
 func IsDenied(err error) bool {
 	switch number(err) {
 	case errTableDenied, errColumnDenied, errDBAccessDenied, errNeedsPrivilege, errAccessDenied, errNoDatabase:

@@ -9,9 +9,9 @@ import (
 )
 
 // Locks are the named locks of the server that this process holds. All of them belong to one session, on a connection
-// that is opened for the first of them and is pinged as long as there is one: the server gives them up with the
-// session, soon after it has heard nothing of it. They save work, and nothing is wrong without them: a holder may
-// find out late that one is lost. All methods may be called concurrently.
+// that is opened for the first of them and is pinged as long as there is one: the server releases them with the
+// session, which it ends when it has heard nothing for a while. They only save work, and correctness never depends on
+// them: a holder may find out late that it has lost one. All methods may be called concurrently.
 type Locks struct {
 	pool   *sql.DB
 	server *server
@@ -41,7 +41,7 @@ func newLocks(pool *sql.DB, s *server) *Locks {
 	return l
 }
 
-// Take takes a lock unless a process has it, this one included, and reports whether it did. It does not wait.
+// Take takes a lock unless a process has it, this one included, and reports whether it has taken it. It does not wait.
 func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
 	taken := false
 	err := l.ask(ctx, k, false, func(ctx context.Context) error {
@@ -64,7 +64,7 @@ func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
 	return mine.Bool, err
 }
 
-// Hold takes those of the locks that are free, and reports which of them this process has then: one statement for all. It
+// Hold takes those of the locks that are free, in one statement, and reports for each whether this process has it then. It
 // does not wait.
 func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 	have := make([]bool, len(ks))
@@ -100,7 +100,7 @@ func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 	return have, err
 }
 
-// Release gives locks up, as far as this process has them.
+// Release releases those of the locks that this process has.
 func (l *Locks) Release(ctx context.Context, ks ...Lock) error {
 	held := func() (held []Lock) {
 		for _, k := range ks {
@@ -124,7 +124,8 @@ func (l *Locks) Release(ctx context.Context, ks ...Lock) error {
 	})
 }
 
-// ask runs fn with the session if this process has the lock, or has it not, and gives the session up when fn fails.
+// ask runs fn with the session if this process has the lock (held) or does not have it (not held), and gives the session up
+// when fn fails.
 func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Context) error) error {
 	return l.use(ctx, func() bool { return l.held[k] == held }, func(ctx context.Context) error {
 		err := fn(ctx)
@@ -135,7 +136,7 @@ func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Cont
 	})
 }
 
-// use runs fn with the session if it is of use, and gives the session up when fn fails.
+// use runs fn with the session if ofUse reports true, and gives the session up when fn fails.
 func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, TidyTimeout)
 	defer cancel()
@@ -145,7 +146,7 @@ func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Cont
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// The session has the locks of others too: it does not end with a caller that leaves.
+	// The session has locks for other callers too, so it does not end when this caller gives up.
 	ctx, cancelWork := context.WithTimeout(context.WithoutCancel(ctx), TidyTimeout)
 	defer cancelWork()
 	if l.conn != nil && l.outdated() {
@@ -169,7 +170,7 @@ func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Cont
 	return err
 }
 
-// query asks something about a lock. A server that must not be used is given up: another one has its locks by now.
+// query asks about a lock. A session on a server that must not be used is given up: another server has the locks by now.
 func (l *Locks) query(ctx context.Context, what string, k Lock) (answer sql.NullBool, err error) {
 	var settings string
 	err = l.conn.QueryRowContext(ctx, "SELECT "+ServerSettings+", "+what, k.Kind, k.ID).Scan(&settings, &answer)
@@ -242,7 +243,7 @@ func (l *Locks) pingOnce(ctx context.Context) {
 	}
 }
 
-// Close gives all locks up.
+// Close releases all locks.
 func (l *Locks) Close() error {
 	l.stop()
 	l.ping.Wait()

@@ -11,14 +11,14 @@ import (
 const (
 	// silence is for how long a server gives no answer, though it is asked, until a new connection is tried.
 	silence = time.Second
-	// probeWait is how long that has for its answer at least, see server.maxWait.
+	// probeWait is how long that connection may take to answer, at least; see server.maxWait.
 	probeWait = 300 * time.Millisecond
 	// probeEvery is between the starts of two probes while the server is away.
 	probeEvery = 250 * time.Millisecond
 	// probeLimit ends a probe. There is one at a time: servers count connections that end before they have begun, and shut
 	// out an address with many (max_connect_errors).
 	probeLimit = 10 * time.Second
-	// recent is how long an outage that is over counts in DB.Silent: what it made fail is reported a moment later.
+	// recent is how long DB.Silent counts an outage that is over: errors that it caused are reported a moment later.
 	recent = time.Minute
 )
 
@@ -26,10 +26,10 @@ const (
 // meanwhile. Once the server is away nothing is sent, and all connections but those that wait for the answer to COMMIT
 // are cut, so that all callers have their answers. The first answer to anything, a probe's or that of a COMMIT, ends it.
 //
-// A slow network is no outage: a probe may take twice as long as the last one took. So what begins to be slow may be taken
-// for an outage once, until something is answered, and only while little is asked.
+// A slow network is no outage: a probe may take twice as long as the last one took. So a network that becomes slow may be
+// taken for an outage once, until something is answered, and only while few statements are sent.
 
-// expect starts the goroutine that looks whether an answer comes, unless there is one.
+// expect starts the goroutine that checks whether an answer comes, unless it runs already.
 func (s *server) expect() {
 	if s.probe == nil || !s.looking.CompareAndSwap(false, true) {
 		return
@@ -58,7 +58,7 @@ func (s *server) heard(sent int64, err error) {
 	}
 }
 
-// silent returns since when nothing was answered though something is asked; 0 when nothing is.
+// silent returns the time since which nothing was answered though something is asked; 0 when nothing is asked.
 func (s *server) silent() int64 {
 	oldest := s.failed.Load()
 	s.mu.Lock()
@@ -74,7 +74,7 @@ func (s *server) silent() int64 {
 	return max(oldest, s.answered.Load())
 }
 
-// look waits until nothing is asked any more, and tries a new connection whenever that is not answered.
+// look tries a new connection whenever statements stay without an answer, and ends when no statement is under way.
 func (s *server) look() {
 	for s.life.Err() == nil {
 		since := s.silent()
@@ -87,7 +87,7 @@ func (s *server) look() {
 		}
 		if rest := silence - time.Duration(s.now()-since); rest > 0 {
 			if s.pause(rest); s.answered.Load() > since {
-				s.maxWait = max(probeWait, s.maxWait/2) // what was slow need not be any more
+				s.maxWait = max(probeWait, s.maxWait/2) // the network may have become faster
 			}
 			continue
 		}
@@ -120,7 +120,7 @@ func (s *server) try(since int64) {
 	}
 }
 
-// ask sends one probe. When that takes too long the server is away, whatever comes of it.
+// ask sends one probe. When that takes too long the server is away, even if the probe succeeds later.
 func (s *server) ask(since int64) error {
 	ctx, cancel := context.WithTimeout(s.life, probeLimit)
 	defer cancel()
@@ -129,7 +129,7 @@ func (s *server) ask(since int64) error {
 	return s.probe(ctx)
 }
 
-// gone notes that the server is away, unless it has answered anything meanwhile.
+// gone notes that the server is away, unless it has answered something meanwhile.
 func (s *server) gone(since int64) {
 	s.mu.Lock()
 	if s.answered.Load() > since || s.life.Err() != nil || !s.since.CompareAndSwap(0, since) {
@@ -160,14 +160,14 @@ func (s *server) back() {
 	}
 }
 
-// silentOfLate reports whether the server has left the last that was asked of it without an answer, or does not answer, or
-// did not a moment ago.
+// silentOfLate reports whether the server did not answer the last statement, does not answer now, or did not answer a moment
+// ago.
 func (s *server) silentOfLate() bool {
 	returned := s.returned.Load()
 	return s.isAway() || s.failed.Load() != 0 || returned != 0 && s.now()-returned < int64(recent)
 }
 
-// tell has whom called when the server turns out to be away.
+// tell sets the function that is called when the server turns out to be away.
 func (s *server) tell(whom func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

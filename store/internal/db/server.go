@@ -12,12 +12,12 @@ import (
 	"leaderboard"
 )
 
-// ErrReadOnly is a server that takes no writes: a replica, or a primary that another one has taken over from. It is no
-// source of answers either, because it may be behind without knowing.
+// ErrReadOnly is a server that takes no writes: a replica, or a former primary after a failover. It must not answer reads
+// either, because it may be behind without knowing.
 var ErrReadOnly = fmt.Errorf("%w: the server is read-only", leaderboard.ErrUnavailable)
 
-// ErrOtherServer is a server that another one than before answers for. What was written to the one is unknown to the other,
-// so neither is used until it is certain which of them the address leads to.
+// ErrOtherServer means that the address leads to another server than before. One of them does not know what was written to
+// the other, so neither is used until it is certain which of them the address leads to.
 var ErrOtherServer = fmt.Errorf("%w: connections lead to more than one server, or to another one since a moment ago", leaderboard.ErrUnavailable)
 
 // server is what is known of the server behind the address: whether it answers, whether it is the one that takes writes,
@@ -36,7 +36,7 @@ type server struct {
 	// Which server it is.
 	era     atomic.Int64 // how often all connections were given up
 	refused atomic.Bool  // it was read-only when it was looked at last
-	used    atomic.Bool  // connections were, since the address was dialled last
+	used    atomic.Bool  // connections were used since the address was dialled last
 
 	// Whether it answers. Times are in nanoseconds since began; 0 is never.
 	probe    func(context.Context) error // asks for an answer on a new connection; nil: it is never taken for away
@@ -44,16 +44,16 @@ type server struct {
 	end      context.CancelFunc
 	work     sync.WaitGroup // the goroutine that looks
 	answered atomic.Int64   // the last answer
-	failed   atomic.Int64   // when the first was asked that failed without an answer since then
-	since    atomic.Int64   // since when the server is away; 0: it is not
+	failed   atomic.Int64   // when the first statement since then was sent that failed without an answer
+	since    atomic.Int64   // when the server went away; 0: it is not away
 	returned atomic.Int64   // when it was back last
 	looking  atomic.Bool    // there is a goroutine that looks
 	maxWait  time.Duration  // of a probe; belongs to that goroutine
 
 	// Whether writes can be committed.
 	committed atomic.Int64 // the last commit
-	blocked   atomic.Int64 // since when none could be made; 0: no such time is known
-	tried     atomic.Int64 // when that was found out last
+	blocked   atomic.Int64 // when the first batch was begun that could not be committed since then; 0: there is none
+	tried     atomic.Int64 // when a batch last could not be committed
 
 	mu     sync.Mutex // guards the fields below
 	name   string     // of the server that was met last
@@ -75,10 +75,10 @@ func (s *server) close() {
 	s.work.Wait()
 }
 
-// ServerSettings is the SQL expression of what reports whether a server is read-only, and which one it is: see DB.Refuse. An
-// account that may write to a read-only server finds it so, too. In MySQL super_read_only is never on without read_only. Each
-// dialect takes the other's comment for one. MariaDB has no UUID: servers that replicate differ in their id, others in name,
-// port or directory.
+// ServerSettings is an SQL expression that tells whether a server is read-only, and which server it is: see DB.Refuse. An
+// account that may write to a read-only server sees that it is read-only, too. In MySQL super_read_only is never on without
+// read_only. The parts of the other dialect are comments to each dialect. MariaDB has no UUID: servers that replicate differ
+// in their id, others in name, port or directory.
 const ServerSettings = "CONCAT_WS(',', @@global.read_only, @@global.innodb_read_only," +
 	" /*!80000 @@global.server_uuid */ /*M! CONCAT_WS(' ', @@global.server_id, @@global.hostname, @@global.port, @@global.datadir) */)"
 
@@ -91,11 +91,11 @@ func readSettings(settings string) (readOnly bool, name string) {
 	return readOnly, parts[2]
 }
 
-// certain is how many connections in a row lead to another server before that is used. With a proxy that gives them two
-// servers by chance, all would be the same once in a billion times.
+// certain is how many connections in a row must lead to another server before that is used. With a proxy that chooses
+// between two servers by chance, all would lead to the same once in a billion times.
 const certain = 30
 
-// refuse returns an error for a server that must not be used, and gives all connections up.
+// refuse returns an error for a server that must not be used, and drops all connections.
 func (s *server) refuse(settings string) error {
 	readOnly, name := readSettings(settings)
 	if !readOnly {
@@ -121,7 +121,7 @@ func (s *server) admit(settings string) error {
 	return nil
 }
 
-// endEra gives all connections up, to a server that is read-only.
+// endEra drops all connections, because their server is read-only.
 func (s *server) endEra() {
 	s.era.Add(1)
 	if !s.refused.Swap(true) {
@@ -129,11 +129,11 @@ func (s *server) endEra() {
 	}
 }
 
-// meet notes to which server a connection leads. The first one is used. After that all connections are given up whenever one leads
-// elsewhere than the one before it, and the last server is used once it is certain that all lead there.
+// meet notes to which server a connection leads. The first server is used. From then on all connections are dropped whenever
+// one leads elsewhere than the one before it, and the new server is used once it is certain that all lead there.
 func (s *server) meet(name string) error {
 	if name == "" {
-		return nil // it was not asked, or there was no row to tell
+		return nil // it was not asked, or there was no row
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +164,7 @@ func (s *server) moves() bool {
 	return s.met > 0 && s.met < certain
 }
 
-// blockedFor is how long it counts that no write could be committed while none is tried.
+// blockedFor is how long a failure to commit counts while no further write is tried.
 const blockedFor = time.Minute
 
 // wrote notes that something was committed.
@@ -175,7 +175,7 @@ func (s *server) wrote() {
 	}
 }
 
-// wroteNot notes that a batch that was begun at a time could not be committed.
+// wroteNot notes that a batch, begun at the time given, could not be committed.
 func (s *server) wroteNot(began time.Time) {
 	since := max(1, int64(began.Sub(s.began)))
 	if s.isAway() || s.committed.Load() > since {
@@ -186,7 +186,7 @@ func (s *server) wroteNot(began time.Time) {
 	}
 }
 
-// blockedSince returns since when no write could be committed though some were tried, false when there is no such time.
+// blockedSince returns the time since which no write could be committed though some were tried; false when there is none.
 func (s *server) blockedSince() (time.Time, bool) {
 	since := s.blocked.Load()
 	return s.began.Add(time.Duration(since)), since != 0 && s.now()-s.tried.Load() < int64(blockedFor)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// session is what a connection is for, as far as the server is told: for how long it may be silent. A session that ends
-// gives up what it has locked, so a process that is frozen, or cut off without a word, is in the way of others no longer.
+// session is what a connection is for. It decides for how long the server lets it be silent: a session that ends gives up
+// its locks, so a process that is frozen, or cut off, soon blocks others no longer.
 type session int
 
 const (
@@ -16,7 +16,7 @@ const (
 	sessionLocks            // holds named locks, see Locks
 )
 
-// TidyTimeout bounds what is done to put things in order after a failure, too.
+// TidyTimeout bounds the cleaning up after a failure.
 const TidyTimeout = 5 * time.Second
 
 // shortLockWait is how long writers wait for a lock at first.
@@ -63,7 +63,7 @@ func (s session) rest() time.Duration {
 	return readerRest
 }
 
-// addTo adds the variables that all dialects have: a packet that is sent or taken in halves is silence as well.
+// addTo adds the variables that all dialects have. Silence in the middle of a packet counts as silence too.
 func (s session) addTo(params map[string]string) {
 	if s == sessionReader {
 		return
@@ -77,8 +77,8 @@ func (s session) addTo(params map[string]string) {
 	}
 }
 
-// transactions returns the statement that says the same of transactions, for dialects in which those have limits of
-// their own; "" for none.
+// transactions returns the statement that sets the same limit for transactions, in dialects in which those have one of
+// their own; otherwise "".
 func (s session) transactions(dialect int32) string {
 	if !s.locksRows() || dialect != dialectMariaDB {
 		return ""

@@ -20,8 +20,8 @@ func CutText(s string, n int) string {
 	return string(runes[:min(n, len(runes))])
 }
 
-// Text is a statement built by hand. Whatever came from outside goes into it as a number or in hexadecimal digits, so
-// that nothing needs escaping, and a batch of 500 rows costs no boxed arguments.
+// Text is a statement built by hand. Every value from outside goes into it as a number or in hexadecimal digits, so that
+// nothing needs escaping, and a batch of 500 rows costs no boxed arguments.
 type Text struct{ b []byte }
 
 // Len returns the length of the statement in bytes.
@@ -52,8 +52,8 @@ func (t *Text) Hexes(list []string) *Text {
 	return t
 }
 
-// Among appends the condition that a column has one of the values, in lists of MaxRows: MariaDB makes a table to join
-// with of a list of a thousand and more.
+// Among appends the condition that a column has one of the values, in lists of MaxRows: MariaDB turns a list of a thousand
+// or more into a table and joins it.
 func (t *Text) Among(column string, list []string) *Text {
 	t.Str("(")
 	for from := 0; from < len(list); from += MaxRows {

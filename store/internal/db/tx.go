@@ -12,11 +12,10 @@ import (
 	"leaderboard"
 )
 
-// Attempts bounds how often a transaction is tried that the server rolls back because others are in its way.
+// Attempts bounds how often a transaction is tried that the server rolls back because of other transactions.
 const Attempts = 3
 
-// Retry calls fn until it succeeds, or fails with an error that again does not approve of, but not more than Attempts
-// times.
+// Retry calls fn until it succeeds, or fails with an error for which again is false, at most Attempts times.
 func Retry(again func(error) bool, fn func() error) error {
 	for attempt := 1; ; attempt++ {
 		if err := fn(); err == nil || attempt == Attempts || !again(err) {
@@ -25,7 +24,8 @@ func Retry(again func(error) bool, fn func() error) error {
 	}
 }
 
-// InTx runs fn in a transaction that locks no board, and commits it, again when others were in its way.
+// InTx runs fn in a transaction that locks no board, and commits it. It is repeated when the server rolled it back because
+// of other transactions.
 func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	return NotDone(ctx, Retry(RetryableOrDuplicate, func() error { return d.once(ctx, d.Others, fn) }))
 }
@@ -131,7 +131,7 @@ func (d *DB) Commit(ctx context.Context, tx interface{ Commit() error }) error {
 		return err // nothing was sent
 	}
 	answer := make(chan error, 1)
-	d.commits.Go(func() { answer <- tx.Commit() }) // which only the limit of the connection bounds
+	d.commits.Go(func() { answer <- tx.Commit() }) // bounded only by the read timeout of the connection
 	select {
 	case err := <-answer:
 		return commitOutcome(err)
@@ -140,8 +140,8 @@ func (d *DB) Commit(ctx context.Context, tx interface{ Commit() error }) error {
 	}
 }
 
-// NotDone returns the error of a transaction that was not committed: when the time of ctx was
-// up, its caller is told that nothing was done.
+// NotDone returns the error of a transaction that was not committed: when the deadline of ctx has passed, it says that
+// nothing was done.
 func NotDone(ctx context.Context, err error) error {
 	if err == nil || isSentinel(err) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
@@ -161,7 +161,7 @@ func commitOutcome(err error) error {
 }
 
 // Look is a REPEATABLE READ, READ ONLY transaction: all of its statements see one state. It begins in the packet of its
-// first statement and ends in that of its last one, which saves four round trips. It is used by one goroutine.
+// first statement and ends in that of its last one, which saves four round trips. Only one goroutine may use it.
 type Look struct {
 	conn  *sql.Conn
 	begun bool
@@ -205,8 +205,8 @@ func (l *Look) packet(query string) string {
 }
 
 // End gives the connection back. A transaction that has not ended with its last statement, or may not have because that
-// failed, is ended first; when the server does not confirm that, the connection is dropped: no other reader must see what
-// was true for this one.
+// failed, is ended first; when the server does not confirm that, the connection is dropped: no other reader must get this
+// snapshot.
 func (l *Look) End(failed bool) {
 	if l.begun && (failed || !l.ended) {
 		ctx, cancel := context.WithTimeout(context.Background(), TidyTimeout)
