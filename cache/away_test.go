@@ -48,7 +48,7 @@ func (r *revisions) Revisions(context.Context, []int64) (map[int64]leaderboard.R
 	return map[int64]leaderboard.Revision{1: {Seq: 3}}, nil
 }
 
-// TestAwayMarksEveryAnswer: while the database does not say how far it is no answer claims to be current, whatever layer
+// TestAwayMarksEveryAnswer: while the database cannot be asked how far it is, no answer claims to be current, no matter which layer
 // gave it, and nothing else of it changes.
 func TestAwayMarksEveryAnswer(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestBoardsGoStaleOneByOne(t *testing.T) {
 		}
 		s.name.Store("")
 		time.Sleep(2 * catalogStale)
-		check("b", true) // nobody waits for a look-up after one that failed
+		check("b", true) // after a look-up that failed no caller waits for another
 		time.Sleep(time.Millisecond)
 		check("b", false)
 	})
@@ -268,7 +268,7 @@ func (a askedDatabase) Ask(ctx context.Context, p leaderboard.PeriodRef, questio
 	return a.still.Ask(ctx, p, questions)
 }
 
-// TestSeqAheadAsksNobody: who wants a state that the period has not come to is told so by the feed.
+// TestSeqAheadAsksNobody: the feed refuses a question for a state that the period has not reached.
 func TestSeqAheadAsksNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestAwayMarksMemory(t *testing.T) {
 		}
 		for _, away := range []bool{false, true, false} {
 			if source.Fail(nil); away {
-				source.Fail(leaderboard.ErrUnavailable) // whatever else is asked fails
+				source.Fail(leaderboard.ErrUnavailable) // every other question fails
 			}
 			source.away.Store(away)
 			time.Sleep(time.Second) // longer than any answer may be fresh
@@ -469,7 +469,7 @@ func TestOutdatedBeforeItGoesOut(t *testing.T) {
 	})
 }
 
-// absent is a layer that knows of no entry, at a state that nobody can judge.
+// absent is a layer that has no entry, at a state that cannot be judged.
 type absent struct{}
 
 func (absent) find(context.Context, *asked) (leaderboard.Answered, error) {

@@ -198,7 +198,7 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 	look("nothing more", 0)
 }
 
-// TestCatalogRenew: those who found the same out of date share one look-up.
+// TestCatalogRenew: callers that found the same out of date share one look-up.
 func TestCatalogRenew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

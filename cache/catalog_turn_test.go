@@ -60,7 +60,7 @@ func (c *turning) name(window, period string) string {
 	return ref.Name
 }
 
-// TestCatalogTurn: whatever the clock of this machine says, what is known of a period does not outlive the period by
+// TestCatalogTurn: no matter what the clock of this machine shows, what is known of a period does not outlive the period by
 // the database's clock.
 func TestCatalogTurn(t *testing.T) {
 	t.Parallel()

@@ -58,7 +58,7 @@ func (c *watchedCatalog) version(want int64) int {
 }
 
 // TestCatalogFollowsTheWatch: a board is read again when boards have changed, at once if it was not read just now, and not for
-// its age; who wants to know of boards that are read is told once a second.
+// its age; OnRead is called for boards that are read once a second.
 func TestCatalogFollowsTheWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCatalogFollowsTheWatch(t *testing.T) {
 		if n := c.told - told; n < 55 || n > 60 {
 			t.Errorf("told %d times in a minute", n)
 		}
-		time.Sleep(time.Hour) // nobody reads, and the feed forgets
+		time.Sleep(time.Hour) // without reads the feed forgets
 		if n := c.version(1); n != before {
 			t.Errorf("%d look-ups after a pause", n-before)
 		}
@@ -87,7 +87,7 @@ func TestCatalogFollowsTheWatch(t *testing.T) {
 		time.Sleep(time.Hour)
 		c.change(4)
 		before = c.version(4)
-		for range 1000 { // somebody makes boards all the time
+		for range 1000 { // boards are made all the time
 			c.change(4)
 			time.Sleep(10 * time.Millisecond)
 			c.version(4)
@@ -118,7 +118,7 @@ func TestCatalogWhileTheWatchIsAway(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if n := c.version(1) - before; n > 1 {
-			t.Errorf("%d look-ups while the feed knows that nobody answers", n)
+			t.Errorf("%d look-ups while the feed knows that the database is away", n)
 		}
 		if _, err := c.Board(t.Context(), "none"); !errors.Is(err, leaderboard.ErrUnavailable) {
 			t.Errorf("a name that no board had: %v", err)
@@ -159,7 +159,7 @@ func TestCatalogAfterARestore(t *testing.T) {
 		v.boards.Store(6)
 		time.Sleep(100 * time.Millisecond)
 		version(3)
-		s.put(4, nil, 0) // a period that was read is gone, though no board has changed: who finds that renews
+		s.put(4, nil, 0) // a period that was read is gone, though no board has changed: the reader that finds that renews
 		time.Sleep(2 * time.Second)
 		version(3)
 		if err := c.Renew(t.Context(), "b"); err != nil {

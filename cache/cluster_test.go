@@ -33,8 +33,8 @@ func stagedCluster(t *testing.T, look func(context.Context) error, answer func(c
 	return &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
 }
 
-// TestHungServerOfACluster: one server of a Redis Cluster never answers. Who reads a period whose copy it has waits for the
-// deadline at most, and soon not at all; who reads one of another server waits for nothing, and its server is asked as before.
+// TestHungServerOfACluster: one server of a Redis Cluster never answers. Readers of a period whose copy it has wait for the
+// deadline at most, and soon not at all; readers of the other server's periods do not wait, and their server is asked as before.
 func TestHungServerOfACluster(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestHungServerOfACluster(t *testing.T) {
 	})
 }
 
-// TestHungCluster: of a cluster that never says what it is like, nobody waits longer than the deadline.
+// TestHungCluster: when no server of a cluster ever answers, no reader waits longer than the deadline.
 func TestHungCluster(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -113,7 +113,7 @@ func want(t *testing.T, p *leaderboard.Page, seq int64, source leaderboard.Sourc
 	}
 }
 
-// TestKeptAnswers: while the feed shows its revision an answer is told again, the same object, which is encoded once.
+// TestKeptAnswers: while the feed shows its revision an answer is given again, the same object, which is encoded once.
 func TestKeptAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestKeptMinSeq(t *testing.T) {
 	})
 }
 
-// TestKeptInAnOutage: what is kept is told while the database fails, refuses or hangs, one object marked stale, for as long
+// TestKeptInAnOutage: kept answers are given while the database fails, refuses or hangs, one object marked stale, for as long
 // as it may be; a database that hangs delays one reader of each attempt.
 func TestKeptInAnOutage(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"leaderboard/cache/topn"
 )
 
-// book is a database that says something of every member whose name does not begin with x.
+// book is a database that has a value for every member whose name does not begin with x.
 type book struct {
 	mu      sync.Mutex
 	edition int
@@ -73,7 +73,7 @@ func TestLoader(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		k.Forget("b")
-		time.Sleep(time.Nanosecond) // who asks at the very moment of a change may have asked before it
+		time.Sleep(time.Nanosecond) // a query at the very moment of a change may have come before it
 		wantOf(t, k, ask, "a0", "", "b1")
 		if len(b.asked) != 2 || !slices.Equal(b.asked[1], []string{"b"}) {
 			t.Fatalf("the truth was asked %q", b.asked)
@@ -102,7 +102,7 @@ func TestLoaderForgetDuringALookUp(t *testing.T) {
 	})
 }
 
-// TestLoaderBurst: many who ask for the same at once cost two look-ups at a time.
+// TestLoaderBurst: many callers that ask for the same at once cost two look-ups at a time.
 func TestLoaderBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
@@ -119,7 +119,7 @@ func TestLoaderBurst(t *testing.T) {
 	})
 }
 
-// TestLoaderAway: while the database is away old values are told, with the error, and it is not asked all the time.
+// TestLoaderAway: while the database is away old values are returned, with the error, and it is not asked all the time.
 func TestLoaderAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}

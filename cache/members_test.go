@@ -94,7 +94,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	}
 }
 
-// TestLookupsDoNotHinderEachOther: what one caller needs is no burden to those who are answered with it.
+// TestLookupsDoNotHinderEachOther: what one caller needs does not change the answers to the others of its batch.
 func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
@@ -128,7 +128,7 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	}
 }
 
-// TestLookupWaitsForTheWriteThrough: who has just written is given a moment for the copy to catch up, before MySQL is
+// TestLookupWaitsForTheWriteThrough: for a caller that has just written, the copy has a moment to catch up before MySQL is
 // asked.
 func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	t.Parallel()
@@ -160,7 +160,7 @@ func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	}
 }
 
-// TestLookupsAreExact: whatever is asked together, in whatever mode, while the period changes and copies come and go:
+// TestLookupsAreExact: for any questions asked together, in any modes, while the period changes and copies come and go:
 // every answer is that of the cachetest.Oracle at the state that it names, and as new as it had to be.
 func TestLookupsAreExact(t *testing.T) {
 	t.Parallel()

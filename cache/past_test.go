@@ -145,7 +145,7 @@ func TestPastIsKept(t *testing.T) {
 	})
 }
 
-// TestPastIsAsNewAsWanted: what is kept of closed periods is not told to a reader who knows of a later correction.
+// TestPastIsAsNewAsWanted: a reader that knows of a later correction does not get what is kept of closed periods.
 func TestPastIsAsNewAsWanted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

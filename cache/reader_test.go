@@ -20,7 +20,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// worldDatabase answers from a world and counts who asks at the same time.
+// worldDatabase answers from a world and counts the calls at the same time.
 type worldDatabase struct {
 	*cachetest.World
 	leaderboard.CombinedRankings
@@ -142,7 +142,7 @@ func TestReaderLayers(t *testing.T) {
 		sources[source]++
 	}}))
 	top := leaderboard.PageQuery{Limit: 3}
-	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceMySQL, false) // no copy, and nobody to build one
+	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceMySQL, false) // no copy, and Demand builds none
 	b.build(t)
 	top.Limit = 4
 	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceRedis, false)
@@ -166,7 +166,7 @@ func TestReaderLayers(t *testing.T) {
 	b.build(t)
 	q := leaderboard.PageQuery{Limit: 3, Around: "nobody"}
 	if _, err := r.Page(cachetest.Within(t), b.ref, q); !errors.Is(err, leaderboard.ErrNotRanked) || s.asked.Load() != asked+1 {
-		t.Errorf("around nobody, of whom an incomplete copy knows nothing: %v", err)
+		t.Errorf("around a member without an entry, which an incomplete copy cannot know: %v", err)
 	}
 	if sources[leaderboard.SourceLocal] != 3 || sources[leaderboard.SourceRedis] != 2 || sources[leaderboard.SourceMySQL] != 4 {
 		t.Errorf("answers by source: %v", sources)
@@ -204,7 +204,7 @@ func TestReaderKeys(t *testing.T) {
 	tied := q
 	tied.Mode = leaderboard.ModeTied
 	if newAsked(pageQuestion{about{p}, q}).key != newAsked(pageQuestion{about{p}, tied}).key {
-		t.Error("a page in mode strict tells tied ranks too")
+		t.Error("a page in mode strict has tied ranks too")
 	}
 }
 
@@ -231,7 +231,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 	}
 }
 
-// TestReaderAwaitsTheWriteThrough: who reads a write just made gets it from the copy when the write-through is only a
+// TestReaderAwaitsTheWriteThrough: a reader that wants a write just made gets it from the copy when the write-through is only a
 // moment late.
 func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	t.Parallel()
@@ -267,7 +267,7 @@ func staged(t *testing.T, answer func(context.Context, *redis.Cmd) error) *rig {
 	return &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
 }
 
-// TestReaderDoesNotWaitForASlowBuild: a build that takes long keeps nobody waiting beyond the deadline.
+// TestReaderDoesNotWaitForASlowBuild: no reader waits for a slow build beyond the deadline.
 func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -534,7 +534,7 @@ func TestReaderServesStale(t *testing.T) {
 	clock.Add(int64(30 * time.Second))
 	check("MySQL is down", leaderboard.SourceLocal, true)
 	if _, err := r.Page(t.Context(), w.Ref, leaderboard.PageQuery{Limit: 99}); !errors.Is(err, leaderboard.ErrUnavailable) {
-		t.Errorf("a page that nobody has asked for before: %v", err)
+		t.Errorf("a page that was never asked for before: %v", err)
 	}
 	clock.Add(int64(31 * time.Second))
 	for name, read := range reads {
@@ -572,7 +572,7 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestReaderPassesOverADamagedCopy: whatever becomes of a field of a copy, readers are answered.
+// TestReaderPassesOverADamagedCopy: no matter which field of a copy is damaged, readers are answered.
 func TestReaderPassesOverADamagedCopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), topn.Options{Slack: 1})

@@ -62,7 +62,7 @@ func TestUnknownBoards(t *testing.T) {
 		if s.reads != before {
 			t.Errorf("%d questions for a board that there is not", s.reads-before)
 		}
-		time.Sleep(time.Minute) // nobody asks, and the feed forgets
+		time.Sleep(time.Minute) // without reads the feed forgets
 		if before = s.reads; !absent("b") || s.reads > before+1 {
 			t.Errorf("%d questions after a while", s.reads-before)
 		}

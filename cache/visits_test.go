@@ -34,7 +34,7 @@ func TestVisitsAreNotTraced(t *testing.T) {
 	r.visited([]leaderboard.PeriodRef{b.ref})
 	r.visit(ctx)
 	if due := r.visits.many.Load(); due != 0 || span.inside != 0 {
-		t.Errorf("%d visits are due, and %d spans were begun for what nobody asked", due, span.inside)
+		t.Errorf("%d visits are due, and %d spans were begun for what no reader asked", due, span.inside)
 	}
 	cachetest.Must(r.Page(ctx, b.ref, leaderboard.PageQuery{Limit: 3}))(t)
 	if span.inside != 1 {

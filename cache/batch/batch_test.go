@@ -80,7 +80,7 @@ func (l *log) peak() int {
 	return l.most
 }
 
-// rests says whether nothing is left, and all slots are free.
+// rests reports whether nothing is left, and all slots are free.
 func (b *Batcher[K, Q, V]) rests() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,7 +224,7 @@ func TestRefusesByTime(t *testing.T) {
 		a.ask(t, t.Context(), b, "k", 2)
 		pass(5 * time.Second)
 		if l.String() != "[[1] [10] [10] [10] [2]]" {
-			t.Errorf("batches %s, nobody waits any more", &l)
+			t.Errorf("batches %s, though no caller waits", &l)
 		}
 	})
 }
@@ -254,7 +254,7 @@ func TestWhoHasLeftIsNotSent(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		go func() { time.Sleep(time.Millisecond); leave() }()
 		if _, err := b.Ask(gone, "k", 6); !errors.Is(err, context.Canceled) {
-			t.Errorf("who leaves while its batch is under way: %v", err)
+			t.Errorf("a caller that leaves while its batch is under way gets %v", err)
 		}
 		pass(2 * time.Second)
 		if !b.rests() {
@@ -298,7 +298,7 @@ func TestAloneTakesASlot(t *testing.T) {
 	})
 }
 
-// TestSurvivesAPanic: it fails the batch and nobody else.
+// TestSurvivesAPanic: a panic fails its batch and no other.
 func TestSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

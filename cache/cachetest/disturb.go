@@ -36,7 +36,7 @@ func MetaFields() []string {
 	return []string{"format", "seq", "as_of", "total", "n", "floor", "built_at", "build_started"}
 }
 
-// Rubbish returns values that no field has; nil is none at all.
+// Rubbish returns values that no field ever has; nil stands for a field that is missing.
 func Rubbish() []*string {
 	return []*string{new("abc"), new(""), new("-1"), new("1e3"), new("007"), new("99999999999999999999"), nil}
 }

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Leap returns a time as time.Now does after somebody has set the clock of the machine: its wall clock shows t and by,
-// its monotonic clock goes on as t does. Package time has no way to make one, and in a bubble of synctest there are none:
+// Leap returns a time as time.Now does after the clock of the machine was set: its wall clock shows t and by,
+// its monotonic clock goes on as t does. Package time cannot make such a time, and a bubble of synctest has none:
 // the first word of a Time is a mark, the seconds since 1885 and 30 bits of nanoseconds, the second one the monotonic
 // clock.
 func Leap(t time.Time, by time.Duration) time.Time {

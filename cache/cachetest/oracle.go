@@ -19,7 +19,7 @@ func (o Oracle) State(source leaderboard.Source) leaderboard.State {
 	return leaderboard.State{Revision: o.Name, Total: int64(len(o.Sorted)), Source: source}
 }
 
-// Ranks returns the ranks that an answer in a mode tells of the entry at a position from 0.
+// Ranks returns the ranks that an answer in a mode has for the entry at a position from 0.
 func (o Oracle) Ranks(i int, mode leaderboard.Mode) leaderboard.Ranks {
 	better, distinct := int64(0), map[[2]int64]bool{}
 	for _, e := range o.Sorted {

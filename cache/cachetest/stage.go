@@ -36,7 +36,7 @@ func (Stage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 const StagedReload = time.Second
 
 // StagedCluster returns a client of a Redis Cluster that a test plays: look says which server has which slots, answer what a
-// server, host:port, answers; nil where nobody asks one. A command is tried once. No server is dialed and no name looked up, which
+// server, host:port, answers; nil where it is not asked. A command is tried once. No server is dialed and no name looked up, which
 // would run outside of a test's bubble; go-redis does it for maintenance notifications even before it dials. Close the client
 // in the bubble.
 func StagedCluster(look func(context.Context) ([]redis.ClusterSlot, error), answer func(ctx context.Context, server string, cmd redis.Cmder) error) *redis.ClusterClient {

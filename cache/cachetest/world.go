@@ -202,7 +202,7 @@ func (w *World) Names() []leaderboard.Revision {
 	return slices.Collect(maps.Keys(w.states))
 }
 
-// Remembers says whether the present database was in a state once. Unknown (the log is pruned) counts as no.
+// Remembers reports whether the present database was in a state once. It is false when the log is pruned.
 func (w *World) Remembers(name leaderboard.Revision) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

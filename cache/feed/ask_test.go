@@ -9,8 +9,8 @@ import (
 	"leaderboard"
 )
 
-// TestAsk: what it tells was there after the call. It does not make the feed go on asking about the period, and a server
-// that nobody reads from has no answers to show for it.
+// TestAsk: it returns a revision that a statement showed after the call. It does not make the feed go on asking about the
+// period, and does not count as an answer of the database for Age.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

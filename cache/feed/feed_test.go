@@ -55,7 +55,7 @@ func (d *database) put(id int64, r leaderboard.Revision) leaderboard.Revision {
 	return r
 }
 
-// answer says how long statements take from now on, and how they end.
+// answer sets how long statements take from now on, and how they end.
 func (d *database) answer(takes time.Duration, failure error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -252,7 +252,7 @@ func TestRestoredBelowTheFloor(t *testing.T) {
 	})
 }
 
-// TestOtherHistory: an id that is given again after a restore is another period, whatever the numbers are. What is not of
+// TestOtherHistory: an id that is given again after a restore is another period, no matter what the numbers are. What is not of
 // the history that was shown last waits for the next statement, and is fresh or diverged then.
 func TestOtherHistory(t *testing.T) {
 	t.Parallel()
@@ -349,7 +349,7 @@ func TestNobodyReads(t *testing.T) {
 	})
 }
 
-// TestLookingIsNotReading: who only looks at what is known, as the status of all boards does, keeps no statements going.
+// TestLookingIsNotReading: looking at what is known, as the status of all boards does, causes no further statements.
 func TestLookingIsNotReading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -368,12 +368,12 @@ func TestLookingIsNotReading(t *testing.T) {
 			t.Errorf("%d statements after one reader, want one every 50 ms for a second", n)
 		}
 		if r, ok := w.Latest(1); ok {
-			t.Errorf("%+v is still known of a period that nobody reads", r)
+			t.Errorf("%+v is still known of a period that is not read", r)
 		}
 	})
 }
 
-// TestReadersShareStatements: who comes while one is under way waits for the next, all together.
+// TestReadersShareStatements: readers that come while a statement is under way all wait for the next one.
 func TestReadersShareStatements(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -420,7 +420,7 @@ func TestSlowStatements(t *testing.T) {
 	})
 }
 
-// TestDatabaseAway: a failure is told to who waits, and nothing is fresh after MaxAge; the first answer mends it.
+// TestDatabaseAway: readers that wait get the failure, and nothing is fresh after MaxAge; the first answer ends that.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -450,7 +450,7 @@ func TestDatabaseAway(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		if err := w.Wait(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("who has gone: %v", err)
+			t.Errorf("a caller that has left gets %v", err)
 		}
 		d.answer(time.Millisecond, nil)
 		time.Sleep(2 * time.Minute)
@@ -502,7 +502,7 @@ func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
 		if n := d.count() - before; n < 20 || n > 41 {
 			t.Errorf("%d statements in two seconds, want at most one in 50 ms", n)
 		}
-		time.Sleep(time.Minute) // nobody reads
+		time.Sleep(time.Minute) // without reads
 		d.answer(0, nil)
 		judge(t, w, r, VerdictUnknown)
 		time.Sleep(51 * time.Millisecond)
@@ -513,7 +513,7 @@ func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
 	})
 }
 
-// TestRunEnds: who waits is not left alone.
+// TestRunEnds: the callers that wait get an error.
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -574,13 +574,13 @@ func TestMachineClockLeaps(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			if ids := w.active(w.now()); len(ids) != 0 {
-				t.Errorf("leap %s: a period that nobody reads is asked about", leap)
+				t.Errorf("leap %s: a period that is not read is asked about", leap)
 			}
 		})
 	}
 }
 
-// TestMemory: a period that changes all the time has a few samples, and one that nobody reads has none.
+// TestMemory: a period that changes all the time has a few samples, and one that is not read has none.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -606,7 +606,7 @@ func TestMemory(t *testing.T) {
 }
 
 // TestKeysAreWatched: the table of keys is asked about with the periods that are read, and by itself as often while keys
-// are in use and nobody reads; afterwards nothing is asked.
+// are in use and nothing is read; afterwards nothing is asked.
 func TestKeysAreWatched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -644,12 +644,12 @@ func TestKeysAreWatched(t *testing.T) {
 		asked = d.count()
 		time.Sleep(10 * time.Second)
 		if n := d.count() - asked; n > 0 {
-			t.Errorf("asked %d times, and nobody wants to know", n)
+			t.Errorf("asked %d times, though nothing is read", n)
 		}
 	})
 }
 
-// TestChanged: who waits for a change goes on when a statement shows one, and not before; what is not there is one.
+// TestChanged: it returns when a statement shows a change, and not before; a period that does not exist counts as changed.
 func TestChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,7 @@ func seqs(commits []leaderboard.Commit) (out []int64) {
 	return out
 }
 
-// TestTail: commits are found after the revision that they start from, whatever the order in which they came, up to the
+// TestTail: commits are found after the revision that they start from, in whichever order they came, up to the
 // first gap; those of another branch or period are not.
 func TestTail(t *testing.T) {
 	t.Parallel()

@@ -221,13 +221,13 @@ func TestChangeCounts(t *testing.T) {
 		other := d.add("k2", nil)
 		time.Sleep(time.Second)
 		r.ask(t, "k2", other, nil)
-		time.Sleep(time.Hour) // nobody asks, so nothing is watched
+		time.Sleep(time.Hour) // no key is used, so nothing is watched
 		revoke("k2")
 		r.ask(t, "k2", other, leaderboard.ErrKeyRevoked)
 	})
 }
 
-// TestReadBesideAChange: what was read before a change does not stay after it, in whatever order the two come to be known.
+// TestReadBesideAChange: what was read before a change does not stay after it, in whichever order the two are heard of.
 func TestReadBesideAChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -319,7 +319,7 @@ func TestDatabaseAway(t *testing.T) {
 	})
 }
 
-// TestIdleServer: a server that nobody used for hours knows its keys when the database goes away then, for nearly all of the
+// TestIdleServer: a server that was not used for hours knows its keys when the database goes away then, for nearly all of the
 // ten minutes, and hardly asks for that.
 func TestIdleServer(t *testing.T) {
 	t.Parallel()
@@ -354,7 +354,7 @@ func TestChangeThatCannotBeRead(t *testing.T) {
 		d.mu.Unlock()
 		d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
 		time.Sleep(2 * time.Second)
-		r.ask(t, "k1", hash, nil) // nobody knows better
+		r.ask(t, "k1", hash, nil) // the database cannot be asked
 		d.mu.Lock()
 		d.failing = false
 		d.mu.Unlock()
@@ -402,7 +402,7 @@ func TestLastUse(t *testing.T) {
 	})
 }
 
-// TestRenew: who has changed a key here finds it changed at once.
+// TestRenew: a caller that has changed a key here finds it changed at once.
 func TestRenew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestRenew(t *testing.T) {
 	})
 }
 
-// alone runs a ring on a database that nobody changes, outside of any bubble.
+// alone runs a ring on a database that does not change, outside of any bubble.
 func alone(t testing.TB) *database {
 	t.Helper()
 	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestChoose: who is loaded and who leaves.
+// TestChoose: which period is loaded and which ones leave.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_000, 0)
@@ -46,8 +46,8 @@ func TestChoose(t *testing.T) {
 		"pinned ones take place":            {100, []*candidate{in(1, busy, 80), with(out(2, 1, 80), pinned)}, []int64{1}, 2},
 		"grown out of the budget":           {100, []*candidate{in(1, 1, 60), in(2, 2, 60)}, []int64{1}, 0},
 		"grown, pinned last":                {100, []*candidate{with(in(1, 1, 60), pinned), in(2, busy, 60)}, []int64{2}, 0},
-		"nobody reads it":                   {100, []*candidate{with(in(1, 1, 60), func(c *candidate) { c.lastRead = now.Add(-idle - 1) })}, []int64{1}, 0},
-		"nobody reads a pinned one":         {100, []*candidate{with(in(1, 1, 60), func(c *candidate) { c.lastRead, c.pinned = now.Add(-idle-1), true })}, []int64{1}, 0},
+		"it is not read":                    {100, []*candidate{with(in(1, 1, 60), func(c *candidate) { c.lastRead = now.Add(-idle - 1) })}, []int64{1}, 0},
+		"a pinned one is not read":          {100, []*candidate{with(in(1, 1, 60), func(c *candidate) { c.lastRead, c.pinned = now.Add(-idle-1), true })}, []int64{1}, 0},
 		"pinned ones that are not read yield to those that are": {
 			100, []*candidate{with(in(1, 1, 60), func(c *candidate) { c.lastRead, c.pinned = now.Add(-minStay), true }), with(out(2, 1, 60), pinned)}, []int64{1}, 2,
 		},

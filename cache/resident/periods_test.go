@@ -150,7 +150,7 @@ func TestReadEnoughComes(t *testing.T) {
 		}
 		time.Sleep(2 * idle)
 		if w.periods.Get(&ref, 0) != nil {
-			t.Error("nobody reads it and it is still in memory")
+			t.Error("it is not read and is still in memory")
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestOthersCommits(t *testing.T) {
 		w.submit("b", "other", 1)
 		synctest.Wait()
 		if p.At().Revision != from {
-			t.Fatal("it knows what nobody has told")
+			t.Fatal("it knows of a commit that it was never given")
 		}
 		page, err := w.Page(t.Context(), ref, leaderboard.PageQuery{})
 		if err != nil {
@@ -283,7 +283,7 @@ func TestGivenUp(t *testing.T) {
 	})
 }
 
-// TestHeardBeforeARestore: what was heard of a state that the database has lost has nobody read the log for it.
+// TestHeardBeforeARestore: the log is not read for a state that was heard of and that the database has lost.
 func TestHeardBeforeARestore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

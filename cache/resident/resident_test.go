@@ -18,7 +18,7 @@ import (
 )
 
 // followed answers from periods that are loaded when they are first asked for, and folded with every commit after. The
-// model tells of commits while it is locked, so they are only noted then: who loads a period asks the model.
+// model reports commits while it is locked, so they are only noted then: loading a period asks the model.
 type followed struct {
 	*storetest.Model
 	mu      sync.Mutex
@@ -37,7 +37,7 @@ func follow(model *storetest.Model) *followed {
 	return f
 }
 
-// take returns the commits of a period that nobody has taken yet.
+// take returns the commits of a period that were not taken yet.
 func (f *followed) take(period int64) []leaderboard.Commit {
 	f.noted.Lock()
 	defer f.noted.Unlock()
@@ -131,7 +131,7 @@ func (f *followed) combined(ctx context.Context, refs []leaderboard.PeriodRef, m
 			all[i] = Empty(&ref)
 			continue
 		}
-		_, err := f.Model.Period(ctx, ref.ID) // who is asked about is looked up first
+		_, err := f.Model.Period(ctx, ref.ID) // the period is looked up first
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func TestBreaker(t *testing.T) {
 			t.Error("a failed probe lets others try")
 		}
 		time.Sleep(BreakerPause)
-		for range 2 { // the probe, and who comes after it
+		for range 2 { // the probe, and a call after it
 			if !try(true) {
 				t.Error("a probe that succeeded does not close it")
 			}

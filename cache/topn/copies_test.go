@@ -99,7 +99,7 @@ func TestCopyCoversItsTop(t *testing.T) {
 	}
 }
 
-// TestSeqIsExact: far beyond 2^53, where a double no longer tells neighbours apart.
+// TestSeqIsExact: far beyond 2^53, where neighbours are the same double.
 func TestSeqIsExact(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -350,7 +350,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestKeys: the keys of a period share one slot of a cluster, whatever the prefix.
+// TestKeys: the keys of a period share one slot of a cluster, with any prefix.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	c := New(nil, nil, Options{Prefix: "x:"})

@@ -9,7 +9,7 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// TestDamagedMetaIsMended: whatever becomes of a field of a copy, nobody believes it, and a build mends it.
+// TestDamagedMetaIsMended: no matter which field of a copy is damaged, it answers nothing, and a build mends it.
 func TestDamagedMetaIsMended(t *testing.T) {
 	t.Parallel()
 	rules := cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }) // incomplete: its floor counts
@@ -54,7 +54,7 @@ func (b *rig) checkDamaged(t *testing.T, what string) {
 	}
 }
 
-// TestUnreadableReplyIsDamage: a reply that cannot be read is damage too, whatever the script let through.
+// TestUnreadableReplyIsDamage: a reply that cannot be read is damage too, even if the script did not find it.
 func TestUnreadableReplyIsDamage(t *testing.T) {
 	t.Parallel()
 	good := []any{"ok", "1", "2", "3", int64(3), "", int64(-1)}

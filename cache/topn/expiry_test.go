@@ -22,7 +22,7 @@ func (b *rig) ends(t testing.TB) [3]int64 {
 	return out
 }
 
-// TestKeysExpireTogether: whatever is added or removed, the three keys expire together: none may stay behind for good.
+// TestKeysExpireTogether: after any additions and removals the three keys expire together: none may stay for good.
 func TestKeysExpireTogether(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.CacheTTL = "1h" }), Options{})
@@ -34,7 +34,7 @@ func TestKeysExpireTogether(t *testing.T) {
 	for i, c := range []leaderboard.Commit{
 		b.world.Commit(cachetest.Put("a", 1)),
 		b.world.Commit(cachetest.Put("a", 2)),                                                    // the only member moves
-		b.world.Commit(cachetest.Remove("a")),                                                    // nobody is left
+		b.world.Commit(cachetest.Remove("a")),                                                    // the last one
 		b.world.Commit(cachetest.Put("a", 3), cachetest.Put("b", 4)),                             // the keys come back
 		b.world.Commit(cachetest.Remove("a"), cachetest.Remove("b"), cachetest.Put("c", 5)),      // emptied and filled in one
 		b.world.Commit(cachetest.Remove("c"), cachetest.Put("d", 5), cachetest.Remove("absent")), // and again

@@ -87,7 +87,7 @@ func TestFollowerFillsGaps(t *testing.T) {
 	}
 }
 
-// TestFollowerCatchesUp: a copy that somebody finds too old is brought up to date though nobody commits; not again and again.
+// TestFollowerCatchesUp: a copy that a reader finds too old is brought up to date without a commit, and not again and again.
 func TestFollowerCatchesUp(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -149,7 +149,7 @@ func TestOneProcessCatchesUp(t *testing.T) {
 	b.reaches(t, 2)
 }
 
-// TestTurn: a question whose answer was lost, so that the client has repeated it, leaves nobody without a turn; and who cannot ask is told.
+// TestTurn: when the answer was lost and the client has repeated the command, the turn is taken all the same; a failure is an error.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -449,7 +449,7 @@ func TestFollowerLeavesRedisAlone(t *testing.T) {
 	cachetest.Eventually(t, "none is left", func() bool { return !slices.ContainsFunc(refs, b.copies.IsBehind) })
 }
 
-// unreachable plays a Redis that cannot be reached, and tells when it was tried.
+// unreachable plays a Redis that cannot be reached, and reports each attempt.
 type unreachable struct {
 	redis.Hook
 	tried func()
@@ -495,7 +495,7 @@ func TestFollowerIsBackSoon(t *testing.T) {
 	})
 }
 
-// signal tells a channel about every write.
+// signal sends every write to a channel.
 type signal chan<- struct{}
 
 func (s signal) Write(p []byte) (int, error) {

@@ -49,7 +49,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 	if err != nil || second == nil {
 		t.Fatalf("lease after the release: %v, %v", second, err)
 	}
-	if err := first.Release(cachetest.Within(t)); err != nil { // once more, by who has it no longer
+	if err := first.Release(cachetest.Within(t)); err != nil { // once more, though it has it no longer
 		t.Error(err)
 	}
 	if l, _ := a.Lease(cachetest.Within(t), cachetest.Ref(7), time.Second); l != nil {
@@ -119,7 +119,7 @@ func TestLeaseIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = server.Resume() }()
-		// Before the term is over in Redis: while it hangs, nobody else can get the lease.
+		// Before the term is over in Redis: while that hangs, no other process can get the lease.
 		lost(t, l, term-200*time.Millisecond)
 	})
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // TestCopyIsRightOrSaysSo drives one copy through random commits, applications in any order, builds from fresh and old
-// snapshots, lost keys and restored backups. After every step, whatever the copy answers is exactly what the period was
+// snapshots, lost keys and restored backups. After every step, every answer of the copy is exactly what the period was
 // at the state that the answer names; otherwise it says that it cannot answer (promise P3).
 func TestCopyIsRightOrSaysSo(t *testing.T) {
 	t.Parallel()
@@ -284,7 +284,7 @@ func (m *machine) checkPage(t *rapid.T, q leaderboard.PageQuery) *leaderboard.Pa
 	return got
 }
 
-// answered says whether the copy answered; saying why it cannot is fine, failing is not.
+// answered reports whether the copy answered. It may return the reason why it cannot, and must not fail.
 func (m *machine) answered(t *rapid.T, err error) bool {
 	if Failed(err) {
 		t.Fatal(err)

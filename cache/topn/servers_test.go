@@ -63,7 +63,7 @@ func TestServers(t *testing.T) {
 	})
 }
 
-// TestServersOfNothing: of a cluster that does not answer, and never has, nobody asks more often than of one server.
+// TestServersOfNothing: a cluster that has never answered is not asked more often than one server would be.
 func TestServersOfNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestServersOfNothing(t *testing.T) {
 			}
 		}
 		if looks != BreakerFailures || of().Allow() {
-			t.Errorf("%d looks, want %d, and nobody asks", looks, BreakerFailures)
+			t.Errorf("%d looks, want %d and no more", looks, BreakerFailures)
 		}
 		away = false
 		time.Sleep(BreakerPause)
@@ -94,7 +94,7 @@ func TestServersOfNothing(t *testing.T) {
 	})
 }
 
-// TestServersLearnedMeanwhile: who asks in vain what a cluster is like, while somebody else learns it, leaves no breaker open.
+// TestServersLearnedMeanwhile: a failed look at a cluster leaves no breaker open when another look succeeds meanwhile.
 func TestServersLearnedMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -96,7 +96,7 @@ func TestVerifyLengths(t *testing.T) {
 		b.build(t)
 		c := b.world.Commit(cachetest.Put("z", -1))
 		if extra {
-			// The copy is told that a member is there that is not, and a count that fits.
+			// The copy gets a member that the period does not have, and a count that fits.
 			c.Changes = append(c.Changes, leaderboard.Change{Member: "zz", New: &leaderboard.Entry{Member: "zz", Score: -2}})
 			c.EntryCount++
 		} else {
