@@ -26,27 +26,27 @@ type Boards interface {
 }
 
 const (
-	// catalogApart is how long after it was read a board is not read again, but for what this process did: boards that are
-	// changed all the time cost no more. It is also how long what cannot be read is left alone.
+	// catalogApart is the least time between two readings of a board, changes by this process aside: so boards that change
+	// all the time cost no more. It is also the time between two attempts to read a board that cannot be read.
 	catalogApart   = time.Second
 	catalogWait    = 250 * time.Millisecond
 	catalogTimeout = 2 * time.Second
 	catalogBoards  = 10_000
 	catalogBytes   = 32 << 20
-	// catalogLimit is how long boards are known while MySQL is away, no shorter than pages are served.
+	// catalogLimit is how long boards are known while MySQL is away, which is as long as pages are served.
 	catalogLimit = 10 * time.Minute
-	// catalogStale is how long ago a board can have been found to hold that is read without trouble; what is read of others is
-	// marked stale.
+	// catalogStale is how long ago a board was last known to hold at most, as long as it can be read. Answers from a board
+	// that was last known to hold before that are marked stale.
 	catalogStale = catalogApart + catalogTimeout
-	// pastKept is how long it may take until it is known that a past period was closed or given up: housekeeping tells nobody.
+	// pastKept is how long it may take to notice that a past period was closed or given up: the feed does not show that.
 	pastKept = time.Second
 )
 
-// Catalog knows boards and their periods by name. What it says of a board holds until the feed shows that boards have
-// changed; then the board is read again, a second after it was read last at the earliest. It never takes a period for the current
-// one that has ended by the database clock, of which it knows the last reading and the time since then: the clock of this
-// machine does not matter. Before it says that a period has not begun, it waits for another reading. A board that cannot be read
-// again, for whatever reason, is marked stale, and no other board is. It may be used concurrently.
+// Catalog knows boards and their periods by name. What it knows of a board holds until the feed shows that boards have
+// changed; then the board is read again, at the earliest a second after it was read last. A period that has ended by the
+// database clock is never the current one: the Catalog knows the last reading of that clock and the time since then, and does
+// not use the clock of this machine. Before it answers that a period has not begun, it waits for another reading. A board that
+// cannot be read again is marked stale, and no other board is. It may be used concurrently.
 type Catalog struct {
 	boards    Boards
 	opts      CatalogOptions
@@ -60,13 +60,13 @@ type Catalog struct {
 	asking    calls[string, *listed]
 }
 
-// listed is a board and its current periods. It is shared; nobody writes to it.
+// listed is a board and its current periods. It is shared and never written to.
 type listed struct {
 	leaderboard.Listing
 	calendar leaderboard.Calendar
 	serial   int64        // no other one has it
 	sent     time.Time    // the statement that read Listing.Clock, or before that
-	told     atomic.Int64 // reading.good when CatalogOptions.OnRead was told
+	told     atomic.Int64 // reading.good when CatalogOptions.OnRead was called
 }
 
 // current returns the current period of a window, nil when there is none.
@@ -79,8 +79,8 @@ func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 	return nil
 }
 
-// over reports whether another period of a window than the one here is the current one, by the database clock. A current one
-// without a row may be begun by a newer server at any time: this version does not know all rules of its board.
+// over reports whether the period here is not the current one of its window any more, by the database clock. When this
+// version does not know all rules of the board, a newer server may begin a current period without a row at any time.
 func (l *listed) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 	if p := l.current(w); p != nil {
 		return p.ID == 0 || clock >= p.EndsAt || p.StartsAt-clock > leaderboard.ClockBack
@@ -94,17 +94,17 @@ func (l *listed) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 
 // CatalogOptions adjust a Catalog; the zero value is fit for commands.
 type CatalogOptions struct {
-	// OnRead is told of each board that is read, once a second: how MySQL described it last, and the database clock now. It
-	// must not block.
+	// OnRead is called for each board that is read, once a second, with the board as MySQL described it last and the database
+	// clock now. It must not block.
 	OnRead func(l leaderboard.Listing, clock leaderboard.Micros)
-	// LastKnown finds a board that MySQL does not describe now as some process saw it last, with how long ago that was and
-	// how long it may still be used; ok is false when there is none. nil: there is none.
+	// LastKnown finds a board that cannot be read from MySQL as another process read it last, with how long ago that was and
+	// how long it may still be used; ok is false when no process has. nil: never.
 	LastKnown func(ctx context.Context, name string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error)
 	Now       func() time.Time // time.Now when nil
-	// Feed tells when boards change, and the database clock. nil: what is known of a board holds for a second, and that there is
-	// none is asked each time.
+	// Feed shows when boards change, and the database clock. nil: what is known of a board holds for a second, and a board
+	// that does not exist is looked up each time.
 	Feed *feed.Feed
-	// Gate lets work begin when it has its turn: it is asked for look-ups of boards that are not known here. nil: at once.
+	// Gate runs look-ups of boards that are not known here, each when there is room for it. nil: at once.
 	Gate func(ctx context.Context, work func(context.Context) error) error
 }
 
@@ -156,8 +156,8 @@ func (c *Catalog) isRecent(_ context.Context, r *reading) bool {
 
 func (c *Catalog) away() bool { return c.opts.Feed != nil && c.opts.Feed.Away() }
 
-// before returns the revision of the boards for what is read next, which the feed is asked for when it knows none; ok is
-// false when the database does not tell.
+// before returns the revision of the boards for what is read next, and asks the feed for it when that knows none; ok is false
+// when the database does not answer.
 func (c *Catalog) before(ctx context.Context) (r leaderboard.Revision, ok bool) {
 	w := c.opts.Feed
 	if w == nil {
@@ -169,8 +169,8 @@ func (c *Catalog) before(ctx context.Context) (r leaderboard.Revision, ok bool) 
 	return r, ok
 }
 
-// clock returns the database clock, by its last reading: that of the board, or a later one of the feed. It is ahead rather
-// than behind.
+// clock returns the database clock, by its last reading: that of the board, or a later one of the feed. It may be ahead, not
+// behind.
 func (c *Catalog) clock(l *listed) leaderboard.Micros {
 	clock, sent := l.Clock, l.sent
 	if w := c.opts.Feed; w != nil {
@@ -207,8 +207,8 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	return ref, k.value.Board, nil
 }
 
-// looksApart lies between two readings of the clock for periods that have not begun: all who ask for them meanwhile share the
-// next.
+// looksApart is the time between two readings of the clock for periods that have not begun: all callers that ask for such
+// periods meanwhile share the next.
 const looksApart = 50 * time.Millisecond
 
 // readClock returns when the clock has been read after a moment.
@@ -227,15 +227,15 @@ func (c *Catalog) readClock(ctx context.Context, after time.Time) error {
 	return w.Wait(ctx, leaderboard.BoardsPeriod)
 }
 
-// mayHaveBegun reports whether an error is that a period has not begun by the clock as it is known here, while the feed can
-// read it once more: it may have leapt, and the caller may have written to the period since.
+// mayHaveBegun reports whether an error means that a period has not begun by the clock as it is known here, and the feed can
+// read the clock again: it may have leapt, and the caller may have written to the period since.
 func (c *Catalog) mayHaveBegun(err error) bool {
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
 	return ok && period.NotBegun && c.opts.Feed != nil && !c.away()
 }
 
-// period finds a period of a window by what it was called in a request, in what is known of the board, or what is read now
-// because another period has begun.
+// period finds a period of a window by its name in a request, in what is known of the board, or what is read now because
+// another period has begun.
 func (c *Catalog) period(ctx context.Context, k *known[*listed], w leaderboard.Window, name string, called time.Time) (*known[*listed], *leaderboard.Period, error) {
 	now := c.clock(k.value)
 	if k.value.over(w, now) {
@@ -276,10 +276,9 @@ func (c *Catalog) Forget(name string) {
 	c.listed.forget(name)
 }
 
-// Committed tells of a commit that this process has made to a period of a board. When another process has changed the
-// board, or made it again, the writer knows first: what is known here is forgotten then, so that the caller who is told
-// of the commit finds it. What labels select is forgotten only when the board is known here with other labels. It does
-// not block.
+// Committed takes a commit that this process has made to a period of a board. When another process has changed the board,
+// or made it again, the writer finds that out first: then the Catalog forgets the board, so that the caller of the write
+// finds the commit. It forgets what labels select only when it knows the board with other labels. It does not block.
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	k, ok := c.listed.kept.Get(ref.Board)
 	if !ok {
@@ -296,8 +295,8 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	c.listed.forget(ref.Board)
 }
 
-// Renew makes what is known of a board newer than it was at the call, and waits for that. Callers who found the same
-// share one look-up, and none is needed for what was read within a second while the feed shows that no board has changed.
+// Renew reads a board again and waits for that. Callers that found the same out of date share one look-up. A board that was
+// read within a second is not read again while the feed shows that no board has changed.
 // Errors: ErrBoardNotFound, ErrUnavailable.
 func (c *Catalog) Renew(ctx context.Context, name string) error {
 	called, w := c.now(), c.opts.Feed
@@ -326,7 +325,7 @@ func (c *Catalog) lookUp(ctx context.Context, name string) (*known[*listed], err
 	return k, nil
 }
 
-// lookUpAfter asks MySQL for a board after a moment. What others know while it is away is not good enough.
+// lookUpAfter reads a board from MySQL after a moment. What other processes left does not do.
 func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time) (*known[*listed], error) {
 	for range 2 { // the first may have been under way
 		k, err := c.listed.start(ctx, name, c.load(name)).wait(ctx)
@@ -340,7 +339,7 @@ func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time
 	return nil, fmt.Errorf("%w: the board was last seen in the database too long ago", leaderboard.ErrUnavailable)
 }
 
-// load asks MySQL. While that does not answer, a board that this process does not know is looked for where other processes
+// load asks MySQL. While that does not answer, a board that this process does not know is read from where other processes
 // left it.
 func (c *Catalog) load(name string) loader[*listed] {
 	return func(ctx context.Context, k *known[*listed]) (err error) {
@@ -364,7 +363,7 @@ func (c *Catalog) load(name string) loader[*listed] {
 	}
 }
 
-// lastKnown finds a board as another process saw it last.
+// lastKnown finds a board as another process read it last.
 func (c *Catalog) lastKnown(ctx context.Context, name string, k *known[*listed]) bool {
 	found, age, left, ok, err := c.opts.LastKnown(ctx, name)
 	if err != nil || !ok {
@@ -384,7 +383,7 @@ func (c *Catalog) newListed(l leaderboard.Listing, sent time.Time) (*listed, err
 
 func (c *Catalog) ask(ctx context.Context, name string) (l *listed, err error) {
 	gate := c.opts.Gate
-	if _, known := c.listed.kept.Get(name); known { // what is read never waits behind what is asked for
+	if _, known := c.listed.kept.Get(name); known { // a board that is known here does not wait for the gate
 		gate = ungated
 	}
 	err = gate(ctx, func(ctx context.Context) error {

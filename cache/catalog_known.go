@@ -7,8 +7,8 @@ import (
 	"leaderboard"
 )
 
-// Known returns the boards that are known here for which want is true, as they were found last, with names after that one,
-// in the order of their bytes, at most limit. Nobody is asked.
+// Known returns the boards that are known here for which want is true, as they were read last, with names after the one
+// given, in the order of their bytes, at most limit. It asks neither MySQL nor Redis.
 func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Listing {
 	var found []leaderboard.Listing
 	now := c.now()
@@ -23,7 +23,7 @@ func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) b
 }
 
 // KnownPeriod returns the period of a board's first window that was current when the board was found last; ok is false when
-// the board is not known here, or has none. Nobody is asked.
+// the board is not known here, or has no such period. It asks neither MySQL nor Redis.
 func (c *Catalog) KnownPeriod(board string) (p leaderboard.Period, ok bool) {
 	k, ok := c.listed.kept.Get(board)
 	if !ok {

@@ -7,10 +7,10 @@ import (
 	"leaderboard"
 )
 
-// maxSelected bounds the boards that labels select; more than are ranked as one, since the caller may not see them all.
+// maxSelected bounds the boards that labels select. It is more than are ranked as one, since the caller may not see all.
 const maxSelected = 4 * leaderboard.MaxCombined
 
-// selection is what boards are selected by. What was selected before this process changed a board counts no more.
+// selection is the labels by which boards are selected. A selection from before this process changed a board is not used.
 type selection struct {
 	labels string
 	forgot int64

@@ -9,18 +9,18 @@ import (
 	"leaderboard/internal/bounded"
 )
 
-// reading is when and at what revision something was read of boards.
+// reading is when, and at which revision of the table of boards, something was read.
 type reading struct {
-	err     error                // what was asked for is not there
+	err     error                // the board does not exist, or not the period
 	boards  leaderboard.Revision // of leaderboard.BoardsPeriod before it was read; watched: it was known
 	watched bool
-	asked   time.Time    // when it was asked for, or when another process saw it
-	until   time.Time    // of what another process saw: when it is good no more; else zero
+	asked   time.Time    // when it was asked for, or when another process read it
+	until   time.Time    // of what another process read: until when it may be used; else zero
 	good    atomic.Int64 // when it was last known to hold, ns since asked
-	failed  atomic.Int64 // when it could not be read again, ns since asked
+	failed  atomic.Int64 // when reading it again last failed, ns since asked
 }
 
-// confirm notes that what was read holds still. Readers do not fight over the cache line.
+// confirm notes that what was read still holds. It rarely writes, so that readers do not contend for the cache line.
 func (r *reading) confirm(now time.Time) {
 	if since := int64(now.Sub(r.asked)); since-r.good.Load() > int64(time.Second) {
 		r.good.Store(since)
@@ -38,8 +38,8 @@ func (r *reading) usable(now time.Time) bool {
 
 func (r *reading) stale(now time.Time) bool { return !r.until.IsZero() || r.age(now) > catalogStale }
 
-// failing reports whether what was read could not be read again since it was last good, and whether it is time to try,
-// which then counts as tried.
+// failing reports whether reading again has failed since what was read was last good, and whether it is time for another
+// attempt, which then counts as made.
 func (r *reading) failing(now time.Time) (failing, due bool) {
 	failed, since := r.failed.Load(), int64(now.Sub(r.asked))
 	if failed <= r.good.Load() {
@@ -50,24 +50,24 @@ func (r *reading) failing(now time.Time) (failing, due bool) {
 
 func (r *reading) fail(now time.Time) { r.failed.Store(int64(now.Sub(r.asked))) }
 
-// known is something that was read of boards. It is shared; nobody writes to the value.
+// known is something that was read of boards. It is shared, and its value is never written to.
 type known[V any] struct {
 	reading
 	value V
 }
 
-// memo keeps what was read of boards, and what is not there, until it does not hold any more. While it cannot be read
+// memo keeps what was read of boards, and what does not exist, until it does not hold any more. While it cannot be read
 // again, it is served as it was.
 type memo[K comparable, V any] struct {
 	c     *Catalog
 	holds func(context.Context, *reading) bool
 	bytes func(V) int
 	kept  *bounded.Map[K, *known[V]]
-	none  *bounded.Map[K, *known[V]] // what is not there: names that somebody makes up push nothing else out
+	none  *bounded.Map[K, *known[V]] // what does not exist, apart, so that invented names push out nothing else
 	calls calls[K, *known[V]]
 }
 
-// noneBytes is what a name takes that no board has.
+// noneBytes is the memory for a name that no board has.
 const noneBytes = 300
 
 func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *reading) bool, bytes func(V) int) *memo[K, V] {
@@ -88,7 +88,7 @@ func (m *memo[K, V]) find(key K) (*known[V], bool) {
 	return m.none.Get(key)
 }
 
-// get returns what is kept and holds, else what load brings, else what is kept for as long as it is usable.
+// get returns what is kept and holds, otherwise what load brings, otherwise what is kept for as long as it is usable.
 func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*known[V], error) {
 	if k, ok := m.fresh(ctx, key); ok {
 		return k, k.err
@@ -96,13 +96,13 @@ func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*known[V],
 	return m.again(ctx, key, load)
 }
 
-// fresh returns what is kept and holds; most reads go this way.
+// fresh returns what is kept if it holds, as for most reads.
 func (m *memo[K, V]) fresh(ctx context.Context, key K) (*known[V], bool) {
 	k, ok := m.find(key)
 	return k, ok && m.holds(ctx, &k.reading)
 }
 
-// again is get for what does not hold.
+// again is get for what does not hold any more.
 func (m *memo[K, V]) again(ctx context.Context, key K, load loader[V]) (*known[V], error) {
 	k, ok := m.find(key)
 	now := m.c.now()
@@ -130,7 +130,7 @@ func (m *memo[K, V]) again(ctx context.Context, key K, load loader[V]) (*known[V
 	return k, nil
 }
 
-// renew returns what load brings, for all who want it together.
+// renew returns what load brings; callers that want it at the same time share it.
 func (m *memo[K, V]) renew(ctx context.Context, key K, load loader[V]) (*known[V], error) {
 	k, err := m.start(ctx, key, load).wait(ctx)
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *memo[K, V]) keep(key K, k *known[V]) {
 	}
 }
 
-// forget drops what is kept, and what a call under way will bring.
+// forget drops what is kept, and the result of a call under way.
 func (m *memo[K, V]) forget(key K) {
 	m.calls.forget(key)
 	m.kept.Delete(key)

@@ -6,7 +6,7 @@ import (
 	"leaderboard"
 )
 
-// pastPeriods is what is kept of past periods: one with a name, or so many before a moment.
+// pastPeriods is what is kept of past periods: the one with a name, or so many before a moment.
 type pastPeriods struct {
 	of     int64 // listed.serial: when the board is read again, so are they
 	window leaderboard.Window
@@ -15,8 +15,8 @@ type pastPeriods struct {
 	limit  int
 }
 
-// PeriodsBefore lists the periods of a board's window that begin before a moment, the latest first, at most limit. Those
-// in which nobody played are none of them. Errors: ErrBoardNotFound, ErrUnavailable.
+// PeriodsBefore lists the periods of a board's window that begin before a moment, the latest first, at most limit. Periods
+// that never had an entry are left out. Errors: ErrBoardNotFound, ErrUnavailable.
 func (c *Catalog) PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
 	of, err := c.lookUp(ctx, board)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"leaderboard/rank"
 )
 
-// topsAtOnce bounds the tops that one query waits for side by side.
+// topsAtOnce bounds the tops that one query reads at the same time.
 const topsAtOnce = 8
 
 // CombinedPage implements leaderboard.CombinedRankings. The first entries are merged out of the boards' tops, each from the
@@ -20,7 +20,7 @@ func (r *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodR
 	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
-	q.Mode = leaderboard.ModeStrict // the answer tells all ranks that there are
+	q.Mode = leaderboard.ModeStrict // the answer has all ranks
 	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
 		return r.mergeTops(ctx, periods, q)
 	}
@@ -36,12 +36,12 @@ func (r *Reader) CombinedMember(ctx context.Context, periods []leaderboard.Perio
 	return as[*leaderboard.CombinedStandings](r.answer(ctx, newAsked(combinedMemberQuestion{several{periods}, q})))
 }
 
-// togetherTimes bounds how often answers about several periods are asked for again because the slowest of them has
-// outlasted another.
+// togetherTimes bounds how often answers about several periods are asked for again because one became old while the
+// slowest was waited for.
 const togetherTimes = 3
 
-// together gets the states of an answer that is put together of answers about one period each, until none is old by the
-// time that the last of them is there; it reports whether one is even so.
+// together gets the states of an answer that consists of answers about one period each, until none is old when the last of
+// them arrives. It reports whether one is old even so.
 func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, get func() ([]leaderboard.State, error)) (late bool, err error) {
 	for range togetherTimes {
 		at, err := get()
@@ -55,8 +55,8 @@ func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, 
 	return true, nil
 }
 
-// mergeTops merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on
-// it can be missing; the tops may be of different moments, and the answer names the state of each.
+// mergeTops merges the tops of the boards. Each top has as many entries as the page reaches down to, so no entry of the page
+// can be missing. The tops may be of different moments, and the answer names the state of each.
 func (r *Reader) mergeTops(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(periods)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
 	runs := make([][]leaderboard.Ranked, len(periods))
@@ -108,7 +108,7 @@ func topLimitOf(q leaderboard.CombinedQuery) int {
 	}
 }
 
-// tops reads the first entries of each board, in the board's own mode, which is the one that they are read in most.
+// tops reads the first entries of each board, in the board's own mode, in which they are read most.
 func (r *Reader) tops(ctx context.Context, periods []leaderboard.PeriodRef, limit int) ([]*leaderboard.Page, error) {
 	tops := make([]*leaderboard.Page, len(periods))
 	group, ctx := errgroup.WithContext(ctx)

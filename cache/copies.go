@@ -16,10 +16,10 @@ import (
 const (
 	// lookUpMembers bounds what one batch of questions about members asks Redis.
 	lookUpMembers = 256
-	// lookUpsAtOnce is how many batches a server of Redis works on at once: one that takes long does not hold up all others.
+	// lookUpsAtOnce is how many batches a server of Redis works on at once, so that a slow one does not delay all others.
 	lookUpsAtOnce = 2
-	// behindPause is how long a reader who wants the write just made gives the write-through to arrive, before the database
-	// is asked.
+	// behindPause is how long a reader that wants the write just made waits for the write-through, before the database is
+	// asked.
 	behindPause = 5 * time.Millisecond
 )
 
@@ -62,7 +62,7 @@ func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, erro
 	}, nil))
 }
 
-// failureOf returns an error if Redis has failed. That a copy does not have what is asked for is no failure.
+// failureOf returns an error if Redis has failed. A copy that does not have what is asked for is no failure.
 func failureOf(err error) error {
 	if topn.Failed(err) {
 		return err
@@ -70,7 +70,7 @@ func failureOf(err error) error {
 	return nil
 }
 
-// ask asks a server of Redis that has a copy. When the copy is missing it asks for a build, and once more if that is quick.
+// ask asks a server of Redis that has a copy. When the copy is missing it requests a build, and asks again if that is quick.
 func (c *copies) ask(ctx context.Context, q question, server *topn.Server[*lookUps]) (leaderboard.Answered, error) {
 	in, ref := &inRedis{of: c.of, lookUps: server.Own}, q.refs()[0]
 	a, err := q.ask(ctx, in)
@@ -151,8 +151,8 @@ func (*inRedis) Past(context.Context, []leaderboard.PeriodRef, string) ([]leader
 // do.
 type lookUps = batch.Batcher[lookUpKey, memberLookUp, lookedUp]
 
-// lookUpKey is what the questions of one batch have in common. How new each answer must be is compared with the state that
-// the batch is answered from.
+// lookUpKey is what the questions of one batch have in common. How new each answer must be is compared with the state at which
+// the batch is answered.
 type lookUpKey struct{ period, mode string }
 
 // memberLookUp is a question about members, and the period as its caller knows it.
@@ -163,7 +163,7 @@ type memberLookUp struct {
 
 func (q memberLookUp) size() int { return len(q.query.Members) }
 
-// lookedUp is what the copy says; short: it is due for renewal.
+// lookedUp is the answer of the copy; short: it is due for renewal.
 type lookedUp struct {
 	standings *leaderboard.Standings
 	short     bool

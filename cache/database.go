@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// databaseBatch bounds what one batch asks MySQL: more hardly make it cheaper, and each waits for all, see decision 33.
+	// databaseBatch bounds the questions of one batch to MySQL: more hardly make it cheaper, and each waits for all.
 	databaseBatch = 64
-	// askFor is how long the database is asked again because something newer went out meanwhile, as does between batches
+	// askFor is how long the database is asked again because a newer answer went out meanwhile, as happens between batches
 	// that overtake each other.
 	askFor = 3 * time.Second
-	// askTimes is how often at least.
+	// askTimes is how often it is asked at least.
 	askTimes = 2
-	// askPause lies between two of them.
+	// askPause is the time between two attempts.
 	askPause = time.Millisecond
 )
 
@@ -64,7 +64,7 @@ func (d *database) find(ctx context.Context, q *asked) (leaderboard.Answered, er
 	for called := time.Now(); ; {
 		f := d.shared.start(ctx, q.shared(d), ask, nil)
 		a, err := d.opts.wait(ctx, q, f)
-		// An error has no state that could be judged: that of a call which began before is of a time before this question.
+		// An error has no state that could be judged, and one of a call that began earlier is older than this question.
 		if !isAnswer(err) || !f.began.Before(called) {
 			return a, err
 		}
@@ -79,7 +79,7 @@ func (*database) outdated(ctx context.Context, q *asked, _ leaderboard.Answered,
 	return (times < askTimes || time.Since(q.outdated) < askFor) && pause(ctx, askPause)
 }
 
-// CombinedPage implements leaderboard.CombinedRankings. It goes alone.
+// CombinedPage implements leaderboard.CombinedRankings. It takes a slot of its own.
 func (d *database) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (page *leaderboard.CombinedPage, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
 		page, err = d.of.CombinedPage(ctx, p, q)
@@ -88,7 +88,7 @@ func (d *database) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, 
 	return page, err
 }
 
-// CombinedMember implements leaderboard.CombinedRankings. It goes alone.
+// CombinedMember implements leaderboard.CombinedRankings. It takes a slot of its own.
 func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (s *leaderboard.CombinedStandings, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
 		s, err = d.of.CombinedMember(ctx, p, q)
@@ -97,7 +97,7 @@ func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef
 	return s, err
 }
 
-// Past implements leaderboard.Pasts. It goes alone.
+// Past implements leaderboard.Pasts. It takes a slot of its own.
 func (d *database) Past(ctx context.Context, p []leaderboard.PeriodRef, member string) (found []leaderboard.PastEntry, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
 		found, err = d.of.Past(ctx, p, member)

@@ -9,7 +9,7 @@ import (
 	"leaderboard/cache/feed"
 )
 
-// ask asks a layer, and has the feed judge what it brings: there is no other place where an answer is judged.
+// ask asks a layer, and has the feed judge its answer. Answers are judged nowhere else.
 func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answered, v feed.Verdict, err error) {
 	for times := 1; ; times++ {
 		if a, err = l.find(ctx, q); a == nil {
@@ -26,8 +26,8 @@ func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answ
 
 func hasRow(ref leaderboard.PeriodRef) bool { return ref.HasRow() }
 
-// judge returns the worst verdict on the states of an answer. Where no statement showed a period of late, it waits for the
-// feed. That of a period without a row is always fresh.
+// judge returns the worst verdict on the states of an answer. When no statement showed a period lately, it waits for the
+// feed. The state of a period without a row is always fresh.
 func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) feed.Verdict {
 	w, refs := r.opts.Feed, q.refs()
 	if w == nil {

@@ -17,12 +17,12 @@ const (
 	entryBytes  = 220
 )
 
-// kept is the layer of the answers that this process gave: each is good while the feed shows its revision, and is what is
-// told, marked stale, while nothing behind answers. Errors are never kept.
+// kept is the layer of the answers that this process gave: each is good while the feed shows its revision, and is served,
+// marked stale, while no layer behind it answers. Errors are never kept.
 type kept struct {
 	opts    *ReaderOptions
 	answers *bounded.Map[string, *keptAnswer]
-	tops    *bounded.Map[topKey, *keptAnswer] // of first pages the last good ones: no other answer takes their place
+	tops    *bounded.Map[topKey, *keptAnswer] // the last good first pages, which no other answer pushes out
 }
 
 func newKept(o *ReaderOptions) *kept {
@@ -59,8 +59,8 @@ func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v f
 	return false
 }
 
-// put keeps a good answer, and returns the form in which it goes out from here. All who ask the same get one object, which
-// is encoded once.
+// put keeps a good answer, and returns the form in which it goes out. Callers with the same question get one object, which is
+// encoded once.
 func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
 	next := &keptAnswer{answer: a.From(leaderboard.SourceLocal, false), at: k.opts.Now()}
 	out, bytes := next.answer, len(q.key)+answerBytes+stateBytes*len(q.refs())+entryBytes*a.Len()
@@ -80,9 +80,9 @@ func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
 }
 
 const (
-	// topLimit is the length of the first pages of which the last good ones are remembered.
+	// topLimit is the length of the first pages that are remembered.
 	topLimit = 100
-	// topPeriods is of how many periods.
+	// topPeriods is for how many periods they are.
 	topPeriods = 1000
 )
 
@@ -92,8 +92,8 @@ type topKey struct {
 	short   bool // two pages of each are remembered
 }
 
-// topKeyOf returns what the first page of a period that still changes is remembered under, and the question for it; ok is false
-// for other questions.
+// topKeyOf returns the key under which the first page of a period that still changes is remembered, and the question for
+// it; ok is false for other questions.
 func topKeyOf(q *asked) (key topKey, page *pageQuestion, ok bool) {
 	page, ok = q.question.(*pageQuestion)
 	if !ok || !page.forMany() || page.Limit > topLimit || page.about[0].Closed {
@@ -115,7 +115,7 @@ func (k *kept) putTop(q *asked, page *keptAnswer) {
 	})
 }
 
-// top returns a first page, cut to the limit, to be told in the place of a failure; nil when there is none.
+// top returns a remembered first page, cut to the limit, for use instead of a failure; nil when there is none.
 func (k *kept) top(q *asked) *keptAnswer {
 	key, page, ok := topKeyOf(q)
 	if !ok {

@@ -14,24 +14,24 @@ import (
 
 // layer is a place where answers are found. Methods may be called concurrently.
 type layer interface {
-	// find returns an answer, which may be too old. nil without an error: this layer has none. An error may come with an
-	// answer that has states alone: it is true at these.
+	// find returns an answer, which may be too old; nil without an error when this layer has no answer. An error may come with
+	// an answer that only has states: the error is true at these.
 	find(ctx context.Context, q *asked) (leaderboard.Answered, error)
-	// outdated is told that the database has moved on from an answer, or has never been there. It reports whether to ask the
-	// layer once more; it was asked so many times.
+	// outdated is called when the database has moved on from an answer, or never had its state. It reports whether to ask the
+	// layer again, after so many times.
 	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool
 }
 
 // asked is a question on its way through the layers.
 type asked struct {
 	question
-	key  string      // that the answer is kept under
-	last *keptAnswer // which is served when nothing better is found; nil: there is none
+	key  string      // under which the answer is kept
+	last *keptAnswer // served when nothing better is found; nil: there is none
 
-	outdated time.Time // when the database first was
+	outdated time.Time // when an answer of the database was first too old
 }
 
-// newAsked puts a question and all that belongs to it into one piece of memory: this is the way of every request.
+// newAsked allocates a question and all that belongs to it in one piece, because every request does this.
 func newAsked[Q any, P interface {
 	*Q
 	question
@@ -64,7 +64,7 @@ func isStale(q question, a leaderboard.Answered) bool {
 	return false
 }
 
-// states is all that there is of an answer that is an error.
+// states is the states at which an error is the answer.
 type states []leaderboard.State
 
 // At implements leaderboard.Answered.
@@ -86,7 +86,7 @@ type keptAnswer struct {
 	marked atomic.Pointer[leaderboard.Answered]
 }
 
-// found takes down that the answer is good now. Readers do not fight over the cache line.
+// found notes that the answer is good now. It rarely writes, so that readers do not contend for the cache line.
 func (h *keptAnswer) found(now time.Time) {
 	if good := now.Sub(h.at); good-time.Duration(h.good.Load()) > time.Second {
 		h.good.Store(int64(good))
@@ -128,7 +128,7 @@ func (h *keptAnswer) reaches(q question) bool {
 	return true
 }
 
-// stale returns the answer marked stale, one object for all who get it.
+// stale returns the answer marked stale, one object for all callers.
 func (h *keptAnswer) stale() leaderboard.Answered {
 	if a := h.marked.Load(); a != nil {
 		return *a
@@ -138,8 +138,8 @@ func (h *keptAnswer) stale() leaderboard.Answered {
 	return *h.marked.Load()
 }
 
-// sharedKey is what is asked for once for all who ask for it at the same time. Who needs a newer state shares no call that may
-// bring an older one.
+// sharedKey is the key under which callers with the same question share a call. A caller that needs a newer state does not
+// share a call that may bring an older one.
 type sharedKey struct {
 	of       layer
 	key      string
@@ -154,8 +154,8 @@ func (q *asked) shared(of layer) sharedKey {
 	return sharedKey{of, q.key, string(minimums)}
 }
 
-// wait waits for an answer; with another one to tell in its place, for StaleWait after it was asked for, and longer only while
-// the database answers: so a server that hangs delays one reader, not all.
+// wait waits for an answer. When an older one could be served instead, it waits for StaleWait after the call began, and
+// longer only while the database answers: so a server that hangs delays one reader, not all.
 func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboard.Answered]) (leaderboard.Answered, error) {
 	for late := f.began.Add(o.StaleWait); q.last != nil; late = late.Add(o.StaleWait) {
 		bounded, cancel := context.WithDeadline(ctx, late)
@@ -169,7 +169,7 @@ func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboar
 	return f.wait(ctx)
 }
 
-// endRead ends the span of a layer. That a copy does not have what is asked for is no failure of Redis.
+// endRead ends the span of a layer. A copy that does not have what is asked for is no failure of Redis.
 func endRead(span trace.Span, refs []leaderboard.PeriodRef, answered bool, err error) {
 	if !span.On() {
 		return
@@ -188,7 +188,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// isAnswer reports whether an error answers what was asked for, so that no other layer is to be asked.
+// isAnswer reports whether an error answers the question, so that no other layer is asked.
 func isAnswer(err error) bool {
 	var rule *leaderboard.RuleError // about the question itself, such as a mode that is not available so deep
 	if errors.As(err, &rule) {
@@ -204,7 +204,7 @@ func isAnswer(err error) bool {
 	return false
 }
 
-// ahead is the feed as a layer: it knows when a period has not come to the state that is asked for.
+// ahead is the feed as a layer: it knows when a period has not reached the state that is asked for.
 type ahead struct{ feed *feed.Feed }
 
 // find implements layer. The statement of the feed is sent after the call.

@@ -14,7 +14,7 @@ import (
 
 // LoaderOptions adjust what is kept of members; the zero value is fit for production.
 type LoaderOptions struct {
-	TTL     time.Duration // how old an answer may be, so how long another process's change may go unseen; 30 s
+	TTL     time.Duration // how old an answer may be, so how long a change by another process may go unseen; 30 s
 	Entries int           // members kept, 65,536
 	Bytes   int           // and their approximate size, 16 MiB
 	Batch   int           // members asked for together with those of other queries, 1,000
@@ -22,10 +22,10 @@ type LoaderOptions struct {
 	Now     func() time.Time
 }
 
-// Loader keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the
-// process. What is missing is looked up in one statement for all members of a query, together with whoever asks at
-// the same time: so a burst of readers costs MySQL two look-ups at a time. While MySQL does not answer, what is cached
-// is served, however old it is. All methods may be called concurrently.
+// Loader keeps what the database has of members (a profile, a list of friends) in the process, also that it has nothing.
+// What is missing is looked up in one statement for all members of a query, together with those of other queries at the same
+// time: so a burst of readers costs MySQL two look-ups at a time. While MySQL does not answer, cached values are served no
+// matter how old they are. All methods may be called concurrently.
 type Loader[V any] struct {
 	fetch Fetch[V]
 	size  func(V) int
@@ -50,17 +50,17 @@ type lookUp struct {
 	since   time.Time
 }
 
-// loadsAtOnce is how many look-ups are under way at once: one that takes long does not hold up all others.
+// loadsAtOnce is how many look-ups are under way at once, so that a slow one does not delay all others.
 const loadsAtOnce = 2
 
 // loadedBytes is the size of what is kept of a member besides its value, roughly.
 const loadedBytes = 200
 
-// Fetch asks the database for the values of members; who has none is left out. old are the cached values, whatever
-// their age, for a database that can tell cheaply that one still holds.
+// Fetch reads the values of members from the database, without those that have none. old are the cached values of any age,
+// for a database that can cheaply check that one still holds.
 type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) (map[string]V, error)
 
-// NewLoader keeps what fetch says. size is that of a value in bytes, roughly.
+// NewLoader returns a Loader of what fetch returns. size is the size of a value in bytes, roughly.
 func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader[V] {
 	k := &Loader[V]{
 		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), now: o.Now,
@@ -76,7 +76,7 @@ func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader
 }
 
 // Of returns the values of members, in their order, the zero value for those that have none. When the database does not
-// answer there is an error, and the values are the cached ones, however old.
+// answer, it returns an error and the cached values, of any age.
 func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	out := make([]V, len(members))
 	now := k.now()
@@ -104,13 +104,13 @@ func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	return out, nil
 }
 
-// Forget makes the next query about a member go to the database, and answers that are under way not be kept.
+// Forget makes the next query about a member go to the database. Answers that are under way are not kept.
 func (k *Loader[V]) Forget(member string) {
 	now := k.now()
 	k.values.Update(member, loadedBytes, func(loaded[V], bool) loaded[V] { return loaded[V]{at: now} })
 }
 
-// answer looks up what a batch asks for and nobody has looked up since.
+// answer looks up what a batch asks for and no batch has looked up since.
 func (k *Loader[V]) answer(ctx context.Context, _ struct{}, lookUps []lookUp, answers []batch.Answer[map[string]V]) error {
 	values := map[string]V{}
 	var missing []string
@@ -134,7 +134,7 @@ func (k *Loader[V]) answer(ctx context.Context, _ struct{}, lookUps []lookUp, an
 	return k.ask(ctx, missing, values)
 }
 
-// ask puts what the database says of the members into values, where the cached ones are, and caches it.
+// ask replaces the cached values of the members by those of the database, and caches these.
 func (k *Loader[V]) ask(ctx context.Context, members []string, values map[string]V) error {
 	if !k.database.Allow() {
 		return leaderboard.ErrUnavailable

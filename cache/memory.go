@@ -18,8 +18,8 @@ type memory struct{ opts *ReaderOptions }
 // memoryTimes bounds how often periods in memory are asked again after they have moved on.
 const memoryTimes = 3
 
-// find implements layer. All periods of the question must be in memory; each counts as read, so that all of them come. A
-// period without a row always is.
+// find implements layer. All periods of the question must be in memory; each counts as read, so that all of them are loaded
+// in time. A period without a row counts as in memory.
 func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, err error) {
 	refs := q.refs()
 	in := make(resident.Combined, len(refs))
@@ -47,7 +47,7 @@ func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, er
 	return a, err
 }
 
-// outdated implements layer: what was committed elsewhere is waited for, what was not is given up.
+// outdated implements layer. It waits for commits of other processes, and gives up a period that has diverged.
 func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool {
 	refs := q.refs()
 	moved := times < memoryTimes
@@ -79,7 +79,7 @@ func statesOf(in resident.Combined) states {
 	return at
 }
 
-// inMemory answers from periods in memory, which it was made with.
+// inMemory answers from the periods in memory that it has.
 type inMemory struct{ in resident.Combined }
 
 func (m inMemory) Page(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {

@@ -12,16 +12,16 @@ import (
 
 // ReaderOptions adjust a Reader; the zero value is fit for production.
 type ReaderOptions struct {
-	// StaleLimit is how old an answer may be that is served, marked stale, while nothing behind it answers; 10 min.
+	// StaleLimit is how old an answer may be that is served, marked stale, while no layer behind it answers; 10 min.
 	StaleLimit time.Duration
-	// StaleWait is how long a reader who has such an answer waits for a better one; 250 ms.
+	// StaleWait is how long a question with such an answer waits for a better one; 250 ms.
 	StaleWait    time.Duration
 	LocalEntries int // answers kept, 65,536
 	LocalBytes   int // and their approximate size, 32 MiB
 
 	RedisDeadline      time.Duration // all that one query may wait for Redis, a build included; 150 ms
 	FallbackConcurrent int           // batches of questions in MySQL at once, 4
-	ReadWait           time.Duration // how long a question waits to go there, 1 s; longer, or likely longer: ErrOverloaded
+	ReadWait           time.Duration // how long a question waits to be sent there, 1 s; ErrOverloaded when it takes, or would take, longer
 	CallTimeout        time.Duration // for one query through all layers, 6 s
 
 	// Feed judges how old answers are. nil, for tests of the layers: FreshFor decides.
@@ -31,15 +31,15 @@ type ReaderOptions struct {
 	FreshFor time.Duration
 	// Resident are the periods in memory; nil: none.
 	Resident *resident.Periods
-	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
-	// builds.
+	// Demand requests a build of a copy that is missing, and returns how to wait for it. It must not block. nil: copies are not
+	// built.
 	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)
-	// Old is told of a copy that is older than the database allows. It must not block; may be nil.
+	// Old is called for a copy that the feed has found too old. It must not block; may be nil.
 	Old func(leaderboard.PeriodRef)
 	Now func() time.Time // time.Now when nil
 
 	OnAnswer          func(source leaderboard.Source, stale bool) // metrics; they must not block; may be nil
-	OnResident        func()                                      // besides: the answer came from a period in memory
+	OnResident        func()                                      // as well, for an answer from a period in memory
 	OnFallbackRefused func()
 	OnBreaker         func(server string, open bool) // of a cluster, host:port; else ""
 }

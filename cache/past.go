@@ -7,8 +7,8 @@ import (
 	"leaderboard/cache/feed"
 )
 
-// Past implements leaderboard.Pasts. A period that still changes is read like any member in it; of the closed ones, those in
-// memory are answered from there, and all others together.
+// Past implements leaderboard.Pasts. The standing in a period that still changes is read like that of any member; those in
+// closed periods come from memory when they are there, and all others in one question.
 func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	out := make([]leaderboard.PastEntry, len(periods))
 	at := make([]leaderboard.State, len(periods))
@@ -35,7 +35,7 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 			Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: p.LastSeq}, Members: []string{member},
 		}}
 		if p.Closed {
-			// It makes the period no warmer: a question about thirty of them would push others out of memory.
+			// It does not count as reading the period: a question about thirty periods would push others out of memory.
 			one := newAsked(pastQuestion{several{periods[i : i+1]}, member})
 			if a, verdict, err := r.ask(ctx, r.memory, one); a != nil && err == nil && verdict == feed.VerdictFresh {
 				out[i] = a.(past)[0]
@@ -63,7 +63,7 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 	return nil
 }
 
-// watchMemory has the feed ask about all periods in memory together, so that none waits for a statement of its own.
+// watchMemory makes the feed ask about all periods in memory together, so that none waits for a statement of its own.
 func (r *Reader) watchMemory(periods []leaderboard.PeriodRef) {
 	if r.opts.Resident == nil {
 		return

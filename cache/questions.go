@@ -15,31 +15,31 @@ import (
 type question interface {
 	refs() []leaderboard.PeriodRef
 	minSeq(i int) int64 // of the answer about the i-th of them
-	// appendKey appends all that decides the answer besides the periods and how new it has to be.
+	// appendKey appends everything that decides the answer, except the periods and how new it must be.
 	appendKey(b []byte) []byte
-	// ask puts the question to a layer that answers any.
+	// ask puts the question to a source, which answers questions of all kinds.
 	ask(ctx context.Context, of source) (leaderboard.Answered, error)
 	mayBeIn(*topn.Copies) bool // without asking Redis
 	weight() int64             // of reading the periods from memory, see resident.Periods
-	forMany() bool             // the same answer is what many ask for
-	uncached() bool            // by the database alone
+	forMany() bool             // many readers ask for the same answer
+	uncached() bool            // only the database may answer
 }
 
-// source is what answers questions: the copies of a layer, or the database.
+// source answers questions: the copies of a layer, or the database.
 type source interface {
 	leaderboard.Rankings
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
 }
 
-// appendPeriods appends what tells periods apart, and their order: while a board has no entries that may change, and so may
-// the fields that an encoded answer shows.
+// appendPeriods appends what distinguishes periods, and their order and fields, which may change while a board has no
+// entries and are in an encoded answer.
 func appendPeriods(b []byte, refs []leaderboard.PeriodRef) []byte {
 	for i := range refs {
 		b = binary.AppendVarint(b, refs[i].ID)
 		b = binary.BigEndian.AppendUint64(b, uint64(refs[i].Incarnation))
 		if !refs[i].HasRow() {
-			b = appendInts(b, int64(refs[i].AsOf)) // periods without a row differ by nothing else
+			b = appendInts(b, int64(refs[i].AsOf)) // only this distinguishes periods without a row
 		}
 	}
 	if rules := refs[0].Rules; rules != nil {
@@ -62,7 +62,7 @@ func appendInts(b []byte, numbers ...int64) []byte {
 	return b
 }
 
-// ranksOf returns the same for modes whose answers have the same ranks.
+// ranksOf returns the same value for modes whose answers have the same ranks.
 func ranksOf(m leaderboard.Mode) string {
 	if m.WithDense() {
 		return string(m)
@@ -70,7 +70,7 @@ func ranksOf(m leaderboard.Mode) string {
 	return string(leaderboard.ModeStrict)
 }
 
-// about is the one period of a question, which a copy may answer.
+// about is the one period of a question that a copy may answer.
 type about [1]leaderboard.PeriodRef
 
 func (q *about) refs() []leaderboard.PeriodRef { return q[:] }
@@ -120,7 +120,7 @@ func (q *membersQuestion) appendKey(b []byte) []byte {
 	if len(q.Members) == 1 {
 		return appendText(b, q.Members[0])
 	}
-	all := sha256.Sum256(appendText(nil, q.Members...)) // a list of thousands is asked for in many slices, each with a key
+	all := sha256.Sum256(appendText(nil, q.Members...)) // a list of thousands is asked for in many slices, each of which has a key
 	return append(b, all[:]...)
 }
 
@@ -161,7 +161,7 @@ func (q *distributionQuestion) ask(ctx context.Context, of source) (leaderboard.
 // mayBeIn returns false: a copy of the top says nothing about the whole.
 func (*distributionQuestion) mayBeIn(*topn.Copies) bool { return false }
 
-// several are the periods of a question, each of which is to be as new as its reference says.
+// several are the periods of a question. How new each must be is in its reference.
 type several struct{ periods []leaderboard.PeriodRef }
 
 func (q *several) refs() []leaderboard.PeriodRef { return q.periods }
@@ -238,7 +238,7 @@ func (p past) From(source leaderboard.Source, stale bool) leaderboard.Answered {
 // Len implements leaderboard.Answered.
 func (p past) Len() int { return len(p) }
 
-// answered returns an answer as a leaderboard.Answered: nil when there is none.
+// answered returns an answer as a leaderboard.Answered, nil for a nil answer.
 func answered[V interface {
 	comparable
 	leaderboard.Answered
@@ -255,7 +255,7 @@ func pastOf(s *leaderboard.Standings) leaderboard.PastEntry {
 	out := leaderboard.PastEntry{State: s.State}
 	if len(s.Entries) > 0 {
 		ranked := s.Entries[0].Ranked
-		ranked.Dense = 0 // known or not, as it happens
+		ranked.Dense = 0 // not every layer knows it
 		out.Ranked = &ranked
 	}
 	return out

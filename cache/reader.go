@@ -12,9 +12,9 @@ import (
 
 // Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings and
 // leaderboard.Pasts. It goes through layers, each farther away than the one before: periods in memory, answers kept in the
-// process, copies in Redis, the database within a bound. Each brings an answer that is exact at the states that it names;
-// the first that the feed finds new enough, right before it goes out, is the answer. While answers cannot be judged, because
-// the database is away, they are marked stale.
+// process, copies in Redis, the database within a bound. Each layer returns an answer that is exact at the states that it
+// names. The first answer that the feed finds new enough, right before it goes out, is used. While answers cannot be judged,
+// because the database is away, they are marked stale.
 type Reader struct {
 	opts     ReaderOptions
 	memory   *memory
@@ -24,7 +24,7 @@ type Reader struct {
 	visits   visits
 
 	// The layers in the order in which they are asked.
-	forMany  []layer // of a page that many readers ask for: it is encoded once for all of them
+	forMany  []layer // for a page that many readers ask for: it is encoded once for all of them
 	forOne   []layer
 	uncached []layer
 }
@@ -81,19 +81,19 @@ func (r *Reader) answer(ctx context.Context, q *asked) (leaderboard.Answered, er
 	return a, nil
 }
 
-// nearest returns the answer of the first layer that has one which is new enough.
+// nearest returns the answer of the first layer with one that is new enough.
 func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, error) {
 	var failure error
 	for _, l := range r.layersFor(q.question) {
 		a, verdict, err := r.ask(ctx, l, q)
 		switch {
 		case isAnswer(err) && (a == nil || verdict == feed.VerdictFresh):
-			if !errors.Is(err, leaderboard.ErrSeqAhead) { // which says nothing about what is kept
+			if !errors.Is(err, leaderboard.ErrSeqAhead) { // kept answers may be good all the same
 				r.kept.answers.Delete(q.key)
 			}
 			return nil, err
 		case a == nil || err != nil:
-			if !isAnswer(err) { // one that could not be judged is no answer, and no failure either
+			if !isAnswer(err) { // an error that is an answer and could not be judged is passed over
 				failure = errors.Join(failure, err)
 			}
 		case verdict == feed.VerdictFresh:
@@ -121,7 +121,7 @@ func (r *Reader) layersFor(q question) []layer {
 	return r.forOne
 }
 
-// found takes down that an answer of a layer is good, and returns the form in which it goes out.
+// found notes that an answer of a layer is good, and returns the form in which it goes out.
 func (r *Reader) found(l layer, q *asked, a leaderboard.Answered) leaderboard.Answered {
 	switch {
 	case l == r.memory:

@@ -10,20 +10,20 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// visitEvery is the time between two visits of a copy whose period is answered for by the process.
+// visitEvery is the time between two visits of a copy whose period the process answers for.
 const visitEvery = 5 * time.Second
 
 // maxVisits is how many periods may be due, for a Redis that is away.
 const maxVisits = 10_000
 
-// visits are the periods that were read and answered for by the process. Their copies in Redis, which other servers start
-// from, would expire unnoticed; so they are visited now and then.
+// visits are the periods that were read and that the process answered for. Their copies in Redis, from which other servers
+// start, would expire unnoticed; so they are visited now and then.
 type visits struct {
 	due  sync.Map     // int64 → leaderboard.PeriodRef
-	many atomic.Int64 // periods in it, about
+	many atomic.Int64 // about how many periods are in due
 }
 
-// visited takes periods down for the next visit of their copies.
+// visited notes periods for the next visit of their copies.
 func (r *Reader) visited(refs []leaderboard.PeriodRef) {
 	v := &r.visits
 	for i := range refs {
@@ -36,7 +36,7 @@ func (r *Reader) visited(refs []leaderboard.PeriodRef) {
 	}
 }
 
-// Run visits copies until ctx ends: it keeps them from expiring, and asks for a build of those that are gone.
+// Run visits copies until ctx ends: it keeps them from expiring, and requests a build of those that are gone.
 func (r *Reader) Run(ctx context.Context) {
 	if r.redis == nil {
 		return
@@ -53,8 +53,8 @@ func (r *Reader) Run(ctx context.Context) {
 	}
 }
 
-// visit reads nothing from the copy of each period that is due. It is in no trace: no reader has asked for it. A server that
-// is left alone keeps its periods due.
+// visit reads an empty page from the copy of each period that is due. It is in no trace, because no reader waits for it.
+// Periods whose server is not asked now stay due.
 func (r *Reader) visit(ctx context.Context) {
 	c := r.redis
 	r.visits.due.Range(func(id, ref any) bool {

@@ -26,10 +26,10 @@ type Source interface {
 	KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error
 }
 
-// Feed asks for the revision of the table under leaderboard.KeysPeriod, while Ring.InUse reports true, and tells Ring.Shown.
+// Feed asks for the revision of the table under leaderboard.KeysPeriod, while Ring.InUse reports true, and calls Ring.Shown.
 type Feed interface {
-	// Ask returns when a statement that was sent after the call has been answered, and Shown was told; ok is false when the
-	// database does not answer.
+	// Ask returns when a statement that was sent after the call has been answered, and Shown was called with it; ok is false
+	// when the database does not answer.
 	Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool)
 }
 
@@ -39,7 +39,7 @@ type Options struct {
 	Fresh time.Duration
 	Grace time.Duration // how long keys go on while the database is away, 10 min
 	Idle  time.Duration // how long after a request with a key the table is watched, 10 s
-	Note  time.Duration // how often it is written down when keys were last used, 30 s
+	Note  time.Duration // how often the times of last use of the keys are written, 30 s
 	Log   *slog.Logger
 }
 
@@ -53,7 +53,7 @@ const (
 	confirmations = 20
 )
 
-// Ring is all keys. All methods may be called concurrently; nothing is read unless Run runs.
+// Ring is all keys. All methods may be called concurrently; keys are read only while Run runs.
 type Ring struct {
 	source Source
 	feed   Feed
@@ -66,7 +66,7 @@ type Ring struct {
 
 	mu    sync.Mutex
 	shown shown // what the feed showed last
-	next  *news // what the waiters wait for, nil when there are none
+	next  *news // for the waiters, nil when there are no waiters
 	wake  chan struct{}
 }
 
@@ -93,7 +93,7 @@ type shown struct {
 	sent     time.Time
 }
 
-// news is that the keys were confirmed or read again, or could not be read.
+// news is the end of a wait: the keys were confirmed or read again, or could not be read.
 type news struct {
 	told chan struct{} // closed then
 	err  error         // then
@@ -115,12 +115,12 @@ func New(source Source, feed Feed, opts Options) *Ring {
 	return r
 }
 
-// InUse reports whether requests with keys come, so that the table is to be watched.
+// InUse reports whether requests with keys come, so that the feed must ask about the table.
 func (r *Ring) InUse(now time.Time) bool {
 	return r.since(now)-r.used.Load() <= int64(r.opts.Idle)
 }
 
-// Shown hears what the feed showed of the table. It does not block.
+// Shown takes the revision of the table that the feed showed. It does not block.
 func (r *Ring) Shown(revision leaderboard.Revision, sent time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,7 +139,7 @@ func (r *Ring) Shown(revision leaderboard.Revision, sent time.Time) {
 	}
 }
 
-// tell lets the waiters go on. The caller holds the lock.
+// tell ends the waiting. The caller holds the lock.
 func (r *Ring) tell(err error) {
 	if r.next != nil {
 		r.next.err = err
@@ -148,15 +148,15 @@ func (r *Ring) tell(err error) {
 	}
 }
 
-// Find returns the key with an id whose secret, or the one before within its overlap, has a hash. A key that is there is
-// answered from memory, unless no key was used of late: then Find waits for the feed. An id of no key waits for the next
-// statement of the feed: its key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked,
+// Find returns the key with an id, if the hash is that of its secret, or of the one before within the overlap. It answers from
+// memory, unless no key was used lately: then it waits for the feed. For an id without a key it waits for the next statement
+// of the feed, because the key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked,
 // ErrKeyExpired, ErrUnavailable.
 func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	watched := r.InUse(now)
 	r.touch(now)
 	var err error
-	if !watched || r.age(now) > r.opts.Fresh { // the feed may rest, and begins with what is asked
+	if !watched || r.age(now) > r.opts.Fresh { // the feed may rest, and goes on when it is asked
 		err = r.Renew(ctx)
 	} else if r.key(id) == nil {
 		err = r.await(ctx, now)
@@ -171,7 +171,7 @@ func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, no
 	return e.check(&hash, now)
 }
 
-// key returns the key with an id, nil when none is known.
+// key returns the key with an id, nil when it is not known.
 func (r *Ring) key(id string) *entry {
 	if k := r.known.Load(); k != nil {
 		return k.keys[id]
@@ -184,17 +184,17 @@ func (r *Ring) age(now time.Time) time.Duration {
 	return time.Duration(r.since(now) - r.confirmed.Load())
 }
 
-// since returns a moment in nanoseconds since the Ring was made, whatever the machine's clock says.
+// since returns a moment in nanoseconds since the Ring was made. It does not depend on the machine's clock being set.
 func (r *Ring) since(now time.Time) int64 { return int64(now.Sub(r.began)) }
 
-// touch notes that keys are used. Requests do not fight over the cache line.
+// touch notes that keys are used. It rarely writes, so that requests do not contend for the cache line.
 func (r *Ring) touch(now time.Time) {
 	if at := r.since(now); at-r.used.Load() > int64(100*time.Millisecond) {
 		r.used.Store(at)
 	}
 }
 
-// check holds a secret against a key that is there, in constant time.
+// check compares a secret with that of a key, in constant time.
 func (e *entry) check(hash *leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	at := leaderboard.MicrosOf(now)
 	isCurrent := hash.Is(&e.Hash)
@@ -215,7 +215,7 @@ func (e *entry) check(hash *leaderboard.KeyHash, now time.Time) (*leaderboard.Ke
 
 const microsPerMinute = int64(time.Minute / time.Microsecond)
 
-// Renew returns when what was committed before the call is known here.
+// Renew returns when everything that was committed before the call is known here.
 func (r *Ring) Renew(ctx context.Context) error {
 	began := time.Now()
 	if _, ok := r.feed.Ask(ctx, leaderboard.KeysPeriod); !ok {
@@ -224,8 +224,7 @@ func (r *Ring) Renew(ctx context.Context) error {
 	return r.await(ctx, began)
 }
 
-// await returns when the keys are those of a statement of the feed that was sent after a time. It does not make the
-// watch ask.
+// await returns when the keys are those of a statement of the feed that was sent after a time. It does not make the feed ask.
 func (r *Ring) await(ctx context.Context, since time.Time) error {
 	timer := time.NewTimer(askFor)
 	defer timer.Stop()
@@ -251,8 +250,8 @@ func (r *Ring) await(ctx context.Context, since time.Time) error {
 	}
 }
 
-// Run reads the keys when they have changed, one statement at a time, until ctx ends. It writes down when keys were used,
-// and now and then has the keys confirmed while none is used.
+// Run reads the keys when they have changed, one statement at a time, until ctx ends. It writes the times at which keys were
+// used, and confirms the keys from time to time while none is used.
 func (r *Ring) Run(ctx context.Context) {
 	var confirming sync.WaitGroup
 	confirming.Go(func() { r.confirmIdle(ctx) })
@@ -279,7 +278,7 @@ func (r *Ring) Run(ctx context.Context) {
 	}
 }
 
-// confirmIdle asks the feed about the keys when none was used for a while, until ctx ends.
+// confirmIdle asks the feed about the keys when no key was used for a while, until ctx ends.
 func (r *Ring) confirmIdle(ctx context.Context) {
 	ticker := time.NewTicker(r.opts.Grace / confirmations)
 	defer ticker.Stop()
@@ -295,7 +294,7 @@ func (r *Ring) confirmIdle(ctx context.Context) {
 	}
 }
 
-// read brings the keys up to what was shown. One goroutine calls it, so what was read before a change does not replace
+// read brings the keys to the revision that was shown. One goroutine calls it, so what was read before a change does not replace
 // what was read after it. When it fails, the next statement of the feed wakes Run again.
 func (r *Ring) read(ctx context.Context) error {
 	r.mu.Lock()
@@ -341,7 +340,7 @@ func (r *Ring) page(ctx context.Context, after string) ([]leaderboard.HashedKey,
 	return r.source.HashedKeys(ctx, after, pageSize)
 }
 
-// note writes down the minutes in which keys were last used. What cannot be written is written the next time.
+// note writes the minutes in which keys were last used. Those that cannot be written are written the next time.
 func (r *Ring) note(ctx context.Context) {
 	k := r.known.Load()
 	if k == nil {

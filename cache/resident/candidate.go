@@ -14,7 +14,7 @@ import (
 const (
 	// halfLife is the time in which the reads of a period come to count half.
 	halfLife = 10 * time.Second
-	// enough are the reads from which a small period is loaded, and entriesPerRead how many entries take one more: loading
+	// enough reads make a small period worth loading; each entriesPerRead entries need one read more: loading
 	// pays once it costs less than the reads that it saves.
 	enough         = 20
 	entriesPerRead = 2000
@@ -27,7 +27,7 @@ const (
 // candidate is a period that is read: it is in memory, or may come to be.
 type candidate struct {
 	id     int64
-	ref    atomic.Pointer[leaderboard.PeriodRef] // as it was asked for last
+	ref    atomic.Pointer[leaderboard.PeriodRef] // of the last read
 	newly  atomic.Int64                          // reads by weight since they were counted
 	period atomic.Pointer[Period]                // nil while it is not in memory
 
@@ -39,14 +39,14 @@ type candidate struct {
 	failed   time.Time // when it could not be loaded
 	resident bool      // it is in memory
 	pinned   bool      // the rules of its board keep it there
-	unfit    bool      // not to be loaded now: the last attempt failed, or it is not to be in memory at all
+	unfit    bool      // not to be loaded now: the last attempt failed, or its rules keep it out of memory
 
 	mu    sync.Mutex
-	heard leaderboard.Revision // the newest that a commit or the feed has told of
+	heard leaderboard.Revision // the newest that a commit or the feed has shown
 	moved chan struct{}        // closed when the period has changed, nil while no reader waits for that
 }
 
-// count counts reads, and takes down what else a choice depends on.
+// count counts reads, and notes what else a choice depends on.
 func (c *candidate) count(now time.Time, passed time.Duration) {
 	newly := c.newly.Swap(0)
 	if c.reads = halved(c.reads, passed) + float64(newly); newly > 0 {
@@ -60,7 +60,7 @@ func (c *candidate) count(now time.Time, passed time.Duration) {
 	c.unfit = ref.Rules.Resident == leaderboard.ResidentNever || !c.resident && now.Sub(c.failed) < failedRest
 }
 
-// halved returns what reads count after some time.
+// halved returns how much reads count after some time.
 func halved(reads float64, passed time.Duration) float64 {
 	return reads * math.Exp2(-float64(passed)/float64(halfLife))
 }
@@ -70,7 +70,7 @@ func (c *candidate) worth() bool {
 	return c.pinned || c.reads >= enough+float64(c.bytes)/(entryBytes*entriesPerRead)
 }
 
-// hear takes down that the period has come to a revision, and reports whether what is in memory lacks commits.
+// hear notes that the period has reached a revision, and reports whether the period in memory lacks commits.
 func (c *candidate) hear(r leaderboard.Revision) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *candidate) hear(r leaderboard.Revision) bool {
 	return c.lacks()
 }
 
-// shown takes down what the database was at, which after a restore is less than it had come to, and reports as hear does.
+// shown notes the revision that the feed has shown, which may be lower after a restore, and reports as hear does.
 func (c *candidate) shown(r leaderboard.Revision) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *candidate) shown(r leaderboard.Revision) bool {
 	return c.lacks()
 }
 
-// lacks reports whether what is in memory lacks commits. It is called with mu held.
+// lacks reports whether the period in memory lacks commits. It is called with mu held.
 func (c *candidate) lacks() bool {
 	p := c.period.Load()
 	if p == nil || c.heard == (leaderboard.Revision{}) {
@@ -98,8 +98,8 @@ func (c *candidate) lacks() bool {
 	return c.heard.Incarnation != at.Incarnation || c.heard.Seq > at.Seq
 }
 
-// fold folds commits, in order, as far as they lead on from the state in memory, and reports whether it still lacks some.
-// After an error the period is of no more use.
+// fold folds commits, in order, as far as they follow the state in memory, and reports whether it still lacks some. After an
+// error the period must not be used any more.
 func (c *candidate) fold(p *Period, commits []leaderboard.Commit) (lacks bool, err error) {
 	for i := range commits {
 		if err = p.Fold(&commits[i]); err != nil {
@@ -127,7 +127,7 @@ func (c *candidate) next() <-chan struct{} {
 	return c.moved
 }
 
-// wake wakes those who wait for a change. It is called with mu held.
+// wake ends the waiting for a change. It is called with mu held.
 func (c *candidate) wake() {
 	if c.moved != nil {
 		close(c.moved)
@@ -135,7 +135,7 @@ func (c *candidate) wake() {
 	}
 }
 
-// leave gives up the memory of the period, if it is still this one.
+// leave drops the period from memory, if it is still this one.
 func (c *candidate) leave(p *Period) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// much is how much more than another a period must be read to take its place, minStay how long that one stays in any
-	// case: two periods that are read alike and do not both fit do not take turns.
+	// much is how many times as much as another a period must be read to replace it, and minStay how long each stays in any
+	// case: so two periods that are read alike and do not both fit do not replace each other all the time.
 	much    = 2
 	minStay = 30 * time.Second
-	// idle is how long a period stays that is not read.
+	// idle is how long a period stays in memory without a read.
 	idle = 5 * time.Minute
 )
 
-// choose returns which periods are to leave the memory, and which one is to be loaded, nil for none. With those gone, and
-// that one come, the periods take no more than budget.
+// choose returns which periods are to leave the memory, and which one is to be loaded, nil for none. After both, the periods
+// take no more than budget.
 func choose(now time.Time, budget int64, all []*candidate) (leave []*candidate, load *candidate) {
 	free := budget
 	var residents, others []*candidate
@@ -45,7 +45,7 @@ func choose(now time.Time, budget int64, all []*candidate) (leave []*candidate, 
 	return leave, nil
 }
 
-// leastRead orders candidates by which leaves first.
+// leastRead orders candidates by which one leaves first.
 func leastRead(a, b *candidate) int {
 	if a.pinned != b.pinned {
 		if b.pinned {
@@ -56,7 +56,7 @@ func leastRead(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(a.reads, b.reads), cmp.Compare(a.id, b.id))
 }
 
-// makeRoom returns which residents, given with the least read first, leave for a candidate; false when too few may.
+// makeRoom returns which residents, given with the least read first, leave for a candidate; false when too few may leave.
 func makeRoom(now time.Time, c *candidate, free int64, residents []*candidate) (leave []*candidate, fits bool) {
 	for _, r := range residents {
 		if c.bytes <= free {

@@ -29,9 +29,9 @@ func (c Combined) Member(refs []leaderboard.PeriodRef, q leaderboard.CombinedMem
 	return out, err
 }
 
-// read calls f while none of the periods changes. They are locked in the order of the names, so that two readers of some
-// of the same do not wait for each other. Errors: leaderboard.ErrSeqAhead when one has not reached the state that its
-// ref says, rank.ErrDamaged.
+// read calls f while no period changes. They are locked in the order of the names, so that two readers of some of the same
+// periods never wait for each other. Errors: leaderboard.ErrSeqAhead when one has not reached the state in its ref,
+// rank.ErrDamaged.
 func (c Combined) read(refs []leaderboard.PeriodRef, member string, f func(*rank.Combined) error) error {
 	for _, p := range c {
 		p.mu.RLock()
@@ -83,5 +83,5 @@ func (c locked) Read(_ context.Context, runs []rank.Run) ([][]rank.Key, error) {
 	return out, nil
 }
 
-// Near knows nothing: here it takes no time to count.
+// Near returns no bounds: counting takes no time here.
 func (locked) Near(int64, int64) []rank.Place { return nil }

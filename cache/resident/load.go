@@ -16,18 +16,18 @@ import (
 type Source interface {
 	// Snapshot reads all entries of a period in one state: begin gets it, rows gets the sort keys in order.
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
-	// CommitsSince reads the change logs of many periods after the revisions that they are at, of each at most so many
-	// changes.
+	// CommitsSince reads the change logs of many periods after the revisions that they are at, at most so many changes of
+	// each.
 	CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error)
 }
 
-// errNoRoom: a period turned out to be larger than what is free for it, or too large for how much it is read.
+// errNoRoom means that a period turned out to be larger than the memory that is free, or too large for how much it is read.
 var errNoRoom = errors.New("resident: no room")
 
 // loadTimeout bounds the loading of one period.
 const loadTimeout = 2 * time.Minute
 
-// load reads the period into memory, which may take up to room bytes for it. reads counts those that it shares the processor
+// load reads the period into memory, where it may take up to room bytes. reads counts the reads that it shares the processor
 // with.
 func (c *candidate) load(ctx context.Context, from Source, room int64, reads *atomic.Int64) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
@@ -68,10 +68,10 @@ func (c *candidate) load(ctx context.Context, from Source, room int64, reads *at
 	return err
 }
 
-// busyReads is how many reads a second make a load give way.
+// busyReads is from how many reads a second on a load pauses for them.
 const busyReads = 500
 
-// pauses let a load, which has readers to share the processor with, rest for as long as it has worked.
+// pauses make a load that shares the processor with readers rest for as long as it has worked.
 type pauses struct {
 	reads int64
 	since time.Time

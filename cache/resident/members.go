@@ -14,7 +14,7 @@ const memberShards = 256
 // members finds the record of a member: open addressing with linear probing, and on removal the entries after the hole
 // move up (Knuth, The Art of Computer Programming 3, 6.4, Algorithm R), so that there are no tombstones.
 type members struct {
-	touched atomic.Uint64 // keeps the reading ahead of findAll from being left out
+	touched atomic.Uint64 // keeps the compiler from leaving out the reading ahead of findAll
 	slab    *slab
 	seed    maphash.Seed
 	shards  [memberShards]memberShard
@@ -25,8 +25,8 @@ type memberShard struct {
 	used  int
 }
 
-// slot is the number of a record + 1, 0 when free, and the hash of its member: a search looks at no other record than the
-// one that it is for, hardly ever.
+// slot is the number of a record + 1, 0 when free, and the hash of its member, so that a search hardly ever looks at another
+// record.
 type slot struct{ number, hash uint32 }
 
 func newMembers(s *slab) *members { return &members{slab: s, seed: maphash.MakeSeed()} }
@@ -60,8 +60,8 @@ func (m *members) find(member []byte) (uint32, bool) {
 	return 0, false
 }
 
-// findAll returns the number + 1 of each member's record, 0 for those that have none. It goes step by step for all of
-// them, so that the processor waits for many places in memory at a time.
+// findAll returns the number + 1 of each member's record, 0 for those that have none. It takes each step for all of them, so
+// that the processor waits for many places in memory at a time.
 func (m *members) findAll(members []string) []uint32 {
 	type search struct {
 		shard *memberShard
@@ -169,7 +169,7 @@ func (m *members) remove(n uint32) {
 	}
 }
 
-// between says whether home lies cyclically in (hole, i]: then what is in slot i is found without the hole.
+// between reports whether home lies cyclically in (hole, i]: then the search for what is in slot i does not pass the hole.
 func between(hole, home, i int) bool {
 	if hole <= i {
 		return hole < home && home <= i

@@ -42,7 +42,7 @@ type order struct {
 // place is where an entry is, or would be put: at n of a block. The end of the order is {len(blocks), 0}.
 type place struct{ block, n int }
 
-// less says whether an entry, its head and the number of its record, is ranked before a bound.
+// less reports whether an entry, given by its head and the number of its record, is ranked before a bound.
 type less func(head *rank.Head, record uint32) bool
 
 // find returns the first place whose entry is not less; the end when all are.
@@ -73,8 +73,8 @@ func (o *order) find(less less) place {
 	return place{low, from}
 }
 
-// place returns where a record is. It says which block that is, and looking through its numbers in a row takes less
-// than a search that looks at an entry, somewhere in memory, at each step.
+// place returns where a record is. The record has the id of its block, and scanning the numbers of that takes less time than
+// a search that looks at an entry, somewhere in memory, at each step.
 func (o *order) place(record uint32) place {
 	i := int(o.index[o.slab.at(record).block()])
 	b := o.blocks[i]
@@ -140,7 +140,7 @@ func (b *block) nthGroup(n int) int {
 
 func (b *block) begins(n int) bool { return b.groups[n/64]>>(n%64)&1 == 1 }
 
-// setBegins says whether a group begins at entry n, and returns by how many groups there are more.
+// setBegins sets whether a group begins at entry n, and returns by how many the groups have increased.
 func (b *block) setBegins(n int, begins bool) int64 {
 	bit := uint64(1) << (n % 64)
 	switch was := b.begins(n); {
@@ -200,7 +200,7 @@ func (o *order) remove(p place) {
 	o.regroup(p)
 }
 
-// regroup finds out again whether a group begins at a place, which may be the end.
+// regroup determines again whether a group begins at a place, which may be the end.
 func (o *order) regroup(p place) {
 	n, ok := o.record(p)
 	if !ok {
@@ -281,7 +281,7 @@ func (o *order) newBlock() *block {
 	return &block{id: uint32(len(o.index) - 1)}
 }
 
-// claim has all records of a block say that they are in it.
+// claim writes the id of a block into all of its records.
 func (o *order) claim(b *block) {
 	for _, record := range b.records[:b.n] {
 		o.slab.at(record).setBlock(b.id)
@@ -294,8 +294,8 @@ func (o *order) setLast(i int) {
 	o.last[i] = o.slab.at(b.records[b.n-1]).head
 }
 
-// recount finds out again what follows from which blocks there are: some ten microseconds for a million entries, once
-// in some hundred changes.
+// recount computes again what follows from the list of blocks: some ten microseconds for a million entries, once in some
+// hundred changes.
 func (o *order) recount() {
 	entries, groups := make([]int64, len(o.blocks)), make([]int64, len(o.blocks))
 	o.last = slices.Grow(o.last[:0], len(o.blocks))[:len(o.blocks)]
@@ -309,7 +309,7 @@ func (o *order) recount() {
 	o.entries, o.groups = fenwick.New(entries), fenwick.New(groups)
 }
 
-// add puts a record after the last. The trees do not know of it before recount.
+// add puts a record after the last. The trees do not count it before recount.
 func (o *order) add(record uint32) {
 	last := len(o.blocks) - 1
 	if last < 0 || o.blocks[last].n >= blockFill {

@@ -9,7 +9,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Period is all entries of one period, exact at one state. Its methods may be called concurrently.
+// Period is all entries of one period, exact at one state. All methods may be called concurrently.
 type Period struct {
 	codec   rank.Codec
 	history int64
@@ -22,7 +22,7 @@ type Period struct {
 	order   order
 }
 
-// Loader puts a period together out of its sort keys.
+// Loader builds a period from its sort keys.
 type Loader struct {
 	period *Period
 	last   rank.Key
@@ -73,10 +73,10 @@ func (l *Loader) Period() (*Period, error) {
 	return p, nil
 }
 
-// Fits says whether the period is ordered as these rules say. The order of a board may change while it has no entries.
+// Fits reports whether the period is ordered as these rules want it. The order of a board may change while it has no entries.
 func (p *Period) Fits(rules *leaderboard.Rules) bool { return p.codec == rank.CodecOf(rules) }
 
-// Incarnation returns that of the period, which never changes.
+// Incarnation returns the incarnation of the period, which never changes.
 func (p *Period) Incarnation() int64 { return p.history }
 
 // At returns the state of the period.
@@ -93,10 +93,9 @@ func (p *Period) Bytes() int64 {
 	return p.slab.bytes() + p.members.bytes() + p.order.bytes()
 }
 
-// Fold takes the period to the state after a commit. One that it has seen is passed over. Errors: rank.ErrGap when
-// commits are missing and rank.ErrDiverged when it is of another history, both leave the period as it was;
-// rank.ErrDamaged when the commit contradicts the entries, after which the period is of no more use and answers
-// nothing.
+// Fold brings the period to the state after a commit. A commit that it has already changes nothing. Errors: rank.ErrGap when
+// commits are missing and rank.ErrDiverged when the commit is of another history, both of which leave the period as it was;
+// rank.ErrDamaged when the commit contradicts the entries, after which the period answers nothing.
 func (p *Period) Fold(c *leaderboard.Commit) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,17 +15,17 @@ import (
 
 // Options adjust Periods.
 type Options struct {
-	Memory int64         // bytes that all periods may take together; 0: none is ever loaded
+	Memory int64         // bytes that all periods may take together; 0: no period is loaded
 	Round  time.Duration // between two choices, 500 ms
 	Wait   time.Duration // how long a reader waits for what a period lacks, 100 ms
-	Tail   *feed.Tail    // where own commits are found, which Committed adds to it; a new one when nil
+	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
 
-	// OnLoad is told of each attempt to load a period, OnLeave of each that leaves the memory. They must not block; may be
-	// nil.
+	// OnLoad is called after each attempt to load a period, OnLeave when a period leaves the memory. They must not block; may
+	// be nil.
 	OnLoad  func(entries int64, took time.Duration, err error)
 	OnLeave func()
-	// OnHeld is told once a round how many periods are in memory, and how many bytes they take.
+	// OnHeld is called once a round with how many periods are in memory, and how many bytes they take.
 	OnHeld func(periods int, bytes int64)
 }
 
@@ -50,14 +50,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Weights of reads: what is shared by many readers is cheap without being resident.
+// Weights of reads: pages that many readers share are cheap without being in memory.
 const (
 	WeightPage = 1 // of the top
 	WeightDeep = 8 // of anything else
 )
 
-// Periods are the periods kept whole in memory, and those that may come to be. All methods may be called concurrently;
-// nothing is loaded or kept up to date unless Run runs.
+// Periods are the periods kept whole in memory, and those that may be loaded. All methods may be called concurrently;
+// periods are loaded and kept up to date only while Run runs.
 type Periods struct {
 	source     Source
 	opts       Options
@@ -71,7 +71,7 @@ type Periods struct {
 	bytes int64
 }
 
-// queue is a set of candidates that something is to be done for.
+// queue is a set of candidates that wait for some work.
 type queue struct {
 	mu   sync.Mutex
 	set  map[*candidate]bool
@@ -101,7 +101,7 @@ func (q *queue) take() []*candidate {
 	return all
 }
 
-// NewPeriods returns Periods of a database, none of them in memory.
+// NewPeriods returns Periods of a database, without any in memory.
 func NewPeriods(source Source, opts Options) *Periods {
 	return &Periods{source: source, opts: opts.withDefaults(), dirty: newQueue(), behind: newQueue()}
 }
@@ -157,7 +157,7 @@ func (r *Periods) Committed(id int64, commit leaderboard.Commit) {
 	}
 }
 
-// Shown takes what the feed showed of periods. It does not block.
+// Shown takes the revisions of periods that the feed showed. It does not block.
 func (r *Periods) Shown(revisions map[int64]leaderboard.Revision) {
 	for id, revision := range revisions {
 		if c, ok := r.candidates.Load(id); ok && c.(*candidate).shown(revision) {
@@ -175,7 +175,7 @@ func (r *Periods) Await(ctx context.Context, id int64, p *Period, from leaderboa
 	c := found.(*candidate)
 	timer := time.NewTimer(r.opts.Wait)
 	defer timer.Stop()
-	r.behind.put(c) // what was not read from the log because of a failure is tried again
+	r.behind.put(c) // after a failure the log is read again
 	for {
 		next := c.next()
 		if p.At().Revision != from || c.period.Load() != p {
@@ -191,7 +191,7 @@ func (r *Periods) Await(ctx context.Context, id int64, p *Period, from leaderboa
 	}
 }
 
-// Drop gives a period up that the database has denied.
+// Drop drops a period that has diverged from the database.
 func (r *Periods) Drop(id int64, p *Period) {
 	r.opts.Tail.Forget(id)
 	if c, ok := r.candidates.Load(id); ok {
@@ -236,7 +236,7 @@ func (r *Periods) drain(ctx context.Context, q *queue, work func([]*candidate)) 
 	}
 }
 
-// fold folds what the tail has. What it does not have is read from the log.
+// fold folds the commits that the tail has. Others are read from the log.
 func (r *Periods) fold(all []*candidate) {
 	for _, c := range all {
 		if p := c.period.Load(); p != nil && r.foldInto(c, p, r.opts.Tail.After(c.id, p.At().Revision, logChanges)) {
@@ -245,7 +245,8 @@ func (r *Periods) fold(all []*candidate) {
 	}
 }
 
-// foldInto folds commits into a period in memory, and reports whether it lacks more. One that is of no more use leaves.
+// foldInto folds commits into a period in memory, and reports whether it lacks more. A period that cannot be used any more
+// leaves.
 func (r *Periods) foldInto(c *candidate, p *Period, commits []leaderboard.Commit) (lacks bool) {
 	lacks, err := c.fold(p, commits)
 	if err != nil {
@@ -331,7 +332,7 @@ func (r *Periods) choose(now time.Time, passed time.Duration) *candidate {
 	return load
 }
 
-// hold takes down what is in memory.
+// hold notes what is in memory.
 func (r *Periods) hold(all []*candidate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -362,7 +363,7 @@ func (r *Periods) bring(ctx context.Context, c *candidate) {
 	}
 }
 
-// Holds reports whether a period is in memory. It counts as no read.
+// Holds reports whether a period is in memory. It does not count as a read.
 func (r *Periods) Holds(id int64) bool {
 	c, ok := r.candidates.Load(id)
 	return ok && c.(*candidate).period.Load() != nil

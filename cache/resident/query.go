@@ -197,8 +197,8 @@ func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings
 // maxInserted is the length up to which the best of many are found without sorting all.
 const maxInserted = 64
 
-// best returns the entries that the answer to a query shows, and those ahead of them, in order; and the standing of the
-// member that is told in any case when it is not among them. When few are shown of many, not all are sorted.
+// best returns the entries that the answer to a query shows, and those ahead of them, in order; and the entry of the member
+// that the answer always has, when it is not among them. When few of many are shown, not all are sorted.
 func (p *Period) best(q *leaderboard.MembersQuery, found []entry) ([]entry, *leaderboard.Standing) {
 	most := max(0, q.Offset) + q.Limit
 	if q.Limit == 0 || most > maxInserted || most >= len(found) || q.Mode == leaderboard.ModeDense || q.Mode == leaderboard.ModeAll {
@@ -236,7 +236,7 @@ func (p *Period) best(q *leaderboard.MembersQuery, found []entry) ([]entry, *lea
 	return best, &leaderboard.Standing{Ranked: leaderboard.Ranked{Ranks: p.ranks(p.order.place(n), q.Mode), Entry: one}, Position: position}
 }
 
-// compare orders entries by who is ahead.
+// compare orders entries by which one is ahead.
 func (p *Period) compare(a, b entry) int {
 	if c := a.head.Compare(&b.head); c != 0 {
 		return c
