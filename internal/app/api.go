@@ -43,7 +43,7 @@ func (a *App) wireResident() {
 	})
 }
 
-// wireCatalog makes the catalog, and tells who wants to know of the boards that are read here.
+// wireCatalog makes the catalog. Each board that is read here is passed on to the refresher and to the listings in Redis.
 func (a *App) wireCatalog() {
 	opts := cache.CatalogOptions{Feed: a.feed, Gate: a.gate, OnRead: func(l leaderboard.Listing, clock leaderboard.Micros) {
 		a.refresher.Follow(l)
@@ -59,10 +59,10 @@ func (a *App) wireCatalog() {
 	a.catalog = cache.NewCatalog(a.store, opts)
 }
 
-// oldCopy is told of a copy that a reader has found too old.
+// oldCopy has a copy caught up that a reader has found too old.
 func (a *App) oldCopy(ref leaderboard.PeriodRef) { a.follower.CatchUp(ref) }
 
-// onBreaker is told of each server of a Redis Cluster; of the only one, the name is "".
+// onBreaker counts and logs that the readers' breaker of a Redis server opens or closes. The server is "" outside of a cluster.
 func (a *App) onBreaker(server string, open bool) {
 	a.metrics.breakerOpen(open)
 	switch {
@@ -75,7 +75,7 @@ func (a *App) onBreaker(server string, open bool) {
 	}
 }
 
-// wireQuotas makes what bounds what callers do.
+// wireQuotas makes the quotas of callers.
 func (a *App) wireQuotas() {
 	a.quotas = &quotas{
 		Quotas:  quota.New(quota.Options{Redis: a.behind, Servers: a.cfg.Servers, OnLease: a.metrics.lease}),
@@ -87,7 +87,7 @@ func (a *App) wireQuotas() {
 	}
 }
 
-// wireAPI gives the HTTP API what it asks for.
+// wireAPI makes the HTTP API.
 func (a *App) wireAPI() error {
 	site, err := pages.Load()
 	if err != nil {
@@ -116,8 +116,8 @@ func (a *App) wireAPI() error {
 	return nil
 }
 
-// onRequest counts a request, and logs it at debug: by its route, for members' ids are nobody's business. The probes of
-// whoever watches the server are logged when their answer changes.
+// onRequest counts a request, and logs it at debug: by its route, since paths hold ids of members. Probes are logged when
+// their answer changes.
 func (a *App) onRequest(r httpapi.Answered) {
 	a.metrics.request(r.Route, r.Method, r.Status, r.Took)
 	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(r.Route, r.Status) { // this is the way of every request
@@ -131,7 +131,7 @@ type probes struct {
 	last map[string]int // status by route
 }
 
-// news reports whether a request is worth a line: none that asks a probe for what it said before.
+// news reports whether a request is worth a line. One to a probe is when the status differs from the last one.
 func (p *probes) news(route string, status int) bool {
 	if route != "/livez" && route != "/readyz" {
 		return true
@@ -148,7 +148,7 @@ func (p *probes) news(route string, status int) bool {
 	return true
 }
 
-// opsHandler serves what is for operators only, on an address of its own. The command line is not shown: it may hold
+// opsHandler serves what is for operators only, on an address of its own. It leaves out pprof's command line, which may hold
 // keys.
 func (a *App) opsHandler() http.Handler {
 	mux := http.NewServeMux()
@@ -165,7 +165,7 @@ func (a *App) opsHandler() http.Handler {
 	})
 }
 
-// wireHealth makes what answers /readyz.
+// wireHealth makes the readiness that /readyz shows.
 func (a *App) wireHealth() {
 	a.health = &readiness{mysql: a.mysqlHealth, watched: a.feed.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
 	a.health.hints = map[string]func() error{
@@ -187,7 +187,7 @@ func (a *App) wireHealth() {
 	}
 }
 
-// redisHealth says nothing against Redis when it is this process that is busy.
+// redisHealth returns what is wrong with Redis. A pool without a free connection is no fault of Redis: this process is busy.
 func (a *App) redisHealth(ctx context.Context) error {
 	if err := topn.Ping(ctx, a.redis); err != nil && !topn.PoolIsBusy(err) {
 		return err

@@ -25,8 +25,8 @@ import (
 	"leaderboard/store"
 )
 
-// App is one serving process: everything that its configuration asks for, wired together. New makes it without any
-// I/O, Start serves, Stop ends it in order. Start and Stop are called once each, by one goroutine.
+// App is one serving process, wired together from a Config. New makes it without any I/O, Start serves, Stop ends it in
+// order. Start and Stop must be called once each, by one goroutine.
 type App struct {
 	cfg      Config
 	log      *slog.Logger
@@ -35,7 +35,7 @@ type App struct {
 
 	store     *store.Store
 	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
-	behind    redis.UniversalClient // the same Redis, for what no reader waits for
+	behind    redis.UniversalClient // the same Redis, for background work
 	copies    *topn.Copies
 	follower  *topn.Follower
 	refresher *refresher.Refresher
@@ -154,7 +154,7 @@ func (a *App) Start(ctx context.Context) error {
 	return nil
 }
 
-// UseListener makes Start serve on l, which is open already.
+// UseListener makes Start serve on l, which must be open.
 func (a *App) UseListener(l net.Listener) { a.listener = l }
 
 // PlayDemo plays on the demo boards until ctx ends or the app stops. It is called after Start and before Stop.
@@ -165,7 +165,7 @@ func (a *App) PlayDemo(ctx context.Context, members int) {
 	a.background.Go(func() { demo.Play(ctx, played{a.store, a.api}, members, a.log) })
 }
 
-// played is the database as the demo player has it: its scores count as submitted through this server.
+// played is the database for the demo player, whose scores count as submitted through this server.
 type played struct {
 	*store.Store
 	api *httpapi.API
@@ -177,10 +177,10 @@ func (p played) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 	return p.Store.Submit(ctx, r)
 }
 
-// Addr returns the host:port that is served, once Start has returned.
+// Addr returns the host:port that is served. It must be called after Start.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
-// BaseURL returns the address that is served as one to ask, once Start has returned.
+// BaseURL returns the URL of the API. It must be called after Start.
 func (a *App) BaseURL() string {
 	if a.cert != nil {
 		return "https://" + a.Addr()
@@ -188,7 +188,7 @@ func (a *App) BaseURL() string {
 	return "http://" + a.Addr()
 }
 
-// Failed delivers the error of a listener that broke.
+// Failed returns the channel of errors of listeners that broke.
 func (a *App) Failed() <-chan error { return a.failed }
 
 func (a *App) serveOn(l net.Listener, server *http.Server, limits httpapi.ConnLimits) {

@@ -82,7 +82,7 @@ func TestFullFlow(t *testing.T) {
 		t.Errorf("runs: %v", runs)
 	}
 
-	// Another process finds it all; the copy in Redis is still the right one.
+	// Another process finds all of it; the copy in Redis is still the right one.
 	a.stop()
 	b := startReady(t, dsn, redisURL)
 	if top := b.Ask(200, "GET", "/v1/boards/classic/top", ""); top.Text("source") != "redis" {
@@ -91,7 +91,7 @@ func TestFullFlow(t *testing.T) {
 	b.checkClassic(seq)
 	b.checkCopy()
 
-	// Redis loses everything: answers stay right, and whoever reads brings a copy back.
+	// Redis loses everything: answers stay right, and a read brings the copy back.
 	flush(t, redisURL)
 	apptest.Eventually(t, func() string {
 		b.checkClassic(seq)
@@ -116,8 +116,8 @@ func (a *testApp) checkCopy() {
 	}
 }
 
-// TestOwnChangesShowAtOnce: what this process did to a board is what its next answer follows, though boards are known
-// by heart for a second.
+// TestOwnChangesShowAtOnce: a change of a board shows in the next answer of the process that made it, though it remembers
+// boards for a second.
 func TestOwnChangesShowAtOnce(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "")
@@ -136,7 +136,7 @@ func TestOwnChangesShowAtOnce(t *testing.T) {
 }
 
 // TestOwnWritesFindABoardMadeAgain: another server deletes the board and makes it again within the second for which
-// this one knows it by heart. Who writes here reads the board written to.
+// this one remembers it. After a write through this server, reads show the new board.
 func TestOwnWritesFindABoardMadeAgain(t *testing.T) {
 	t.Parallel()
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
@@ -184,7 +184,7 @@ func TestWriteThrough(t *testing.T) {
 	}
 }
 
-// TestProbesAreLoggedWhenTheyChange: a server that is watched does not fill its log with that.
+// TestProbesAreLoggedWhenTheyChange: probes with the same answer again and again do not fill the log.
 func TestProbesAreLoggedWhenTheyChange(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "")

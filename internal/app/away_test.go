@@ -8,7 +8,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestVerifyWithoutRedis: that Redis does not answer is no fault of this program, and the answer says what is the matter.
+// TestVerifyWithoutRedis: when Redis does not answer, a comparison fails with a problem that names Redis, not with a 500.
 func TestVerifyWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)

@@ -25,7 +25,7 @@ type rankings struct {
 	feed *feed.Feed
 }
 
-// Fresh reports what the feed knows now.
+// Fresh reports whether a revision is still the newest one of a period, as far as the feed can tell.
 func (r rankings) Fresh(period int64, at leaderboard.Revision) bool {
 	return r.feed.Judge(period, at) == feed.VerdictFresh
 }
@@ -35,8 +35,8 @@ func (r rankings) Changed(ctx context.Context, period int64, than leaderboard.Re
 	return r.feed.Changed(ctx, period, than)
 }
 
-// backend implements httpapi.Store: it is the store, and what this process knows follows the changes that it makes itself.
-// Questions that anybody may ask and no copy answers pass the gate.
+// backend implements httpapi.Store: the store, and the caches of this process, which follow the changes that go through it.
+// Questions that every caller may ask and no copy answers pass the gate.
 type backend struct {
 	people
 	overview
@@ -81,7 +81,7 @@ func (b backend) DeleteBoard(ctx context.Context, name string) error {
 	return err
 }
 
-// outdated tells Redis what becomes of a board, at best effort.
+// outdated passes a change of a board on to Redis, at best effort.
 func (b backend) outdated(ctx context.Context, name string, tell func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisHealthLimit)
 	defer cancel()
@@ -106,7 +106,8 @@ func (b backend) Derivation(ctx context.Context, board string) (d leaderboard.De
 	return d, err
 }
 
-// known returns a key once this process knows it. Elsewhere, and here when that fails, it is known within a second.
+// known returns a changed key after this process has taken the change over. Other processes, and this one when that fails, do so
+// within a second.
 func (b backend) known(ctx context.Context, key leaderboard.Key, err error) (leaderboard.Key, error) {
 	if err == nil {
 		_ = b.ring.Renew(ctx)
@@ -174,4 +175,4 @@ func (r refreshing) Verify(ctx context.Context, ref leaderboard.PeriodRef) (lead
 	return v, err
 }
 
-const errRedisAway = httpapi.Reason("Redis does not answer, so nobody can tell what the copy holds.")
+const errRedisAway = httpapi.Reason("Redis does not answer, so the copy cannot be compared.")

@@ -27,7 +27,7 @@ const (
 	endRunsTimeout = 5 * time.Second
 )
 
-// wireRedis makes what works on the copies.
+// wireRedis opens Redis and makes the copies and their follower.
 func (a *App) wireRedis() error {
 	client, err := topn.Open(a.cfg.RedisURL)
 	if err != nil {
@@ -48,11 +48,12 @@ func (a *App) wireRedis() error {
 	return nil
 }
 
-// maxFeedInterval is between two looks at the database at most, however old answers may be: a key that was revoked is to
-// stop within a second.
+// maxFeedInterval bounds the time between two looks at the database, however old answers may be: a revoked key must stop
+// working within a second.
 const maxFeedInterval = 250 * time.Millisecond
 
-// wireFeed makes what asks the database how old answers are, and whether boards and keys have changed, in one statement.
+// wireFeed makes the feed, which asks the database in one statement for the newest revisions and for changes of boards and keys,
+// and the keyring, which follows it.
 func (a *App) wireFeed() {
 	a.feed = feed.New(a.store, feed.Options{
 		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), OnRound: a.metrics.watchRound,
@@ -67,7 +68,7 @@ func (a *App) wireFeed() {
 	a.keys = keyring.New(a.store, a.feed, keyring.Options{Log: a.log})
 }
 
-// newRefresher makes what refreshes copies, nil without Redis, and derived boards; f and m may be nil.
+// newRefresher makes the refresher of copies and derived boards. f, copies and m may be nil.
 func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
 	cfg := refresher.Config{Runs: s, Boards: s, Derived: s, Logger: log, Span: span}
 	if f != nil {
@@ -82,7 +83,7 @@ func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.L
 	return refresher.New(cfg)
 }
 
-// demand returns how a reader asks for a copy that is missing, nil without Redis.
+// demand returns the function by which a reader asks for a missing copy, nil without Redis.
 func (a *App) demand() func(leaderboard.PeriodRef) func(context.Context) error {
 	if a.copies == nil {
 		return nil
@@ -90,10 +91,11 @@ func (a *App) demand() func(leaderboard.PeriodRef) func(context.Context) error {
 	return a.refresher.Demand
 }
 
-// checkRules finds what only the refresher can: cron expressions.
+// checkRules checks the rules that only the refresher can read: cron expressions.
 func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher.CheckRules(r) }
 
-// startBackground begins what works without being asked, once the schema is ready. All of it ends with ctx.
+// startBackground starts the background work: the feed and the copies at once, the rest when the schema is ready. All of it
+// ends with ctx.
 func (a *App) startBackground(ctx context.Context) {
 	ctx = trace.With(ctx, a.traces.root())
 	a.background.Go(func() { a.feed.Run(ctx) })
@@ -116,7 +118,7 @@ func (a *App) startBackground(ctx context.Context) {
 	})
 }
 
-// prepare returns when the servers were found safe to use and the tables are there to be worked on.
+// prepare waits until the servers are found safe to use and the schema is up to date.
 func (a *App) prepare(ctx context.Context) error {
 	if err := a.checkRedis(ctx); err != nil {
 		return err
@@ -141,12 +143,12 @@ func (a *App) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkMySQL waits until the database can be asked, and returns why it is not worked with.
+// checkMySQL waits until the database answers, and fails when it is not safe to use.
 func (a *App) checkMySQL(ctx context.Context) error {
 	return a.untilMySQL(ctx, func() error { return askMySQL(ctx, a.store, a.cfg.MySQLDSN, a.cfg.Servers, a.log) })
 }
 
-// checkRights does so of the rights of the account, once the tables are there.
+// checkRights fails when the account lacks a right that the service needs. The tables must be there.
 func (a *App) checkRights(ctx context.Context) error {
 	return a.untilMySQL(ctx, func() error { return askRights(ctx, a.store, a.cfg.MySQLDSN) })
 }
@@ -158,14 +160,14 @@ func (a *App) untilMySQL(ctx context.Context, ask func() error) error {
 	})
 }
 
-// The time between two looks at Redis, redisAwayEvery while it does not answer, give or take redisAskJitter.
+// The time between two checks of Redis, redisAwayEvery while it does not answer, give or take redisAskJitter.
 const (
 	redisAskEvery  = time.Minute
 	redisAwayEvery = 2 * time.Second
 	redisAskJitter = 500 * time.Millisecond
 )
 
-// checkRedis returns why Redis must not be used. It may be away: then it is looked at as soon as it answers.
+// checkRedis fails when Redis must not be used. If Redis is away, it is checked as soon as it answers.
 func (a *App) checkRedis(ctx context.Context) error {
 	if a.redis == nil {
 		return nil
@@ -182,7 +184,7 @@ func (a *App) checkRedis(ctx context.Context) error {
 	return nil
 }
 
-// watchRedis looks at Redis again and again until ctx ends.
+// watchRedis checks Redis again and again until ctx ends.
 func (a *App) watchRedis(ctx context.Context, answered bool) {
 	for {
 		next := redisAskEvery
@@ -193,7 +195,7 @@ func (a *App) watchRedis(ctx context.Context, answered bool) {
 		select {
 		case <-timer.C:
 		case <-a.faults.soon:
-			pause(ctx, redisAskJitter) // what is wanted by many is done once
+			pause(ctx, redisAskJitter) // one check serves many who want one
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -208,7 +210,7 @@ func (a *App) watchRedis(ctx context.Context, answered bool) {
 	}
 }
 
-// outage reports whether an error is that MySQL or Redis does not answer. When Redis seems to, it is looked at soon.
+// outage reports whether an error is that MySQL or Redis does not answer. If it is Redis, Redis is checked soon.
 func (a *App) outage(err error) bool {
 	if errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, topn.ErrAway) {
 		return errors.Is(err, store.ErrAway) && a.store.Silent()
@@ -220,8 +222,7 @@ func (a *App) outage(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) && a.store.Silent()
 }
 
-// watchWriters looks again and again whether anybody can write, until ctx ends. With a key in the settings that can, there is
-// nothing to look for.
+// watchWriters looks again and again for a key that can write, until ctx ends or next is 0.
 func (a *App) watchWriters(ctx context.Context, next time.Duration) {
 	for next > 0 {
 		pause(ctx, next-writersJitter+rand.N(2*writersJitter))
@@ -232,7 +233,8 @@ func (a *App) watchWriters(ctx context.Context, next time.Duration) {
 	}
 }
 
-// lookForWriters looks whether anybody can write, and returns after what time to look again, 0 for never.
+// lookForWriters looks for a key that can write, and returns after what time to look again: 0 for never, when the settings have
+// such a key.
 func (a *App) lookForWriters(ctx context.Context) time.Duration {
 	for _, k := range a.cfg.Keys {
 		if k.Scope == leaderboard.ScopeWrite || k.Scope == leaderboard.ScopeAdmin {

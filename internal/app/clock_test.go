@@ -13,9 +13,9 @@ import (
 )
 
 // TestDatabaseClockLeaps: the clock of the database leaps by an hour or a year and comes back (promise F4). Every
-// submission is taken at once, in every window; reads are right a second later; what was current is so again, with the
-// entries in their order of arrival; that it was opened again stands among the runs; and forced rebuilds work. The clock is
-// the store's hook, and where there is libfaketime that of a real MySQL too.
+// submission is taken at once, in every window; reads are right a second later; the periods before the leap are current
+// again, with the entries in their order of arrival; a run records that they were opened again; and forced rebuilds work. The
+// clock is the store's hook, and where libfaketime is installed that of a real MySQL too.
 func TestDatabaseClockLeaps(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
@@ -52,9 +52,9 @@ type leaping struct {
 	set  func(ahead time.Duration)
 }
 
-// leap has the clock leap while two boards are in use: nobody reads or writes one of them meanwhile.
+// leap has the clock leap while two boards are in use. One of them is neither read nor written meanwhile.
 func (l *leaping) leap(t *testing.T, name string, by time.Duration) {
-	if by > 0 { // who has written to a period finds it by its name at once, when nothing but the clock has changed
+	if by > 0 { // a period that was written to is found by its name at once
 		l.Ask(200, "GET", "/v1/boards/steady/top", "")
 		l.set(l.base + by)
 		l.five("steady", name)

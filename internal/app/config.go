@@ -9,7 +9,7 @@ import (
 	"leaderboard/internal/telemetry"
 )
 
-// Config is what a serving process is told. Defaults has what is not said.
+// Config holds the settings of a serving process. Defaults returns their defaults.
 type Config struct {
 	MySQLDSN      string // secret
 	MySQLMaxConns int    // reads and writes together
@@ -28,7 +28,7 @@ type Config struct {
 	TrustedProxies           TrustedProxies
 	Keys                     []httpapi.SettingsKey
 	KeyQuota                 leaderboard.Rates // of a key that has none of its own
-	// AddressQuota is that of who comes without a key, by address. It needs TrustedProxies to be given.
+	// AddressQuota is the quota of an address for requests without a key. It needs TrustedProxies to be given.
 	AddressQuota    leaderboard.Rates
 	Servers         int           // that share the quotas when Redis does not answer
 	CORSOrigins     []string      // whose pages may use the API, "*" alone: all; nil: none
@@ -60,16 +60,16 @@ type Config struct {
 	ReaderWait time.Duration
 }
 
-// TrustedProxies are the addresses whose connections carry those of others.
+// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed.
 type TrustedProxies struct {
-	Given    bool // also when there are none
+	Given    bool // the setting was given; it may name no network
 	Networks []netip.Prefix
 }
 
-// String hides the secrets from whoever prints a configuration.
+// String hides the secrets when a configuration is printed.
 func (Config) String() string { return "the configuration" }
 
-// Defaults returns what holds when nothing is said.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// opsConns is how many connections whoever watches the server may have.
+	// opsConns bounds the connections to --ops-listen.
 	opsConns = 64
-	// ownFiles is how many files the program needs for itself: listeners, the log, what the runtime opens, the few
+	// ownFiles is how many files the program needs besides connections: listeners, the log, files of the runtime, the few
 	// connections to MySQL that bring the schema up to date.
 	ownFiles = 32
 	// ownConns are for the probes of this machine when all other connections are taken.
 	ownConns = 16
 )
 
-// connLimits returns how many connections are served at once, when the process may have so many files open, 0: nobody
-// knows, of which others take some.
+// connLimits returns how many connections are served at once. files is how many files the process may have open, 0 when that is
+// not known; others is how many of them serve other purposes.
 func connLimits(cfg *Config, files, others int, log *slog.Logger, refused func()) httpapi.ConnLimits {
 	limits := httpapi.ConnLimits{
 		All: cfg.MaxConnections, Own: ownConns, PerAddress: cfg.MaxConnectionsPerAddress, Proxies: cfg.TrustedProxies.Networks, OnRefused: refused,
@@ -61,7 +61,7 @@ func maxFiles() int {
 	return int(min(limit.Cur, math.MaxInt32))
 }
 
-// Listen opens an address, and says what to do when another program has it.
+// Listen opens an address. Its errors say what to do, for example when another program uses the address.
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {

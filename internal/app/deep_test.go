@@ -9,8 +9,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestDeepQuestionsAtOnce: of 512 clients that ask at once for what only MySQL knows, nobody is refused, and each gets the
-// answer to its own question.
+// TestDeepQuestionsAtOnce: 512 clients ask at once for ranks that only MySQL knows. None is refused, and each gets the answer
+// to its own question.
 func TestDeepQuestionsAtOnce(t *testing.T) {
 	t.Parallel()
 	const members, clients = 3000, 512

@@ -9,8 +9,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestDerivedServed: two servers follow the sources of a board that one of them was told of, whoever takes the scores;
-// when the one that leads stops, the other goes on.
+// TestDerivedServed: a derived board made through one server follows its sources, whichever server takes the scores. When
+// the server that leads stops, the other one goes on.
 func TestDerivedServed(t *testing.T) {
 	t.Parallel()
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)

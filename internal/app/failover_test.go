@@ -57,8 +57,8 @@ func topLacks(a *testApp, want string) string {
 	return ""
 }
 
-// TestReadOnlyDatabase: a server that is read-only is no source: answers are stale, writes are refused, health says why.
-// When it takes writes again, all is as before.
+// TestReadOnlyDatabase: when the database is read-only, answers are stale, writes are refused, and /readyz says why. When it
+// takes writes again, all is as before.
 func TestReadOnlyDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := standby(t)
@@ -201,10 +201,10 @@ func TestFailover(t *testing.T) {
 // addressWriters is how many clients write at once, each to a board of its own.
 const addressWriters = 8
 
-// acknowledged is when a write was begun and answered, as numbers that count both of all writes.
+// acknowledged has the places of the beginning and the answer of a write among those of all writes.
 type acknowledged struct{ began, ended int64 }
 
-// writeUntil submits a member after the other, until done, and returns those that were acknowledged.
+// writeUntil submits one member after the other until done, and returns those that were acknowledged.
 func writeUntil(t *testing.T, a *testApp, done func() bool) map[string]acknowledged {
 	t.Helper()
 	var (
@@ -242,7 +242,7 @@ func writeUntil(t *testing.T, a *testApp, done func() bool) map[string]acknowled
 	return acked
 }
 
-// post sends a body with the key of an admin and returns the status, 0 when nobody answers.
+// post sends a body with the key of an admin and returns the status, 0 without an answer.
 func (a *testApp) post(path, body string) int {
 	req, err := http.NewRequest(http.MethodPost, a.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -281,8 +281,8 @@ func membersOn(t *testing.T, dsn string) map[string]bool {
 	return found
 }
 
-// checkMove checks that each write that was acknowledged is on one server, and that none went to the first that began when the second
-// had acknowledged one.
+// checkMove checks that each acknowledged write is on one server, and that no write that began after the second server's first
+// acknowledgement went to the first server.
 func checkMove(t *testing.T, acked map[string]acknowledged, first, second map[string]bool) {
 	t.Helper()
 	moved := int64(math.MaxInt64)
@@ -306,8 +306,8 @@ func checkMove(t *testing.T, acked map[string]acknowledged, first, second map[st
 }
 
 // TestAddressMoves: the address of the database moves to another server without a connection being cut, and both servers take
-// writes. What is acknowledged is on one of them, and from some write on only on the new one. While the address leads to both
-// nothing is written, and health says why.
+// writes. Each acknowledged write is on one of them, and from some write on they all are on the new one. While the address
+// leads to both, nothing is written, and /readyz says why.
 func TestAddressMoves(t *testing.T) {
 	t.Parallel()
 	for name, server := range map[string]func(t *testing.T) *devserver.Server{

@@ -18,10 +18,10 @@ import (
 	"leaderboard/store"
 )
 
-// maxAge is how old an answer may be that does not say that it is stale.
+// maxAge is how old an answer may be unless it is marked stale.
 const maxAge = 200 * time.Millisecond
 
-// pair is two servers on one database and one Redis, with a board that both have copies of.
+// pair is two servers on one database and one Redis, with a board that is in the caches of both.
 func pair(t *testing.T, redisURL string) (dsn string, servers []*testApp) {
 	t.Helper()
 	dsn = testenv.MySQL(t)
@@ -43,8 +43,8 @@ func submit(a *testApp, member string, score int) {
 	a.Ask(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":%q,"score":%d}]}`, member, score))
 }
 
-// differs returns what is wrong with the standing of a member in fresh answers, "" when nothing is. That none is fresh is
-// wrong too.
+// differs returns what is wrong with the standing of a member in fresh answers, "" for nothing. It is wrong too that there is
+// no fresh answer.
 func differs(a *testApp, member string, score, rank int) string {
 	for _, path := range []string{"/v1/boards/b/top", "/v1/boards/b/members/" + member} {
 		status, body := a.Fresh(path)
@@ -59,8 +59,8 @@ func differs(a *testApp, member string, score, rank int) string {
 	return ""
 }
 
-// TestRedisRefusesWrites: whatever keeps Redis from taking writes, an acknowledged score is in every answer that is asked
-// for more than maxAge later, on every server, and none says that it is stale but for what a busy machine makes so.
+// TestRedisRefusesWrites: Redis refuses writes, for several reasons. An acknowledged score is in every answer to a question
+// that comes more than maxAge later, on every server, and no answer stays stale.
 func TestRedisRefusesWrites(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ begin, end []any }{
@@ -152,8 +152,8 @@ func TestCombinedAreFresh(t *testing.T) {
 	}
 }
 
-// TestRestoredUnderServers: after the database was restored from a backup, entries that are not in it are answered for no
-// longer than it takes to notice, and what is written from there on shows as ever.
+// TestRestoredUnderServers: the database is restored from a backup under running servers. Entries that are not in the backup
+// leave the answers as soon as a server notices, and new writes show as before.
 func TestRestoredUnderServers(t *testing.T) {
 	t.Parallel()
 	for _, incremental := range []string{"10s", "off"} {
@@ -196,8 +196,8 @@ func restoredUnderServers(t *testing.T, incremental string) {
 	}
 }
 
-// TestLostBoard: a board that is made after a restore, with the id and maybe the name of one that was lost, never shows
-// entries of that, on any server.
+// TestLostBoard: a board that is made after a restore may have the id and the name of a board that was lost. It never shows
+// entries of that board, on any server.
 func TestLostBoard(t *testing.T) {
 	t.Parallel()
 	for _, incremental := range []string{"10s", "off"} {
@@ -258,7 +258,7 @@ func lostBoard(t *testing.T, incremental, name string) {
 	}
 }
 
-// tables is a backup of what a write changes.
+// tables is a backup of the tables that a write changes.
 type tables map[string][][]any
 
 func backupTables() []string { return []string{"boards", "entries", "changes", "periods"} }
@@ -345,7 +345,7 @@ func redisOptions(t *testing.T, url string) *redis.Options {
 	return opts
 }
 
-// TestWatchOfTheStore: the store tells the revisions of periods that exist, and of no others.
+// TestWatchOfTheStore: the store returns the revisions of periods that exist, and of no others.
 func TestWatchOfTheStore(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {

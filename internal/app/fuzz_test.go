@@ -21,13 +21,13 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// fuzzed is an app on a real MySQL and a real Redis, and what must not happen to them.
+// fuzzed is an app on a real MySQL and a real Redis, with a board whose entries must not change.
 type fuzzed struct {
 	url   string
 	redis *redis.Client
 }
 
-// startFuzzed starts an app with a board that nobody may touch.
+// startFuzzed starts an app with a board that no request is about.
 func startFuzzed(f *testing.F) *fuzzed {
 	f.Helper()
 	cfg := Defaults()
@@ -110,12 +110,12 @@ func (z *fuzzed) ask(t testing.TB, method, path, body string) response {
 	return r
 }
 
-// redisKey is every key that this program may write: the number of a period as the hash tag, its history and what it is,
+// redisKey matches the keys that this program may write: the id of a period as the hash tag, its incarnation and a kind,
 // or the name of a board.
 var redisKey = regexp.MustCompile(`^lb:(\{\d+\}:[0-9a-f]+:[a-z]+(:[A-Z0-9]+:[a-z]+)?|board:[a-z0-9][a-z0-9._-]*)$`)
 
-// FuzzServing: whatever names, ids and texts come through HTTP, they arrive in MySQL as they are or are refused, no
-// statement and no key in Redis is anything else for it, and the board of somebody else is as it was (promise G4).
+// FuzzServing: names, ids and texts of any bytes arrive through HTTP in MySQL as they are, or are refused. No key in Redis has
+// another form because of them, and another board is as it was (promise G4).
 func FuzzServing(f *testing.F) {
 	f.Add("b", "m", "text", int64(5))
 	f.Add("board-1", "O'Brien\\", `'; DROP TABLE entries; -- `, int64(-1)<<63)

@@ -8,8 +8,8 @@ import (
 	"leaderboard"
 )
 
-// gate lets questions to MySQL begin that any caller may ask and no copy answers: so many at once. One that has waited
-// for as long as a read may is refused (ErrOverloaded).
+// gate bounds how many questions go to MySQL at once that every caller may ask and no copy answers. A question that has waited
+// for --read-wait is refused (ErrOverloaded).
 type gate func(ctx context.Context, work func(context.Context) error) error
 
 func newGate(cfg *Config, refused func()) gate {

@@ -10,8 +10,8 @@ import (
 	"leaderboard"
 )
 
-// TestGate: so many questions are at work at once; another is refused once it has waited for as long as a read may, and
-// one whose caller leaves is not.
+// TestGate: the gate lets only so many questions work at once. Another one is refused after the wait that a read may have;
+// one whose caller leaves is not counted as refused.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

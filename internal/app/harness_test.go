@@ -33,7 +33,7 @@ type testApp struct {
 	stopped bool
 }
 
-// startApp starts an app on a free port, with what change makes of the defaults.
+// startApp starts an app on a free port. change changes the default settings.
 func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *testApp {
 	t.Helper()
 	cfg := Defaults()

@@ -13,39 +13,39 @@ import (
 )
 
 const (
-	// mysqlHealthLimit and redisHealthLimit bound the questions of a probe. They are asked side by side, so that neither
-	// is taken for the other.
+	// mysqlHealthLimit and redisHealthLimit bound the questions of a probe. They are asked side by side, so that a slow MySQL
+	// does not make Redis look slow, and the reverse.
 	mysqlHealthLimit = 2 * time.Second
 	redisHealthLimit = 200 * time.Millisecond
-	// healthAge is for how long an answer holds when MySQL and Redis answered, badHealthAge any other: however many ask, both
-	// are asked as seldom as this.
+	// healthAge is how long an answer holds when MySQL and Redis answered, badHealthAge when one did not: both are asked at
+	// most this often, however many probes there are.
 	healthAge    = time.Second
 	badHealthAge = 100 * time.Millisecond
-	// healthWait is how long who asks waits for a new answer while there is an old one, which is told up to oldHealth.
+	// healthWait is how long a probe waits for a new answer when the last one is younger than oldHealth. Then it gets the last one.
 	healthWait = 300 * time.Millisecond
 	oldHealth  = 10 * time.Second
 )
 
-// readiness says whether requests should be sent here. All methods may be called concurrently.
+// readiness knows whether requests should be sent to this process. All methods may be called concurrently.
 type readiness struct {
 	mysql func(context.Context) error
 	redis func(context.Context) error // nil without Redis
-	// hints are what else /readyz tells, by name, where there is something to tell. It makes no server unready.
+	// hints are further checks of /readyz, by name. An error of one is shown, and does not make the server unready.
 	hints map[string]func() error
-	// watched returns how long ago MySQL last told a reader how far its periods are, 0 for never.
+	// watched returns how long ago the feed last heard from MySQL, 0 for never.
 	watched    func() time.Duration
 	staleLimit time.Duration
 	work       *sync.WaitGroup // probes under way
 
 	mu      sync.Mutex // guards the fields below
 	last    httpapi.Health
-	holds   time.Duration // for how long last is told without another look
-	at      time.Time     // when last was asked for, zero before the first
+	holds   time.Duration // how long last is answered without another probe
+	at      time.Time     // when the probe of last began, zero before the first
 	reached time.Time     // when MySQL last worked
 	probe   chan struct{} // closed at the end of the probe under way, nil when none is
 }
 
-// now returns how things stand: at present, or as they stood a moment ago.
+// now returns the health of the process: of now, or of a moment ago.
 func (r *readiness) now(ctx context.Context) httpapi.Health {
 	r.mu.Lock()
 	age, known := time.Since(r.at), !r.at.IsZero()
@@ -74,7 +74,7 @@ func (r *readiness) now(ctx context.Context) httpapi.Health {
 	return r.last
 }
 
-// ask asks all at once.
+// ask asks MySQL and Redis side by side, and keeps the answer.
 func (r *readiness) ask() {
 	began := time.Now()
 	var mysql, redis error
@@ -114,16 +114,16 @@ func (r *readiness) ask() {
 	r.probe = nil
 }
 
-// lasts says whether a dependency works, or has told what is wrong with it. That lasts until somebody mends it, so there is
-// no hurry to ask again.
+// lasts reports whether a dependency works or has a known fault. A fault lasts until an operator mends it, so it need not be
+// asked for often.
 func lasts(err error) bool {
 	_, told := errors.AsType[httpapi.Reason](err)
 	return err == nil || told
 }
 
-// serves says whether there is something to serve without MySQL: the copies in Redis, or answers of this process. Both are
-// served, marked stale, for as long after MySQL last worked. Who never saw it work may be configured wrongly, and takes no
-// requests away from others. It is called with mu held.
+// serves reports whether there is something to serve without MySQL: copies in Redis, or answers of this process. Both are
+// served, marked stale, until MySQL has been away for staleLimit. A process that never reached MySQL may have wrong settings, and
+// must not take requests from others. mu is held.
 func (r *readiness) serves(redis bool) bool {
 	if r.reached.IsZero() {
 		return false
@@ -136,7 +136,7 @@ func (r *readiness) serves(redis bool) bool {
 	return since < r.staleLimit && (redis || watched > 0)
 }
 
-// schemaState remembers that the schema was seen complete, which it then stays.
+// schemaState remembers that the schema was seen complete; it stays so.
 type schemaState struct{ complete atomic.Bool }
 
 const errSchema = httpapi.Reason("the schema is not up to date: run `leaderboard migrate up`, or serve with --migrate")

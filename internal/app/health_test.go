@@ -29,7 +29,7 @@ func (a *testApp) awaitHealth(status int, words ...string) {
 	})
 }
 
-// dependency is a MySQL or a Redis that can be told how to answer, and counts how often it was asked.
+// dependency is a MySQL or a Redis whose answer a test sets, and which counts the questions.
 type dependency struct {
 	asked, under atomic.Int64
 	hangs        atomic.Bool
@@ -87,7 +87,7 @@ func (c *checked) expect(t *testing.T, ready, mysql, redis bool, within time.Dur
 	}
 }
 
-// TestHealthIsAskedOnce: whoever asks how often, the dependencies are asked once a second.
+// TestHealthIsAskedOnce: MySQL and Redis are asked once a second, however many probes there are.
 func TestHealthIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	inHealth(t, func(t *testing.T, c *checked) {
@@ -107,8 +107,8 @@ func TestHealthIsAskedOnce(t *testing.T) {
 	})
 }
 
-// TestLastingFaultsAreNotAskedFor: what is wrong until somebody mends it, a server that nobody can write to or a Redis that
-// is configured wrongly, costs MySQL and Redis no more questions than health does; one that is away is asked again soon.
+// TestLastingFaultsAreNotAskedFor: a fault that lasts until an operator mends it, such as a read-only MySQL or wrong settings of
+// Redis, costs no more questions than a healthy server. A server that is away is asked again soon.
 func TestLastingFaultsAreNotAskedFor(t *testing.T) {
 	t.Parallel()
 	wrong := func() error { return httpapi.Reason("wrong") }
@@ -138,8 +138,8 @@ func TestLastingFaultsAreNotAskedFor(t *testing.T) {
 	}
 }
 
-// TestHungMySQLIsNotRedis: what hangs is said to be unreachable, after a while in which the last answer is told soon; what
-// works is said to.
+// TestHungMySQLIsNotRedis: MySQL hangs and Redis works. Probes get the last answer soon, and later one that says that MySQL is
+// unreachable and Redis works.
 func TestHungMySQLIsNotRedis(t *testing.T) {
 	t.Parallel()
 	inHealth(t, func(t *testing.T, c *checked) {
@@ -170,7 +170,7 @@ func TestReadyWhileThereIsSomething(t *testing.T) {
 		c.expect(t, true, false, true, 10*time.Millisecond) // from Redis
 		c.redis.fails.Store(true)
 		time.Sleep(time.Minute)
-		c.expect(t, false, false, false, 10*time.Millisecond) // nobody has read anything here
+		c.expect(t, false, false, false, 10*time.Millisecond) // nothing has been read here
 		c.watch.Store(int64(2 * time.Minute))
 		time.Sleep(time.Second)
 		c.expect(t, true, false, false, 10*time.Millisecond) // what was read then is kept

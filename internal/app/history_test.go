@@ -16,8 +16,8 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestHistoryIsNotCopied: whoever walks through all closed periods of a board is answered, and makes nobody build
-// copies of them or write to the database.
+// TestHistoryIsNotCopied: a client that reads all closed periods of a board gets its answers, and causes neither builds of
+// copies nor writes to the database.
 func TestHistoryIsNotCopied(t *testing.T) {
 	t.Parallel()
 	const hours = 40

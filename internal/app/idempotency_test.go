@@ -13,7 +13,7 @@ import (
 	"leaderboard/store"
 )
 
-// sent is a submission under a key, and what came back.
+// sent is a submission with an idempotency key, and the answer to it.
 type sent struct {
 	status int
 	body   string
@@ -41,8 +41,8 @@ func send(t *testing.T, a *testApp, key, body string) sent {
 	return sent{resp.StatusCode, string(text)}
 }
 
-// TestOneKeyAtOnce: the same request under one key, sent many times at once through two servers, counts once, and all get
-// the same bytes; another body under the key is 422 at both. When the key has expired and was swept, it is a new one
+// TestOneKeyAtOnce: a request with one idempotency key, sent many times at once through two servers, counts once, and all get
+// the same bytes. Another body with the key is 422 at both. After the key has expired and was swept, the request counts anew
 // (promise A3).
 func TestOneKeyAtOnce(t *testing.T) {
 	t.Parallel()

@@ -38,8 +38,8 @@ func (a *testApp) with(ctx context.Context, key, path string) int {
 	return resp.StatusCode
 }
 
-// TestRevokedUnderLoad: a key that is in use at three servers stops at all of them within a second of the answer that says
-// it is revoked, and one beside it goes on. Nothing that was written anywhere has a part of a secret in it (promise G2).
+// TestRevokedUnderLoad: a key in use at three servers stops working at all of them within a second of the answer to its
+// revocation, and another key goes on. No part of a secret is written anywhere (promise G2).
 func TestRevokedUnderLoad(t *testing.T) {
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	servers := []*testApp{startReady(t, dsn, redisURL), startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)}
@@ -207,7 +207,7 @@ func dumpOf(t *testing.T, dsn string) string {
 	return out.String()
 }
 
-// TestNobodyCanWrite: a server without any key that can write says so in its log and in /readyz, which stays 200, until there is one.
+// TestNobodyCanWrite: a server without a key that can write says so in its log and in /readyz, which stays 200, until there is one.
 func TestNobodyCanWrite(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -358,7 +358,7 @@ func TestNoSecretIsTold(t *testing.T) {
 	tellNothing(t, texts, secrets)
 }
 
-// tellNothing wants no part of a secret in the texts.
+// tellNothing checks that no part of a secret is in the texts.
 func tellNothing(t *testing.T, texts map[string]string, secrets []string) {
 	t.Helper()
 	for _, text := range secrets {

@@ -53,8 +53,8 @@ func (h *identifying) WithGroup(name string) slog.Handler {
 	return &identifying{h.Handler.WithGroup(name)}
 }
 
-// quieter takes down at debug what fails because a store does not answer, for that has lines of its own: see DB of the store and
-// redisState. What those who failed say when they go on is the same, with the error that they had.
+// quieter logs at debug what failed because MySQL or Redis does not answer: the outage has lines of its own, by the store's DB
+// and by redisState. That something works again is logged with the error that it had, so the same holds for it.
 type quieter struct {
 	slog.Handler
 	outage func(error) bool // whether an error is that a store does not answer
@@ -84,7 +84,7 @@ func (h *quieter) WithGroup(name string) slog.Handler {
 	return &quieter{h.Handler.WithGroup(name), h.outage}
 }
 
-// PlaceOfDSN returns what of a DSN may be shown: where the database is.
+// PlaceOfDSN returns the part of a DSN that may be shown: address and database.
 func PlaceOfDSN(dsn string) string {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -93,7 +93,7 @@ func PlaceOfDSN(dsn string) string {
 	return cfg.Addr + "/" + cfg.DBName
 }
 
-// PlaceOfURL returns what of a Redis URL may be shown, which may name several hosts. No URL is "none".
+// PlaceOfURL returns the part of a Redis URL that may be shown: hosts and database. Of "" it is "none".
 func PlaceOfURL(address string) string {
 	if address == "" {
 		return "none"

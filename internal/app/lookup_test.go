@@ -18,8 +18,8 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestOneBoardCannotBeLookedUp: a lock on one board at the turn of its hour is in the way of those who read that hour, and
-// of nobody else: its other periods are what they were, and so are other boards.
+// TestOneBoardCannotBeLookedUp: a lock on one board at its rollover to a new hour holds up the readers of that hour only.
+// Its other periods are answered as before, and so are other boards.
 func TestOneBoardCannotBeLookedUp(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
@@ -86,8 +86,8 @@ func lacks(text, want string) string {
 	return want + " is not in " + text
 }
 
-// TestColdServerWithoutMySQL: a server that starts while the database is away answers from the copies in Redis, marked
-// stale, for those who may read the board, whether the database refuses or hangs.
+// TestColdServerWithoutMySQL: a server that starts while the database refuses or hangs answers from the copies in Redis, marked
+// stale, to callers that may read the board.
 func TestColdServerWithoutMySQL(t *testing.T) {
 	t.Parallel()
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
@@ -143,7 +143,7 @@ func TestColdServerWithoutMySQL(t *testing.T) {
 	}
 }
 
-// refusing returns an address at which nobody listens.
+// refusing returns an address that refuses connections.
 func refusing(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

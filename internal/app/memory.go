@@ -9,10 +9,11 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// MemoryAuto as Config.ResidentMemory means a part of what the process may use.
+// MemoryAuto as Config.ResidentMemory means a part of the memory that the process may use.
 const MemoryAuto = -1
 
-// autoMemory returns what MemoryAuto stands for: a quarter of GOMEMLIMIT or of availableMemory, whichever is less, at most 256 MiB.
+// autoMemory returns the bytes that MemoryAuto stands for: a quarter of the lesser of GOMEMLIMIT and availableMemory, at most
+// 256 MiB.
 func autoMemory() int64 {
 	const (
 		part = 4
@@ -22,8 +23,8 @@ func autoMemory() int64 {
 	return int64(min(min(limit, availableMemory())/part, most))
 }
 
-// availableMemory returns what the process can have: the limit of the cgroup, those of the process (RLIMIT_AS, RLIMIT_DATA) or the
-// machine's memory, whichever is least.
+// availableMemory returns how many bytes the process can have: the least of the cgroup's limit, those of the process (RLIMIT_AS,
+// RLIMIT_DATA) and the machine's memory.
 func availableMemory() uint64 {
 	least := uint64(math.MaxInt64)
 	rlimit := func(resource int) memlimit.Provider {
@@ -41,14 +42,14 @@ func availableMemory() uint64 {
 	return least
 }
 
-// softLimit returns how large the heap may grow before the collector works harder, of what the process can have. The rest is for
-// what the kernel keeps of connections, which counts in a cgroup too, and for what the collector is late with.
+// softLimit returns the size of the heap from which the collector works harder, for a process that can have so many bytes. The
+// rest is for the kernel's buffers of connections, which count in a cgroup too, and for garbage that is not collected yet.
 func softLimit(available uint64) int64 {
 	const mostRest = 256 << 20
 	return int64(available - min(available/8*3, mostRest))
 }
 
-// residentMemory returns what periods in memory may take together.
+// residentMemory returns how many bytes periods in memory may take together.
 func (c *Config) residentMemory() int64 {
 	if c.ResidentMemory == MemoryAuto {
 		return autoMemory()
@@ -57,8 +58,8 @@ func (c *Config) residentMemory() int64 {
 }
 
 const (
-	// gcPercent lets the heap grow to four times what lives before it is collected. Little lives here, while each request
-	// leaves about 4 KB: at the default of 100 the collector would run many times a second.
+	// gcPercent lets the heap grow to four times its live part before it is collected. The live part is small, and each request
+	// leaves about 4 KB of garbage: at the default of 100 the collector would run many times a second.
 	gcPercent = 300
 	// gcPercentLeast is for a heap that is nearly all periods in memory.
 	gcPercentLeast = 25
@@ -81,7 +82,7 @@ func newCollector(env func(string) string) *collector {
 	return c
 }
 
-// hold takes down how many bytes the periods in memory take. Nothing happens without a collector.
+// hold adapts gcPercent to the bytes that periods in memory take. A nil collector does nothing.
 func (c *collector) hold(resident int64) {
 	if c == nil || !c.on {
 		return
@@ -92,7 +93,7 @@ func (c *collector) hold(resident int64) {
 	}
 }
 
-// percentFor returns the percentage at which the heap grows by three times what lives besides the periods in memory.
+// percentFor returns the percentage at which the heap grows by three times its live part without the periods in memory.
 func percentFor(live, resident int64) int {
 	if live <= 0 || resident <= 0 {
 		return gcPercent

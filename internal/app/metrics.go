@@ -199,7 +199,7 @@ func (m *metrics) watchLag(lag func() (seq int64, behind time.Duration)) {
 	m.registry.MustRegister(m.lagSeq, m.lagSeconds)
 }
 
-// watchLog publishes how the change log stands: NaN while nobody knows, which is neither little nor much.
+// watchLog publishes size and age of the change log: NaN while they are not known.
 func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, known bool)) {
 	told := func(value func(changes int64, overdue time.Duration) float64) func() float64 {
 		return func() float64 {
@@ -220,14 +220,14 @@ func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, kn
 	)
 }
 
-// watchAge publishes how old the database's word on the revisions of periods is.
+// watchAge publishes how long ago the database last answered the feed.
 func (m *metrics) watchAge(age func() time.Duration) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_watch_age_seconds", Help: "Time since the database last told the revisions of the periods that are read; grows while nobody reads.",
 	}, func() float64 { return age().Seconds() }))
 }
 
-// watchStreams publishes how streams stand.
+// watchStreams publishes the counts of streams and of their events.
 func (m *metrics) watchStreams(stats func() httpapi.StreamStats) {
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -263,7 +263,7 @@ type answeredSeries struct {
 	latency  prometheus.Observer
 }
 
-// request counts one answered request. Series are looked up by labels once: that takes locks which every core wants.
+// request counts one answered request. Series are looked up by labels once, since each look-up takes locks that all cores share.
 func (m *metrics) request(route, method string, status int, took time.Duration) {
 	key := answered{route, method, status}
 	seen := m.seen.Load()
@@ -291,7 +291,7 @@ func (m *metrics) batch(requests, rows int, waited, took time.Duration, err erro
 	m.commits.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
 
-// outcomeOf returns the label of an error: done, or what it means.
+// outcomeOf returns the label of an error: done, unknown, unavailable or failed.
 func outcomeOf(err error) string {
 	switch {
 	case err == nil:

@@ -19,7 +19,7 @@ func (m *metrics) newDerived() {
 	m.registry.MustRegister(m.derivedSteps, m.derivedRows)
 }
 
-// watchDerived publishes how far the derived boards that this process leads are behind their sources, at worst.
+// watchDerived publishes the largest lag of the derived boards that this process leads.
 func (m *metrics) watchDerived(lag func() (changes int64, behind time.Duration)) {
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

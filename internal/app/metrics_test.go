@@ -14,7 +14,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestMetrics runs some traffic through an app and looks for its traces.
+// TestMetrics runs some traffic through an app and checks what its metrics count.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(*Config) {})
@@ -61,7 +61,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestOpsListener: what is for operators only moves to its own address.
+// TestOpsListener: metrics and profiles are served on the address of --ops-listen, and not on that of the API.
 func TestOpsListener(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.OpsListen, c.PublicMetrics = "127.0.0.1:0", false })
@@ -104,7 +104,7 @@ func TestNoSecretInTheLog(t *testing.T) {
 	}
 }
 
-// TestChangeLogGauges: what nobody knows yet is neither little nor much.
+// TestChangeLogGauges: a size that is not known yet is NaN.
 func TestChangeLogGauges(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -158,7 +158,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// BenchmarkRequestMetrics is what counting adds to every request; it should not allocate.
+// BenchmarkRequestMetrics measures what counting adds to every request; it should not allocate.
 func BenchmarkRequestMetrics(b *testing.B) {
 	m := newMetrics()
 	b.ReportAllocs()

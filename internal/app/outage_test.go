@@ -88,9 +88,9 @@ func (a *testApp) awaitLines(text string, want int) {
 	})
 }
 
-// TestFrozenMySQL: when MySQL is frozen, everything that waits for it is told that it is away as soon as that is known, what was
-// sent, what waits in queues and what comes later: well before any limit on how long it may wait. Copies go on, and so do the
-// rules. When MySQL goes on, so does everything. The log says so once each way, and nothing else above debug.
+// TestFrozenMySQL: when MySQL is frozen, requests that were sent, that wait in queues and that come later fail with unavailable as
+// soon as the outage is known, well before the limits on their waits. Copies and rules are still answered. When MySQL goes on,
+// so does everything. The log has one line for each change, and nothing else above debug.
 func TestFrozenMySQL(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, server *devserver.Server, dsn string) {
@@ -155,8 +155,8 @@ func TestFrozenMySQL(t *testing.T) {
 	})
 }
 
-// TestWaitsAreNoOutage: row locks, a change of a table and a flush, of three seconds each, refuse nobody: what is written
-// meanwhile is written then.
+// TestWaitsAreNoOutage: row locks, a change of a table and a flush, of three seconds each, cause no refusals. Writes wait for
+// them and then commit.
 func TestWaitsAreNoOutage(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, _ *devserver.Server, dsn string) {
@@ -206,8 +206,8 @@ func TestWaitsAreNoOutage(t *testing.T) {
 	})
 }
 
-// TestNoWriteCanCommit: while somebody keeps all tables locked, writes are refused as soon as it is known, one at a time tries,
-// and /readyz says since when without taking the server out. When the locks are gone all goes on.
+// TestNoWriteCanCommit: while another session keeps all tables locked, one write at a time tries and the others are refused.
+// /readyz says since when no write could commit, and stays 200. When the locks are gone, all goes on.
 func TestNoWriteCanCommit(t *testing.T) {
 	t.Parallel()
 	for name, lock := range map[string]string{"a lock on tables": "LOCK TABLES entries READ", "a flush": "FLUSH TABLES WITH READ LOCK"} {
@@ -270,7 +270,7 @@ func TestNoWriteCanCommit(t *testing.T) {
 	}
 }
 
-// holding returns a connection on which a test holds something.
+// holding returns a connection on which a test holds locks.
 func holding(t *testing.T, dsn string) *sql.Conn {
 	t.Helper()
 	db, err := store.Connect(dsn)
@@ -310,8 +310,8 @@ func freeze(t *testing.T, server *devserver.Server, dsn string) {
 	})
 }
 
-// TestRedisAwayIsToldOnce: with six boards that are written to, read and refreshed, a Redis that is gone, or hangs, has one line in
-// the log, and one when it is back.
+// TestRedisAwayIsToldOnce: six boards are written to, read and refreshed while Redis is gone, or hangs. The log has one line about
+// that, and one when Redis is back.
 func TestRedisAwayIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ away, back func(*devserver.Server) error }{

@@ -14,8 +14,8 @@ import (
 	"leaderboard/store"
 )
 
-// TestDeepReadsHoldNothingUp: while as many deep reads as can be asked for wait for MySQL, the readiness, the catalog, top
-// pages and their freshness come from connections that none of them has.
+// TestDeepReadsHoldNothingUp: deep reads use up all the connections that they may have. The readiness, the catalog, top pages
+// and the feed have connections of their own, and go on.
 func TestDeepReadsHoldNothingUp(t *testing.T) {
 	t.Parallel()
 	const readers = 128

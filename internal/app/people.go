@@ -10,7 +10,7 @@ import (
 	"leaderboard/store"
 )
 
-// people is what the store knows of members, kept for a while, and forgotten when this process changes it.
+// people is the store with profiles and friends of members cached for a while. A change through this process drops them.
 type people struct {
 	*store.Store
 	profiles *cache.Loader[*leaderboard.Profile]
@@ -26,12 +26,12 @@ type friendList struct {
 // listsTogether is how many lists are read in one statement.
 const listsTogether = 16
 
-// newPeople keeps what database says.
+// newPeople makes the caches in front of a database.
 func newPeople(database *store.Store) people {
 	p := people{Store: database}
 	p.profiles = cache.NewLoader(p.fetchProfiles, sizeOfProfile, cache.LoaderOptions{})
-	// A list of friends is large, and who adds one wants to see it: what is asked again soon is its version only. Without
-	// the list there is no answer, so it is waited for.
+	// A list of friends is large, and a new friend must show soon: so its version is asked for every second, and the list when
+	// that has changed. Without the list there is no answer, so the wait for it is long.
 	p.friends = cache.NewLoader(p.fetchFriends, sizeOfList, cache.LoaderOptions{
 		TTL: time.Second, Batch: 64, Bytes: 32 << 20, Timeout: 5 * time.Second,
 	})

@@ -7,7 +7,7 @@ import (
 	"leaderboard/quota"
 )
 
-// quotas says which quota is whose.
+// quotas chooses the quota of a caller: of its key, or of its address.
 type quotas struct {
 	*quota.Quotas
 	keys      leaderboard.Rates // of keys that have none of their own
@@ -28,7 +28,7 @@ func (q *quotas) Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Cha
 	return out
 }
 
-// ratesOf returns the quota of a key, as far as it has one of its own.
+// ratesOf returns the quota of a key: its own rates, and those of the settings in the place of rates that it lacks.
 func (q *quotas) ratesOf(key *leaderboard.Key) leaderboard.Rates {
 	rates := q.keys
 	if own := key.Quota.RequestsPerSecond; own != 0 {

@@ -15,8 +15,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestQuotaOverTwoServers: what a key gets through two servers together is its quota, with Redis and, by the number of
-// servers, without it (promise E4).
+// TestQuotaOverTwoServers: a key gets its quota through two servers together, with Redis, and without it by the setting of
+// how many servers there are (promise E4).
 func TestQuotaOverTwoServers(t *testing.T) {
 	t.Parallel()
 	const rate = 10
@@ -99,7 +99,7 @@ func TestLargeRequestsOverTwoServers(t *testing.T) {
 	t.Error("no round was quick enough")
 }
 
-// TestWhoseQuota: a key has the quota of its own where it has one, and addresses have one once the proxies are known.
+// TestWhoseQuota: a key's own quota goes before that of the settings. Addresses have a quota if the proxies are known.
 func TestWhoseQuota(t *testing.T) {
 	t.Parallel()
 	from, requests := netip.MustParseAddr("192.0.2.1"), leaderboard.Charge{1, 1, 1}

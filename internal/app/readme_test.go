@@ -12,8 +12,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestReadme runs every curl line of the README against the demo board and compares the answers, but for what depends on
-// the day, such as how much was submitted this week.
+// TestReadme runs every curl line of the README against the demo board and compares the answers, except for parts that depend
+// on the day, such as how much was submitted this week.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")

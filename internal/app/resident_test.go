@@ -40,8 +40,8 @@ func inMemory(t *testing.T, a *testApp, board string, entries int) leaderboard.P
 	return ref
 }
 
-// TestResidentUnderLoad: while two servers write a board, what is answered from memory by both is what MySQL says at the
-// same state, for every kind of question, and nothing goes back.
+// TestResidentUnderLoad: while two servers write a board, both answer from memory what MySQL answers at the same seq, for every
+// kind of question, and the seq never goes back.
 func TestResidentUnderLoad(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -127,7 +127,7 @@ func oneQuestion(t *testing.T, a *testApp, ref leaderboard.PeriodRef) (here, the
 	return here, there, at.Seq
 }
 
-// TestEvictionUnderLoad: with memory for one of two boards, both answer right while they are read and written.
+// TestEvictionUnderLoad: with memory for one of two boards, both are answered right while they are read and written.
 func TestEvictionUnderLoad(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.ResidentMemory = 400 << 10 })
@@ -155,7 +155,7 @@ func TestEvictionUnderLoad(t *testing.T) {
 	}
 }
 
-// TestCombinedFromMemory: boards that are all in memory are ranked as one there.
+// TestCombinedFromMemory: a combined ranking of boards that are all in memory is answered from memory.
 func TestCombinedFromMemory(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "")

@@ -36,8 +36,8 @@ func conditional(t *testing.T, a *testApp, path, tag string) (status int, body, 
 	return resp.StatusCode, string(text), resp.Header.Get("ETag")
 }
 
-// TestClosedPeriodsAreAskedAgain: whoever keeps an answer about a closed period learns, through any server, that a member
-// was hidden in it, shown again, removed by a correction, or forgotten; and nothing else makes it another one.
+// TestClosedPeriodsAreAskedAgain: the ETag of an answer about a closed period changes, at any server, when a member is hidden in
+// it, shown again, removed by a correction, or erased; and for no other reason.
 func TestClosedPeriodsAreAskedAgain(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64

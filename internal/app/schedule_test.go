@@ -11,8 +11,8 @@ import (
 	"leaderboard/store"
 )
 
-// TestNewBoardIsCaughtUpWith: the copy of a board that was made a moment ago, and that lacks a commit which no server
-// wrote through, is caught up with as the board's rules say while the board is read.
+// TestNewBoardIsCaughtUpWith: the copy of a new board lacks a commit that no server wrote through. It catches up by the
+// schedule in the board's rules while the board is read.
 func TestNewBoardIsCaughtUpWith(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -30,7 +30,7 @@ func TestNewBoardIsCaughtUpWith(t *testing.T) {
 	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
 		t.Fatal(err)
 	}
-	// Nobody reads the copy until then: it would be caught up by whoever does.
+	// The copy must not be read until then: a read would have it caught up.
 	apptest.Eventually(t, func() string {
 		if runs := a.Ask(200, "GET", "/v1/runs?board=b", "").List("runs", "reason"); !strings.Contains(runs, "schedule") {
 			return "no scheduled run in " + runs

@@ -15,7 +15,7 @@ import (
 // schemaTimeout bounds one statement of a migration: on a great table an index takes its time.
 const schemaTimeout = 6 * time.Hour
 
-// OpenSchema opens the database for migrations, which may take longer than requests may.
+// OpenSchema opens the database for migrations, whose statements may take longer than those of requests.
 func OpenSchema(ctx context.Context, dsn string) (*store.Store, error) {
 	s, err := store.Open(ctx, store.Config{DSN: dsn, MaxConns: 2, ReadTimeout: schemaTimeout})
 	if err != nil {
@@ -31,13 +31,13 @@ func OpenSchema(ctx context.Context, dsn string) (*store.Store, error) {
 const (
 	firstMigrateWait = 250 * time.Millisecond
 	maxMigrateWait   = time.Second
-	// faultWait is how long a server may be read-only, or not let the account in: while another one takes over from it, or an
-	// account is made, it would help nobody to start again and again.
+	// faultWait is how long a server may be read-only or deny the account before that is an error: during a failover, or while
+	// the account is being made, it would not help to exit and start again.
 	faultWait = 30 * time.Second
 )
 
-// MigrateUntilDone brings the schema up to date, waiting for MySQL while it is away, also when it goes in the middle, and
-// for whoever else migrates or uses a table.
+// MigrateUntilDone brings the schema up to date. It waits while MySQL is away, also in the middle of it, while another process
+// migrates, and while another session uses a table.
 func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	return untilSchema(ctx, dsn, log, func() (done bool, err error) {
 		err = migrateOnce(ctx, dsn, log)
@@ -53,8 +53,8 @@ func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	})
 }
 
-// awaitSchema waits until somebody has migrated the database, and fails when it has another schema, or is none that the
-// service works on.
+// awaitSchema waits until another process has migrated the database. It fails when the database has a foreign schema, or its
+// server is not supported.
 func awaitSchema(ctx context.Context, s *store.Store, dsn string, log *slog.Logger) error {
 	return untilSchema(ctx, dsn, log, func() (done bool, err error) {
 		pending, err := migrations.Pending(ctx, s.DB())
@@ -74,8 +74,8 @@ func awaitSchema(ctx context.Context, s *store.Store, dsn string, log *slog.Logg
 	})
 }
 
-// untilSchema calls try until it is done or ctx ends, or it has failed for faultWait with what does not pass by itself. It
-// logs what is in the way when it differs from the time before, so that an hour without MySQL is one line.
+// untilSchema calls try until it is done, ctx ends, or it has failed for faultWait with a fault that only an operator mends
+// (faultOf). It logs an error when it differs from the one before, so that an hour without MySQL is one line.
 func untilSchema(ctx context.Context, dsn string, log *slog.Logger, try func() (done bool, err error)) error {
 	wait, said, since := firstMigrateWait, "", time.Time{}
 	for {
@@ -124,8 +124,8 @@ func Migrate(ctx context.Context, s *store.Store, dsn string) ([]migrations.Appl
 	return applied, ExplainDenied(dsn, err)
 }
 
-// NewerSchema says that a database has migrations that this program does not know, and returns "" when it has not. The
-// previous version of the program works on each schema, so it is no failure.
+// NewerSchema returns a warning when a database has migrations that this program does not know, otherwise "". It is no failure,
+// since the previous version of the program works on each schema.
 func NewerSchema(ctx context.Context, s *store.Store) (string, error) {
 	version, err := migrations.Version(ctx, s.DB())
 	if err != nil || version <= migrations.Latest() {

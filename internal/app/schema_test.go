@@ -69,7 +69,7 @@ func migrated(t *testing.T, dsn string) *sql.DB {
 	return db
 }
 
-// TestMigrateWaitsOn: serve --migrate waits for whoever migrates, also when MySQL ends its connections meanwhile.
+// TestMigrateWaitsOn: serve --migrate waits for another process that migrates, also when MySQL ends its connections meanwhile.
 func TestMigrateWaitsOn(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -118,8 +118,8 @@ func TestMigrateWaitsOn(t *testing.T) {
 	a.Await("/readyz", http.StatusOK)
 }
 
-// TestUnsupportedDatabase: a server does not wait for a database to become another one. It says what to take, and ends,
-// whether it migrates or waits for somebody who does.
+// TestUnsupportedDatabase: a server on a database of a version that is not supported names the supported ones and ends, with
+// --migrate and without.
 func TestUnsupportedDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.WithVersion(t, testenv.MySQL(t), "8.0.11-TiDB-v8.5.3")

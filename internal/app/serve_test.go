@@ -33,7 +33,7 @@ func TestGCPercent(t *testing.T) {
 	}
 }
 
-// TestSoftLimit: the heap may have what is left when the kernel and the collector have theirs.
+// TestSoftLimit: the limit of the heap leaves room for the kernel and the collector.
 func TestSoftLimit(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
@@ -47,7 +47,7 @@ func TestSoftLimit(t *testing.T) {
 	}
 }
 
-// TestCollectorLeavesResidentsOut: periods in memory do not make the heap grow by a multiple of theirs.
+// TestCollectorLeavesResidentsOut: periods in memory do not make the heap grow by a multiple of their size.
 func TestCollectorLeavesResidentsOut(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20

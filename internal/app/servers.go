@@ -19,7 +19,7 @@ import (
 	"leaderboard/store"
 )
 
-// faultsError is a server that is not worked with, because of these.
+// faultsError means that a server is not safe to use, because of its faults.
 type faultsError struct {
 	place  string
 	faults []leaderboard.ServerFault
@@ -43,7 +43,7 @@ func (e *faultsError) Unwrap() []error {
 	return out
 }
 
-// judge returns an error when a server must not be worked with, and warns of what is doubtful unless log is nil.
+// judge returns an error when a server must not be used. It logs the doubtful faults unless log is nil.
 func judge(place string, faults []leaderboard.ServerFault, log *slog.Logger) error {
 	var serious []leaderboard.ServerFault
 	for _, f := range faults {
@@ -64,7 +64,8 @@ func warn(log *slog.Logger, place string, f *leaderboard.ServerFault) {
 	log.Warn(f.Wrong, "server", place, "remedy", f.Remedy, "check", string(f.Check))
 }
 
-// faultOf returns what an error of MySQL says that does not pass by itself, unless a failover is under way; nil for other errors.
+// faultOf returns the fault of the server that an error of MySQL shows, nil for other errors. The fault lasts until an operator
+// mends it, unless a failover is under way.
 func faultOf(dsn string, err error) error {
 	f := leaderboard.ServerFault{}
 	switch {
@@ -80,7 +81,7 @@ func faultOf(dsn string, err error) error {
 	return &faultsError{placeOfMySQL(dsn), []leaderboard.ServerFault{f}}
 }
 
-// explained returns an error of MySQL as who gave a command is told it.
+// explained returns an error of MySQL as the command line shows it.
 func explained(dsn string, err error) error {
 	if _, ok := errors.AsType[*faultsError](err); ok {
 		return err
@@ -91,8 +92,8 @@ func explained(dsn string, err error) error {
 	return fmt.Errorf("ask %s: %w", placeOfMySQL(dsn), err)
 }
 
-// ExplainDenied returns an error of a migration with what mends it, when it is that the account may not do something: the rights
-// that checkMigration tries out are those on the database, and some are granted for single tables.
+// ExplainDenied adds the remedy to an error of a migration that the account has no right for. checkMigration tries out the
+// rights on the database, which are not all: some are granted for single tables.
 func ExplainDenied(dsn string, err error) error {
 	if _, ok := errors.AsType[*faultsError](err); ok || !store.IsDenied(err) {
 		return err
@@ -107,7 +108,7 @@ func placeOfMySQL(dsn string) string { return "MySQL at " + PlaceOfDSN(dsn) }
 
 func placeOfRedis(address string) string { return "Redis at " + PlaceOfURL(address) }
 
-// askMySQL returns why a database is not worked with, or why it cannot be asked.
+// askMySQL fails when a database is not safe to use, or does not answer.
 func askMySQL(ctx context.Context, s *store.Store, dsn string, processes int, log *slog.Logger) error {
 	faults, err := s.Faults(ctx, processes)
 	if err != nil {
@@ -116,7 +117,7 @@ func askMySQL(ctx context.Context, s *store.Store, dsn string, processes int, lo
 	return judge(placeOfMySQL(dsn), faults, log)
 }
 
-// checkMigration returns why the schema cannot be changed by this account, if it has to be.
+// checkMigration fails when migrations are pending that the account has no right to apply.
 func checkMigration(ctx context.Context, s *store.Store, dsn string) error {
 	pending, err := migrations.Pending(ctx, s.DB())
 	if err != nil || !pending {
@@ -129,7 +130,7 @@ func checkMigration(ctx context.Context, s *store.Store, dsn string) error {
 	return judge(placeOfMySQL(dsn), faults, nil)
 }
 
-// askRights returns what the account lacks for working on the tables.
+// askRights fails when the account lacks a right on the tables.
 func askRights(ctx context.Context, s *store.Store, dsn string) error {
 	faults, err := s.RightsToWork(ctx)
 	if err != nil {
@@ -138,25 +139,25 @@ func askRights(ctx context.Context, s *store.Store, dsn string) error {
 	return judge(placeOfMySQL(dsn), faults, nil)
 }
 
-// redisStartWait is how long the start waits for Redis to tell about itself.
+// redisStartWait bounds a check of Redis, and with it how long the start waits for Redis.
 const redisStartWait = 2 * time.Second
 
-// redisState is what is wrong with Redis, as it was looked at last. A Redis that was away at the start, or that was changed
-// since, ends no server, for it is a cache: the log and /readyz say what is wrong with it, and it is used as far as it can be.
+// redisState holds what the last check of Redis found. Redis is a cache: when it was away at the start, or has changed since, no
+// server ends. The log and /readyz say what is wrong with it, and it is used as far as possible.
 type redisState struct {
 	said  string                 // by note, which one goroutine calls
 	wrong atomic.Pointer[string] // what /readyz says
-	soon  chan struct{}          // holds a value when somebody wants it looked at
+	soon  chan struct{}          // holds a value when a check is wanted
 
 	mu         sync.Mutex // guards the fields below
 	alone      bool       // readers leave it alone
-	unanswered bool       // it did not answer when it was looked at
-	away       bool       // what was said of both
+	unanswered bool       // it did not answer the last check
+	away       bool       // the log has said that it is away
 }
 
 func newRedisState() *redisState { return &redisState{soon: make(chan struct{}, 1)} }
 
-// look has Redis looked at soon.
+// look asks for a check of Redis soon.
 func (r *redisState) look() {
 	select {
 	case r.soon <- struct{}{}:
@@ -164,7 +165,7 @@ func (r *redisState) look() {
 	}
 }
 
-// leftAlone takes down whether readers leave Redis alone, because it did not answer them.
+// leftAlone notes whether readers leave Redis alone, because it did not answer them.
 func (r *redisState) leftAlone(alone bool, log *slog.Logger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +173,7 @@ func (r *redisState) leftAlone(alone bool, log *slog.Logger) {
 	r.tell(log)
 }
 
-// answered takes down whether Redis answered when it was looked at.
+// answered notes whether Redis answered a check.
 func (r *redisState) answered(err error, log *slog.Logger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +181,7 @@ func (r *redisState) answered(err error, log *slog.Logger) {
 	r.tell(log)
 }
 
-// tell says when that has changed. mu is held.
+// tell logs when Redis goes away or comes back. mu is held.
 func (r *redisState) tell(log *slog.Logger) {
 	switch away := r.alone || r.unanswered; {
 	case away && !r.away:
@@ -191,7 +192,7 @@ func (r *redisState) tell(log *slog.Logger) {
 	r.away = r.alone || r.unanswered
 }
 
-// health returns what /readyz says.
+// health returns the fault that /readyz shows, nil for none.
 func (r *redisState) health() error {
 	if wrong := r.wrong.Load(); wrong != nil {
 		return httpapi.Reason(*wrong)
@@ -199,7 +200,7 @@ func (r *redisState) health() error {
 	return nil
 }
 
-// note takes down what was found, and warns of it when it differs from the time before.
+// note keeps the faults that a check found, and logs them when they differ from those of the check before.
 func (r *redisState) note(place string, faults []leaderboard.ServerFault, log *slog.Logger) {
 	said, wrong := "", (*string)(nil)
 	for i := range faults {
@@ -222,7 +223,7 @@ func (r *redisState) note(place string, faults []leaderboard.ServerFault, log *s
 	}
 }
 
-// askRedis asks Redis about itself, for a limited time.
+// askRedis checks Redis, for a limited time.
 func askRedis(ctx context.Context, client redis.UniversalClient) ([]leaderboard.ServerFault, error) {
 	ctx, cancel := context.WithTimeout(ctx, redisStartWait)
 	defer cancel()

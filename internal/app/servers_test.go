@@ -42,7 +42,7 @@ func runApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) error {
 	return err
 }
 
-// faultIn returns the fault that an error is because of, and checks that its text names the remedy.
+// faultIn returns the fault in an error, and checks that the error's text names the remedy.
 func faultIn(t *testing.T, err error) leaderboard.ServerCheck {
 	t.Helper()
 	f, ok := errors.AsType[*leaderboard.ServerFault](err)
@@ -55,7 +55,7 @@ func faultIn(t *testing.T, err error) leaderboard.ServerCheck {
 	return f.Check
 }
 
-// TestUnsafeServersEndTheStart: a server does not start on a MySQL or a Redis that it must not work with (promise H2).
+// TestUnsafeServersEndTheStart: a server does not start on a MySQL or a Redis that is not safe to use (promise H2).
 func TestUnsafeServersEndTheStart(t *testing.T) {
 	t.Parallel()
 	mysql, evicting := testenv.PrivateMySQL(t), testenv.PrivateRedis(t)
@@ -102,8 +102,8 @@ func configured(t *testing.T, addr, name, value string) (url string) {
 	return "redis://" + addr + "/0"
 }
 
-// TestUnsafeRedisComesBack: a Redis that did not answer at the start ends nothing when it comes back, however it is configured then:
-// /readyz and the log say what is wrong with it, until it is mended.
+// TestUnsafeRedisComesBack: Redis did not answer at the start, and comes back with settings that are not safe. The server goes on;
+// /readyz and the log say what is wrong until it is mended.
 func TestUnsafeRedisComesBack(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
@@ -132,7 +132,7 @@ func TestUnsafeRedisComesBack(t *testing.T) {
 	}
 }
 
-// TestRedisState: what is wrong with Redis is said once, and that it is mended too.
+// TestRedisState: a fault of Redis is logged once, and its end too.
 func TestRedisState(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -16,7 +16,7 @@ import (
 // statusWait is how long MySQL has to answer what the status of boards asks, and Redis redisHealthLimit, side by side.
 const statusWait = time.Second
 
-// overview tells how boards stand: a few questions for all of them to MySQL and Redis, the rest is known here.
+// overview makes the status of boards, with a few questions to MySQL and Redis for all of them together.
 type overview struct {
 	store    *store.Store
 	catalog  *cache.Catalog
@@ -27,8 +27,7 @@ type overview struct {
 	told     *told
 }
 
-// told has the current periods of boards as MySQL described them for their status last, by board. It may be used
-// concurrently.
+// told holds the current periods of boards as MySQL last gave them to overview. All methods may be called concurrently.
 type told struct {
 	mu      sync.Mutex
 	periods map[int64]leaderboard.Period
@@ -48,7 +47,7 @@ func (t *told) keep(periods []leaderboard.Period) {
 	}
 }
 
-// of returns the current period of a board's first window as it was told last; ok is false when it was not.
+// of returns the current period of a board's first window; ok is false when it is not held.
 func (t *told) of(b *leaderboard.Board) (p leaderboard.Period, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +55,7 @@ func (t *told) of(b *leaderboard.Board) (p leaderboard.Period, ok bool) {
 	return p, ok && p.Window == b.Rules.Windows[0]
 }
 
-// KnownBoards returns the boards that this process can tell of without MySQL.
+// KnownBoards returns the boards that this process knows without asking MySQL.
 func (o overview) KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
 	known := o.catalog.Known(after, limit, want)
 	out := make([]leaderboard.Board, len(known))
@@ -66,7 +65,7 @@ func (o overview) KnownBoards(after string, limit int, want func(*leaderboard.Bo
 	return out
 }
 
-// BoardHealth returns how boards stand.
+// BoardHealth returns the status of boards. With away, MySQL is not asked.
 func (o overview) BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth {
 	out := make([]leaderboard.BoardHealth, len(boards))
 	for i := range boards {
@@ -102,8 +101,8 @@ func (o overview) askPeriods(ctx context.Context, boards []leaderboard.Board, ou
 	}) == nil
 }
 
-// recall says what this process knew last, and nothing older than it has said: the catalog knows boards as they were when
-// they were looked up. The feed may have shown commits after both.
+// recall fills in what this process knew last. The catalog has a period as it was when it was looked up, told as it was last
+// shown: the later one counts, so that a status is never older than the one before. The feed may know of commits after both.
 func (o overview) recall(out []leaderboard.BoardHealth) {
 	for i := range out {
 		b := &out[i]
@@ -133,7 +132,7 @@ func (o overview) askLags(ctx context.Context, out []leaderboard.BoardHealth) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
-	_ = o.gate(ctx, func(ctx context.Context) error { // without an answer nobody can tell
+	_ = o.gate(ctx, func(ctx context.Context) error { // without an answer there is no lag to show
 		lags, err := o.store.DerivedLags(ctx, derived)
 		for i := range out {
 			if lag, ok := lags[out[i].Board.ID]; ok {
@@ -160,7 +159,7 @@ func (o overview) askCopies(ctx context.Context, out []leaderboard.BoardHealth) 
 	defer cancel()
 	copies, err := o.copies.Health(ctx, refs)
 	if err != nil {
-		return // without an answer nobody can tell
+		return // without an answer there is no copy to show
 	}
 	for n, i := range of {
 		out[i].Copy = copies[n]

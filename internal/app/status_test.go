@@ -27,7 +27,7 @@ func statusOf(t *testing.T, a *testApp) (client.ServerStatus, map[string]client.
 	return got.Server, boards
 }
 
-// TestStatusOfDemo: what the demo player submits is among the writes.
+// TestStatusOfDemo: the status counts what the demo player submits.
 func TestStatusOfDemo(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t))
@@ -41,8 +41,8 @@ func TestStatusOfDemo(t *testing.T) {
 	})
 }
 
-// TestStatus: what the status says is what MySQL, Redis and the memory of the server have, its rates are of what it was
-// asked, and without MySQL it says what it knew.
+// TestStatus: the status agrees with MySQL, Redis and the memory of the server, and its rates with the requests. Without MySQL
+// it shows what the server knew last.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	mysql := testenv.PrivateMySQL(t)
@@ -77,7 +77,7 @@ func TestStatus(t *testing.T) {
 		return ""
 	})
 	if _, boards := statusOf(t, a); boards["day"].Entries != 0 || boards["day"].Copy != nil || boards["day"].Derived != nil || *boards["day"].Period == "" {
-		t.Errorf("a board that nobody plays on: %+v", boards["day"])
+		t.Errorf("a board without submissions: %+v", boards["day"])
 	}
 	freeze(t, mysql, dsn)
 	apptest.Eventually(t, func() string {
@@ -102,8 +102,8 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// TestStatusGoesNotBack: without MySQL the status says nothing older than it did before, of boards too that this server has
-// not looked up since, for others write to them.
+// TestStatusGoesNotBack: without MySQL the status shows nothing older than before, also of boards that this server has not looked
+// up since because others write to them.
 func TestStatusGoesNotBack(t *testing.T) {
 	t.Parallel()
 	mysql := testenv.PrivateMySQL(t)

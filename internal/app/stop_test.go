@@ -40,7 +40,7 @@ func TestDraining(t *testing.T) {
 	}
 }
 
-// TestStopCutsOff: a client that does not finish its request holds nothing up beyond the shutdown-timeout.
+// TestStopCutsOff: a client that does not finish its request delays the stop until the shutdown-timeout at most.
 func TestStopCutsOff(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.ShutdownTimeout = 100 * time.Millisecond })
@@ -63,7 +63,7 @@ func TestStopCutsOff(t *testing.T) {
 	}
 }
 
-// TestMySQLAwayAtStart: the app starts, says why it is not ready, and gets there by itself.
+// TestMySQLAwayAtStart: the app starts without MySQL, says why it is not ready, and becomes ready when MySQL is there.
 func TestMySQLAwayAtStart(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateMySQL(t)
@@ -91,7 +91,7 @@ func TestMySQLAwayAtStart(t *testing.T) {
 	}
 }
 
-// TestUnmigrated: without --migrate the reason says what to do.
+// TestUnmigrated: without --migrate, /readyz says how to migrate.
 func TestUnmigrated(t *testing.T) {
 	t.Parallel()
 	a := startApp(t, testenv.MySQL(t), "", func(c *Config) { c.Migrate = false })

@@ -14,8 +14,8 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestStreamsOverTheTurn: at the turn of an hour the streams of a member go on, without entries until it plays again, and so do
-// those that are opened then.
+// TestStreamsOverTheTurn: at the rollover to a new hour the streams of a member go on, without entries until it plays again, and so
+// do streams that are opened then.
 func TestStreamsOverTheTurn(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
@@ -54,8 +54,8 @@ func TestStreamsOverTheTurn(t *testing.T) {
 	}
 }
 
-// TestStreams: what is submitted through one server shows on the streams of another, with Redis or without; and a server that
-// stops does not wait for its streams, whose clients come back.
+// TestStreams: a score submitted through one server shows on the streams of another, with Redis or without. A server that
+// stops does not wait for its streams, and their clients connect again.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for _, redisURL := range []string{testenv.Redis(t), ""} {

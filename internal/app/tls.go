@@ -18,8 +18,8 @@ const (
 )
 
 // certificate is the certificate in two files. They are read again and compared, so that it does not matter how they are
-// replaced: in place, by another file or by a link to one. A pair that does not fit together, as between the replacement
-// of the one and of the other, is not served: the one before it is. Only current may be called concurrently.
+// replaced: in place, by another file or by a link to one. While the two do not fit together, because only one has been
+// replaced, the certificate before is served. Only current may be called concurrently.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
@@ -35,12 +35,12 @@ func openCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, 
 	return c, c.read()
 }
 
-// current returns what connections are served with from now on.
+// current returns the certificate for a new connection.
 func (c *certificate) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.loaded.Load(), nil
 }
 
-// read takes what is in the files, if it is not what was there before.
+// read loads the files if they have changed.
 func (c *certificate) read() error {
 	cert, err := os.ReadFile(c.certFile)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *certificate) read() error {
 	return nil
 }
 
-// reread reads the files, and says once what is wrong with them.
+// reread reads the files, and logs once what is wrong with them.
 func (c *certificate) reread() {
 	if err := c.read(); err != nil && err.Error() != c.said {
 		c.said = err.Error()
@@ -72,8 +72,8 @@ func (c *certificate) reread() {
 	}
 }
 
-// serveBy makes a server serve TLS with the certificate, and HTTP/1.1 alone: a connection of HTTP/2 carries a hundred
-// requests, so the limits of connections would bound nothing, and keeps what comes of bodies before anybody counts it.
+// serveBy makes a server serve TLS with the certificate, and HTTP/1.1 alone: a connection of HTTP/2 carries a hundred requests,
+// so the limits of connections would bound nothing, and it takes parts of bodies in before the budget of bodies counts them.
 func (c *certificate) serveBy(server *http.Server) {
 	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.current}
 	server.Protocols = new(http.Protocols)

@@ -58,7 +58,7 @@ func (f *certFiles) link(cert, key []byte) {
 	f.rename(link, filepath.Join(f.dir, "current"))
 }
 
-// serial makes a connection and returns the number of the certificate that is served, by a connection that trusts the CA.
+// serial makes a connection that trusts the CA, and returns the serial number of the certificate that is served.
 func serial(t *testing.T, ca *apptest.CA, addr string) int64 {
 	t.Helper()
 	conn, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.Pool(), NextProtos: []string{"h2", "http/1.1"}})
@@ -73,8 +73,8 @@ func serial(t *testing.T, ca *apptest.CA, addr string) int64 {
 	return state.PeerCertificates[0].SerialNumber.Int64()
 }
 
-// TestTLS: the API is served with the certificate of two files, and with the next one as soon as that is there: by a link,
-// by other files, in the same ones. What does not fit together is not served, and said once.
+// TestTLS: the API is served with the certificate in two files, and soon with the next one, whether a link, the files or their
+// content is replaced. A certificate and a key that do not fit together are not served, and are logged once.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	f := newCertFiles(t)
@@ -117,7 +117,7 @@ func TestTLS(t *testing.T) {
 	f.write(f.key, key) // the key of a certificate that is not there yet
 	apptest.Eventually(t, func() string {
 		if !strings.Contains(a.log.String(), "files are not good") {
-			return "nobody says that the files do not fit together"
+			return "the log does not say that the files do not fit together"
 		}
 		return ""
 	})
@@ -134,7 +134,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestBadCertificate: a pair that is not good at the start is an error, and nothing is served.
+// TestBadCertificate: a bad certificate or key at the start is an error, and nothing is served.
 func TestBadCertificate(t *testing.T) {
 	t.Parallel()
 	f := newCertFiles(t)

@@ -18,7 +18,7 @@ import (
 	"leaderboard/store"
 )
 
-// Tools are what commands work with that go straight to MySQL and Redis; no server is needed.
+// Tools are for commands that use MySQL and Redis without a server.
 type Tools struct {
 	Store     *store.Store
 	Copies    *topn.Copies // nil without Redis
@@ -62,7 +62,7 @@ func (t *Tools) Close() error {
 	return errors.Join(t.Refresher.Close(ctx), t.close())
 }
 
-// mysqlReady says what is in the way of working on the database.
+// mysqlReady fails unless the database is safe to use, with a schema that is up to date and enough rights.
 func mysqlReady(ctx context.Context, s *store.Store, cfg *Config) error {
 	dsn := cfg.MySQLDSN
 	if err := askMySQL(ctx, s, dsn, cfg.Servers, nil); err != nil {

@@ -9,16 +9,16 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// tracesTimeout bounds what is waited for spans to be sent at the end.
+// tracesTimeout bounds the wait for the last spans to be sent.
 const tracesTimeout = 2 * time.Second
 
-// ReadTracing returns what OpenTelemetry's variables say of where spans go, nil for nowhere. env is as os.Getenv.
+// ReadTracing returns where spans go by OpenTelemetry's variables, nil for nowhere. env is as os.Getenv.
 func ReadTracing(env func(string) string) (*telemetry.Config, error) { return telemetry.Read(env) }
 
-// TracingVariables returns those variables.
+// TracingVariables returns OpenTelemetry's variables that ReadTracing reads.
 func TracingVariables() []telemetry.Variable { return telemetry.Variables() }
 
-// traces is what records spans; the zero value records none.
+// traces records spans; the zero value records none.
 type traces struct{ tracer *telemetry.Tracer }
 
 func newTraces(cfg *telemetry.Config, version string, log *slog.Logger) (t traces, err error) {
@@ -28,7 +28,7 @@ func newTraces(cfg *telemetry.Config, version string, log *slog.Logger) (t trace
 	return t, err
 }
 
-// requests returns what begins the spans of requests, nil for none.
+// requests returns the tracer of requests, nil without traces.
 func (t traces) requests() trace.Tracer {
 	if t.tracer == nil {
 		return nil
@@ -36,7 +36,7 @@ func (t traces) requests() trace.Tracer {
 	return t.tracer
 }
 
-// root returns what the spans of background work begin in.
+// root returns the parent of the spans of background work.
 func (t traces) root() trace.Span {
 	if t.tracer == nil {
 		return trace.Span{}

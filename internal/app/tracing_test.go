@@ -20,7 +20,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// spans is a collector: it takes what OTLP sends over HTTP.
+// spans is a collector of spans that come by OTLP over HTTP.
 type spans struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -100,7 +100,7 @@ func named(list []*otlp.Span, name string) []*otlp.Span {
 	return slices.DeleteFunc(slices.Clone(list), func(s *otlp.Span) bool { return s.Name != name })
 }
 
-// tracedTo sends spans to a collector soon, with more variables of OpenTelemetry.
+// tracedTo has an app send its spans to a collector soon, by OpenTelemetry's variables and more of them.
 func tracedTo(t *testing.T, address string, env map[string]string) func(*Config) {
 	t.Helper()
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
@@ -150,7 +150,7 @@ func (s *spans) awaitTree(t *testing.T, traceID, want string) {
 }
 
 // awaitMemory asks for a top until it is answered from memory, and returns the trace of that. It is at once, unless the machine
-// is so busy that nobody knows whether the answer before is still the newest.
+// is so busy that the feed is late.
 func (s *spans) awaitMemory(t *testing.T, a *testApp) (traceID string) {
 	t.Helper()
 	a.Ask(200, "GET", "/v1/boards/traced/top", "")
@@ -189,8 +189,8 @@ const (
 	memoryTree = "GET /v1/boards/{board}/top\n  read memory\n"
 )
 
-// TestTraces: a submission and reads that come in traces of their callers are spans of those, down to the transaction and
-// the layers, and the log has their ids. What its caller does not sample is in the log alone.
+// TestTraces: a submission and reads that belong to traces of their callers have spans there, down to the transaction and the
+// layers, and their ids are in the log. A request that its caller does not sample is in the log alone.
 func TestTraces(t *testing.T) {
 	to := newSpans(t)
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), tracedTo(t, to.URL, nil), func(c *Config) { c.ResidentMemory = 0 })
@@ -257,8 +257,8 @@ func TestTraces(t *testing.T) {
 	t.Errorf("the log does not tell of the run with the ids of who asked:\n%s", a.log)
 }
 
-// TestBatchOfTraces: requests of several traces that one transaction takes are linked with its span, which is in the trace
-// of one of them.
+// TestBatchOfTraces: one transaction takes requests of several traces. Its span is in the trace of one of them, and has links to
+// the others.
 func TestBatchOfTraces(t *testing.T) {
 	to := newSpans(t)
 	a := startReady(t, testenv.MySQL(t), "", tracedTo(t, to.URL, nil))
@@ -296,15 +296,15 @@ func TestBatchOfTraces(t *testing.T) {
 	}
 }
 
-// TestTracesToNobody: a collector that is away, or that never answers, costs neither time nor requests, and does not keep
-// the server from stopping.
+// TestTracesToNobody: a collector that is away, or that never answers, delays and fails no request, and does not keep the
+// server from stopping.
 func TestTracesToNobody(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, which nobody reads
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and reads nothing
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestTracesToNobody(t *testing.T) {
 	}
 }
 
-// TestNoStartNoTraces: an app that cannot be made leaves nobody behind who would send its spans.
+// TestNoStartNoTraces: an app that cannot be made leaves no goroutine that would send spans.
 func TestNoStartNoTraces(t *testing.T) {
 	cfg := Defaults()
 	cfg.MySQLDSN = "user@tcp(127.0.0.1:1)/none"
@@ -338,7 +338,7 @@ func TestNoStartNoTraces(t *testing.T) {
 	}
 }
 
-// TestTracesOff: without a word of OpenTelemetry's variables nothing is recorded.
+// TestTracesOff: without any of OpenTelemetry's variables nothing is recorded.
 func TestTracesOff(t *testing.T) {
 	for name, env := range map[string]map[string]string{
 		"nothing":  {},

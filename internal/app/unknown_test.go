@@ -8,8 +8,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestUnknownBoardIsMadeElsewhere: a server that knows that there is no board of a name finds the one that another
-// server makes.
+// TestUnknownBoardIsMadeElsewhere: a server has just learned that no board has a name. It finds the board of that name that
+// another server makes.
 func TestUnknownBoardIsMadeElsewhere(t *testing.T) {
 	t.Parallel()
 	dsn, redis := testenv.MySQL(t), testenv.Redis(t)

@@ -5,18 +5,18 @@ import (
 	"runtime/debug"
 )
 
-// version and commit are set by the linker (-X, see Makefile and Dockerfile) and by nothing else. Where they are empty,
-// what the toolchain noted stands: it knows the version of what go install got, and the commit of a checkout.
+// version and commit are set by the linker (-X, see Makefile and Dockerfile) and by nothing else. If they are empty, what the
+// toolchain noted is used: it knows the version that go install was given, and the commit of a checkout.
 var version, commit string
 
-// BuildInfo says what this program was built from.
+// BuildInfo describes what this program was built from.
 type BuildInfo struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"` // of the sources, with -dirty when they had changes
 	Go      string `json:"go"`
 }
 
-// ReadBuildInfo returns what the linker was given and what the toolchain noted in this program.
+// ReadBuildInfo returns the BuildInfo of this program.
 func ReadBuildInfo() BuildInfo {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {

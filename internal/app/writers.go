@@ -8,17 +8,19 @@ import (
 
 	"leaderboard"
 	"leaderboard/httpapi"
+	"leaderboard/store"
 )
 
 const (
-	// writersAskEvery is the time between two looks whether anybody can write, writersNoneEvery while nobody can, give or take
-	// writersJitter.
+	// writersAskEvery is the time between two searches for a key that can write, writersNoneEvery while there is none, give or
+	// take writersJitter.
 	writersAskEvery  = 5 * time.Minute
 	writersNoneEvery = 5 * time.Second
 	writersJitter    = time.Second
-	// writersTimeout bounds such a look.
+	// writersTimeout bounds a search.
 	writersTimeout = 5 * time.Second
-	// writersPage is how many keys are read at once, and writersPages how often: of more there is one that can write.
+	// writersPage is how many keys are read at once, and writersPages how often. Among more keys than that, one is taken to be
+	// able to write.
 	writersPage  = 500
 	writersPages = 20
 )
@@ -26,10 +28,10 @@ const (
 const errNoWriters = httpapi.Reason("nobody can write: the settings have no key and no key that was made can write." +
 	" Start once with LEADERBOARD_KEYS=admin:SECRET, then make keys with `leaderboard key create`")
 
-// writers knows whether there is any key that can write.
+// writers knows whether there is a key that can write.
 type writers struct{ none atomic.Bool }
 
-// note takes down what was found, and says so when it differs from the time before.
+// note keeps the result of a search, and logs it when it has changed.
 func (w *writers) note(can bool, log *slog.Logger) {
 	switch was := w.none.Swap(!can); {
 	case !can && !was:
@@ -39,14 +41,8 @@ func (w *writers) note(can bool, log *slog.Logger) {
 	}
 }
 
-// keyLister is where keys are listed.
-type keyLister interface {
-	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
-	Now(ctx context.Context) (leaderboard.Micros, error)
-}
-
-// anyWriter says whether a key can write.
-func anyWriter(ctx context.Context, keys keyLister) (bool, error) {
+// anyWriter reports whether a key in the database can write.
+func anyWriter(ctx context.Context, keys *store.Store) (bool, error) {
 	now, err := keys.Now(ctx)
 	if err != nil {
 		return false, err
