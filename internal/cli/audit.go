@@ -7,8 +7,8 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// auditCommand lists changes, all that there are by default. With --json it prints a line for each while they come, which
-// is how they are exported.
+// auditCommand lists the records of changes, by default all of them. With --json it prints a line for each as they come, for
+// export.
 func (p *program) auditCommand() *cli.Command {
 	var q client.AuditQuery
 	return listing(p, "audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func([]string) list {

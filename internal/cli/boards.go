@@ -32,7 +32,7 @@ func (p *program) boardCommand() *cli.Command {
 	)
 }
 
-// rulesBody is the body of PUT and PATCH /v1/boards/{board} as far as flags gave it; the server checks it.
+// rulesBody is the body of PUT and PATCH /v1/boards/{board}, with the rules that flags gave. The server checks it.
 type rulesBody struct {
 	Title      string             `json:"title,omitempty"`
 	Order      string             `json:"order,omitempty"`
@@ -67,7 +67,7 @@ type rulesBody struct {
 	} `json:"refresh,omitzero"`
 }
 
-// tiebreakField is a tiebreak field that a board is to have.
+// tiebreakField is a tiebreak field in the rules of a board.
 type tiebreakField struct {
 	Name  string `json:"name"`
 	Bits  int    `json:"bits"`
@@ -169,7 +169,7 @@ func (o *boardPut) fileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "rules", Usage: "`file` with the rules in JSON, of board update a merge patch, - for standard input; not together with options for rules", Destination: &o.file}
 }
 
-// put sets all rules when they come from a file. Options change what they name, and create a board that is not there.
+// put sets all rules when they come from a file. Otherwise it changes the rules that options name, or creates the board.
 func (o *boardPut) put(ctx context.Context, args []string) error {
 	body, err := o.rules()
 	if err != nil {
@@ -189,7 +189,7 @@ func (o *boardPut) put(ctx context.Context, args []string) error {
 	}
 }
 
-// update changes what the options name, or what a merge patch says.
+// update changes the rules that options or the file, a merge patch, name.
 func (o *boardPut) update(ctx context.Context, args []string) error {
 	body, err := o.rules()
 	if err == nil && o.unset != nil {
@@ -205,7 +205,7 @@ func (o *boardPut) update(ctx context.Context, args []string) error {
 	return o.change(ctx, http.MethodPatch, args[0], body, header)
 }
 
-// withoutRules adds to a merge patch that rules get their defaults; a dot leads into an object.
+// withoutRules adds nulls to a merge patch, which set rules to their defaults. A dot in a name leads into an object.
 func withoutRules(patch json.RawMessage, names []string) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(patch, &members); err != nil {
@@ -230,7 +230,7 @@ func withoutRules(patch json.RawMessage, names []string) (json.RawMessage, error
 	return json.Marshal(members)
 }
 
-// change sends rules and tells what became of the board.
+// change sends rules and prints whether the board was changed or created.
 func (o *boardPut) change(ctx context.Context, method, board string, body json.RawMessage, header http.Header) error {
 	_, err := show(&o.remote, func(c *client.Client) (*client.Answer, error) {
 		return c.Do(ctx, client.Request{Method: method, Path: client.Path("boards", board), Header: header, Body: body})
@@ -245,7 +245,7 @@ func (o *boardPut) change(ctx context.Context, method, board string, body json.R
 	return err
 }
 
-// rules returns the body to send: the file as it is, or what the flags said.
+// rules returns the body to send: the file as it is, or the rules of the flags.
 func (o *boardPut) rules() (json.RawMessage, error) {
 	given, err := json.Marshal(o.body)
 	if err != nil || o.file == "" {
@@ -302,8 +302,8 @@ func (p *program) boardListCommand() *cli.Command {
 	}, p.labelsFlag(&labels))
 }
 
-// countEntries returns how many entries the boards have now, by their names: those that the key may look after. --json
-// does not show it.
+// countEntries returns by name how many entries boards have now, for boards whose status the key may read. --json does not show
+// them.
 func (r *remote) countEntries(ctx context.Context) (map[string]string, error) {
 	if r.json {
 		return nil, nil
@@ -361,7 +361,7 @@ func (p *program) boardDeleteCommand() *cli.Command {
 	}, yesFlag(&yes))
 }
 
-// confirmDelete asks whether to delete a board, and says how many are on it; no question is about one that is not there.
+// confirmDelete asks whether to delete a board, with the number of its entries. It does not ask when the board does not exist.
 func (r *remote) confirmDelete(ctx context.Context, yes bool, board string) error {
 	if yes || !terminal.IsTerminal(r.in) {
 		return r.confirm(ctx, yes, "")

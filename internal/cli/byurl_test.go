@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// asked is what a server is asked, and its answers: by method, path and query, the last one again and again.
+// asked is a server that keeps the requests, with its answers by method, path and query; the last answer is repeated.
 type asked struct {
 	answers map[string][]http.HandlerFunc
 	log     []string
@@ -51,8 +51,8 @@ const (
 
 func rebuildOf(board string) string { return strings.Replace(askedForRebuild, "%", board, 1) }
 
-// TestRefreshByURL: what a server is asked to do is waited for, beyond what it lets wait; one failure is shown and the next
-// board goes on; boards that are not the key's, and seasons that have not begun, are passed over.
+// TestRefreshByURL: refresh waits for the end of a run, longer than one request may wait. It shows a failure and goes on with the
+// next board, and passes over boards that the key does not cover and seasons that have not begun.
 func TestRefreshByURL(t *testing.T) {
 	t.Parallel()
 	run := func(id, board, state, more string) string {
@@ -81,7 +81,7 @@ func TestRefreshByURL(t *testing.T) {
 	if strings.Contains(out, "other") || slices.Contains(server.log, rebuildOf("other")) {
 		t.Errorf("a board that is not the key's: %s, %q", out, server.log)
 	}
-	// What is wrong with the key is wrong with all of them.
+	// A wrong key is wrong for all boards.
 	server.answers[rebuildOf("a1")] = []http.HandlerFunc{says(403, `{"title":"No","detail":"This needs a key with scope admin."}`)}
 	server.log = nil
 	status, out, errOut = runWith(t, nil, "refresh", "--all", "--url", url)

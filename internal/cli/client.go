@@ -23,7 +23,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// defaultTimeout is how long a command waits for the server unless it is told otherwise.
+// defaultTimeout is how long a command waits for the server without --timeout.
 const defaultTimeout = 30 * time.Second
 
 // remote is the server that a command asks, and how it answers.
@@ -56,7 +56,7 @@ func (r *remote) command(name, usage, args string, do action, flags ...cli.Flag)
 	}, append(slices.Clone(flags), r.flags()...)...)
 }
 
-// flags returns those of every command that asks a server.
+// flags returns the flags of every command that asks a server.
 func (r *remote) flags() []cli.Flag {
 	return []cli.Flag{
 		r.timeoutFlag(&r.timeout),
@@ -67,8 +67,8 @@ func (r *remote) flags() []cli.Flag {
 	}
 }
 
-// isMeant reports whether a command that can also work with local settings is to ask the server of --url: that is on the
-// command line, or none of the settings is given.
+// isMeant reports whether a command that can also work with local settings must ask the server of --url: --url is on the
+// command line, or none of the local settings is given.
 func (r *remote) isMeant(local ...string) (bool, error) {
 	byURL, given := slices.Contains(r.typed, "url"), false
 	for _, name := range local {
@@ -109,13 +109,13 @@ func (r *remote) connect(options ...client.Option) (*client.Client, error) {
 	return client.New(r.url, append(own, options...)...)
 }
 
-// overTLS returns the usual client of HTTP with another configuration of TLS.
+// overTLS returns an HTTP client like the default one, with another TLS configuration.
 func overTLS(config *tls.Config) *http.Client {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true}
 	return &http.Client{Transport: transport}
 }
 
-// show makes a call and shows what it returns: with --json the answer as it came, otherwise as print does.
+// show makes a call and shows the result: with --json the answer as it came, otherwise by print.
 func show[T any](r *remote, call func(*client.Client) (T, error), print func(*T) error, options ...client.Option) (out T, err error) {
 	c, err := r.connect(options...)
 	if err == nil {
@@ -131,7 +131,7 @@ func show[T any](r *remote, call func(*client.Client) (T, error), print func(*T)
 	}
 }
 
-// question makes a leaf that makes a call, with the arguments, and shows what it returns.
+// question makes a leaf that makes a call with the arguments and shows the result.
 func question[T any](p *program, name, usage, args string, call func(context.Context, *client.Client, []string) (T, error), print func(*remote, *T) error, flags ...cli.Flag) *cli.Command {
 	r := p.remote()
 	return r.command(name, usage, args, func(ctx context.Context, given []string) error {
@@ -140,7 +140,7 @@ func question[T any](p *program, name, usage, args string, call func(context.Con
 	}, flags...)
 }
 
-// request makes a call whose body the typed client does not make.
+// request makes a call with a body that the typed client has no method for.
 func request[T any](ctx context.Context, c *client.Client, of client.Request) (out T, err error) {
 	answer, err := c.Do(ctx, of)
 	if err != nil {
@@ -149,7 +149,7 @@ func request[T any](ctx context.Context, c *client.Client, of client.Request) (o
 	return out, answer.Decode(&out)
 }
 
-// carryOut makes a call that is answered with nothing, and says what is done: with --json as an object with one member.
+// carryOut makes a call whose answer has no body, and prints what was done: with --json as an object with one member.
 func (r *remote) carryOut(call func(*client.Client) error, member, value, done string) error {
 	c, err := r.connect()
 	if err == nil {
@@ -165,11 +165,11 @@ func (r *remote) carryOut(call func(*client.Client) error, member, value, done s
 	return err
 }
 
-// list is a list of the server that comes in pages.
+// list is a list of the API that comes in pages.
 type list struct {
 	path   string
-	query  url.Values // besides limit and cursor; nil for none
-	member string     // of an answer, that holds the items
+	query  url.Values // besides limit and cursor; may be nil
+	member string     // of the answer's object that holds the items
 	head   []string   // of the table
 }
 
@@ -199,7 +199,7 @@ func showList[T any](ctx context.Context, r *remote, l list, row func(t *termina
 	return t.Flush()
 }
 
-// listing makes a leaf that shows the list that of names for the arguments.
+// listing makes a leaf that shows a list. of returns the list for the arguments.
 func listing[T any](p *program, name, usage, args string, of func(args []string) list, row func(t *terminal.Table, item *T), flags ...cli.Flag) *cli.Command {
 	r := p.remote()
 	return r.command(name, usage, args, func(ctx context.Context, given []string) error { return showList(ctx, &r, of(given), row) }, flags...)
@@ -217,7 +217,7 @@ func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Ta
 // timeText shows a moment as the API writes it.
 func timeText(t time.Time) string { return leaderboard.MicrosOf(t).String() }
 
-// timeOrDash shows a moment that there may be none of.
+// timeOrDash shows a moment, or a dash for nil.
 func timeOrDash(t *time.Time) string {
 	if t == nil {
 		return "-"
@@ -241,7 +241,7 @@ func optionalValues(pairs ...string) url.Values {
 
 // Flags that several families of commands add to those of every remote.
 
-// modeFlag takes the modes that are given besides those of boards.
+// modeFlag takes the modes of boards, and more.
 func (p *program) modeFlag(at *leaderboard.Mode, more ...string) cli.Flag {
 	return choice(p.option("mode", "numbering of ties: strict (1,2,3,4), tied (1,2,2,4) or dense (1,2,2,3), to read ranks also all; empty: the board's own"),
 		(*string)(at), append([]string{"strict", "tied", "dense"}, more...)...)
@@ -266,7 +266,7 @@ func (p *program) minSeqFlag(at *int64) cli.Flag {
 	return f
 }
 
-// several are boards that a command is about together.
+// several are the boards of a command that works on several at once.
 type several struct {
 	names  string
 	labels leaderboard.Labels
@@ -295,7 +295,7 @@ func idempotencyKeyFlag(at *string) cli.Flag {
 	}
 }
 
-// tiebreakFlags returns --tiebreak and --field. Which fields there have to be, and their ranges, the server knows.
+// tiebreakFlags returns --tiebreak and --field. The server checks names and ranges of fields.
 func (p *program) tiebreakFlags(tiebreak **int64, fields *map[string]int64) []cli.Flag {
 	field := newChecked(p.option("field", "a tiebreak field of the entries, or of the score, `name=n` as in level=7; once for each field of the board"),
 		new([]string), func(v string) ([]string, error) { return nil, addFields(fields, v) })

@@ -35,20 +35,20 @@ type stdio struct {
 type program struct {
 	stdio
 	env    func(string) string // as os.Getenv
-	faults []string            // values of flags and variables that were not taken, and why
+	faults []string            // what is wrong with values of flags and variables
 	typed  []string            // checked flags that are on the command line, not empty
 }
 
 // say prints progress worth a person's attention.
 func (p *program) say(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
 
-// errQuiet is a failure that the command has reported already, in its answer.
+// errQuiet is a failure that the command's output has reported already.
 var errQuiet = errors.New("reported")
 
 // errRefused means that an import is complete except for refused lines, which it has reported.
 var errRefused = errors.New("lines were refused")
 
-// uncomparedError is a comparison that could not be made, which says nothing of what it would have found.
+// uncomparedError means that a comparison could not be made, so that there may be differences or not.
 type uncomparedError struct{ err error }
 
 func (u *uncomparedError) Error() string { return u.err.Error() }
@@ -68,12 +68,12 @@ type usageError struct {
 
 func (u *usageError) Error() string { return u.detail }
 
-// usagef says what is wrong with the command line and what would be right.
+// usagef returns a usageError. Its text says what is wrong and what would be right.
 func usagef(format string, args ...any) error {
 	return &usageError{detail: fmt.Sprintf(format, args...)}
 }
 
-// mistaken returns the full name of the command whose help says what would be right.
+// mistaken returns the full name of the command whose help to suggest.
 func mistaken(err error) string {
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		return usage.command
@@ -110,8 +110,8 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 	}
 }
 
-// checkArguments holds what is given against the arguments of a command, such as BOARD MEMBER [MEMBER …]. Where there is a
-// choice of several forms, the command does so itself.
+// checkArguments checks the number of arguments against the form of a command, such as BOARD MEMBER [MEMBER …]. A command with a
+// choice of several forms checks them itself.
 func checkArguments(command, args string, given []string) error {
 	if strings.Contains(args, "|") {
 		return nil
@@ -143,7 +143,7 @@ func checkArguments(command, args string, given []string) error {
 	}
 }
 
-// argumentLike returns what an argument is called in a sentence, and one to show.
+// argumentLike returns the noun for an argument, and an example of one.
 func argumentLike(word string) (noun, sample string) {
 	switch word {
 	case "BOARD":
@@ -190,7 +190,7 @@ func onUsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error 
 	return &usageError{command: cmd.FullName(), detail: detail}
 }
 
-// unknownCommand says that no subcommand was named, or one that does not exist.
+// unknownCommand fails because no subcommand was named, or one that does not exist.
 func unknownCommand(_ context.Context, cmd *cli.Command) error {
 	var names []string
 	for _, c := range cmd.VisibleCommands() {
@@ -203,8 +203,7 @@ func unknownCommand(_ context.Context, cmd *cli.Command) error {
 	return classify(cmd, usagef("unknown command %q: %s", cmd.Args().First(), want))
 }
 
-// namingFlags returns a problem with its places named by the flags of the command line they come from; the places that
-// do not come from there keep their names.
+// namingFlags renames the places in a problem to the flags that they come from. Places that come from no flag keep their names.
 func namingFlags(cmd *cli.Command, err error) error {
 	p, ok := errors.AsType[*client.Problem](err)
 	if !ok || len(p.Errors) == 0 {
@@ -221,8 +220,8 @@ func namingFlags(cmd *cli.Command, err error) error {
 	return tell(err, "%s", named.Error())
 }
 
-// flagOf returns the flag that is on the command line and gave a place of a request its value: /limits/max_score is
-// --max-score, /refresh/full is --refresh-full, /windows/1 is --windows; "" when none did.
+// flagOf returns the flag on the command line that gave a place of a request its value, "" for none: /limits/max_score is
+// --max-score, /refresh/full is --refresh-full, /windows/1 is --windows.
 func flagOf(cmd *cli.Command, place string) string {
 	parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(place, "/"), "_", "-"), "/")
 	for n := len(parts); n > 0; n-- {

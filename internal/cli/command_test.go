@@ -11,7 +11,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// TestExitStatus: 2 for what can never work as it was written, 1 for what was understood and failed, 0 else.
+// TestExitStatus: 2 for a command line that can never work, 1 for a command that failed, 0 otherwise.
 func TestExitStatus(t *testing.T) {
 	t.Parallel() // a submit without an answer is repeated for half a minute
 	nowhere := map[string]string{
@@ -90,7 +90,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// TestCommandsAreDocumented: every command says what it does.
+// TestCommandsAreDocumented: every command has a usage text.
 func TestCommandsAreDocumented(t *testing.T) {
 	for path, c := range allCommands(&program{}) {
 		if c.Usage == "" {

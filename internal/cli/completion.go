@@ -14,8 +14,8 @@ import (
 	"leaderboard"
 )
 
-// completionScripts ask `completion words` what may stand where the cursor is, and do no more. Those of urfave/cli
-// need bash-completion, evaluate what was typed, and know neither the values of options nor boards.
+// completionScripts only ask `completion words` for suggestions. Those of urfave/cli need bash-completion, evaluate the
+// typed text, and know neither the values of options nor boards.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -55,7 +55,7 @@ func (p *program) completionCommand() *cli.Command {
 // suggestion is a word that may stand where the cursor is.
 type suggestion struct{ word, about string }
 
-// fileNames is the suggestion that tells a shell to complete names of files.
+// fileNames is the suggestion that makes a shell complete names of files.
 const fileNames = ":files"
 
 // line writes a suggestion as the script of a shell reads it.
@@ -77,9 +77,9 @@ func (s suggestion) line(shell string) string {
 // typed is a command line up to the cursor.
 type typed struct {
 	command *cli.Command
-	options map[string]string // with their values
+	options map[string]string // by name, with their values
 	args    []string
-	awaits  cli.Flag // an option whose value comes next; nil: none
+	awaits  cli.Flag // the option whose value comes next, or nil
 }
 
 // read takes a word.
@@ -118,7 +118,7 @@ func takesValue(f cli.Flag) bool {
 	return ok && documented.TakesValue()
 }
 
-// complete returns what may stand in place of the last of words.
+// complete returns suggestions for the last of words.
 func (p *program) complete(ctx context.Context, words []string) []suggestion {
 	t := &typed{command: p.root(), options: map[string]string{}}
 	last := len(words) - 1
@@ -151,12 +151,12 @@ func (p *program) complete(ctx context.Context, words []string) []suggestion {
 	}
 }
 
-// startingWith returns the suggestions that go on where a word ends.
+// startingWith returns the suggestions that begin with a word.
 func startingWith(word string, all []suggestion) []suggestion {
 	return slices.DeleteFunc(all, func(s suggestion) bool { return s.word != fileNames && !strings.HasPrefix(s.word, word) })
 }
 
-// optionsLeft returns the options that were not given yet.
+// optionsLeft returns the options that are not on the line yet.
 func (t *typed) optionsLeft() []suggestion {
 	found := []suggestion{{"--help", "show help"}}
 	for _, f := range t.command.Flags {
@@ -170,7 +170,7 @@ func (t *typed) optionsLeft() []suggestion {
 	return found
 }
 
-// argumentsOf returns what may be the next argument.
+// argumentsOf returns suggestions for the next argument.
 func (p *program) argumentsOf(ctx context.Context, t *typed) []suggestion {
 	names := strings.Fields(strings.NewReplacer(oneOrAll, "BOARD", "[", "", "]", "").Replace(t.command.ArgsUsage))
 	_, all := t.options["all"]
@@ -185,7 +185,7 @@ func (p *program) argumentsOf(ctx context.Context, t *typed) []suggestion {
 	return nil
 }
 
-// valuesOf returns what may be the value of an option.
+// valuesOf returns suggestions for the value of an option.
 func (p *program) valuesOf(ctx context.Context, t *typed, f cli.Flag) []suggestion {
 	var words []string
 	if chosen, ok := f.(*checked[string]); ok {
@@ -211,8 +211,8 @@ func (p *program) valuesOf(ctx context.Context, t *typed, f cli.Flag) []suggesti
 }
 
 const (
-	completionTimeout = time.Second // how long the names of boards are waited for
-	completionBoards  = 1000        // how many are suggested
+	completionTimeout = time.Second // for the names of boards
+	completionBoards  = 1000        // that are suggested at most
 )
 
 // boardNames asks the server that the command line or the environment names for its boards.

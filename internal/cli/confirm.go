@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// yesFlag is of commands that take away what nothing brings back.
+// yesFlag is for commands that delete for good.
 func yesFlag(at *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "yes", Usage: "do it without asking, as scripts have to", Destination: at}
 }
@@ -31,7 +31,7 @@ func (p *program) confirm(ctx context.Context, yes bool, question string) error 
 	}
 	fmt.Fprintf(p.err, "%s [y/N] ", question)
 	answered := make(chan string, 1)
-	go func() { // which a signal does not wait for
+	go func() { // so that a signal ends the wait
 		line, _ := bufio.NewReader(p.in).ReadString('\n')
 		answered <- line
 	}()

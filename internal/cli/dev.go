@@ -30,7 +30,7 @@ const (
 	devStopLimit = 30 * time.Second
 )
 
-// devOptions are what dev is told.
+// devOptions are the options of dev.
 type devOptions struct {
 	app.Config
 	dir     string // of the private servers' data and the admin key
@@ -49,12 +49,12 @@ func (p *program) devCommand() *cli.Command {
 			toggle(p.setting("quiet-demo", "start without the demo player, who submits a score or two a second to the demo boards"), &o.quiet))...)
 }
 
-// dev brings all that the service needs, loads demo boards, serves, and stops it all when ctx ends. Data stay.
+// dev starts private servers, loads demo boards, serves, and stops all of it when ctx ends. The data are kept.
 func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	if err := needBothFiles(&cfg.Config); err != nil {
 		return err
 	}
-	listener, err := app.Listen(cfg.Listen) // first, so that a port that is taken is said before anything is started
+	listener, err := app.Listen(cfg.Listen) // first, to fail before anything is started when the port is taken
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 func (p *program) loadDemo(ctx context.Context, cfg *devOptions, log *slog.Logger) error {
 	var bar *terminal.Progress
 	err := demo.Load(ctx, demo.Options{DSN: cfg.MySQLDSN, Members: cfg.members, Log: log, Progress: func(more int) {
-		if bar == nil { // not at all when the board is there
+		if bar == nil { // no bar when the boards are there already
 			bar = terminal.NewProgress(p.err, int64(cfg.members), "loading the demo boards", progressbar.OptionShowCount())
 		}
 		bar.Add(int64(more))
@@ -143,7 +143,7 @@ func (d *devServers) start(ctx context.Context, cfg *devOptions) error {
 	return err
 }
 
-// watch reports the first private server that ends.
+// watch makes d.exited report the first private server that ends by itself.
 func (d *devServers) watch() {
 	exited := make(chan error, 1)
 	d.exited = exited
@@ -176,7 +176,7 @@ func (d *devServers) stop() error {
 	return errors.Join(errs...)
 }
 
-// adminKey returns the key of the folder's server, which it makes at the first start and keeps.
+// adminKey returns the admin key that is kept in a folder, and makes it at the first start.
 func adminKey(dir string) (string, error) {
 	path := filepath.Join(dir, "admin-key")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -196,7 +196,8 @@ func adminKey(dir string) (string, error) {
 	return key, nil
 }
 
-// welcome tells what there is to try. madeKey is the key that dev made itself; keys that were given are not shown.
+// welcome prints addresses and commands to try. madeKey is the key that dev made itself, "" when keys were given: those are
+// not shown.
 func (p *program) welcome(base string, cfg *devOptions, madeKey string) error {
 	key, shown := madeKey, madeKey
 	if madeKey == "" {
@@ -221,11 +222,11 @@ Ctrl-C stops all of it.
 	return err
 }
 
-// schemaFile is beside the data of dev and names the baseline of the schema that they were made with.
+// schemaFile is a file beside the data of dev that names the baseline of their schema.
 const schemaFile = "schema"
 
-// claimFolder notes in the folder of dev which schema its data are made with, before there are any. It fails, and
-// changes nothing, when there are data of another schema: also those of the time before there was such a note.
+// claimFolder writes schemaFile into the folder of dev before there are data. It fails, and changes nothing, when there are data
+// of another schema, or data without a schemaFile, which are older.
 func claimFolder(dir string) error {
 	path := filepath.Join(dir, schemaFile)
 	content, err := os.ReadFile(path)

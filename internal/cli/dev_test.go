@@ -113,7 +113,7 @@ func TestDev(t *testing.T) {
 	}
 	again.stop()
 
-	// The same data, made with another schema: before there was a note of it, and with a baseline edited since.
+	// The same data as if made with another schema: without a schema file, and with the name of another baseline in it.
 	note := filepath.Join(dir, schemaFile)
 	if err := os.Remove(note); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// document is a page of docs whose commands are run, from top to bottom. With -update what they print is written into it.
+// document is a page of docs whose commands are run, from top to bottom. With -update their output is written into the page.
 type document struct {
 	*transferring
 	page string
@@ -44,7 +44,7 @@ func startDocument(t *testing.T, file string) (*document, []string) {
 	return &document{transferring: tr, page: file, env: map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}}, strings.Split(string(content), "\n")
 }
 
-// run runs the commands and holds what they print against what the page says.
+// run runs the commands and compares their output with the page.
 func (d *document) run(lines []string) {
 	d.T.Helper()
 	var page []string
@@ -82,8 +82,8 @@ func (d *document) run(lines []string) {
 	}
 }
 
-// await does a command, and one that reads again until it prints what the page says, or that takes too long: an answer may be
-// a moment old.
+// await runs a command. One that reads is repeated until it prints what the page says, or that takes too long: an answer may
+// be a moment old.
 func (d *document) await(command, want string) string {
 	d.T.Helper()
 	reads := strings.HasPrefix(command, "leaderboard top ") || strings.HasPrefix(command, "leaderboard rank ") || strings.HasPrefix(command, "curl ") && !strings.Contains(command, " -d ")
@@ -95,10 +95,10 @@ func (d *document) await(command, want string) string {
 	}
 }
 
-// docDay is what differs from one run to the next in what commands print.
+// docDay matches the parts of output that differ from one run to the next.
 var docDay = regexp.MustCompile(`\d{4}-\d\d-\d\d(T[\d:.]+Z)?|\d{4}-W\d\d|\(\d+ per second\)|, from (mysql|redis|local)`)
 
-// same compares what was printed with what a page says, but for what depends on the day.
+// same compares output with a page, except for the parts that depend on the day.
 func (d *document) same(got, want string) bool {
 	d.T.Helper()
 	got, want = docDay.ReplaceAllString(got, "…"), docDay.ReplaceAllString(want, "…")
@@ -108,7 +108,7 @@ func (d *document) same(got, want string) bool {
 	return got == want
 }
 
-// do does the little that pages want of a shell, and returns what is printed without the last line end.
+// do does the part of a shell that the pages need, and returns the output without its last line end.
 func (d *document) do(command string) string {
 	d.T.Helper()
 	command, echo := strings.CutSuffix(command, "; echo $?")
@@ -147,7 +147,7 @@ func asAny(words []string) []any {
 	return out
 }
 
-// mysql does the statements of the file after <, and puts the first column of what they answer into the file after >.
+// mysql runs the statements of the file after <, and writes the first column of their rows into the file after >.
 func (d *document) mysql(args []string) string {
 	d.T.Helper()
 	in, out := slices.Index(args, "<"), slices.Index(args, ">")
@@ -177,7 +177,7 @@ func (d *document) mysql(args []string) string {
 	return ""
 }
 
-// words cuts a command as a shell does: quotes of both kinds, and variables outside of single ones.
+// words splits a command as a shell does, with both kinds of quotes, and variables outside of single ones.
 func (d *document) words(command string) []string {
 	var words []string
 	for _, m := range regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`).FindAllString(command, -1) {

@@ -12,11 +12,11 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they
-// say what is wanted, all that is wrong is said at once, and the value of a secret is never shown. A plain text or a
-// switch is a cli.StringFlag or a cli.BoolFlag.
+// A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they name
+// the wanted form, all faults are reported at once, and the value of a secret is never shown. A plain text or a switch is a
+// cli.StringFlag or a cli.BoolFlag.
 
-// setting is what all checked flags have.
+// setting is the part that all checked flags share.
 type setting struct {
 	name, usage string
 	program     *program
@@ -26,7 +26,7 @@ type setting struct {
 // option names a flag of a command.
 func (p *program) option(name, usage string) setting { return setting{name, usage, p, false} }
 
-// setting names a flag of a command that is an environment variable too.
+// setting names a flag that is an environment variable too.
 func (p *program) setting(name, usage string) setting { return setting{name, usage, p, true} }
 
 // checked is a typed flag that reads its values with a function.
@@ -35,13 +35,13 @@ type checked[T any] = cli.FlagBase[T, parser[T], *parsed[T]]
 // parser turns the text of a flag into its value.
 type parser[T any] struct {
 	parse   func(string) (T, error)
-	reject  func(error) // reports a text that parse did not take
-	taken   func()      // notes that one was
-	words   []string    // that it may be; nil: others
+	reject  func(error) // reports a text that parse refused
+	taken   func()      // notes that a text was accepted
+	words   []string    // for completion; nil: any text
 	emptied bool        // an empty text is parsed too; otherwise it leaves the default
 }
 
-// newChecked makes a flag for *at, whose default is what is there.
+// newChecked makes a flag for *at, whose value is the default.
 func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked[T] {
 	origin := "--" + s.name
 	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at}
@@ -64,12 +64,12 @@ func variableName(flag string) string {
 	return "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// variable is an environment variable as a source of a flag; an empty one counts as not set. cli.EnvVars would take the
+// variable is an environment variable as a source of a flag; an empty one counts as not set. cli.EnvVars would accept
 // empty ones, and reads the environment of the process only.
 type variable struct {
 	name string
 	env  func(string) string
-	used func() // is called when the flag gets its value from here
+	used func() // called when the flag gets its value from here
 }
 
 // Lookup returns the value of the variable; it is called for a flag that is not on the command line.
@@ -102,7 +102,7 @@ func (*parsed[T]) Create(fallback T, at *T, with parser[T]) cli.Value {
 	return &parsed[T]{with, at}
 }
 
-// Set reads a text. One that is not taken is reported by reject and is no error to urfave/cli, which would show it.
+// Set reads a text. A wrong one is reported by reject and is no error to urfave/cli, which would show it.
 func (v *parsed[T]) Set(text string) error {
 	if text == "" && !v.emptied {
 		return nil
@@ -125,7 +125,7 @@ func (v *parsed[T]) IsBoolFlag() bool { _, ok := any(*v.at).(bool); return ok }
 
 func (v *parsed[T]) String() string { return v.ToString(*v.at) }
 
-// ToString shows a default: durations without the units that are nought.
+// ToString shows a default: durations without the units that are zero.
 func (*parsed[T]) ToString(v T) string {
 	if d, ok := any(v).(time.Duration); ok {
 		text := d.String()
@@ -172,7 +172,7 @@ func choice(s setting, at *string, allowed ...string) *checked[string] {
 	return f
 }
 
-// oneOf makes a flag that takes one of several words, which the server knows for sure; here they are for completion.
+// oneOf makes a flag that takes one of several words. The server checks them; here they are for completion.
 func oneOf(s setting, at *string, words ...string) *checked[string] {
 	f := text(s, at)
 	f.Config.words = words
@@ -190,7 +190,7 @@ func whole[T int | int64](s setting, at *T, least, most T) *checked[T] {
 	})
 }
 
-// optional makes a flag of one that may be left out: *at is nil unless it is given.
+// optional makes a flag optional: *at is nil unless it is given.
 func optional[T any](f *checked[T], at **T) *checked[T] {
 	parse := f.Config.parse
 	f.HideDefault = true
@@ -204,7 +204,7 @@ func optional[T any](f *checked[T], at **T) *checked[T] {
 	return f
 }
 
-// rate makes a flag that takes so much a second.
+// rate makes a flag that takes a number per second.
 func rate(s setting, at *float64) *checked[float64] {
 	return newChecked(s, at, func(v string) (float64, error) {
 		f, err := strconv.ParseFloat(v, 64)
@@ -240,7 +240,7 @@ func address(s setting, at *string) *checked[string] {
 	})
 }
 
-// custom makes a flag whose text is turned into something else at *at.
+// custom makes a flag whose text parse turns into *at.
 func custom[T any](s setting, at *T, parse func(string) (T, error)) *checked[string] {
 	return newChecked(s, new(string), func(v string) (string, error) {
 		got, err := parse(v)
@@ -257,7 +257,7 @@ func jsonFlag(at *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "answer in JSON, for machines", Destination: at}
 }
 
-// boardFlag narrows a list of things of all boards; what a command works on is an argument.
+// boardFlag narrows a list to one board. The board that a command works on is an argument instead.
 func boardFlag(at *string) cli.Flag {
 	return &cli.StringFlag{Name: "board", Usage: "only what is of this `board`", Destination: at}
 }

@@ -9,7 +9,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// helpTemplate lays out the help of urfave/cli. The library's own layout wraps no text that stands beside a name.
+// helpTemplate is the layout of the help. That of urfave/cli does not wrap text beside a name.
 const helpTemplate = `{{wrap (printf "%s - %s" .FullName .Usage) 2}}
 
 Usage: {{wrap .UsageText 7}}
@@ -24,9 +24,9 @@ Options:{{range .VisibleFlags}}
   {{wrap (entry .String) 8}}{{end}}
 `
 
-// The widths of help: what fits a terminal, within what is good to read.
+// The widths of help: that of the terminal, within bounds that are good to read.
 const (
-	helpWidth      = 80 // elsewhere than on a terminal
+	helpWidth      = 80 // without a terminal
 	leastHelpWidth = 40
 	mostHelpWidth  = 100
 )
@@ -43,5 +43,5 @@ func printHelp(w io.Writer, _ string, command any) {
 	})
 }
 
-// plainUsage returns what a flag is for. In the library's text, backquotes mark the name of the value.
+// plainUsage returns the usage of a flag without the backquotes that mark the name of its value.
 func plainUsage(f cli.DocGenerationFlag) string { return strings.ReplaceAll(f.GetUsage(), "`", "") }

@@ -20,8 +20,7 @@ func (p *program) keyCommand() *cli.Command {
 	)
 }
 
-// keyFlags returns those that name what a key is to be, in the members of a merge patch: null gives back what a key has that is
-// made without.
+// keyFlags returns the flags for the properties of a key, which they put into a merge patch. null sets a property to its default.
 func (p *program) keyFlags(patch map[string]any) []cli.Flag {
 	word := func(name, usage, member string, value func(string) any) *checked[string] {
 		f := custom(p.option(name, usage), new(any), func(v string) (any, error) {

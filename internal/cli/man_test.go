@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// TestManual: the manual page has every command and option, and nothing in it is taken for a macro.
+// TestManual: the manual page has every command and option, and no text in it is read as a macro.
 func TestManual(t *testing.T) {
 	t.Parallel()
 	root := (&program{env: func(string) string { return "" }}).root()

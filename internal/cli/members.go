@@ -30,21 +30,22 @@ func (p *program) memberShowCommand() *cli.Command {
 		}, (*remote).printProfile)
 }
 
-// profileChange is the body of PATCH and PUT /v1/members/{member}; what is nil is not named. The attributes keep their numbers.
+// profileChange is the body of PATCH and PUT /v1/members/{member}; nil members are left out. Numbers in the attributes are sent
+// as they were typed.
 type profileChange struct {
 	DisplayName *string         `json:"display_name,omitempty"`
 	AvatarURL   *string         `json:"avatar_url,omitempty"`
 	Attributes  json.RawMessage `json:"attributes,omitempty"`
 }
 
-// replaceFlag is of commands that add to what there is.
+// replaceFlag is for commands that add to what there is.
 func replaceFlag(at *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "replace", Usage: "take away all that is not named", Destination: at}
 }
 
 func (p *program) memberPutCommand() *cli.Command {
 	change, replace := &profileChange{}, false
-	word := func(name, usage string, at **string) cli.Flag { // an empty one takes away what there is
+	word := func(name, usage string, at **string) cli.Flag { // an empty text removes the value
 		f := optional(text(p.option(name, usage), new(string)), at)
 		f.Config.emptied = true
 		return f
@@ -244,7 +245,7 @@ func (o *hideOptions) hide(ctx context.Context, args []string) error {
 	return err
 }
 
-// target returns the board and the member that are meant; board "" is all of them.
+// target returns the board and the member of the command line; board "" is all boards.
 func (o *hideOptions) target(command string, args []string) (board, member string, err error) {
 	switch {
 	case o.all && len(args) == 1:

@@ -15,7 +15,7 @@ import (
 	"leaderboard/store"
 )
 
-// migrateOptions are what a migrate command is told.
+// migrateOptions are the options of a migrate command.
 type migrateOptions struct {
 	app.Config
 	json bool
@@ -89,7 +89,7 @@ func (p *program) migrateDown(ctx context.Context, o *migrateOptions, s *store.S
 	return p.showApplied(o, views, "taken back", "there is no migration to take back")
 }
 
-// sayNewer says so when the database has migrations that this program does not know.
+// sayNewer prints a warning when the database has migrations that this program does not know.
 func (p *program) sayNewer(ctx context.Context, s *store.Store) error {
 	text, err := app.NewerSchema(ctx, s)
 	if text != "" {

@@ -16,7 +16,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// readOptions say what is read: a page of a period of one board, or of several that are ranked as one.
+// readOptions are the options of reading commands: a page of a period of one board, or of several that are ranked as one.
 type readOptions struct {
 	remote
 	several
@@ -79,7 +79,7 @@ func (o *readOptions) showCombined(ask func(*client.Client, client.BoardsQuery) 
 	return err
 }
 
-// combinedState says what the answer is exact at, a line for each board.
+// combinedState names the state at which an answer is exact, with a line for each board.
 func combinedState(page *client.Combined) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d ranked on %d boards, %s, from %s%s\n", page.Total, len(page.Boards), page.Mode, page.Source, staleText(page.Stale))
@@ -92,7 +92,7 @@ func combinedState(page *client.Combined) string {
 	return b.String()
 }
 
-// rankOptions are those of rank: of members, or of a score.
+// rankOptions are the options of rank, which is about members or a score.
 type rankOptions struct {
 	readOptions
 	around   *int
@@ -161,7 +161,7 @@ func (o *rankOptions) combinedRank(ctx context.Context, member string) error {
 	return err
 }
 
-// memberRanks shows the ranks of several members. As grep does, it fails when it finds none of them.
+// memberRanks shows the ranks of several members. It fails when none of them is ranked, as grep does when nothing matches.
 func (o *rankOptions) memberRanks(ctx context.Context, board string, members []string) error {
 	page, err := show(&o.remote, func(c *client.Client) (client.Ranks, error) { return c.Ranks(ctx, board, members, o.query.ReadQuery) },
 		func(page *client.Ranks) error { return o.printEntries(page.Entries, page.NotRanked, &page.State) })
@@ -282,7 +282,7 @@ func (r *remote) endTable(t *terminal.Table, state *client.State) error {
 	return err
 }
 
-// stateText names the state that an answer is exact at.
+// stateText names the state at which an answer is exact.
 func stateText(s *client.State) string {
 	return fmt.Sprintf("%s, %s: %d ranked, %s, seq %d as of %s, from %s%s",
 		s.Board, s.Period, s.Total, s.Mode, s.Seq, timeText(s.AsOf), s.Source, staleText(s.Stale))
@@ -303,8 +303,7 @@ func fieldsOf(entries []client.Entry) client.Fields {
 	return entries[0].Fields
 }
 
-// entryHead returns the columns of a table of entries with ranks in a mode that have these tiebreak fields: one for
-// each, or TIEBREAK.
+// entryHead returns the columns of a table of entries: ranks in a mode, and a column for each tiebreak field, or TIEBREAK.
 func entryHead(mode leaderboard.Mode, fields client.Fields, more ...string) []string {
 	head := []string{"RANK"}
 	if mode == leaderboard.ModeAll {
@@ -320,7 +319,7 @@ func entryHead(mode leaderboard.Mode, fields client.Fields, more ...string) []st
 	return append(append(head, "CREATED"), more...)
 }
 
-// entryCells returns the cells of a table with entryHead, and those of its further columns.
+// entryCells returns the cells of an entry for a table with entryHead. more are those of its further columns.
 func entryCells(mode leaderboard.Mode, e *client.Entry, more ...any) []any {
 	cells := []any{e.Rank}
 	if mode == leaderboard.ModeAll {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// zsetPage is how many members are asked for at once, and zsetTimeout how long a Redis far away may take for them.
+	// zsetPage is how many members are asked for at once. zsetTimeout bounds the answer, which may come from far away.
 	zsetPage    = 1000
 	zsetTimeout = 10 * time.Second
 )
@@ -26,7 +26,7 @@ func parseRedisURL(v string) (string, error) {
 	return v, client.Close()
 }
 
-// openZset makes a client of a Redis that has a sorted set. It does not connect.
+// openZset makes a client for a sorted set in a Redis. It does not connect.
 func openZset(address, key string) (*redisZset, error) {
 	server, err := topn.Open(address, func(u *redis.UniversalOptions) {
 		u.ReadTimeout, u.WriteTimeout, u.DialTimeout = max(zsetTimeout, u.ReadTimeout), max(zsetTimeout, u.WriteTimeout), zsetTimeout
@@ -37,7 +37,7 @@ func openZset(address, key string) (*redisZset, error) {
 	return &redisZset{server, key}, nil
 }
 
-// redisError is an error of a Redis that is imported from.
+// redisError is an error of the Redis that an import reads.
 type redisError struct{ err error }
 
 func (r *redisError) Error() string { return r.err.Error() }

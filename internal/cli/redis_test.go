@@ -56,8 +56,8 @@ func (tr *transferring) standings(board string) []string {
 	return members
 }
 
-// TestImportZset imports a sorted set, at its full size of 100,000 members, while others are written to it: who was there all the time is on
-// the board, in the order of ZREVRANGE, ties too. The same command again changes nothing.
+// TestImportZset imports a sorted set, at its full size of 100,000 members, while others are written to it. Members that were there all
+// the time are on the board in the order of ZREVRANGE, ties too. The same command again changes nothing.
 func TestImportZset(t *testing.T) {
 	t.Parallel()
 	tr, url := startTransferring(t), testenv.Redis(t)
@@ -152,8 +152,8 @@ func equal(t *testing.T, got, want []string) bool {
 	return true
 }
 
-// TestImportZsetAscending: on a board on which less is better ties are in the order of ZRANGE; fractions are scaled; what is
-// no whole number is refused by its line; --restart reads the set as it is now.
+// TestImportZsetAscending: on a board where lower is better, ties are in the order of ZRANGE. Fractions are scaled; a score that is
+// no whole number then is refused, with its line. --restart reads the set as it is now.
 func TestImportZsetAscending(t *testing.T) {
 	t.Parallel()
 	tr, url := startTransferring(t), testenv.Redis(t)
@@ -193,7 +193,7 @@ func TestImportZsetAscending(t *testing.T) {
 	}
 }
 
-// TestImportZsetProblems: what cannot be done is said, never with the password, and leaves nothing behind.
+// TestImportZsetProblems: an import that cannot work fails with the reason, without the password, and leaves no files.
 func TestImportZsetProblems(t *testing.T) {
 	t.Parallel()
 	tr, url := startTransferring(t), testenv.Redis(t)

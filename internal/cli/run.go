@@ -31,7 +31,7 @@ func Main() int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		s := <-signals
-		// This one asks for an orderly end; the second finds the default behaviour and ends us at once.
+		// The first signal asks for an orderly end. A second one finds the default behaviour, which ends the process at once.
 		signal.Stop(signals)
 		cancel(&signalError{s})
 	}()
@@ -43,7 +43,7 @@ type signalError struct{ signal os.Signal }
 
 func (s *signalError) Error() string { return s.signal.String() + " received" }
 
-// interruptedStatus is the exit status of what was interrupted: 128 and the number of the signal.
+// interruptedStatus returns the exit status of an interrupted command: 128 and the number of the signal.
 func interruptedStatus(ctx context.Context) int {
 	if s, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
 		if number, ok := s.signal.(syscall.Signal); ok {
@@ -60,10 +60,10 @@ type silence struct{}
 func (silence) Printf(context.Context, string, ...any) {}
 
 // run runs the program without its process: args as in os.Args, env as os.Getenv. It returns the exit status, ends
-// early when ctx does, and has said on std.err what was wrong.
+// early when ctx does, and prints to std.err what is wrong.
 func run(ctx context.Context, args []string, std stdio, env func(string) string) int {
 	p := &program{stdio: std, env: env}
-	if len(args) > 2 && args[1] == "help" { // of the library it is about the first name only
+	if len(args) > 2 && args[1] == "help" { // the library's help command looks at the first name only
 		args = slices.Concat(args[:1], args[2:], []string{"--help"})
 	}
 	err := p.root().Run(ctx, args)

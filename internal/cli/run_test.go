@@ -13,8 +13,8 @@ import (
 	"leaderboard/internal/apptest"
 )
 
-// TestInterruptedStatus: Ctrl-C ends a command with 130, also one that waits to ask again; SIGTERM with 143. What follows a
-// live board ends as asked.
+// TestInterruptedStatus: Ctrl-C ends a command with 130, also one that waits to ask again; SIGTERM ends it with 143. Ctrl-C ends
+// watch with 0.
 func TestInterruptedStatus(t *testing.T) {
 	t.Parallel()
 	busy := func(w http.ResponseWriter) {
@@ -71,7 +71,7 @@ func TestInterruptedStatus(t *testing.T) {
 	}
 }
 
-// lines is what a command said, and that it did.
+// lines holds the output of a command, and signals each write.
 type lines struct {
 	text bytes.Buffer
 	seen chan bool

@@ -16,8 +16,7 @@ import (
 	"leaderboard/migrations"
 )
 
-// TestOtherSchema: no command works on tables that were made by another version before v0.1.1, and each says what to
-// do.
+// TestOtherSchema: no command works on tables that a version before v0.1.1 made, and each says what to do.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -55,8 +54,8 @@ func TestOtherSchema(t *testing.T) {
 	}
 }
 
-// TestUnsupportedDatabase: no command works on a server of an engine that nothing was run on, nor waits for another, and
-// each says what to take.
+// TestUnsupportedDatabase: no command works on a database engine that is not supported, nor waits for another one, and each
+// names the supported ones.
 func TestUnsupportedDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -83,7 +82,7 @@ func TestUnsupportedDatabase(t *testing.T) {
 	}
 }
 
-// TestNewerSchema: a later version has migrated the database; there is nothing to do, and that is said.
+// TestNewerSchema: a later version has migrated the database. migrate up does nothing, and says why.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)

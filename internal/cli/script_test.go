@@ -75,7 +75,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// unsafeServers are addresses of servers that the program does not work with: see testdata/script/unsafe.txtar.
+// unsafeServers are addresses of servers that the program must not use: see testdata/script/unsafe.txtar.
 func unsafeServers(t *testing.T, dsn string) map[string]string {
 	t.Helper()
 	cache := testenv.PrivateRedis(t)

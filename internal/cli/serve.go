@@ -64,11 +64,11 @@ func (p *program) healthCommand() *cli.Command {
 			var options []client.Option
 			if !byURL {
 				r.url = "http://" + reachable(cfg.Listen)
-				options = append(options, client.WithKey("")) // health takes none, and this connection is not verified
+				options = append(options, client.WithKey("")) // health needs none, and this connection is not verified
 			}
 			if !byURL && cfg.TLSCert != "" {
 				r.url = "https://" + reachable(cfg.Listen)
-				// It is this machine's server, by an address that is in no certificate; whether that is good, clients find out.
+				// It is this machine's server, by an address that is in no certificate. Clients check the certificate, not this command.
 				options = append(options, client.WithHTTPClient(overTLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})))
 			}
 			c, err := r.connect(options...)
@@ -85,7 +85,7 @@ func (p *program) healthCommand() *cli.Command {
 			&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to restart it", Destination: &ready})...)
 }
 
-// health asks a server how it is: the check of a container.
+// health asks a server for its health, as the health check of a container does.
 func (r *remote) health(ctx context.Context, ask func(context.Context) (client.Health, error)) error {
 	state, err := ask(ctx)
 	if err != nil && state.Status == "" {

@@ -21,8 +21,7 @@ import (
 	"leaderboard/internal/app"
 )
 
-// The settings of a server. Commands that open MySQL and Redis themselves take those of them that they need. The
-// defaults are what app.Defaults says.
+// The settings of a server, with the defaults of app.Defaults. Commands that open MySQL and Redis themselves take some of them.
 
 // serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
@@ -110,7 +109,7 @@ func (p *program) certFlag(cfg *app.Config) cli.Flag {
 	return text(p.setting("tls-cert", "`file` of the certificates that --listen serves TLS with, PEM, its own first; it is read again when it changes. Empty: no TLS"), &cfg.TLSCert)
 }
 
-// needBothFiles says that a certificate has two files.
+// needBothFiles fails when only one of the two files of a certificate is given.
 func needBothFiles(cfg *app.Config) error {
 	if (cfg.TLSCert == "") == (cfg.TLSKey == "") {
 		return nil
@@ -118,7 +117,7 @@ func needBothFiles(cfg *app.Config) error {
 	return usagef("--tls-cert and --tls-key go together: give both files, or none")
 }
 
-// parseCAFile reads certificates that are trusted besides the system's.
+// parseCAFile reads a file of certificates, and returns them with the system's.
 func parseCAFile(v string) (*x509.CertPool, error) {
 	content, err := os.ReadFile(v)
 	if err != nil {
@@ -149,7 +148,7 @@ func parseOrigins(v string) ([]string, error) {
 	return origins, nil
 }
 
-// needProxies says what a bound per address needs.
+// needProxies fails when connections are bounded by address and the proxies are not given.
 func needProxies(cfg *app.Config) error {
 	if cfg.MaxConnectionsPerAddress == 0 || cfg.TrustedProxies.Given {
 		return nil
@@ -165,7 +164,7 @@ func (p *program) migrateFlag(cfg *app.Config) cli.Flag {
 	return toggle(p.setting("migrate", "bring the schema up to date at the start, waiting for MySQL if it is away"), &cfg.Migrate)
 }
 
-// faultFlag returns a testing aid, which no help shows.
+// faultFlag returns a testing aid, which is hidden from the help.
 func (p *program) faultFlag(cfg *app.Config) cli.Flag {
 	f := custom(p.setting("fault", "testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild"),
 		&cfg.Fault, app.ParseFault)
@@ -219,7 +218,7 @@ func parseMemory(v string) (int64, error) {
 	return n << shift, nil
 }
 
-// needMySQL says what to do when a command that works on MySQL was not told where it is.
+// needMySQL fails when no database is given, and says how to give one.
 func needMySQL(cfg *app.Config) error {
 	if cfg.MySQLDSN != "" {
 		return nil

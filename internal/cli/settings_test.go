@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write docs/settings.md")
 
 const settingsFile = "../../docs/settings.md"
 
-// TestSettingsDocument keeps docs/settings.md what the flags say: go test ./internal/cli -run TestSettingsDocument
+// TestSettingsDocument compares docs/settings.md with the flags. This writes it: go test ./internal/cli -run TestSettingsDocument
 // -update.
 func TestSettingsDocument(t *testing.T) {
 	want := settingsDocument(t)
@@ -149,8 +149,8 @@ func allFlags(t *testing.T, p *program) map[string]cli.DocGenerationFlag {
 	return all
 }
 
-// TestFlags: every flag is described once, its default is a value that it takes, secrets have none, and only settings
-// of servers and the address, key and CA of the client are environment variables.
+// TestFlags: every flag is described once, accepts its own default, and has none if it is a secret. Only settings of servers and
+// the address, key and CA of the client are environment variables.
 func TestFlags(t *testing.T) {
 	documented := map[string]string{}
 	for _, s := range sections() {
@@ -299,7 +299,7 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// wantUsage runs a command that must say that it was used wrongly, and how.
+// wantUsage runs a command that must fail with a usage error and a hint.
 func wantUsage(t *testing.T, env map[string]string, want string, args ...string) {
 	t.Helper()
 	if status, out, errOut := runWith(t, env, args...); status != exitUsage || out != "" || !strings.Contains(errOut, want) {
@@ -332,7 +332,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-// TestSecretsStaySecret gives secrets in every way and looks for them in everything that is printed.
+// TestSecretsStaySecret gives secrets in every way, and checks that they are in no output.
 func TestSecretsStaySecret(t *testing.T) {
 	t.Parallel() // a submit without an answer is repeated for half a minute
 	const secret = "hunter2secret"

@@ -14,8 +14,8 @@ import (
 	"leaderboard/internal/apptest"
 )
 
-// TestPrivateCertificates: commands trust the authority of --ca-file, and say what to do about a server with an unknown one;
-// health asks a server of this machine whatever its certificate is.
+// TestPrivateCertificates: commands trust the authority of --ca-file, and name the flag when a server has an unknown one.
+// health asks a server of this machine without verifying its certificate.
 func TestPrivateCertificates(t *testing.T) {
 	ca, dir := apptest.NewCA(t), t.TempDir()
 	cert, key := ca.Issue(t, 1)

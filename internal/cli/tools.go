@@ -21,8 +21,7 @@ import (
 	"leaderboard/store"
 )
 
-// toolOptions are what the commands are told that work on one board or on all: on MySQL and Redis directly, or by asking a
-// server to.
+// toolOptions are the options of commands that work on one board or on all, directly on MySQL and Redis or through a server.
 type toolOptions struct {
 	app.Config
 	remote
@@ -35,7 +34,7 @@ func (p *program) toolOptions() *toolOptions {
 	return &toolOptions{Config: app.Defaults(), remote: p.remote()}
 }
 
-// needs says what a command works with besides MySQL.
+// needs says what a command needs: MySQL, or MySQL and the copies in Redis.
 type needs bool
 
 const (
@@ -43,8 +42,8 @@ const (
 	needsCopies needs = true
 )
 
-// eachPeriod opens what o names and calls do for the current periods of the boards that it asks for, one after another,
-// until one fails. There are no tools when a server is asked.
+// eachPeriod calls do for the current periods of the boards that o names, one after another, until one fails. It opens MySQL and
+// Redis for that, unless a server does the work: then the tools are nil.
 func (p *program) eachPeriod(ctx context.Context, o *toolOptions, n needs, do func(*app.Tools, leaderboard.PeriodRef) error) (err error) {
 	var t *app.Tools
 	var refs []leaderboard.PeriodRef
@@ -80,7 +79,7 @@ func (p *program) openTools(ctx context.Context, o *toolOptions, n needs) (*app.
 	return app.OpenTools(ctx, &o.Config, n == needsCopies, app.NewLogger(p.err, &o.Config))
 }
 
-// choose connects to the server that is to do the work, unless it is done on the database of --mysql-dsn.
+// choose connects to the server that does the work, unless it is done on the database of --mysql-dsn.
 func (o *toolOptions) choose() error {
 	byURL, err := o.isMeant("mysql-dsn")
 	if err == nil && (byURL || o.MySQLDSN == "") {
@@ -89,8 +88,8 @@ func (o *toolOptions) choose() error {
 	return err
 }
 
-// periodsOfServer returns the current periods of a board of a server, with "" of all boards that the key is for. What they
-// are called, the server says later.
+// periodsOfServer returns the current periods of a board, with "" of all boards that the key is for. Their names come later, with
+// the server's answers.
 func periodsOfServer(ctx context.Context, c *client.Client, name string) (refs []leaderboard.PeriodRef, err error) {
 	own, err := c.OwnKey(ctx)
 	if err != nil {
@@ -105,7 +104,7 @@ func periodsOfServer(ctx context.Context, c *client.Client, name string) (refs [
 			return nil, err
 		}
 		if name == "" && !(&leaderboard.Key{Boards: own.Boards}).Covers(b.Name) {
-			continue // public, and not the key's
+			continue // a public board that the key does not cover
 		}
 		for _, w := range b.Windows {
 			refs = append(refs, leaderboard.PeriodRef{Board: b.Name, Window: w, Name: "current", Rules: &b.Rules})
@@ -114,12 +113,12 @@ func periodsOfServer(ctx context.Context, c *client.Client, name string) (refs [
 	return refs, nil
 }
 
-// noPeriod reports whether a server has nothing to work on: the board was deleted in the meantime, or its season has not begun.
+// noPeriod reports whether a server found no period: the board was deleted in the meantime, or its season has not begun.
 func (o *toolOptions) noPeriod(err error) bool {
 	return o.server != nil && (errors.Is(err, leaderboard.ErrPeriodNotFound) || o.all && errors.Is(err, leaderboard.ErrBoardNotFound))
 }
 
-// isServers reports whether an error is the server's, or of the way to it, and not about one board.
+// isServers reports whether an error is about the server, the connection or the key, and not about one board.
 func (o *toolOptions) isServers(err error) bool {
 	if o.server == nil || err == nil {
 		return false
@@ -140,8 +139,7 @@ func hostName() string {
 // oneOrAll is the positional argument of commands that work on a board, or on all of them.
 const oneOrAll = "(BOARD | --all)"
 
-// toolLeaf makes a leaf that works on the board that is its argument, or on all boards. When it asked a server, errors are
-// explained as those of a server.
+// toolLeaf makes a leaf that works on the board that is its argument, or on all boards. Errors of a server are explained.
 func (p *program) toolLeaf(name, usage string, o *toolOptions, do func(context.Context) error, flags ...cli.Flag) *cli.Command {
 	return p.leaf(name, usage, oneOrAll, func(ctx context.Context, args []string) error {
 		switch {
@@ -219,7 +217,7 @@ func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.
 	return reportRuns(o, views, "refreshes")
 }
 
-// refreshPeriod does a run, or has a server do one.
+// refreshPeriod makes a run, by itself or through a server.
 func (o *toolOptions) refreshPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, kind leaderboard.RunKind) (runView, error) {
 	if o.server == nil {
 		run, err := t.Refresher.RunOnce(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
@@ -233,11 +231,11 @@ func (o *toolOptions) refreshPeriod(ctx context.Context, t *app.Tools, ref leade
 }
 
 const (
-	rebuildWait = 5 * time.Minute // what a server lets wait for the end of a run
-	rebuildPoll = time.Second     // between two looks at one that takes longer
+	rebuildWait = 5 * time.Minute // how long a request waits for the end of a run at most
+	rebuildPoll = time.Second     // between two questions about a run that takes longer
 )
 
-// rebuild has a server do a run, and waits for its end.
+// rebuild has a server make a run, and waits for its end.
 func rebuild(ctx context.Context, server *client.Client, ref leaderboard.PeriodRef, kind leaderboard.RunKind) (client.Run, error) {
 	run, finished, err := server.Rebuild(ctx, ref.Board, client.RebuildOptions{Kind: kind, Window: ref.Window, Wait: rebuildWait})
 	for err == nil && !finished {
@@ -252,7 +250,7 @@ func rebuild(ctx context.Context, server *client.Client, ref leaderboard.PeriodR
 	return run, err
 }
 
-// reportRuns shows runs, and is an error when one of them failed.
+// reportRuns shows runs, and fails when one of them failed.
 func reportRuns(o *toolOptions, views []runView, what string) error {
 	if err := showRuns(o, views); err != nil {
 		return err
@@ -269,8 +267,7 @@ func reportRuns(o *toolOptions, views []runView, what string) error {
 	return nil
 }
 
-// notDerived returns what a board without sources is to a command about sources: an error if it was named, nil
-// otherwise.
+// notDerived is for a board without sources in a command about sources: it returns an error if the board was named, nil with --all.
 func notDerived(o *toolOptions, ref leaderboard.PeriodRef) error {
 	if o.all {
 		return nil
@@ -291,7 +288,7 @@ func showRuns(o *toolOptions, views []runView) error {
 	})
 }
 
-// showViews shows what became of each period: as an array of JSON, or in a table.
+// showViews shows a view for each period: as a JSON array, or in a table.
 func showViews[T any](o *toolOptions, views []T, head []string, cells func(*T) []any) error {
 	if o.json {
 		return terminal.PrintJSON(o.out, views)
@@ -349,12 +346,12 @@ type indexView struct {
 	Period  string              `json:"period"`
 	State   string              `json:"state"` // ready, building, damaged, none
 	Buckets int                 `json:"buckets"`
-	Target  int64               `json:"target"`   // entries that a bucket is meant to have
-	Entries int64               `json:"entries"`  // counted in it
-	Seq     int64               `json:"seq"`      // the state that it is true at
-	Lag     int64               `json:"lag"`      // changes of the period since, which the log brings
+	Target  int64               `json:"target"`   // entries per bucket, about
+	Entries int64               `json:"entries"`  // that it counts
+	Seq     int64               `json:"seq"`      // at which its counts are exact
+	Lag     int64               `json:"lag"`      // changes of the period since, which come from the log
 	Bytes   int64               `json:"bytes"`    // as saved
-	SavedAt *leaderboard.Micros `json:"saved_at"` // null: nothing is saved
+	SavedAt *leaderboard.Micros `json:"saved_at"` // null: it is not saved
 	Error   string              `json:"error,omitempty"`
 }
 
@@ -377,7 +374,7 @@ func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
 	return v
 }
 
-// indexStatus shows what is saved; what servers have in memory is newer.
+// indexStatus shows the saved indexes. Those in the memory of servers may be newer.
 func (p *program) indexStatus(ctx context.Context, o *toolOptions) error {
 	views := []indexView{}
 	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {

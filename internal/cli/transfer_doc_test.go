@@ -15,8 +15,8 @@ var (
 	docRate = regexp.MustCompile(`\(\d+ per second\)`)
 )
 
-// TestTransferDocument runs every command of docs/transfer.md from top to bottom in a folder with the files that it
-// shows, and compares what is printed.
+// TestTransferDocument runs every command of docs/transfer.md from top to bottom, in a folder with the files that it shows,
+// and compares the output.
 func TestTransferDocument(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/transfer.md")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestTransferDocument(t *testing.T) {
 	}
 }
 
-// shell runs the little of a shell that the document needs.
+// shell runs commands with the part of a shell that the document needs.
 func (tr *transferring) shell(command string) string {
 	tr.T.Helper()
 	command, echo := strings.CutSuffix(command, "; echo $?")

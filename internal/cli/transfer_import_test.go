@@ -50,7 +50,7 @@ func (tr *transferring) read(name string) string {
 	return string(content)
 }
 
-// run runs a command as an admin and wants an exit status.
+// run runs a command as an admin and checks its exit status.
 func (tr *transferring) run(want int, args ...string) (out, errOut string) {
 	tr.T.Helper()
 	status, out, errOut := runWith(tr.T, map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}, args...)
@@ -60,7 +60,7 @@ func (tr *transferring) run(want int, args ...string) (out, errOut string) {
 	return out, errOut
 }
 
-// imported runs an import and returns what it says.
+// imported runs an import and returns its output.
 func (tr *transferring) imported(want int, args ...string) transfer.Imported {
 	tr.T.Helper()
 	out, _ := tr.run(want, append([]string{"import", "--json"}, args...)...)
@@ -91,8 +91,8 @@ type importedEntry struct {
 	Fields   map[string]int64 `json:"fields,omitempty"`
 }
 
-// TestExportImportExport: what was exported and imported into a new board is exported as the same bytes, in both forms,
-// with members that are hard to write, ties, tiebreaks and fields.
+// TestExportImportExport: a board is exported, imported into a new board and exported from there. Both files have the same bytes,
+// in both formats, with members that need quoting, ties, tiebreaks and fields.
 func TestExportImportExport(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
@@ -213,7 +213,7 @@ func TestImportTwice(t *testing.T) {
 	sums("a=18 b=4")
 }
 
-// TestImportGoesOn: lines that were put after an import that is complete are imported alone.
+// TestImportGoesOn: lines that are added after a complete import are imported alone.
 func TestImportGoesOn(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
@@ -238,7 +238,7 @@ func TestImportGoesOn(t *testing.T) {
 	}
 }
 
-// TestImportRefusesToGoOn: where going on would count something twice or not at all.
+// TestImportRefusesToGoOn: an import fails if going on would count something twice or not at all.
 func TestImportRefusesToGoOn(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
@@ -286,8 +286,8 @@ func TestImportRefusesToGoOn(t *testing.T) {
 	refused("it is empty", "one", "--progress", tr.file("p", ""), os.DevNull)
 }
 
-// TestExportUnderWrites: an export is exact at the seq that it names, however it is written to meanwhile. Every change
-// adds one to a score, so the sum of the scores is the seq.
+// TestExportUnderWrites: an export is exact at the seq that it names, while the board is written to. Every change adds one to a
+// score, so the sum of the scores is the seq.
 func TestExportUnderWrites(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
@@ -345,7 +345,7 @@ func TestExportUnderWrites(t *testing.T) {
 	}
 }
 
-// checkStandings holds an export of increments by one against the state that it names.
+// checkStandings compares an export of increments by one with the state that it names.
 func checkStandings(t *testing.T, csv string, view transfer.Exported) {
 	t.Helper()
 	lines, sum := strings.Split(strings.TrimSuffix(csv, "\n"), "\n")[1:], int64(0)
@@ -382,8 +382,8 @@ func TestExportLeavesOutHidden(t *testing.T) {
 	}
 }
 
-// TestImportGoesOnBehindALine: a last line is the same with its end and without it, so a file whose last line got its
-// end later is no other file.
+// TestImportGoesOnBehindALine: a last line without a line end is imported like one with it. A file whose last line gets its line
+// end later counts as the same file.
 func TestImportGoesOnBehindALine(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)

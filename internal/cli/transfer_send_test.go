@@ -18,8 +18,8 @@ import (
 	"leaderboard"
 )
 
-// batchServer is a server with one board. It notes the batches that come, and answers each with what answers says, or
-// as applied.
+// batchServer is a server with one board. It keeps the batches that come. Its answers are those of answers, or that all is
+// applied.
 type batchServer struct {
 	url     string
 	answers map[int]http.HandlerFunc // by the number of the request, from 1
@@ -87,8 +87,8 @@ func membersFile(t *testing.T, n int) string {
 	return file
 }
 
-// TestImportInsists: a batch is sent again under its key, with the same body, while the server is busy, away, or its
-// answer is lost.
+// TestImportInsists: while the server is busy or away, or its answer is lost, a batch is sent again with its idempotency key and
+// the same body.
 func TestImportInsists(t *testing.T) {
 	hangUp := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	cut := func(w http.ResponseWriter, _ *http.Request) {
@@ -116,8 +116,8 @@ func TestImportInsists(t *testing.T) {
 	}
 }
 
-// TestImportStopsAndGoesOn: what ends an import leaves its progress there; the next run begins with the batch that was
-// not answered, under the same key.
+// TestImportStopsAndGoesOn: an import that ends early leaves its progress. The next run begins with the batch that was not
+// answered, with the same idempotency key.
 func TestImportStopsAndGoesOn(t *testing.T) {
 	busy := problemAnswer(503, `{"title":"The server is busy"}`)
 	for name, c := range map[string]struct {
@@ -152,8 +152,8 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestImportInterrupted: an interrupted import says where it is, and goes on there; so it does from a pipe, given a
-// file for the progress.
+// TestImportInterrupted: an interrupted import says at which line, and goes on there, also from a pipe if it has a file for the
+// progress.
 func TestImportInterrupted(t *testing.T) {
 	content, err := os.ReadFile(membersFile(t, 25))
 	if err != nil {
@@ -183,8 +183,8 @@ func TestImportInterrupted(t *testing.T) {
 	}
 }
 
-// TestImportBatchesAreBounded: batches keep below the size of a request that a server takes, and lines that are refused
-// do not gather without end.
+// TestImportBatchesAreBounded: batches stay below the size of a request that a server accepts, and the buffer of refused lines is
+// bounded.
 func TestImportBatchesAreBounded(t *testing.T) {
 	s := newBatchServer(t, nil)
 	var b strings.Builder

@@ -15,7 +15,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// verificationView is what became of comparing one copy with MySQL.
+// verificationView is the result of comparing one copy with MySQL.
 type verificationView struct {
 	Board      string             `json:"board"`
 	Window     leaderboard.Window `json:"window"`
@@ -25,12 +25,12 @@ type verificationView struct {
 	Checked    int64              `json:"checked"` // entries compared, 0 when there is no copy
 	Total      int64              `json:"total"`   // entries of the period
 	Difference *differenceView    `json:"difference,omitempty"`
-	Detail     string             `json:"detail,omitempty"` // what is wrong with the copy, or that it is not there
+	Detail     string             `json:"detail,omitempty"` // what is wrong with the copy, or that there is no copy
 	Error      string             `json:"error,omitempty"`  // why it could not be compared
 }
 
 type differenceView struct {
-	Rank     int64      `json:"rank,omitzero"` // strict; none against sources
+	Rank     int64      `json:"rank,omitzero"` // strict; absent when compared with sources
 	Copy     *placeView `json:"copy"`          // null: the copy ends before it
 	Database *placeView `json:"truth"`         // null: MySQL ends before it
 }
@@ -53,12 +53,12 @@ func (p *program) verifyCommand() *cli.Command {
 		o, func(ctx context.Context) error { return notADifference(p.verify(ctx, o, against == "sources")) }, flags...)
 }
 
-// differenceError is what verify is there to find.
+// differenceError means that verify has found differences.
 type differenceError string
 
 func (d differenceError) Error() string { return string(d) }
 
-// notADifference keeps every failure of verify apart from what it is there to find.
+// notADifference marks every error but a differenceError as an uncomparedError, for the exit status.
 func notADifference(err error) error {
 	if _, found := errors.AsType[differenceError](err); found || err == nil {
 		return err
@@ -105,7 +105,7 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 	return verdictOf(len(views), different, uncompared, sources)
 }
 
-// verdictOf says what became of so many comparisons.
+// verdictOf returns the error for so many comparisons, nil when all were equal.
 func verdictOf(all, different, uncompared int, sources bool) error {
 	what, remedy := "copies are not what MySQL says", "`leaderboard refresh` builds them anew"
 	if sources {
@@ -128,7 +128,7 @@ func verdictOf(all, different, uncompared int, sources bool) error {
 	return differenceError(found)
 }
 
-// verifyPeriod compares a period, or has a server do so, whose answer is what is shown.
+// verifyPeriod compares a period. When a server does it, its answer is shown.
 func (o *toolOptions) verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (verificationView, error) {
 	var v leaderboard.Verification
 	var err error

@@ -12,7 +12,7 @@ import (
 	"leaderboard/store"
 )
 
-// TestVerifyStatus: a difference, and a copy that cannot be compared, are told apart, by the exit status too.
+// TestVerifyStatus: verify distinguishes a difference from a copy that cannot be compared, also by the exit status.
 func TestVerifyStatus(t *testing.T) {
 	t.Parallel()
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
@@ -66,7 +66,7 @@ func TestVerifyStatus(t *testing.T) {
 	verify(exitFailed, `"board":"b","window":"all_time","period":"all_time","equal":false`, "1 of 2 copies are not what MySQL says", "1 of 2 could not be compared")
 }
 
-// withStore opens a store that no server knows of.
+// withStore opens a store beside the server's.
 func withStore(t *testing.T, dsn string, use func(*store.Store)) {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{DSN: dsn})

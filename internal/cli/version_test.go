@@ -44,7 +44,7 @@ func TestVersionIsLinked(t *testing.T) {
 	}
 }
 
-// TestImageIsLabelled: what the image says of itself comes from the same arguments.
+// TestImageIsLabelled: the labels of the image come from the same arguments.
 func TestImageIsLabelled(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../../Dockerfile")

@@ -15,7 +15,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// watchOptions say what is watched.
+// watchOptions are the options of watch.
 type watchOptions struct {
 	readOptions
 	around int
@@ -53,7 +53,7 @@ type watchEvent struct {
 	err  error
 }
 
-// follow shows what a board's stream tells until it ends.
+// follow shows the pages of a board's stream until it ends.
 func (o *watchOptions) follow(ctx context.Context, board string, q client.WatchQuery, shown *watched) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -91,26 +91,26 @@ func (o *watchOptions) follow(ctx context.Context, board string, q client.WatchQ
 	}
 }
 
-// watched is what was seen of a board.
+// watched is the state of a board that is watched.
 type watched struct {
 	o       *watchOptions
 	live    *terminal.Live
-	member  string          // that is watched; "": the top
-	page    *client.Page    // nil: none yet
-	moves   map[string]move // of members, by their ids
-	waiting string          // why nothing comes; "": all is well
+	member  string          // "": the top
+	page    *client.Page    // the last one, or nil
+	moves   map[string]move // by member
+	waiting string          // why no pages come; "": they do
 }
 
-// move is by how many ranks a member has moved, upwards, and when it did last.
+// move is by how many ranks a member has moved up, and when it moved last.
 type move struct {
 	by int64
 	at time.Time
 }
 
-// moveShown is how long a move is shown, and how close to each other moves are one.
+// moveShown is how long a move is shown. Moves within this time of each other are added up.
 const moveShown = 5 * time.Second
 
-// note takes the moves from one page to the next.
+// note finds the moves from one page to the next.
 func (s *watched) note(next *client.Page) {
 	moves, ranks := map[string]move{}, map[string]int64{}
 	if s.page != nil && s.page.Period == next.Period {
@@ -134,7 +134,7 @@ func (s *watched) note(next *client.Page) {
 
 func rankOf(e *client.Entry) int64 { return cmp.Or(e.Rank, e.StrictRank) }
 
-// take shows an event. A server that is not there to begin with is an error; later it is waited for.
+// take shows an event. A server that does not answer is an error before the first page; later watch waits for it.
 func (s *watched) take(e watchEvent) error {
 	switch {
 	case e.err != nil:
@@ -160,7 +160,7 @@ func (s *watched) take(e watchEvent) error {
 	return s.draw()
 }
 
-// draw shows the page and what is the matter.
+// draw shows the page, and why no new ones come.
 func (s *watched) draw() error {
 	if s.page == nil || s.o.json {
 		return nil
@@ -197,7 +197,7 @@ func (s *watched) draw() error {
 	})
 }
 
-// moved says how a member has moved of late, and shows it in an ink, as it shows who is watched.
+// moved returns the cell for the latest move of a member, and the ink of its row.
 func (s *watched) moved(e *client.Entry) (terminal.Ink, []any) {
 	m := s.moves[e.Member]
 	switch shown := time.Since(m.at) <= moveShown; {

@@ -9,7 +9,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// TestWatch: each page is printed, as a table or as a line of JSON, and the end of the stream is the end of the command.
+// TestWatch: each page is printed, as a table or as a line of JSON. The command ends with the stream.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -49,8 +49,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchOnTerminal: on a terminal the page is drawn over the one before, as wide as the terminal is, shows which members have moved,
-// and goes on when the server comes back.
+// TestWatchOnTerminal: on a terminal each page is drawn over the one before, as wide as the terminal, and shows which members have
+// moved. It goes on when the server comes back.
 func TestWatchOnTerminal(t *testing.T) {
 	t.Parallel()
 	const problem = `{"title":"The server is busy","detail":"It has too much to do.","status":503}`

@@ -17,10 +17,10 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// What went wrong between a command and its server, in the words of the command line: what was typed is named as it
-// was typed, and what to do about it is said where that is known.
+// Errors between a command and its server, in the words of the command line: they name things as they were typed, and say what
+// to do where that is known.
 
-// toldError is an error that is told in other words than its own.
+// toldError is an error with another text than its own.
 type toldError struct {
 	text string
 	err  error
@@ -29,18 +29,18 @@ type toldError struct {
 func (t *toldError) Error() string { return t.text }
 func (t *toldError) Unwrap() error { return t.err }
 
-// tell gives an error other words.
+// tell gives an error another text.
 func tell(err error, format string, args ...any) error {
 	return &toldError{fmt.Sprintf(format, args...), err}
 }
 
-// explain says what became of a request to a server. board is what the command named, "" if it names none.
+// explain returns an error of a request to a server with a text for the user. board is the board on the command line, "" for none.
 func explain(ctx context.Context, err error, server, board string) error {
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return context.Canceled // what failed last, before it would have been tried again, is not why
+		return context.Canceled // err is of the last attempt, and not the reason for the end
 	}
 	if _, other := errors.AsType[*redisError](err); other { // it is not our server that is away
 		return err
@@ -63,7 +63,7 @@ func explain(ctx context.Context, err error, server, board string) error {
 	return err
 }
 
-// waiting says on one line why a server did not answer, and when it is asked again.
+// waiting returns a line that says why a server did not answer, and when it is asked again.
 func waiting(server string, retry client.Retry) string {
 	return fmt.Sprintf("%s; asking again in %s", reason(server, retry.Err), retry.Pause.Round(100*time.Millisecond))
 }
@@ -81,7 +81,7 @@ func reason(server string, err error) string {
 	return err.Error()
 }
 
-// explainTimeout adds to the error of an answer that did not come in time what to do about it.
+// explainTimeout adds a hint at --timeout to the error of an answer that did not come in time.
 func explainTimeout(err error) error {
 	if errors.Is(err, client.ErrTimeout) {
 		return fmt.Errorf("%w; --timeout says how long to wait", err)
@@ -89,10 +89,11 @@ func explainTimeout(err error) error {
 	return err
 }
 
-// namelessBoard is the detail of the server when a board of a path is not there.
+// namelessBoard is the server's detail when the board in a path does not exist.
 const namelessBoard = "No board has this name."
 
-// explainProblem says what the server answered. Of what is missing and of keys the status and the detail say it all.
+// explainProblem returns the server's problem with a text for the user. For missing things and for keys, status and detail are
+// enough.
 func explainProblem(err error, p *client.Problem, board string) error {
 	switch said := fmt.Sprintf("the server answered %d: %s", p.Status, cmp.Or(p.Detail, p.Title)); {
 	case p.Answer != nil:

@@ -35,8 +35,8 @@ func (p *program) submitCommand() *cli.Command {
 		append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey), o.boardsFlag())...)
 }
 
-// run sends scores, given as MEMBER=SCORE. It asks again under the same Idempotency-Key while the server says that
-// it may be asked again, so that a lost answer never counts a score twice.
+// run sends scores, given as MEMBER=SCORE. It repeats the request with the same Idempotency-Key while the server allows it, so
+// that a lost answer never counts a score twice.
 func (o *submitOptions) run(ctx context.Context, args []string) (err error) {
 	boards := o.boards()
 	if boards == nil && len(args) > 0 {
@@ -78,7 +78,7 @@ func onEach(boards []string, entries []leaderboard.Submission) (all []leaderboar
 	return all
 }
 
-// entries reads MEMBER=SCORE; the last = counts, since a member may hold one.
+// entries reads MEMBER=SCORE, split at the last =, since a member may contain one.
 func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error) {
 	var entries []leaderboard.Submission
 	for _, arg := range args {
@@ -95,12 +95,12 @@ func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error)
 	return entries, nil
 }
 
-// printReceipt shows what became of entries of one board.
+// printReceipt shows the results of a submission to one board.
 func (o *submitOptions) printReceipt(receipt *client.Receipt) error {
 	return o.printResults(receipt.Results, seqText(receipt))
 }
 
-// printReceipts shows what became of entries of several boards.
+// printReceipts shows the results of a submission to several boards.
 func (o *submitOptions) printReceipts(receipt *client.MultiBoardReceipt) error {
 	var seqs []string
 	for _, board := range slices.Sorted(maps.Keys(receipt.Boards)) {
@@ -130,7 +130,7 @@ func (o *submitOptions) printResults(results []client.Result, seqs string) error
 	return err
 }
 
-// seqText names the states that a submission has led to.
+// seqText names the seqs that a submission has led to.
 func seqText(receipt *client.Receipt) string {
 	line := fmt.Sprintf("seq %d", receipt.Seq)
 	for i, w := range slices.Sorted(maps.Keys(receipt.Seqs)) {
@@ -228,7 +228,7 @@ func (o *importOptions) zsetFlags() []cli.Flag {
 	}
 }
 
-// check says what is wrong with what was said.
+// check fails when the options do not go together.
 func (o *zsetOptions) check() error {
 	switch {
 	case (o.redis == "") != (o.key == ""):
