@@ -1,5 +1,5 @@
-// Package apptest asks a server of a test over HTTP as people and programs do: with the curl lines of the documents,
-// and with requests that must have a certain status.
+// Package apptest sends requests to a server of a test: the curl lines of the documents, and requests whose answer must have
+// a certain status.
 package apptest
 
 import (
@@ -22,7 +22,7 @@ const (
 	WriteKey = "test-write-key"
 )
 
-// MaxWait is longer than anything takes on a machine that works, however busy it is.
+// MaxWait is longer than anything that tests wait for takes on a busy machine.
 const MaxWait = time.Minute
 
 // Buffer is a log that is written and read at the same time.
@@ -45,7 +45,7 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// Brief returns what of a log helps to understand a failure: its warnings and errors, and how it ends.
+// Brief returns the part of a log that helps to understand a failure: its warnings and errors, and its end.
 func Brief(log string) string {
 	const end = 20
 	lines := strings.Split(strings.TrimSpace(log), "\n")
@@ -61,15 +61,15 @@ func Brief(log string) string {
 	return fmt.Sprintf("%d lines left out\n%s", left, strings.Join(out, "\n"))
 }
 
-// Server is a server that a test asks.
+// Server is a server under test.
 type Server struct {
 	T   *testing.T
 	URL string // http://host:port
 
-	states, stale atomic.Int64 // answers to Fresh that say whether they are stale, and those that were at first
+	states, stale atomic.Int64 // answers to Fresh with a state, and those of them that were stale at first
 }
 
-// Eventually polls until check returns "", and fails the test with what it returned last when that takes too long.
+// Eventually polls until check returns "". When that takes too long, it fails the test with the last text.
 func Eventually(t *testing.T, check func() string) {
 	t.Helper()
 	deadline := time.Now().Add(MaxWait)
@@ -97,7 +97,7 @@ func (s *Server) Await(path string, status int) {
 	})
 }
 
-// Get reads a path without a key; the status is 0 when nobody answers.
+// Get reads a path without a key; the status is 0 without an answer.
 func (s *Server) Get(path string) (int, []byte) {
 	resp, err := http.Get(s.URL + path)
 	if err != nil {
@@ -111,8 +111,7 @@ func (s *Server) Get(path string) (int, []byte) {
 	return resp.StatusCode, body
 }
 
-// Fresh reads a path with AdminKey. On a busy machine any answer may be stale, so one that says so is asked for again, for
-// MaxWait at most.
+// Fresh reads a path with AdminKey. On a busy machine any answer may be stale: then it asks again, for MaxWait at most.
 func (s *Server) Fresh(path string) (status int, body []byte) {
 	s.T.Helper()
 	return s.fresh(s.request(http.MethodGet, path, ""))

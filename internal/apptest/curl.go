@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Curl does what a curl line of a document says, on this server; KEY in it is AdminKey. A GET is answered as by Fresh.
+// Curl runs a curl line of a document on this server; KEY in it is AdminKey. A GET is made as by Fresh.
 func (s *Server) Curl(line string) []byte {
 	s.T.Helper()
 	var (
@@ -47,7 +47,7 @@ func dependsOnTheDay() []string {
 	return []string{"as_of", "created_time", "updated_time", "source", "next_cursor", "hidden_at", "request_id"}
 }
 
-// Comparable returns an answer without what depends on the day, wherever it stands.
+// Comparable returns an answer without the fields that depend on the day, at any depth.
 func Comparable(t *testing.T, answer []byte) any {
 	t.Helper()
 	var v any

@@ -59,7 +59,7 @@ func StartDev(root string, args ...string) (*Dev, error) {
 	}
 }
 
-// devOutput reads address and key from what dev says when it is up.
+// devOutput reads address and key from the output of dev.
 type devOutput struct {
 	dev  *Dev
 	text bytes.Buffer
@@ -87,7 +87,7 @@ func (o *devOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Stop ends the server as Ctrl-C does, and deletes what it had.
+// Stop ends the server as Ctrl-C does, and deletes its data.
 func (d *Dev) Stop() error {
 	if err := d.process.Signal(os.Interrupt); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package bounded is the one bounded map: of what a process remembers and can do without.
+// Package bounded is a bounded map, for caches in memory.
 package bounded
 
 import (
@@ -10,8 +10,8 @@ import (
 // shards keeps readers on many cores from waiting for one lock. Each has an equal part of the bounds.
 const shards = 8
 
-// Map is bounded by the number of its entries and by their size in bytes: the one that was not read for the longest goes.
-// The zero value is not usable. All methods may be called concurrently.
+// Map is bounded by the number of its entries and by their size in bytes: the entry that was not read for the longest time
+// leaves first. The zero value is not usable. All methods may be called concurrently.
 type Map[K comparable, V any] struct {
 	seed   maphash.Seed
 	shards [shards]shard[K, V]
@@ -32,7 +32,7 @@ type entry[K comparable, V any] struct {
 	bytes int
 }
 
-// New returns an empty map. maxBytes is of no account where all entries have 0.
+// New returns an empty map. maxBytes has no effect if all entries have size 0.
 func New[K comparable, V any](maxEntries, maxBytes int) *Map[K, V] {
 	m := &Map[K, V]{seed: maphash.MakeSeed()}
 	for i := range m.shards {
@@ -79,8 +79,8 @@ func (m *Map[K, V]) Put(key K, bytes int, value V) {
 	m.Update(key, bytes, func(V, bool) V { return value })
 }
 
-// Update sets the value of a key to what change makes of the present one, and returns it; ok reports whether there is one.
-// A value larger than the bound of a shard is not kept.
+// Update sets the value of a key to the result of change, and returns it. change gets the present value; ok reports whether there
+// is one. A value larger than the bound of a shard is not kept.
 func (m *Map[K, V]) Update(key K, bytes int, change func(old V, ok bool) V) V {
 	s := m.shard(key)
 	s.mu.Lock()

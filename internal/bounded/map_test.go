@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMap: what is read stays, however many others come, and both bounds hold.
+// TestMap: entries that are read stay, however many others come, and both bounds hold.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	l := New[int, string](10*shards, 1000*shards)

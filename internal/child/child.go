@@ -17,11 +17,11 @@ type Process struct {
 	err     error         // how it ended; read after done
 }
 
-// Start starts cmd. On Linux the kernel sends it a signal when this process ends, even by SIGKILL; elsewhere a child outlives
-// a parent that was killed so.
+// Start starts cmd. On Linux the kernel sends the child a signal when this process ends, even by SIGKILL; elsewhere the child
+// outlives a parent that is killed by SIGKILL.
 //
-// The kernel takes the end of the thread that started the child for the end of its parent, and a thread ends with a goroutine
-// that is locked to it. So the goroutine that starts the child keeps a thread for itself until the child has ended.
+// To the kernel the parent ends with the thread that started the child, and a thread ends with a goroutine that is locked to it.
+// So the goroutine that starts the child keeps a thread for itself until the child has ended.
 func Start(cmd *exec.Cmd, death syscall.Signal) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -59,7 +59,7 @@ func (p *Process) Wait() error {
 // Signal sends a signal to the child. The error is os.ErrProcessDone when it has ended.
 func (p *Process) Signal(s os.Signal) error { return p.process.Signal(s) }
 
-// Kill ends the child for sure, a stopped one too, and waits for that.
+// Kill ends the child, also a stopped one, and waits for its end.
 func (p *Process) Kill() {
 	_ = p.process.Kill() // or it has ended
 	<-p.done

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestOutlivesTheStartingThread: the end of the thread that asked for a child is not the end of a parent.
+// TestOutlivesTheStartingThread: a child lives on when the thread ends whose goroutine called Start.
 func TestOutlivesTheStartingThread(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("cat")

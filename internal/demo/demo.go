@@ -1,5 +1,6 @@
-// Package demo makes boards that show what the service can do, with a past, and plays on them now and then. Who plays, how
-// often and about how well is the same on every machine; when it was depends on the day that the boards are made on.
+// Package demo makes boards that show what the service can do, with closed periods, and plays on them now and then. The
+// members, and how often and how well they play, are the same on every machine; the times depend on the day on which the
+// boards are made.
 package demo
 
 import (
@@ -21,7 +22,7 @@ const (
 	Laps    = "demo-laps"    // less is better
 )
 
-// Shown is the number of the member that examples look for; it has friends.
+// Shown is the number of the member in the examples; it has friends.
 const Shown = 7
 
 // Cheat is the member that is hidden on Board.
@@ -43,9 +44,9 @@ func Member(i int) string {
 	return fmt.Sprintf("%s-%s-%d", kinds[i%len(kinds)], animals[i%len(animals)], i+1)
 }
 
-// Score returns the best score of the i-th member on Board. Scores follow a log-normal law, as those of games do: most
-// are modest, few are great. They come in steps, and the best possible score is reached by several, so there are ties at
-// every height.
+// Score returns the best score of the i-th member on Board. Scores have a log-normal distribution, like those of games: most
+// are modest, few are great. They come in steps, and several members reach the best possible score, so there are ties at every
+// height.
 func Score(i int) int64 { return score(rand.New(rand.NewPCG(uint64(i), 2026))) }
 
 func score(r *rand.Rand) int64 {
@@ -69,7 +70,7 @@ func entriesOf(from, to int, now leaderboard.Micros) []leaderboard.Submission {
 	return entries
 }
 
-// boardRules returns the rules of the boards at a time, as they are in the end.
+// boardRules returns the final rules of the boards that are made at a time.
 func boardRules(now time.Time) map[string]leaderboard.Rules {
 	return map[string]leaderboard.Rules{
 		Board: {
@@ -102,7 +103,7 @@ func boardRules(now time.Time) map[string]leaderboard.Rules {
 	}
 }
 
-// seasons returns two seasons that are over, the one under way, which began a week ago, and some years of them to come.
+// seasons returns two closed seasons, the current one, which began a week ago, and those of some years to come.
 func seasons(now time.Time) []leaderboard.SeasonRule {
 	const over, all = 2, 42
 	start := midnight(now).Add(-(over*season + 7) * day)

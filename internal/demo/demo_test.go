@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// TestEntries: the demo is plausible, has real ties, and is the same on every machine.
+// TestEntries: the scores are plausible, have ties, and are the same on every machine.
 func TestEntries(t *testing.T) {
 	const now = leaderboard.Micros(1_800_000_000_000_000)
 	entries := entriesOf(0, 5000, now)
@@ -54,7 +54,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestRegulars: every member that plays is on the board, however small it is.
+// TestRegulars: all regulars are members of the board, also of a small one.
 func TestRegulars(t *testing.T) {
 	for members, want := range map[int]int{1: 1, 50: 50, 5000: 150, 2_000_000: 150} {
 		got := regulars(members)
@@ -117,7 +117,7 @@ func (w *world) periods(board string, window leaderboard.Window) []leaderboard.P
 	return periods
 }
 
-// seqs returns how often each board has changed.
+// seqs returns the seq of each board.
 func (w *world) seqs() map[string]int64 {
 	w.t.Helper()
 	seqs := map[string]int64{}
@@ -131,8 +131,8 @@ func (w *world) seqs() map[string]int64 {
 	return seqs
 }
 
-// TestLoad makes the boards: their past periods are closed and have entries, the cheat is hidden, names are shown. A demo
-// that is there stays as it is.
+// TestLoad makes the boards: they have closed periods with entries, the cheat is hidden, members have names. A second Load changes
+// nothing.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -219,7 +219,8 @@ func TestLoadFew(t *testing.T) {
 	}
 }
 
-// TestLoadIsKilled: what was cut off is made again from the start, a board made by hand is left alone, by the player too.
+// TestLoadIsKilled: after a kill, an unfinished board is made again from the start. A board made by hand is left alone, by the
+// player too.
 func TestLoadIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,11 +15,11 @@ import (
 
 const (
 	batchRows = 1000
-	// stateLabel has a board while it is made: one that was not finished is made again from the start.
+	// stateLabel is a label of a board while it is being made. A board that still has it is made again from the start.
 	stateLabel, stateLoading = "demo", "loading"
 )
 
-// Options are what Load is told.
+// Options are the options of Load.
 type Options struct {
 	DSN      string // of a database with the schema, that no server works on yet
 	Members  int    // of Board
@@ -36,12 +36,12 @@ type loading struct {
 	regulars []int     // numbers of the members who play day by day
 }
 
-// clock is what the store takes for the present, in microseconds; 0: the clock of the database.
+// clock is the present time of the store, in microseconds; 0: the clock of the database.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) set(t time.Time) { c.at.Store(t.UnixMicro()) }
 
-// sql returns the expression for it.
+// sql returns the SQL expression for the present time.
 func (c *clock) sql(database string) string {
 	if at := leaderboard.Micros(c.at.Load()); at != 0 {
 		return "TIMESTAMP'" + at.Time().Format("2006-01-02 15:04:05.000000") + "'"
@@ -49,8 +49,8 @@ func (c *clock) sql(database string) string {
 	return database
 }
 
-// Load makes the boards, unless Board is there. They are played on as if it was day by day, by a store whose clock is in
-// the past, so that periods are closed when they are over. Progress hears how many members more Board has.
+// Load makes the boards, unless Board is there. It plays on them day by day, through a store whose clock is in the past, so
+// that there are closed periods. Progress is called with the number of members that were added to Board.
 func Load(ctx context.Context, o Options) (err error) {
 	c := &clock{}
 	s, err := store.Open(ctx, store.Config{DSN: o.DSN, Clock: c.sql, BatchRows: batchRows, Logger: o.Log})
@@ -84,7 +84,7 @@ func (l *loading) present(ctx context.Context, name string) (bool, error) {
 	return false, l.store.DeleteBoard(ctx, name)
 }
 
-// load makes the boards that are not there, and Board, which tells that all is done, last of all.
+// load makes the boards that are not there. Board comes last: when it is there, all is done.
 func (l *loading) load(ctx context.Context) error {
 	rules := boardRules(l.now)
 	board := rules[Board]
@@ -110,7 +110,7 @@ func (l *loading) load(ctx context.Context) error {
 	return l.put(Board)(ctx, board)
 }
 
-// put returns what gives a board its rules.
+// put returns a function that sets the rules of a board.
 func (l *loading) put(name string) func(context.Context, leaderboard.Rules) error {
 	return func(ctx context.Context, rules leaderboard.Rules) error {
 		_, _, err := l.store.PutBoard(ctx, name, rules.WithDefaults())
@@ -118,7 +118,7 @@ func (l *loading) put(name string) func(context.Context, leaderboard.Rules) erro
 	}
 }
 
-// begin makes a board that is not finished, at a time.
+// begin makes a board with stateLabel, at a time.
 func (l *loading) begin(ctx context.Context, name string, rules leaderboard.Rules, at time.Time) error {
 	l.clock.set(at)
 	rules.Labels = leaderboard.Labels{stateLabel: stateLoading}
@@ -157,7 +157,7 @@ func (l *loading) days(step int, from int, play func(evening time.Time, r *rand.
 	return nil
 }
 
-// fillBoard first gives the board its members, as a board of all time, which costs least; then the days are played.
+// fillBoard adds the members to Board while it has no window but all_time, which costs least, and then plays the days.
 func (l *loading) fillBoard(ctx context.Context, rules leaderboard.Rules) error {
 	first := midnight(l.now).Add(-history * day)
 	plain := rules
@@ -189,12 +189,12 @@ func (l *loading) fillBoard(ctx context.Context, rules leaderboard.Rules) error 
 	return err
 }
 
-// dayScore returns a score of a day, which is no better than the best one of all time.
+// dayScore returns a member's score on a day, which is at most its best one.
 func dayScore(r *rand.Rand, best int64) int64 {
 	return max(10, int64(float64(best)*(0.3+0.65*r.Float64()))/10*10)
 }
 
-// played returns what most of the regulars, and always the member of the examples, submit on a day, at times of that day.
+// played returns the submissions of a day: of most of the regulars, and always of the member in the examples.
 func (l *loading) played(r *rand.Rand, evening time.Time, play func(i int) leaderboard.Submission) []leaderboard.Submission {
 	var entries []leaderboard.Submission
 	since := midnight(evening)
@@ -222,7 +222,7 @@ func (l *loading) fillDungeon(ctx context.Context, rules leaderboard.Rules) erro
 	})
 }
 
-// gold returns what a member has on Dungeon: few different amounts, so that ties are frequent.
+// gold returns a score on Dungeon. There are few different ones, so that ties are frequent.
 func gold(r *rand.Rand, i int) int64 { return 100 * (1 + Score(i)/500 + r.Int64N(5)) }
 
 func dungeonFields(r *rand.Rand) map[string]int64 {
@@ -235,7 +235,7 @@ func (l *loading) fillCup(ctx context.Context, rules leaderboard.Rules) error {
 	})
 }
 
-// points returns those of one match on Cup.
+// points returns the points of one match on Cup.
 func points(r *rand.Rand, i int) int64 { return 1 + r.Int64N(3+Score(i)/250) }
 
 func (l *loading) fillLaps(ctx context.Context, rules leaderboard.Rules) error {
@@ -247,7 +247,7 @@ func (l *loading) fillLaps(ctx context.Context, rules leaderboard.Rules) error {
 // lap returns a time on Laps: hundredths of a second, so that there are ties.
 func lap(r *rand.Rand, i int) int64 { return 10 * (6200 - Score(i)/5 + r.Int64N(400)) }
 
-// fill makes a board in the evening of a day, and plays on it every step days.
+// fill makes a board on the evening of a day, and plays on it every step days.
 func (l *loading) fill(ctx context.Context, name string, rules leaderboard.Rules, step, from int, play func(*rand.Rand, int) leaderboard.Submission) error {
 	if err := l.begin(ctx, name, rules, midnight(l.now).Add(-time.Duration(from)*day)); err != nil {
 		return err

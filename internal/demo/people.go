@@ -16,7 +16,7 @@ import (
 	"leaderboard"
 )
 
-// names are display names that pages have to cope with, one a line.
+// names are display names of many scripts, one per line.
 //
 //go:embed names.txt
 var names string
@@ -41,7 +41,7 @@ func regulars(members int) []int {
 	return slices.Compact(chosen)
 }
 
-// people gives the regulars profiles, and the member of the examples friends.
+// people makes profiles of the regulars, and friends of the member in the examples.
 func (l *loading) people(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -68,7 +68,7 @@ func (l *loading) people(ctx context.Context) error {
 	return group.Wait()
 }
 
-// friends returns those of the member of the examples: every ninth regular.
+// friends returns the friends of the member in the examples: every ninth regular.
 func (l *loading) friends() []string {
 	var friends []string
 	for at, i := range l.regulars {
@@ -79,7 +79,7 @@ func (l *loading) friends() []string {
 	return friends
 }
 
-// plainName returns the name that a member has of its id: Calm Otter.
+// plainName returns the name that follows from a member's id, such as Calm Otter.
 func plainName(i int) string {
 	words := strings.Split(Member(i), "-")
 	for at, w := range words {
@@ -88,7 +88,7 @@ func plainName(i int) string {
 	return strings.Join(words[:2], " ")
 }
 
-// profile returns that of a member. Every other one has a picture of its own; pages make one for the rest.
+// profile returns the profile of a member. Every other member has a picture; pages draw one for the others.
 func profile(i int, name string) (leaderboard.Profile, error) {
 	r := rand.New(rand.NewPCG(uint64(i), 7))
 	countries := [...]string{"AR", "BR", "CA", "DE", "EG", "FR", "GR", "IN", "JP", "KE", "KR", "MX", "NO", "PL", "TR", "US"}
@@ -108,7 +108,7 @@ func profile(i int, name string) (leaderboard.Profile, error) {
 	return leaderboard.Profile{Member: Member(i), DisplayName: name, Attributes: parsed}, err
 }
 
-// avatar returns a picture as an address that holds it: five columns of squares, alike on both sides.
+// avatar returns a picture as a data URL: five columns of squares, symmetrical.
 func avatar(r *rand.Rand) string {
 	var path strings.Builder
 	for y := range 5 {

@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// Database is what the boards are played on. Its errors are passing: what failed is played another time.
+// Database is the part of the store that the player needs. After an error the player goes on.
 type Database interface {
 	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
 	Current(ctx context.Context, board string) (leaderboard.Listing, error)
@@ -17,14 +17,14 @@ type Database interface {
 }
 
 const (
-	// minPause and maxPause are between two submissions.
+	// minPause and maxPause bound the time between two submissions.
 	minPause, maxPause = 250 * time.Millisecond, 900 * time.Millisecond
 	chasers            = 20    // ranks among which a member overtakes another
 	highest            = 9_999 // no member overtakes beyond it, so that scores do not grow without end
 )
 
-// Play submits a score for one of the regulars now and then, until ctx ends. members is how many there are on Board. It
-// adds no member to what Board has of all time, and leaves boards alone that were made by hand, or given a title.
+// Play submits a score for one of the regulars now and then, until ctx ends. members is how many members Board has. It adds no
+// member to Board, and does not play on boards that were made by hand or have got another title.
 func Play(ctx context.Context, database Database, members int, log *slog.Logger) {
 	p := newPlayer(database, members)
 	for {
@@ -89,8 +89,8 @@ func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	return err
 }
 
-// overtaking returns a score with which a member near the top of Board overtakes another, or draws level; nil when
-// no member can be overtaken.
+// overtaking returns a score with which a member near the top of Board overtakes another one or draws level, nil if that is not
+// possible.
 func (p *player) overtaking(ctx context.Context, r *rand.Rand, window leaderboard.Window) (*leaderboard.Submission, error) {
 	listing, err := p.database.Current(ctx, Board)
 	if err != nil {

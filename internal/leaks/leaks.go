@@ -1,4 +1,4 @@
-// Package leaks looks for goroutines that the tests of a package have left behind.
+// Package leaks finds goroutines that the tests of a package have left.
 package leaks
 
 import (
@@ -10,8 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// looks is how often goleak looks, which by itself takes half a second: what was told to end needs its time on a busy
-// machine.
+// looks is how often goleak looks, for half a second each: goroutines that are ending need their time on a busy machine.
 const looks = 20
 
 // Main runs a package's tests and returns the exit status: 1 when they succeed and leave goroutines. m is a *testing.M.
@@ -25,7 +24,7 @@ func Check(code int, stderr io.Writer) int {
 	return checkFor(looks, stderr)
 }
 
-// checkFor looks so often for goroutines, and returns 1 when there are any to the last.
+// checkFor looks so often for goroutines, and returns 1 if some are left at the last look.
 func checkFor(looks int, stderr io.Writer) int {
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
 		transport.CloseIdleConnections() // of tests that ask with the default client
@@ -40,8 +39,8 @@ func checkFor(looks int, stderr io.Writer) int {
 	return 1
 }
 
-// ignored is what no test can end: containers are removed by a connection of testcontainers that lives as long as the
-// process.
+// ignored are goroutines that no test can end: those of the connection by which testcontainers removes containers, which lives
+// as long as the process.
 func ignored() []goleak.Option {
 	return []goleak.Option{goleak.IgnoreAnyFunction("github.com/testcontainers/testcontainers-go.(*Reaper).connect.func1")}
 }

@@ -19,12 +19,11 @@ import (
 
 const (
 	leastPause = 250 * time.Millisecond
-	// maxAnswer bounds what is read of an answer, so that its connection is used again.
+	// maxAnswer bounds how much of an answer is read. It is read at all so that the connection is used again.
 	maxAnswer = 64 << 10
 )
 
-// client posts spans to a collector. It implements otlptrace.Client; that of OpenTelemetry, for HTTP too, is linked with
-// gRPC.
+// client posts spans to a collector. It implements otlptrace.Client, since OpenTelemetry's own client links gRPC, even for HTTP.
 type client struct {
 	cfg  *Config
 	http *http.Client
@@ -77,8 +76,8 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	}
 }
 
-// encode returns the message that a collector takes. TracesData has the same bytes as its ExportTraceServiceRequest, whose
-// package is linked with gRPC.
+// encode returns the body of a request. TracesData has the same bytes as the ExportTraceServiceRequest of the protocol, whose
+// package links gRPC.
 func (c *client) encode(spans []*tracepb.ResourceSpans) ([]byte, error) {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil || !c.cfg.Gzip {
@@ -92,7 +91,7 @@ func (c *client) encode(spans []*tracepb.ResourceSpans) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// post sends a message once. again says that it may be sent again, after some time at least.
+// post sends a message once. again means that it may be sent again, not before after has passed.
 func (c *client) post(ctx context.Context, body []byte) (again bool, after time.Duration, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.Endpoint, bytes.NewReader(body))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Config says where spans go, and which are kept. The queue (OTEL_BSP_…) and the limits of spans (OTEL_SPAN_…) are what the
-// SDK itself reads.
+// Config says where spans go, and which are kept. The SDK itself reads the variables of the queue (OTEL_BSP_…) and of the limits
+// of spans (OTEL_SPAN_…).
 type Config struct {
 	Endpoint    string            // the whole address that spans are posted to
 	Headers     map[string]string // secret
@@ -33,10 +33,10 @@ type Config struct {
 // String hides the secrets when a configuration is printed.
 func (*Config) String() string { return "the configuration of traces" }
 
-// Variable is an environment variable that says something about traces.
+// Variable is an environment variable about traces.
 type Variable struct{ Name, Default, Usage string }
 
-// The names of the variables that are looked at here.
+// The names of the variables that Read reads.
 const (
 	envDisabled   = "OTEL_SDK_DISABLED"
 	envExporter   = "OTEL_TRACES_EXPORTER"
@@ -46,7 +46,7 @@ const (
 	envService    = "OTEL_SERVICE_NAME"
 	envResource   = "OTEL_RESOURCE_ATTRIBUTES"
 
-	envOTLP        = "OTEL_EXPORTER_OTLP_" // and, which goes first, OTEL_EXPORTER_OTLP_TRACES_
+	envOTLP        = "OTEL_EXPORTER_OTLP_" // OTEL_EXPORTER_OTLP_TRACES_ goes before it
 	otlpEndpoint   = "ENDPOINT"
 	otlpProtocol   = "PROTOCOL"
 	otlpHeaders    = "HEADERS"
@@ -88,7 +88,7 @@ func Variables() []Variable {
 	}
 }
 
-// Read returns what the environment says, nil when traces are off. env is as os.Getenv.
+// Read returns the configuration in the environment, nil when traces are off. env is as os.Getenv.
 func Read(env func(string) string) (*Config, error) {
 	on, err := isOn(env)
 	if !on || err != nil {
@@ -127,7 +127,8 @@ func otlp(env func(string) string, name string) string {
 	return env(envOTLP + name)
 }
 
-// readResource reads what the process is called, and more about it. Its own variable goes before a service.name among that.
+// readResource reads the name of the service and more attributes of the process. The variable of the name goes before a
+// service.name among the attributes.
 func (c *Config) readResource(env func(string) string) error {
 	c.Service = defaultService
 	if text := env(envResource); text != "" {

@@ -30,7 +30,8 @@ func read(t *testing.T, env map[string]string) *Config {
 	return cfg
 }
 
-// TestRead: the variables mean what OpenTelemetry says, and what cannot be had is refused by its name, without a secret.
+// TestRead: the variables mean what OpenTelemetry specifies. A value that is not supported is refused with its variable's name
+// and without secrets.
 func TestRead(t *testing.T) {
 	cfg := read(t, map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318/", "OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%20b,x=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "api-key=c%2Cd",
@@ -69,8 +70,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestSending: spans go out with the headers, compressed, and again after a collector that was busy; at the end, those that
-// are left.
+// TestSending: spans are sent with the headers and compressed, and again when the collector was busy. Stop sends the rest.
 func TestSending(t *testing.T) {
 	var attempts atomic.Int64
 	got := make(chan *collector.TracesData, 4)
@@ -121,7 +121,7 @@ func TestSending(t *testing.T) {
 	}
 }
 
-// TestCollectorRefuses: spans that a collector does not want are lost, and the log says so once, without the address.
+// TestCollectorRefuses: spans that a collector refuses are lost, and the log says so once, without the address.
 func TestCollectorRefuses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer server.Close()
@@ -152,8 +152,8 @@ func TestCollectorRefuses(t *testing.T) {
 	}
 }
 
-// TestRequestContext: a request is inside the span that it comes from, and is kept or not as that is, unless strangers are not
-// believed. Inside one that is not kept there are no spans.
+// TestRequestContext: the span of a request is inside the caller's, and is sampled if that is, unless traces of callers are not
+// accepted. Inside a span that is not sampled there are none.
 func TestRequestContext(t *testing.T) {
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ type Tracer struct {
 	tracer   otel.Tracer
 }
 
-// New returns a tracer that sends what it records in the background, until Stop. version is that of the program.
+// New returns a tracer that sends its spans in the background, until Stop. version is that of the program.
 func New(cfg *Config, version string, log *slog.Logger) (*Tracer, error) {
 	c := newClient(cfg)
 	exporter, err := otlptrace.New(context.Background(), c)
@@ -44,7 +44,7 @@ func New(cfg *Config, version string, log *slog.Logger) (*Tracer, error) {
 	return &Tracer{cfg: cfg, client: c, provider: provider, tracer: provider.Tracer("leaderboard")}, nil
 }
 
-// Stop sends what is recorded until ctx ends, and ends the tracer. What was not sent then is lost.
+// Stop sends the recorded spans until ctx ends, and ends the tracer. Spans that are not sent by then are lost.
 func (t *Tracer) Stop(ctx context.Context) error {
 	defer context.AfterFunc(ctx, t.client.end)() // then what is left fails at once
 	if err := t.provider.Shutdown(context.WithoutCancel(ctx)); err != nil {
@@ -62,7 +62,7 @@ func (t *Tracer) Request(name string, h http.Header) trace.Recorder {
 	return t.begin(ctx, name, trace.KindServer)
 }
 
-// Root returns what spans begin in that are in no request.
+// Root returns the parent of spans that belong to no request.
 func (t *Tracer) Root() trace.Span {
 	ctx := context.Background()
 	return trace.Of(&recorder{tracer: t, ctx: ctx, span: otel.SpanFromContext(ctx), sampled: true})
@@ -119,7 +119,7 @@ func (r *recorder) Link(to trace.Recorder) {
 	}
 }
 
-// Fail implements trace.Recorder. The text of an error may name members: what is kept is of which sort it is.
+// Fail implements trace.Recorder. It keeps the sort of an error only, since the text may name members.
 func (r *recorder) Fail(err error) {
 	r.span.SetStatus(codes.Error, "")
 	if sort := sortOf(err); sort != "" {
@@ -141,7 +141,7 @@ func (r *recorder) IDs() (traceID, spanID string) {
 	return "", ""
 }
 
-// sortOf names the sort of an error: the number of MySQL's, or what it means.
+// sortOf names the sort of an error: the number of an error of MySQL, or its meaning.
 func sortOf(err error) string {
 	var numbered *mysql.MySQLError
 	if errors.As(err, &numbered) {
@@ -164,8 +164,8 @@ func sortOf(err error) string {
 	return ""
 }
 
-// reporting tells of failures once, and when they have ended. The SDK would tell of each to its global handler of
-// errors. Only the goroutine that sends uses it.
+// reporting logs the first of several failures and their end. The SDK would pass each to its global error handler. Only the
+// goroutine that sends uses it.
 type reporting struct {
 	sdk.SpanExporter
 	log     *slog.Logger

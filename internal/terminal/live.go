@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// Live is what is drawn again and again. On a terminal each drawing takes the place of the one before, on a screen of
-// its own, and the last one stays when it is over; elsewhere they stand below each other, with an empty line between.
+// Live draws again and again. On a terminal each drawing replaces the one before, on a screen of its own, and the last one
+// stays after Close. Elsewhere the drawings follow each other, with an empty line between.
 type Live struct {
 	w    io.Writer
 	last []byte // on a terminal; nil: nothing was drawn yet
 }
 
-// NewLive returns what draws on w. Close it.
+// NewLive returns a Live that draws on w. It must be closed.
 func NewLive(w io.Writer) *Live { return &Live{w: w} }
 
-// The sequences that draw. What was there is overwritten, so that it does not flicker as a cleared screen would.
+// The control sequences of a drawing. It overwrites the one before, since a cleared screen would flicker.
 const (
 	openScreen  = "\x1b[?1049h\x1b[?25l" // the other screen, no cursor
 	closeScreen = "\x1b[?25h\x1b[?1049l"
@@ -28,7 +28,7 @@ const (
 	clearBelow  = "\x1b[J"
 )
 
-// Draw shows what draw writes: as many of its lines as the terminal has, and of each as much as fits.
+// Draw shows the lines that draw writes, as far as they fit the terminal.
 func (l *Live) Draw(draw func(io.Writer) error) error {
 	screen, ok := l.w.(*Screen)
 	if !ok {
@@ -53,14 +53,14 @@ func (l *Live) Draw(draw func(io.Writer) error) error {
 	return err
 }
 
-// frame returns a text that takes the place of what stands on a terminal. The last line has no end: it would scroll.
+// frame returns a text that replaces the content of a terminal. The last line has no line end, which would scroll.
 func frame(text string, lines int) string {
 	shown := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	shown = shown[:min(lines, len(shown))]
 	return home + strings.Join(shown, clearLine+"\r\n") + clearLine + clearBelow
 }
 
-// Close gives the terminal back, with what was drawn last.
+// Close leaves the screen, and shows the last drawing on the ordinary one.
 func (l *Live) Close() error {
 	if l.last == nil {
 		return nil
@@ -69,7 +69,7 @@ func (l *Live) Close() error {
 	return err
 }
 
-// Resized returns a channel that says when the terminal has another size, until stop is called.
+// Resized returns a channel that gets a value when the size of the terminal changes, until stop is called.
 func Resized() (resized <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGWINCH)

@@ -7,8 +7,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// NewProgress returns a bar that is drawn on w if that is a terminal, and nowhere otherwise. A total of -1 is not
-// known: it turns in place, with the work.
+// NewProgress returns a bar that is drawn on w if that is a terminal, otherwise nowhere. A total of -1 is unknown: then a
+// spinner turns.
 func NewProgress(w io.Writer, total int64, what string, options ...progressbar.Option) *Progress {
 	if !IsTerminal(w) {
 		return &Progress{}
@@ -23,31 +23,31 @@ func NewProgress(w io.Writer, total int64, what string, options ...progressbar.O
 	}, options...)...)}
 }
 
-// Progress is a progress bar. What it cannot show, more than the total for instance, is no reason to fail.
+// Progress is a progress bar. It ignores what it cannot show, such as more than the total.
 type Progress struct{ bar *progressbar.ProgressBar } // nil: there is no terminal
 
-// SetTotal changes what there is to do.
+// SetTotal changes the total.
 func (p *Progress) SetTotal(n int64) {
 	if p.bar != nil {
 		p.bar.ChangeMax64(max(1, n))
 	}
 }
 
-// Add says that n more are done.
+// Add adds n to the progress.
 func (p *Progress) Add(n int64) {
 	if p.bar != nil {
 		_ = p.bar.Add64(n)
 	}
 }
 
-// Set says that n are done.
+// Set sets the progress to n.
 func (p *Progress) Set(n int64) {
 	if p.bar != nil {
 		_ = p.bar.Set64(n)
 	}
 }
 
-// End takes the bar away.
+// End removes the bar.
 func (p *Progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

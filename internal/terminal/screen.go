@@ -7,15 +7,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is a terminal that is written to: it has a size, which may change, and perhaps colours.
+// Screen is a terminal to write to. It has a size, which may change, and may have colours.
 type Screen struct {
 	io.Writer
 	Size   func() (columns, lines int)
 	Colour bool
 }
 
-// NewScreen returns where to write what goes to a file: the file, with its size and colours if it is a terminal. env is as
-// os.Getenv: with NO_COLOR set to anything, or a TERM of dumb, there are no colours.
+// NewScreen returns a Screen for a file if that is a terminal, otherwise the file. env is as os.Getenv: if NO_COLOR is set, or
+// TERM is dumb, there are no colours.
 func NewScreen(f *os.File, env func(string) string) io.Writer {
 	if !term.IsTerminal(int(f.Fd())) {
 		return f
@@ -61,7 +61,7 @@ const (
 	InkDim   Ink = "2"
 )
 
-// Paint returns a text in an ink if w shows it.
+// Paint returns a text in an ink, or as it is if w has no colours.
 func Paint(w io.Writer, ink Ink, text string) string {
 	if s, ok := w.(*Screen); !ok || !s.Colour || ink == InkNone {
 		return text

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Table prints rows in columns that are aligned by what a terminal shows. On a terminal they fit its width: long texts
-// are cut and end with …; numbers are not. What goes elsewhere is whole.
+// Table prints rows in columns that are aligned by their width on a terminal. On a terminal the rows fit its width: long texts
+// are cut and end with …, numbers are not cut. Elsewhere nothing is cut.
 type Table struct {
 	w    io.Writer
 	rows [][]string
 	ink  []Ink // of the rows
 }
 
-// gap is what stands between two columns.
+// gap is the space between two columns.
 const gap = "  "
 
 // NewTable begins a table with the names of its columns.
@@ -43,7 +43,7 @@ func (t *Table) add(ink Ink, cells []string) {
 	t.rows, t.ink = append(t.rows, cells), append(t.ink, ink)
 }
 
-// Flush prints what was added.
+// Flush prints the rows.
 func (t *Table) Flush() error {
 	columns := Columns(t.w)
 	widths := t.fit(columns)
@@ -68,8 +68,8 @@ func (t *Table) Flush() error {
 	return err
 }
 
-// fit returns the widths of the columns: what their cells take, or less where all together do not fit a terminal. The
-// widest column gives way first.
+// fit returns the widths of the columns: those of their cells, or less if all together do not fit the terminal. The widest
+// column is cut first.
 func (t *Table) fit(columns int) []int {
 	var widths, floors []int
 	for _, row := range t.rows {
@@ -109,7 +109,7 @@ const (
 	leastTime = len("2026-11-20T13:00:00…") - len("…") + 1
 )
 
-// floor returns what a column is not cut below: numbers are not cut at all, times to seconds, and texts to a few letters.
+// floor returns the least width of a column: numbers are not cut at all, times to seconds, and texts to a few letters.
 func (t *Table) floor(column, width int) int {
 	numbers, times := true, true
 	for _, row := range t.rows[1:] {

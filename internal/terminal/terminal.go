@@ -1,4 +1,4 @@
-// Package terminal prints to people and programs: tables, JSON, progress bars, and texts that a terminal can take.
+// Package terminal prints for people and programs: tables, JSON, progress bars, and texts that are safe for a terminal.
 package terminal
 
 import (
@@ -19,7 +19,7 @@ func Printable(s string) string {
 	return s
 }
 
-// Say prints a line of progress, in place of a progress bar that is drawn on the same terminal until its next step.
+// Say prints a line. It replaces a progress bar on the same terminal, which is drawn again at its next step.
 func Say(w io.Writer, line string) {
 	if IsTerminal(w) {
 		line = "\r\x1b[K" + line
@@ -27,7 +27,7 @@ func Say(w io.Writer, line string) {
 	fmt.Fprintln(w, line)
 }
 
-// Count shows a number to people, as in 5,002.
+// Count formats a number for people, as in 5,002.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
@@ -36,7 +36,7 @@ func Count(n int64) string {
 	return digits
 }
 
-// PassJSON prints the server's answer as it is, on a line of its own.
+// PassJSON prints JSON as it is, on a line of its own.
 func PassJSON(w io.Writer, body []byte) error {
 	_, err := fmt.Fprintf(w, "%s\n", strings.TrimSpace(string(body)))
 	return err

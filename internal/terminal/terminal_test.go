@@ -23,7 +23,7 @@ func onScreen(columns, lines int, colour bool) (*Screen, *bytes.Buffer) {
 	return &Screen{&out, func() (int, int) { return columns, lines }, colour}, &out
 }
 
-// TestWidth: columns as a terminal shows them, and texts cut between what is seen as one character.
+// TestWidth: the width of texts on a terminal, and texts that are cut between characters.
 func TestWidth(t *testing.T) {
 	for _, c := range []struct {
 		text      string
@@ -52,8 +52,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestTable: columns are aligned whatever the script; on a terminal long texts are cut and numbers are not, and what goes
-// to a file or a program is whole.
+// TestTable: columns are aligned in every script. On a terminal long texts are cut and numbers are not; elsewhere nothing is cut.
 func TestTable(t *testing.T) {
 	fill := func(w io.Writer) {
 		table := NewTable(w, "RANK", "MEMBER", "SCORE", "CREATED")
@@ -104,7 +103,7 @@ RANK  MEMBER  SCORE          …
 	}
 }
 
-// TestLive: on a terminal each drawing takes the place of the one before, within its lines; the last one stays.
+// TestLive: on a terminal each drawing replaces the one before, within its lines; the last one stays.
 func TestLive(t *testing.T) {
 	draw := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }

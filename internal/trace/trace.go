@@ -1,6 +1,6 @@
-// Package trace is how packages tell what they do, span by span, without knowing who listens. A span travels with the
-// context: what is begun with a context that has none, or one that is not recorded, is no span either, costs a look into
-// the context and allocates nothing. Package telemetry is who listens.
+// Package trace lets packages record spans without knowing the recorder, which is package telemetry. A span travels with the
+// context. Work that begins with a context without a span, or with one that is not recorded, has no span: that costs a look into
+// the context and allocates nothing.
 package trace
 
 import (
@@ -19,18 +19,18 @@ const (
 	KindClient        // another program is asked
 )
 
-// Recorder is a span of the tracer. Methods may be called concurrently, and again after End, when they do nothing.
+// Recorder is a span of the tracer. Methods may be called concurrently; after End they do nothing.
 type Recorder interface {
 	// Begin begins a span inside this one.
 	Begin(name string, kind Kind) Recorder
-	// Set adds attributes. They name no secrets and no members.
+	// Set adds attributes. They must not contain secrets or members.
 	Set(attrs ...slog.Attr)
-	// Link says that another span belongs to this one, though neither is inside the other.
+	// Link connects this span with another one that it is not inside of.
 	Link(to Recorder)
-	// Fail says that what the span is about went wrong.
+	// Fail marks the work of the span as failed.
 	Fail(err error)
 	End()
-	// Sampled reports whether the span is kept. Inside one that is not, none is begun.
+	// Sampled reports whether the span is kept. Inside a span that is not kept, none are begun.
 	Sampled() bool
 	// IDs returns the ids of the trace and of the span in hexadecimal, for logs; "" for none.
 	IDs() (trace, span string)
@@ -51,7 +51,7 @@ type Span struct{ r Recorder }
 // Of returns the span of a recorder, which may be nil.
 func Of(r Recorder) Span { return Span{r} }
 
-// Recorder returns what records the span, nil for none.
+// Recorder returns the recorder of the span, or nil.
 func (s Span) Recorder() Recorder { return s.r }
 
 // From returns the span that a context carries.
@@ -82,7 +82,7 @@ func (s Span) Start(name string, kind Kind) Span {
 	return Span{s.r.Begin(name, kind)}
 }
 
-// On reports whether the span is recorded. Attributes need not be made for one that is not.
+// On reports whether the span is recorded. If not, its attributes need not be made.
 func (s Span) On() bool { return s.r != nil && s.r.Sampled() }
 
 // Set adds attributes.
@@ -92,7 +92,7 @@ func (s Span) Set(attrs ...slog.Attr) {
 	}
 }
 
-// Done ends the span of what ended with err, nil for well.
+// Done ends the span of work that ended with err, which may be nil.
 func (s Span) Done(err error) {
 	if s.r == nil {
 		return
@@ -118,8 +118,8 @@ func (s Span) IDs() (trace, span string) {
 	return s.r.IDs()
 }
 
-// Shared begins a span of work that is done for several at once. It is inside the first of them that is recorded, so that
-// it is kept when that is, and is linked with every one that is, both ways.
+// Shared begins a span of work that is done for several spans at once. It is inside the first of them that is recorded, so that
+// it is kept if that one is, and is linked with all that are recorded, both ways.
 func Shared(name string, kind Kind, of []Span) Span {
 	var shared Span
 	for _, s := range of {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// fake is a Recorder that remembers what it was told.
+// fake is a Recorder that remembers the calls.
 type fake struct {
 	name  string
 	in    *fake
@@ -37,7 +37,7 @@ func TestNoSpanAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestStartIsInside: a span is inside the one of the context that it is begun with.
+// TestStartIsInside: a span is inside the span of its context.
 func TestStartIsInside(t *testing.T) {
 	outer := &fake{name: "outer", kept: true}
 	ctx, span := Start(With(t.Context(), Of(outer)), "inner", KindClient)
@@ -50,7 +50,7 @@ func TestStartIsInside(t *testing.T) {
 	}
 }
 
-// TestSharedIsLinkedBothWays: work for several is inside the first that is kept, and linked with all that are.
+// TestSharedIsLinkedBothWays: the span of shared work is inside the first that is kept, and linked with all that are.
 func TestSharedIsLinkedBothWays(t *testing.T) {
 	lost, a, b := &fake{name: "lost"}, &fake{name: "a", kept: true}, &fake{name: "b", kept: true}
 	shared, _ := Shared("both", KindInternal, []Span{{}, Of(lost), Of(a), Of(b)}).Recorder().(*fake)

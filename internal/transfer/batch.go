@@ -12,11 +12,11 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// maxBatchBytes keeps a request below the 1 MiB that a server takes.
+// maxBatchBytes keeps a request below the 1 MiB that a server accepts.
 const maxBatchBytes = 900 << 10
 
-// importBatch is a piece of the file, sent in one request. What is in it follows from the content alone, so that it
-// is the same when it is read again.
+// importBatch is a piece of the file, sent in one request. Its bounds follow from the content alone, so that it is the same
+// when the file is read again.
 type importBatch struct {
 	entries []leaderboard.Submission
 	bytes   int     // of the request's body so far
@@ -30,7 +30,7 @@ func (b *importBatch) full(size int) bool {
 	return len(b.lines) >= size || len(b.refused) >= size || b.bytes >= maxBatchBytes
 }
 
-// readBatch reads up to size entries. The key is made of all of the file up to the end of the batch.
+// readBatch reads up to size entries. The key is a hash of the file up to the end of the batch.
 func readBatch(r *importReader, size int) (*importBatch, error) {
 	b := &importBatch{bytes: len(`{"entries":[]}`)}
 	for !b.full(size) {
@@ -58,14 +58,14 @@ func readBatch(r *importReader, size int) (*importBatch, error) {
 	return b, nil
 }
 
-// importResult is what became of a batch.
+// importResult is the result of a batch.
 type importResult struct {
 	applied, unchanged int64
 	rejected           []rejectedLine
 	seq                int64
 }
 
-// send submits a batch under its key, again while the server cannot answer, as long as the client does.
+// send submits a batch with its key. The client repeats the request while the server cannot answer.
 func (b *importBatch) send(ctx context.Context, c *client.Client, board string) (importResult, error) {
 	receipt, err := c.Submit(ctx, board, b.entries, client.SubmitOptions{IdempotencyKey: b.key})
 	if err != nil {

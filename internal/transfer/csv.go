@@ -2,8 +2,8 @@ package transfer
 
 import "bytes"
 
-// Why a record of CSV cannot be read. Package encoding/csv would accept some of this, and it changes line ends inside
-// of quotes, which would make another member of one.
+// The faults of a CSV record. Package encoding/csv would accept some of them, and it changes line ends inside quotes, which
+// would change ids of members.
 const (
 	faultTooLong  = "is longer than 65536 bytes"
 	faultQuote    = `has a quote (") inside of a field that does not begin with one`

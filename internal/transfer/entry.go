@@ -24,7 +24,7 @@ const (
 	columnFields   = "fields." // and the name of a tiebreak field
 )
 
-// checkColumns says what is wrong with the names of a CSV's columns.
+// checkColumns checks the names of a CSV's columns.
 func checkColumns(columns []string) error {
 	for _, required := range []string{columnMember, columnScore} {
 		if !slices.Contains(columns, required) {
@@ -45,8 +45,8 @@ func checkColumns(columns []string) error {
 	return nil
 }
 
-// entryOfRecord makes an entry of a record of CSV; fault says why it cannot. Unless it is raw, the quote before an id that
-// is a formula to a spreadsheet is taken away.
+// entryOfRecord makes an entry of a CSV record; fault says what is wrong with it. Unless raw, it removes the quote before an id
+// that a spreadsheet would take for a formula.
 func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.Submission, fault string) {
 	if len(fields) != len(columns) {
 		return e, fmt.Sprintf("has %d fields, want %d", len(fields), len(columns))
@@ -64,7 +64,7 @@ func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.S
 			}
 		case name == columnScore:
 			e.Score, fault = integer(name, value)
-		case len(value) == 0: // what may be left out
+		case len(value) == 0: // the other columns may be empty
 		case name == columnTiebreak:
 			e.Tiebreak = new(int64)
 			*e.Tiebreak, fault = integer(name, value)
@@ -98,7 +98,7 @@ func integer(name string, b []byte) (int64, string) {
 
 const wantInteger = "want a whole number from -9223372036854775808 to 9223372036854775807, without fraction or exponent"
 
-// excerpt repeats a piece of the input, bounded and fit for a terminal.
+// excerpt quotes a piece of the input, bounded and fit for a terminal.
 func excerpt(b []byte) string {
 	const most = 40
 	if len(b) > most {
@@ -107,7 +107,7 @@ func excerpt(b []byte) string {
 	return strconv.Quote(string(b))
 }
 
-// checked drops the tiebreak of an entry with fields, which say the same, and returns what is wrong with its member.
+// checked checks the member of an entry. It drops a tiebreak beside fields, since the fields determine it.
 func checked(e *leaderboard.Submission) (fault string) {
 	if e.Fields != nil {
 		e.Tiebreak = nil
@@ -118,7 +118,7 @@ func checked(e *leaderboard.Submission) (fault string) {
 	return ""
 }
 
-// entryOfLine makes an entry of a line of JSON; fault says why it cannot.
+// entryOfLine makes an entry of a JSON line; fault says what is wrong with it.
 func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 	var in struct {
 		Member      *string             `json:"member"`
@@ -152,7 +152,7 @@ func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 	return e, checked(&e)
 }
 
-// jsonFault says where and why a line is not as it should be.
+// jsonFault says where a JSON line is wrong, and what is expected there.
 func jsonFault(err error) string {
 	var (
 		syntactic *jsontext.SyntacticError

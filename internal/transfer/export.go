@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// Exported says what was exported.
+// Exported is the outcome of an export.
 type Exported struct {
 	Board   string `json:"board"`
 	File    string `json:"file"`
@@ -33,7 +33,7 @@ type Export struct {
 	Format string // "": by the name of the file
 	File   string // written as FILE.part until it is whole; "": Stdout
 	Stdout io.Writer
-	Told   io.Writer // for a progress bar
+	Told   io.Writer // gets a progress bar
 }
 
 // Run writes all entries of a period.
@@ -56,7 +56,7 @@ func (e Export) Run(ctx context.Context) (out Exported, err error) {
 	return out, err
 }
 
-// Line says it to people.
+// Line returns the outcome as a line for people.
 func (v *Exported) Line() string {
 	return fmt.Sprintf("%d entries of %s at seq %d are in %s (%.0f per second)", v.Entries, v.Board, v.Seq, v.File, Rate(v.Entries, v.took))
 }
@@ -93,8 +93,8 @@ func (e *Export) copy(to io.Writer, from io.Reader, v *Exported) error {
 
 // recordCounter counts the records in a stream: line feeds, of CSV those outside of quotes.
 type recordCounter struct {
-	quotes  bool // they have a meaning
-	inside  bool // an odd number of quotes has gone by
+	quotes  bool // it is CSV
+	inside  bool // of quotes
 	records int64
 }
 

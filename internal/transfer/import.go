@@ -20,7 +20,7 @@ import (
 // Stdin is the name of a file that stands for standard input.
 const Stdin = "-"
 
-// Imported says what was imported, by this run and the ones that it went on from.
+// Imported is the outcome of an import: of this run and of the runs that it continues.
 type Imported struct {
 	Board     string `json:"board"`
 	File      string `json:"file"`
@@ -38,12 +38,12 @@ type Imported struct {
 
 // Import is an import to make.
 type Import struct {
-	Client *client.Client // how long it repeats a request is how long a batch is tried
+	Client *client.Client // repeats the request of a batch for as long as it is set to
 	Board  string
 	File   string // "-": Stdin
 	Stdin  io.Reader
 	Format string // "": by the name of the file
-	Raw    bool   // in CSV a quote (') before an id that is a formula to a spreadsheet belongs to the id
+	Raw    bool   // in CSV a quote (') before an id that spreadsheets would take for a formula belongs to the id
 	Batch  int    // entries per request; an import that goes on keeps the one it began with
 	Key    string // imports with different keys count apart; may be ""
 
@@ -65,15 +65,15 @@ type importing struct {
 
 // Stopped is an import that ended before its end; the same call goes on where it stopped.
 type Stopped struct {
-	Line int64 // the lines ahead of it are dealt with; 0 when nothing remembers that
+	Line int64 // the lines before it are dealt with; 0 without a progress file
 	Err  error
 }
 
 func (s *Stopped) Error() string { return s.Err.Error() }
 func (s *Stopped) Unwrap() error { return s.Err }
 
-// Run submits the entries of the file. It goes on where an earlier run of the same import stopped; one that is complete
-// changes nothing. An error from the first batch on is a *Stopped.
+// Run submits the entries of the file. It goes on where an earlier run of the same import stopped, and does nothing if that
+// was complete. An error after the first batch has begun is a *Stopped.
 func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	start := time.Now()
 	im := &importing{Import: i, report: importReport{w: i.Told}}
@@ -143,7 +143,7 @@ func (im *importing) open() (io.ReadCloser, int64, error) {
 	return file, -1, nil
 }
 
-// resume begins to read the file, after what an earlier run has dealt with.
+// resume begins to read the file, after the part that an earlier run has dealt with.
 func (im *importing) resume(in io.Reader) error {
 	if !im.Restart {
 		earlier, err := loadProgress(im.Progress)
@@ -154,7 +154,7 @@ func (im *importing) resume(in io.Reader) error {
 			if err := earlier.checkSame(&im.done, im.Progress); err != nil {
 				return err
 			}
-			im.done = *earlier // its batches are as large as they were, or the keys would be others
+			im.done = *earlier // with its size of batches, on which the keys depend
 		}
 	}
 	src, err := newSource(in, im.done.seed())
@@ -177,8 +177,8 @@ func (im *importing) resume(in io.Reader) error {
 	return im.save()
 }
 
-// skip passes over what is dealt with, if it is still what it was. More may have been put after it, on new lines; the
-// end of its last line may have come with them.
+// skip passes over the part that is dealt with, and fails when it has changed. New lines may follow it, and its last line may
+// have got its line end since.
 func (im *importing) skip() error {
 	there, err := im.reader.takeTo(im.done.Offset)
 	if err != nil {
@@ -194,7 +194,7 @@ func (im *importing) skip() error {
 	return nil
 }
 
-// save notes how far the reader has come.
+// save writes how far the reader has come.
 func (im *importing) save() error {
 	im.done.Offset, im.done.Line, im.done.Hash, im.done.Report = im.reader.offset, im.reader.line, hashOf(im.reader.hash), im.report.size
 	return im.done.save(im.Progress)
@@ -241,7 +241,7 @@ func inOrder(a, b []rejectedLine) []rejectedLine {
 	return slices.SortedFunc(slices.Values(slices.Concat(a, b)), func(x, y rejectedLine) int { return cmp.Compare(x.line, y.line) })
 }
 
-// imported returns the outcome.
+// imported returns the outcome of the import.
 func (im *importing) imported(took time.Duration) Imported {
 	out := Imported{
 		Board: im.done.Board, File: im.File, Entries: im.done.entries(), Applied: im.done.Applied, Unchanged: im.done.Unchanged,
@@ -266,7 +266,7 @@ func (v *Imported) nothingNew() string {
 	}
 }
 
-// Line says it to people.
+// Line returns the outcome as a line for people.
 func (v *Imported) Line() string {
 	line := fmt.Sprintf("%s into %s: %d applied, %d unchanged, %d refused", v.File, v.Board, v.Applied, v.Unchanged, v.Refused)
 	if v.Report != "" {

@@ -11,21 +11,21 @@ import (
 	"os"
 )
 
-// importProgress is how far an import has come: a state that is true after each batch that was answered. It is written
-// without waiting for the disk: an older one is as good, since the batches after it are sent again under the same
-// keys, and counted once as long as the server remembers those.
+// importProgress is how far an import has come. It is written after the answer to each batch, and not synced to the disk: after
+// a crash an older state does as well, since the batches after it are sent again with the same idempotency keys, and count once
+// as long as the server remembers those.
 type importProgress struct {
 	Version int    `json:"version"`
 	Board   string `json:"board"`
-	Created string `json:"board_created_time"` // a board made again under the same name is another one
+	Created string `json:"board_created_time"` // a board that was deleted and made again is another board
 	Format  string `json:"format"`
 	Batch   int    `json:"batch"`
 	Key     string `json:"idempotency_key,omitempty"`
-	APIKey  string `json:"api_key"` // id of the key that the batches are sent under: idempotency keys belong to it
+	APIKey  string `json:"api_key"` // id of the API key that sends the batches: idempotency keys belong to it
 
 	Offset    int64  `json:"offset"` // bytes of the file that are dealt with
 	Line      int64  `json:"line"`   // number of the next line
-	Hash      string `json:"hash"`   // of what makes the keys, up to Offset
+	Hash      string `json:"hash"`   // of the seed and the file up to Offset
 	Applied   int64  `json:"applied"`
 	Unchanged int64  `json:"unchanged"`
 	Refused   int64  `json:"refused"`
@@ -36,7 +36,7 @@ type importProgress struct {
 
 const importVersion = 2
 
-// seed begins the hash that the keys of the batches are made from: what an import is besides the content of its file.
+// seed begins the hash that the keys of the batches are made from, with the properties of the import other than its file.
 func (p *importProgress) seed() hash.Hash {
 	h := sha256.New()
 	fmt.Fprintf(h, "leaderboard import %d\n%s\n%s\n%d\n%q\n", importVersion, p.Board, p.Format, p.Batch, p.Key)
@@ -69,7 +69,7 @@ func loadProgress(file string) (*importProgress, error) {
 const restartHint = "--restart begins at the first line (of the very same file, imported in one go with the same --batch and API key, the server counts " +
 	"nothing again for 24 hours; of a file that has changed or grown it counts again what was imported from the batch of the first change on)"
 
-// checkSame says why a run cannot go on where another one stopped.
+// checkSame fails when a run cannot go on where another one stopped.
 func (p *importProgress) checkSame(now *importProgress, file string) error {
 	switch {
 	case p.Board != now.Board:
@@ -85,7 +85,7 @@ func (p *importProgress) checkSame(now *importProgress, file string) error {
 	return nil
 }
 
-// save puts the progress in the place of the one before, "" for no file.
+// save replaces the progress file. It does nothing for "".
 func (p *importProgress) save(file string) error {
 	if file == "" {
 		return nil

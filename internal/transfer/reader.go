@@ -13,13 +13,13 @@ import (
 type importReader struct {
 	*source
 	format  string
-	raw     bool     // ids of a CSV are as they are there
+	raw     bool     // Import.Raw
 	columns []string // of a CSV
-	fields  [][]byte // of the last record, to be used again
-	began   int64    // line that the last record began at
+	fields  [][]byte // of the last record; its memory is used again
+	began   int64    // line at which the last record began
 }
 
-// newImportReader begins to read; of a CSV it takes the names of the columns.
+// newImportReader begins to read. In CSV the first line has the names of the columns.
 func newImportReader(src *source, format string) (*importReader, error) {
 	r := &importReader{source: src, format: format}
 	if format != client.FormatCSV {
@@ -82,8 +82,8 @@ func (r *importReader) jsonl() (e leaderboard.Submission, line int64, fault stri
 	}
 }
 
-// csv reads the next record that is not an empty line. Of one whose quotes are wrong only the first line is taken:
-// where it ends cannot be known, and the lines after it are not to be lost with it.
+// csv reads the next record that is not an empty line. If its quotes are wrong, only its first line is taken: its end cannot be
+// known, and the lines after it must not be lost.
 func (r *importReader) csv() (fields [][]byte, fault string, err error) {
 	for {
 		b, err := r.window()

@@ -14,7 +14,7 @@ import (
 	"leaderboard/client"
 )
 
-// readImport reads an input to its end: the entries and the faults, each with its line, or why nothing can be read.
+// readImport reads an input to its end. It returns the entries and the faults, each with its line, or the error.
 func readImport(in io.Reader, format string) string {
 	src, err := newSource(in, sha256.New())
 	if err != nil {
@@ -50,7 +50,7 @@ func readImport(in io.Reader, format string) string {
 	}
 }
 
-// TestReadCSV: what can be wrong with a file, and what it does to the lines beside.
+// TestReadCSV: the faults that a file can have, and what is read of the lines beside.
 func TestReadCSV(t *testing.T) {
 	const head = "member,score\n"
 	long := strings.Repeat("x", maxRecord)
@@ -155,7 +155,7 @@ func TestReadJSONLines(t *testing.T) {
 	}
 }
 
-// TestReadInPieces: how a file arrives makes no difference.
+// TestReadInPieces: the result does not depend on the pieces in which a file arrives.
 func TestReadInPieces(t *testing.T) {
 	pieces := []string{
 		"a,1", "\n", "\n", "\r\n", "\r", "\"", ",", "b", byteOrder, `{"member":"a","score":1}`, "{", "}", "\x00", "\xff",
@@ -197,7 +197,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestReadHugeLine: however long a line is, it takes no more memory than another.
+// TestReadHugeLine: a very long line takes no more memory than another.
 func TestReadHugeLine(t *testing.T) {
 	for _, format := range []string{client.FormatCSV, client.FormatJSONL} {
 		for _, start := range []string{"", "\""} {

@@ -13,7 +13,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// rejectedLine is one that was not imported, and why.
+// rejectedLine is a line that was not imported, and the reason.
 type rejectedLine struct {
 	line   int64
 	code   string // of the problem, malformed-line when the line was not sent
@@ -25,13 +25,13 @@ const (
 	reportHead        = "line,code,detail"
 )
 
-// importReport is where refused lines are told: a CSV of line, code and detail, or for people on w. The file appears
-// with the first of them.
+// importReport takes refused lines: as a CSV file of line, code and detail, or as text on w. The file is made for the first
+// of them.
 type importReport struct {
 	name string // "" for w
 	w    io.Writer
 	file *os.File
-	size int64 // bytes of the file that are true
+	size int64 // bytes of the file that belong to this import
 }
 
 // open begins an empty report (size 0), or goes on after the first size bytes of the one that is there. A file
@@ -77,7 +77,7 @@ func headOf(name string) (head string, length int64, err error) {
 	return string(b[:n]), info.Size(), err
 }
 
-// add tells of refused lines.
+// add reports refused lines.
 func (r *importReport) add(refused []rejectedLine) error {
 	if len(refused) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (r *importReport) write(refused []rejectedLine) (err error) {
 	}
 	w := csv.NewWriter(r.file)
 	if r.size == 0 {
-		_ = w.Write(strings.Split(reportHead, ",")) // Error says it
+		_ = w.Write(strings.Split(reportHead, ",")) // Error returns the error of all writes
 	}
 	for _, x := range refused {
 		_ = w.Write([]string{strconv.FormatInt(x.line, 10), x.code, x.detail})

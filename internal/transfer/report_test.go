@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReportIsPutRight: a report that was truncated by a kill, or went further than the progress, is put right.
+// TestReportIsPutRight: after a kill the report may be shorter than the progress says, or longer. The next run corrects it.
 func TestReportIsPutRight(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "refused")
 	r := importReport{name: file}

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// maxRecord bounds a record of an import, in bytes; one with nothing too long in it has less than 2 KiB.
+	// maxRecord bounds a record of an import, in bytes; a record of valid values has less than 2 KiB.
 	maxRecord = 64 << 10
 	byteOrder = "\ufeff" // the mark that some programs put ahead of UTF-8
 )
 
-// source is an input that is read once, a window at a time: what was taken is hashed, counted and forgotten.
+// source is an input that is read once, a window at a time. Bytes that are taken are hashed, counted and dropped.
 type source struct {
 	in         io.Reader
-	hash       hash.Hash // of the seed and all that was taken, without lineEnd
-	lineEnd    string    // what was taken ends with it: a last line is the same without its end, which may come later
+	hash       hash.Hash // of the seed and the bytes taken, without lineEnd
+	lineEnd    string    // at the end of the bytes taken; not hashed yet, since the last line of a file may get its end later
 	buf        []byte
-	start, end int // of what is in buf and was not taken
+	start, end int // of the bytes in buf that are not taken
 	eof        bool
 	offset     int64 // bytes taken
 	line       int64 // number of the next line, from 1
@@ -42,7 +42,7 @@ func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
 	return s, nil
 }
 
-// window returns what follows: one byte more than the longest record, less only at the end of the input.
+// window returns the bytes that follow: one more than the longest record has, fewer only at the end of the input.
 func (s *source) window() ([]byte, error) {
 	const want = maxRecord + 1
 	if !s.eof && s.end-s.start < want {
@@ -71,7 +71,7 @@ func (s *source) take(n int) {
 	s.start += n
 }
 
-// hashLines hashes b and keeps back the line end at its end. The outcome does not depend on where the input is cut.
+// hashLines hashes b and keeps back the line end at its end. The hash does not depend on where the input is cut.
 func (s *source) hashLines(b []byte) {
 	if s.lineEnd == "\r" && string(b) == "\n" {
 		s.lineEnd = "\r\n"
@@ -83,7 +83,7 @@ func (s *source) hashLines(b []byte) {
 	s.lineEnd = string(b[len(text):])
 }
 
-// takeLineEnd passes over the rest of the line, if nothing but its end follows; false when something else does.
+// takeLineEnd passes over the rest of the line if only its line end follows, and reports whether that is so.
 func (s *source) takeLineEnd() (bool, error) {
 	b, err := s.window()
 	switch {
@@ -117,7 +117,7 @@ func (s *source) takeLine() error {
 	}
 }
 
-// takeTo passes over everything ahead of offset, and maybe the line end there; false when the input ends before.
+// takeTo passes over everything before offset, and maybe the line end there. It reports whether the input is that long.
 func (s *source) takeTo(offset int64) (bool, error) {
 	for s.offset < offset {
 		b, err := s.window()

@@ -1,5 +1,5 @@
-// Package transfer moves whole boards between a server and files: CSV and JSON lines, in little memory. An import can
-// be taken up again after a kill, and counts each line once; an export is whole or not there.
+// Package transfer moves whole boards between a server and files: CSV and JSON lines, in little memory. An import can be
+// continued after a kill, and counts each line once; an export is whole, or there is no file.
 package transfer
 
 import (
@@ -15,7 +15,7 @@ import (
 	"leaderboard/client"
 )
 
-// FormatOf returns the form of a file: the one given, else what its name says, else CSV.
+// FormatOf returns the format of a file: the given one, else the one of its name, else CSV.
 func FormatOf(given, file string) string {
 	if given != "" {
 		return given
@@ -51,5 +51,5 @@ func inEntries() []progressbar.Option {
 	return []progressbar.Option{progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("entries")}
 }
 
-// Rate returns how many of n there were in a second.
+// Rate returns how many of n there were per second.
 func Rate(n int64, took time.Duration) float64 { return float64(n) / max(took.Seconds(), 1e-3) }

@@ -54,9 +54,8 @@ type ZsetRead struct {
 	Told    io.Writer
 }
 
-// Run reads the sorted set into the file, unless that was done before. The file is whole or not there. Its lines are in the
-// order of the board, and members with equal scores in the order in which Redis has them: that is the order in which an
-// import makes them arrive.
+// Run reads the sorted set into the file, unless that was done before. The file is whole, or there is none. Its lines are in the
+// order of the board, and members with equal scores are in the order of Redis: the import submits them in that order.
 func (z ZsetRead) Run(ctx context.Context) error {
 	board, err := z.Client.Board(ctx, z.Source.Board)
 	if err != nil {
@@ -78,7 +77,7 @@ func (z ZsetRead) Run(ctx context.Context) error {
 	return nil
 }
 
-// sourceFile says what the file was read from.
+// sourceFile returns the name of the file that holds the ZsetSource.
 func (z *ZsetRead) sourceFile() string { return z.File + ".source" }
 
 // there reports whether the file was read from the same sorted set in the same way. A file with other content is an error.
@@ -144,8 +143,8 @@ func (z *ZsetRead) inOrder(members []ZsetMember) []ZsetMember {
 	return once
 }
 
-// write puts the members into the file, and notes what they were read from. The note is
-// written first, as a file without one is never overwritten.
+// write writes the members into the file, and the ZsetSource into sourceFile. The latter is written first, since a file without
+// one is never overwritten.
 func (z *ZsetRead) write(members []ZsetMember) (err error) {
 	if err := os.Remove(z.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -168,8 +167,8 @@ func (z *ZsetRead) write(members []ZsetMember) (err error) {
 	})
 }
 
-// zsetScore returns a score times multiply in digits, exactly; a whole double is what it is, any other the shortest
-// decimal that stands for it. What is not a whole number then is returned as it was, for the import to refuse.
+// zsetScore returns a score times multiply in digits, exactly. A double that is not whole counts as the shortest decimal that
+// stands for it. If the product is not a whole number, the score is returned as it was, for the import to refuse.
 func zsetScore(score float64, multiply int64) string {
 	asItIs := strconv.FormatFloat(score, 'g', -1, 64)
 	if math.IsInf(score, 0) || math.IsNaN(score) {

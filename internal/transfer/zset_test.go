@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-// TestZsetInOrder: a member that was read twice is there once, with what was read last, and ties are as Redis has them.
+// TestZsetInOrder: a member that was read twice is written once, with the score read last, and ties are in the order of Redis.
 func TestZsetInOrder(t *testing.T) {
 	for order, want := range map[leaderboard.Order][]ZsetMember{
 		leaderboard.OrderDesc: {{"b", 9}, {"d", 5}, {"a", 5}, {"c", -1}},
@@ -21,7 +21,7 @@ func TestZsetInOrder(t *testing.T) {
 	}
 }
 
-// TestZsetScore: every double is taken for the number that it stands for, or left for the import to refuse.
+// TestZsetScore: every double is written as the exact whole number that it stands for, or in a form that the import refuses.
 func TestZsetScore(t *testing.T) {
 	for _, c := range []struct {
 		score    float64
