@@ -8,8 +8,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Audit returns the records of what was changed, newest first, as the query selects them. Of a query with several filters
-// it looks at a bounded number of records: rest is where it stopped, if there may be more.
+// Audit returns the records of changes that the query selects, newest first. For a query with several filters it looks at a
+// bounded number of records: rest is where it stopped, if there may be more.
 func (s *Store) Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	found, rest, err = audit.Find(ctx, s.db, q)
 	return found, rest, db.Translate(ctx, "audit", err)

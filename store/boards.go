@@ -28,14 +28,14 @@ func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderbo
 
 // PutBoard creates a board or changes its rules; created reports which. Missing rules get their defaults. The same rules
 // again change nothing, the version included. Errors: a *leaderboard.RuleError for a bad name or bad rules,
-// a *leaderboard.ConflictError when what the board holds stands against the change, ErrUnknownRule.
+// a *leaderboard.ConflictError when entries of the board do not allow the change, ErrUnknownRule.
 func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
 	return s.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
 }
 
-// ChangeBoard is PutBoard with the rules that change makes of the board as it is, nil when there is none. The board is
-// locked meanwhile: of two that change it at once, the second sees what the first made of it. change may be called
-// again, when the transaction is; with an error of it nothing is done, and the error is wrapped as it is.
+// ChangeBoard is PutBoard with the rules that change returns for the board as it is, nil when it does not exist. The board is
+// locked meanwhile: of two changes at once, the second sees the result of the first. change is called again when the
+// transaction is repeated. When it fails nothing is done, and its error is wrapped.
 func (s *Store) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
 		return b, false, db.Wrap("board", broken)
@@ -99,10 +99,10 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chang
 	return l.Board, created, nil
 }
 
-// boardsVersion is the row of table_versions by which servers see that there are other boards.
+// boardsVersion is the row of table_versions by which servers see that boards have changed.
 const boardsVersion = "boards"
 
-// auditBoard records that a board was created, or changed from what old is.
+// auditBoard records that a board was created, or changed from old.
 func (s *Store) auditBoard(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Board, created bool, name string, rules []byte) error {
 	c := audit.Change{Action: leaderboard.AuditActionBoardCreate, Board: name, After: json.RawMessage(rules)}
 	if !created {
@@ -112,7 +112,7 @@ func (s *Store) auditBoard(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Bo
 	return err
 }
 
-// changedRules returns what change makes of a board, with defaults and checked, and as it is stored.
+// changedRules returns the rules that change returns for a board, with defaults and checked, and in the form that is stored.
 func changedRules(b *leaderboard.Board, created bool, change leaderboard.RulesChange) (rules leaderboard.Rules, text []byte, err error) {
 	if created {
 		b = nil
@@ -128,9 +128,9 @@ func changedRules(b *leaderboard.Board, created bool, change leaderboard.RulesCh
 	return rules, text, err
 }
 
-// askForHidden has the writers of a new board ask which members are hidden, if any member is on all boards. The row of the board is
-// there already: either this sees the row of a global hide that comes at the same time, or that one waits for this row,
-// see drain.
+// askForHidden makes the writers of a new board ask which members are hidden, if any member is hidden on all boards. The row
+// of the board exists already: either this sees the row of a global hide at the same time, or the hide waits for this row, see
+// drain.
 func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
 	var hidden bool
 	err := tx.GetContext(ctx, &hidden, "SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)")
@@ -140,7 +140,7 @@ func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
 	return err
 }
 
-// changeRules gives an existing board, whose row is locked, other rules; same means that they are the ones it has.
+// changeRules changes the rules of an existing board, whose row is locked; same means that it has these rules already.
 func (s *Store) changeRules(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
 	old, err := json.Marshal(b.Rules)
 	if err != nil || string(old) == string(text) {
@@ -165,10 +165,10 @@ func (s *Store) changeRules(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boar
 }
 
 // hasHiddenEntries asks whether a board keeps entries of hidden members. They are stored by the board's order like all
-// others; a period with nothing else was never used as far as its seq goes. A closing bracket is missing.
+// others; a period with only such entries has the seq of one that was never used. A closing bracket is missing.
 const hasHiddenEntries = "SELECT EXISTS (SELECT 1 FROM periods p JOIN entries e ON e.period_id = -p.id WHERE p.board_id = ?"
 
-// refuseIf is conflict when the answer to a question about an id is yes.
+// refuseIf returns conflict when a query about an id finds something.
 func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, id int64, conflict *leaderboard.ConflictError) error {
 	var yes bool
 	if err := tx.GetContext(ctx, &yes, question, id); err != nil {
@@ -190,7 +190,7 @@ func refuseWithEntries(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []
 	return refuseIf(ctx, tx, hasHiddenEntries+")", boardID, hidden)
 }
 
-// dropUnused takes the calendar periods of a board away, whose bounds are about to move, unless one was ever used.
+// dropUnused deletes the calendar periods of a board, whose bounds are about to move, unless one was ever used.
 func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderboard.FieldError) error {
 	conflict := &leaderboard.ConflictError{Reason: "calendar periods of the board were used", Fields: fixed}
 	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season') AND last_seq > 0)"
@@ -204,8 +204,8 @@ func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderb
 	return err
 }
 
-// dropSeasons takes away the periods of seasons that are not among those of the new rules, or not with these bounds.
-// One that was used cannot go: its standings are history.
+// dropSeasons deletes the periods of seasons that the new rules do not have, or have with other bounds. One that was used
+// stays, because its standings are history.
 func dropSeasons(ctx context.Context, tx *sqlx.Tx, boardID int64, seasons []leaderboard.SeasonRule) error {
 	var rows []boards.PeriodRow
 	const find = "SELECT " + boards.PeriodColumns + " FROM periods WHERE board_id = ? AND window_name = 'season' AND state <> 'deleting' ORDER BY starts_at"

@@ -22,8 +22,8 @@ type Config struct {
 	LockWait time.Duration
 	// ReadTimeout and WriteTimeout bound each wait on the socket. Default 10s; ReadTimeout must exceed LockWait.
 	ReadTimeout, WriteTimeout time.Duration
-	// WriteWait is how long a request to write may wait until it is sent; what has to be expected to take longer, or does,
-	// is a *leaderboard.OverloadError. When nothing waits for a board, a request for it always may. Default 7s.
+	// WriteWait is how long a request to write may wait until it is sent; when it takes, or would take, longer the error is a
+	// *leaderboard.OverloadError. When nothing waits for a board, a request for it may always wait. Default 7s.
 	WriteWait time.Duration
 	// WriteMemory is how many bytes the requests that wait may take, roughly, over all boards. Default 64 MiB.
 	WriteMemory int64
@@ -43,14 +43,14 @@ type Config struct {
 	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved before a quarter of ChangeTTL
 	// has passed (by Sweep), and by Close. Default 200,000.
 	IndexSaveEvery int64
-	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is kept in any
-	// case. Default 256 MiB, enough for a billion entries.
+	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is always kept.
+	// Default 256 MiB, enough for a billion entries.
 	IndexMemory int64
 	// DeriveRows is how many entries of a derived board one transaction changes. A step with more takes several, and until
 	// the last one the board is leaderboard.DerivationStateComputing. Default 200,000.
 	DeriveRows int
-	// Clock changes the SQL expression of the database clock (NOW(6) or SYSDATE(6)) into what all statements take for the
-	// present, in what they read and in what they write. For tests of what time does; nil leaves it as it is.
+	// Clock changes the SQL expression of the database clock (NOW(6) or SYSDATE(6)) that all statements use for the present.
+	// It is for tests with other times; nil leaves it as it is.
 	Clock func(database string) string
 	// Logger receives what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger

@@ -18,8 +18,8 @@ import (
 const deleteSteps = 20
 
 // DeleteBoard deletes a board with all its periods, or returns ErrBoardNotFound. Afterwards the name is free and no
-// reader finds the board by it. The rows of a large board, and of many periods the newest thousand and the open ones
-// excepted, are removed by Sweep, in steps; until then who knows the id of an old period can still read it.
+// reader finds the board by it. Sweep removes the rows of a large board in steps, and so the rows of its periods, except
+// the open and the newest thousand ones; until then an old period can still be read by its id.
 func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	var id int64
 	err := s.writer.Alone(ctx, name, func(tx *sqlx.Tx) (err error) {
@@ -50,7 +50,7 @@ func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64,
 	if _, err := tx.ExecContext(ctx, rename, id); err != nil {
 		return 0, err
 	}
-	// All of those that are read most, and no more of the others than one transaction may well change.
+	// All periods that are read much, and no more of the others than fit well into one transaction.
 	for _, query := range []string{
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'open'",
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'closed' ORDER BY id DESC LIMIT 1000",

@@ -21,12 +21,12 @@ import (
 
 // How a member is erased.
 //
-// A row of erasures comes first, so whatever happens then, Sweep goes on where it stopped. What is kept of the member
-// besides entries goes next, then the entries, period by period in the order of their ids, each through the writer of
+// First a row of erasures is committed, so that Sweep can finish an erasure that stops. Then everything about the member
+// besides entries is deleted, then the entries, period by period in the order of their ids, each through the writer of
 // its board: the ranks below close up, and the copies, the rank indexes and the derived boards follow as after any
-// other change. That the member is hidden is erased last: a hidden entry of a member that is not hidden would be shown.
-// What is recorded of the member, in audit and submissions, stays under another name: it is drawn with the row of
-// erasures, and goes with that. Every step may be repeated, and run by several processes at once.
+// other change. The rows of hidden_members go last: a hidden entry of a member that is not hidden would be shown. Records
+// about the member, in audit and submissions, stay under a random name, which is in the row of erasures and is forgotten with
+// it. Every step may be repeated, and run by several processes at once.
 
 const (
 	// erasePeriods is how many periods are looked through at once for entries of a member.
@@ -52,12 +52,13 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 }
 
 // Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
-// profile, the lists of friends in both directions, and that the member is hidden. In the audit and among the recorded
-// submissions a random name takes the member's place, the same in all of them, without the reasons that were given.
-// Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes
-// it, and the same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay, and
-// so may the record of a hide or a correction, as if it came later: end that first. A member without any row is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,
-// ErrUnavailable; the work is not lost by one.
+// profile, the lists of friends in both directions, and the rows of hidden_members. In the audit and among the recorded
+// submissions a random name replaces the member, the same in all of them, and the reasons that were given are removed.
+// Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx
+// ends; then Sweep finishes it, and the same call again goes on and returns how far it is. Submissions about the member
+// meanwhile may stay, and so may the record of a hide or a correction, as if they came later: stop those first. A member
+// without any row is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded, ErrUnavailable; after one the erasure
+// can go on.
 func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Erasure{}, db.Wrap("forget", broken)
@@ -68,7 +69,7 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	e := &erasure{Member: []byte(member)}
 	done, err := s.erase(ctx, e, sweep.Slice{})
 	if ctx.Err() != nil {
-		err = nil // it has begun, and that is the answer
+		err = nil // it has begun, and the progress is the answer
 	}
 	return e.state(done), db.Translate(ctx, "forget", err)
 }
@@ -76,7 +77,7 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.E
 // aliasBytes is how many random bytes are in the name that takes the place of a member.
 const aliasBytes = 12
 
-// beginErasure commits the row of an erasure, unless there is one, and its record, which has the new name.
+// beginErasure commits the row of an erasure, unless it exists, and its record in the audit, which has the new name.
 func (s *Store) beginErasure(ctx context.Context, member, actor string) error {
 	var random [aliasBytes]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -95,7 +96,7 @@ func (s *Store) beginErasure(ctx context.Context, member, actor string) error {
 	})
 }
 
-// erase goes on with an erasure until its slice is over, and reports whether it is done.
+// erase goes on with an erasure until its time slice is over, and reports whether it is done.
 func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
 	err = s.db.GetContext(ctx, e, "SELECT member, alias, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -124,8 +125,8 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 	return err == nil, err
 }
 
-// renames are the statements that give a member another name in what is kept of the past. They take the new name, the
-// old one, and how many rows they change. What people have written about the member goes.
+// renames are the statements that give a member another name in the records of the past. They take the new name, the old
+// one, and how many rows they change. Texts that people have written about the member are removed.
 func renames() []string {
 	return []string{
 		"UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, '$.reason'), after_json = JSON_REMOVE(after_json, '$.reason'), request_id = ''" +
@@ -134,7 +135,7 @@ func renames() []string {
 	}
 }
 
-// erasePerson deletes what is kept of a member besides entries. A celebrity is on many lists: they go in steps.
+// erasePerson deletes everything about a member besides entries. A member may be on very many lists, so they go in steps.
 func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 	for _, query := range []string{
 		"DELETE FROM profiles WHERE member = ? LIMIT ?",
@@ -160,7 +161,7 @@ func (s *Store) inSteps(ctx context.Context, query string, args ...any) error {
 	args = append(args[:len(args):len(args)], sweep.Rows)
 	for {
 		var n int64
-		err := db.Retry(db.Retryable, func() (err error) { // another session may change one of the rows just now
+		err := db.Retry(db.Retryable, func() (err error) { // another session may be changing one of the rows
 			n, err = s.sweeper.Delete(ctx, query, args...)
 			return err
 		})
@@ -253,7 +254,7 @@ func (s *Store) removeAll(ctx context.Context, e *erasure, periods map[int64]str
 			defer func() { <-permits }()
 			_, failed := s.writer.Erase(ctx, leaderboard.RemoveRequest{Board: board, PeriodID: id, Member: string(e.Member), Reopen: true, Actor: e.Actor})
 			gone := errors.Is(failed, leaderboard.ErrNotRanked) || errors.Is(failed, leaderboard.ErrPeriodNotFound) ||
-				errors.Is(failed, leaderboard.ErrBoardNotFound) // another process was here, or the period went
+				errors.Is(failed, leaderboard.ErrBoardNotFound) // another process removed it, or the period was deleted
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -268,8 +269,8 @@ func (s *Store) removeAll(ctx context.Context, e *erasure, periods map[int64]str
 	return removed, err
 }
 
-// sweepErasures goes on with what a request had no time for, or a killed process left. One that fails does not
-// stop the others.
+// sweepErasures goes on with erasures that a request had no time to finish, or a killed process left. One that fails does
+// not stop the others.
 func (s *Store) sweepErasures(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var members []string
 	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM erasures ORDER BY started_at LIMIT ?", erasuresAtOnce); err != nil {

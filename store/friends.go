@@ -19,8 +19,8 @@ func (s *Store) PutFriends(ctx context.Context, member string, friends []string)
 	return s.changeFriends(ctx, member, friends, func(map[string]bool) []string { return friends })
 }
 
-// AddFriends adds to the friends of member and returns how many there are then. Beyond leaderboard.MaxFriends all of it
-// is refused.
+// AddFriends adds to the friends of member and returns how many there are then. If there would be more than
+// leaderboard.MaxFriends it adds none.
 func (s *Store) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return s.changeFriends(ctx, member, friends, func(present map[string]bool) []string {
 		all := maps.Clone(present)
@@ -73,7 +73,7 @@ func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) err
 }
 
 func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone []string) error {
-	slices.Sort(added) // in the order of the key, so that two who write never wait for each other in a circle
+	slices.Sort(added) // in the order of the key, so that two writers never wait for each other in a circle
 	slices.Sort(gone)
 	t := &db.Text{}
 	for chunk := range slices.Chunk(gone, db.MaxRows) {
@@ -96,7 +96,7 @@ func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone [
 	return nil
 }
 
-// RemoveFriend takes one friend off the list of member; nothing happens when it is not on it.
+// RemoveFriend takes one friend off the list of member, if it is on it.
 func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.lockFriends(ctx, tx, member); err != nil {
@@ -144,8 +144,8 @@ func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	return lists, db.Translate(ctx, "friends", rows.Err())
 }
 
-// FriendVersions returns when the lists of members were last changed; members that never had one are left out. A list is the same as
-// long as its version is.
+// FriendVersions returns when the lists of members were last changed, without members that never had a list. A list has not
+// changed while its version is the same.
 func (s *Store) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
 	versions := make(map[string]leaderboard.Micros, len(members))
 	if len(members) == 0 {
@@ -169,7 +169,7 @@ func friendVersions(members []string) string {
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
-// unfriend takes a member off the lists of others, sweep.Rows of them in one transaction, and reports whether there were
+// unfriend takes a member off the lists of others, sweep.Rows of them in one transaction, and reports whether there may be
 // more.
 func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {

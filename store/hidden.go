@@ -20,12 +20,12 @@ import (
 // How a member is hidden.
 //
 // First the row of hidden_members is committed, then the entries are moved, by the writers of their boards. A batch
-// that locks its board after the row was committed knows of it and applies submissions to the hidden entries. One that
-// held the lock before may still commit a visible entry; but before entries are looked for, the lock of the board was
-// held once (of a hide on one board: with the row itself; of a global one: see drain), so what is looked for is all
-// that there will be. Each of these states is a right one to start from, so Sweep goes on where a killed process
-// stopped: the row says in its state what is still to be done, and of a global hide which boards are done. To restore
-// is the same, backwards.
+// that locks its board after the row was committed sees the row and applies submissions to the hidden entries. A batch that
+// held the lock before may still commit a visible entry; but before entries are looked for, the lock of the board is
+// taken once (for a hide on one board: with the row itself; for a global one: see drain), so the search finds every visible
+// entry that there will be. The work can go on from each of these states, so Sweep finishes what a killed process left: the
+// state of the row is what is still to be done, and a global hide has the last board that is done. Restoring is the same,
+// backwards.
 
 // hiddenRow is a row of hidden_members.
 type hiddenRow struct {
@@ -52,9 +52,9 @@ func (r *hiddenRow) hiddenMember() leaderboard.HiddenMember {
 }
 
 // Hide hides a member on a board, or everywhere, and returns when no answer shows one of the member's entries in an
-// open period any more; with Reopen in a closed one neither. Everybody below moves up, in one change per period.
-// Submissions of the member go on being taken and answered, to the entries that are kept. The same again may change
-// reason and actor. ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it; other errors: a
+// open period any more; with Reopen, nor in a closed one. The members below move up, in one change per period. Submissions of
+// the member are still taken and answered; they change the hidden entries. A repetition may change reason and actor.
+// ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it. Other errors: a
 // *leaderboard.RuleError, ErrBoardNotFound, ErrUnavailable.
 func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	if broken := r.Check(); broken != nil {
@@ -69,10 +69,9 @@ func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	return h, s.moveNow(ctx, "hide", row)
 }
 
-// Restore shows a hidden member again: the entries come back as they have become, with the times at which their scores
-// were reached. Those in periods that have closed meanwhile come back only with Reopen; without, a closed period stays
-// as it was, without the member. A member who is hidden both on the board and everywhere stays hidden by the other.
-// Errors: ErrNotHidden, otherwise those of Hide.
+// Restore shows a hidden member again: the entries come back as submissions have changed them, with the times at which their
+// scores were reached. Entries in periods that have closed meanwhile come back only with Reopen. A member hidden both on the
+// board and everywhere stays hidden until both are restored. Errors: ErrNotHidden, otherwise those of Hide.
 func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	if broken := r.CheckRestore(); broken != nil {
 		return db.Wrap("restore", broken)
@@ -95,7 +94,7 @@ func (s *Store) moveNow(ctx context.Context, doing string, row *hiddenRow) error
 	return nil
 }
 
-// hide makes of the row what a request wants, whose Version is 0 when there is none yet; false when it stays as it is.
+// hide changes the row, whose Version is 0 when it does not exist yet, as a request wants it; false when it stays as it is.
 func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed bool, err error) {
 	fresh := r.Version == 0 || r.State == commit.StateRestoring
 	if !fresh && r.Reason == req.Reason && r.Actor == req.Actor && !req.Reopen {
@@ -111,7 +110,7 @@ func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed b
 	return true, nil
 }
 
-// restore does the same for a request to restore. One that is under way already is joined.
+// restore does the same for a request to restore. It joins a restoration that is under way.
 func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed bool, err error) {
 	switch {
 	case r.Version == 0:
@@ -186,8 +185,8 @@ type hiddenState struct {
 	Reopen bool   `json:"reopen,omitempty"`
 }
 
-// auditHidden records what was done. The id is the version of the row if there is to be a new one: no two have the same,
-// also when the row was gone in between, and so a late request does not take a later hide for its own.
+// auditHidden records what was done. The id becomes the version of the row if it gets a new one. No two versions are the
+// same, even if the row was gone in between, so a late request does not take a later hide for its own.
 func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) (id int64, err error) {
 	hidden := after.State != commit.StateRestoring
 	c := audit.Change{
@@ -202,8 +201,8 @@ func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.H
 	return audit.Write(ctx, s.db, tx, c)
 }
 
-// askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and has
-// its writers ask from now on which members are hidden.
+// askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and makes its
+// writers ask from now on which members are hidden.
 func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	b, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
 	if err == nil {
@@ -253,7 +252,7 @@ func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args [
 	index, order, after := "PRIMARY", "h.board_id, h.member", "(h.board_id > ? OR h.board_id = ? AND h.member > ?)"
 	args = []any{q.AfterBoard, q.AfterBoard, []byte(q.AfterMember)}
 	if q.Member != "" {
-		// Not by h.member too, which is one: MariaDB before 11 would sort.
+		// Not by h.member too, which is constant: MariaDB before 11 would sort.
 		index, order, after = "hidden_members_member", "h.board_id", "h.member = ? AND h.board_id > ?"
 		from := q.AfterBoard
 		if q.AfterMember < q.Member {

@@ -23,14 +23,13 @@ const (
 	movedPeriods = 50
 	// pendingMoves is how many rows of hidden_members one sweep finishes.
 	pendingMoves = 1000
-	// noteEvery is after how many boards it is kept how far a global hide is.
+	// noteEvery is after how many boards the progress of a global hide is stored.
 	noteEvery = 100
 )
 
-// moveHidden sees to it that the entries of a member are where the row says, then marks the row as done. It may be
-// repeated, and run at the same time as another, also for an older or newer version of the row: what a batch makes of
-// an entry depends only on the rows that it finds. Of all boards it goes on until its slice is over, and reports whether it
-// finished.
+// moveHidden moves the entries of a member to where the row wants them, then marks the row as done. It may be repeated, and
+// run at the same time as another, also for an older or newer version of the row: what a batch does to an entry depends only
+// on the rows that it finds. On all boards it goes on until its time slice is over, and reports whether it finished.
 func (s *Store) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, err error) {
 	if row.BoardID != 0 {
 		finished, err = true, s.moveOnBoard(ctx, row, row.BoardID)
@@ -50,9 +49,9 @@ func (s *Store) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slic
 	return err == nil, err
 }
 
-// moveOnBoards moves the entries of a member on all boards that are not done yet. One that fails, because somebody
-// holds its lock for long, does not stop those after it. But the row then says no more than that the boards before it
-// are done, so the next sweep comes back to it.
+// moveOnBoards moves the entries of a member on all boards that are not done yet. A board that fails, because another session
+// holds its lock for long, does not stop those after it. But then the row only has the boards before it as done, so the next
+// sweep begins with it.
 func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, failed error) {
 	noted := row.After
 	defer func() {
@@ -71,7 +70,7 @@ func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Sl
 			return false, errors.Join(failed, err)
 		case err != nil:
 			if failed == nil {
-				failed = err // of many, the first tells enough
+				failed = err // of many, the first is enough
 			}
 			if next, err = s.nextBoard(ctx, id); err != nil || next == 0 {
 				return false, errors.Join(failed, err)
@@ -89,7 +88,7 @@ func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Sl
 	return false, failed
 }
 
-// moveOnNext does so on the board after this one, and returns which that is, 0 when there is none.
+// moveOnNext does so on the board after this one, and returns its id, 0 after the last.
 func (s *Store) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id int64, err error) {
 	if id, err = s.drain(ctx, after); err == nil && id > 0 {
 		err = s.moveOnBoard(ctx, row, id)
@@ -97,8 +96,8 @@ func (s *Store) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id
 	return id, err
 }
 
-// nextBoard returns the board to pass over. It locks nothing, so it does not see a board that is just being created;
-// that one comes after row.After too, and is not passed over for good.
+// nextBoard returns the next board, which is left out. It locks nothing, so it does not see a board that is just being
+// created; that one comes after row.After too, and is not left out for good.
 func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error) {
 	err = s.db.GetContext(ctx, &id, s.db.Limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -107,7 +106,7 @@ func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error
 	return id, err
 }
 
-// noteBoards keeps how far a global hide is. Of two that are at it the one that is further is right.
+// noteBoards stores the progress of a global hide. Of two processes that work on it, the furthest progress counts.
 func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 	const note = "UPDATE hidden_members SET after_board = GREATEST(after_board, ?) WHERE board_id = ? AND member = ? AND version = ? AND state = ?"
 	_, err := s.db.ExecContext(ctx, note, row.After, row.BoardID, row.Member, row.Version, row.State)
@@ -115,10 +114,9 @@ func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 }
 
 // drain waits until no batch is under way on the next board that began before the row of hidden_members was committed,
-// and sees to it that its writers ask from now on. It also waits for a board that is being created, which an UPDATE of
-// all boards would pass over: either the creator sees the row, or this sees the board. It returns the board, 0 after
-// the last one. One board is locked at a time, so nobody waits for a board that a long transaction holds but those who
-// write to it.
+// and makes its writers ask from now on. It also waits for a board that is being created, which an UPDATE of
+// all boards would miss: either the creator sees the row, or this sees the board. It returns the board, 0 after
+// the last one. It locks one board at a time, so only the writers of a board wait when a long transaction holds that.
 func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
 	err = db.Retry(db.Retryable, func() (err error) {
 		id, err = s.drainOnce(ctx, after)
@@ -127,10 +125,10 @@ func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
 	return id, err
 }
 
-// drainOnce needs no transaction, but waits for a lock no longer than writers do, in their pool, and without a turn in their
-// line: a batch that has had its turn may wait for the connection meanwhile, which hides are too rare to be queued for. Of a
-// board that asks already the first statement waits for the batch under way. A batch that comes between the two finds that
-// it need not ask, and the second waits for it.
+// drainOnce needs no transaction, but waits for a lock no longer than writers do, in their pool. It does not wait in their
+// line: hides are too rare for that, so a batch that was next may wait for a connection meanwhile. For a board whose writers
+// ask already, the first statement waits for the batch under way. A batch that comes between the two statements finds that it
+// need not ask, and the second statement waits for it.
 func (s *Store) drainOnce(ctx context.Context, after int64) (id int64, err error) {
 	var hasHidden bool
 	err = s.db.Writers.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &hasHidden)
@@ -143,7 +141,7 @@ func (s *Store) drainOnce(ctx context.Context, after int64) (id int64, err error
 	return id, err
 }
 
-// moveOnBoard has the writer of a board move the entries of a member that are not where they belong.
+// moveOnBoard makes the writer of a board move the entries of a member that are not where they belong.
 func (s *Store) moveOnBoard(ctx context.Context, row *hiddenRow, boardID int64) error {
 	for after := int64(0); after < math.MaxInt64; {
 		var periods []int64
@@ -173,8 +171,8 @@ func (s *Store) moveOnBoard(ctx context.Context, row *hiddenRow, boardID int64) 
 	return nil
 }
 
-// misplaced looks through the next periods of a board for entries of a member that are not where the row says. It
-// returns after which period to go on, and MaxInt64 after the last one.
+// misplaced searches the next periods of a board for entries of a member that are not where the row wants them. It returns
+// the period after which to go on, and MaxInt64 after the last one.
 func (s *Store) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
 	rows, err := s.db.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, misplacedPeriods, row.Member)
 	if err != nil {
@@ -213,13 +211,13 @@ func misplacedQuery(row *hiddenRow) string {
 		" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = " + side + " AND e.member = ?"
 }
 
-// turnKey names a row of hidden_members among those that have turns.
+// turnKey names a row of hidden_members in sweep.Turns.
 func (r *hiddenRow) turnKey() string {
 	return strconv.FormatInt(r.BoardID, 10) + "/" + string(r.Member)
 }
 
-// sweepHidden finishes what was begun by processes that are gone, or was too much for a request. Those of a board that
-// is being deleted go with it. Those everywhere come after the others, because they take longest.
+// sweepHidden finishes hides and restorations that a request had no time to finish, or a process that is gone left. Those on
+// a board that is being deleted go with it. Global ones come after the others, because they take longest.
 func (s *Store) sweepHidden(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +

@@ -108,8 +108,8 @@ func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.Key
 	})
 }
 
-// RotateKey gives an API key another secret, which has a hash. The one before is taken too for the time of the overlap.
-// Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable; ErrKeyOverlap when two are taken already: without an overlap both end.
+// RotateKey gives an API key another secret, given as a hash. For the time of the overlap the old secret is valid as well.
+// Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable; ErrKeyOverlap when two are valid already: without an overlap both end.
 func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "rotate key", leaderboard.AuditActionKeyRotate, id, func(tx *sqlx.Tx) error {
 		if _, err := lockKey(ctx, tx, id); err != nil {
@@ -130,7 +130,7 @@ func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHa
 	})
 }
 
-// RevokeKey ends an API key for good; once more changes nothing. Errors: ErrKeyNotFound, ErrUnavailable.
+// RevokeKey ends an API key for good. A repetition changes nothing. Errors: ErrKeyNotFound, ErrUnavailable.
 func (s *Store) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "revoke key", leaderboard.AuditActionKeyRevoke, id, func(tx *sqlx.Tx) error {
 		_, err := lockKey(ctx, tx, id)
@@ -171,7 +171,7 @@ func keyIn(ctx context.Context, q sqlx.QueryerContext, id, how string) (leaderbo
 const keysVersion = "api_keys"
 
 // writeKey makes a change of the table of keys in a transaction, and returns the key after it. Changes have an order: each
-// takes the next version first, whose row is locked until the commit. The audit has those that changed something.
+// first takes the next version, whose row stays locked until the commit. A change that changes nothing is not in the audit.
 func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.AuditAction, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
 	var k leaderboard.Key
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
@@ -203,7 +203,7 @@ func (s *Store) nextVersion(ctx context.Context, tx *sqlx.Tx, table string) erro
 	return err
 }
 
-// keyState is what the audit says of a key: nothing by which it could be used.
+// keyState is what the audit has of a key, without anything by which it could be used.
 type keyState struct {
 	ID            string              `json:"id"`
 	Name          string              `json:"name"`
@@ -229,7 +229,7 @@ func keyStateOf(k *leaderboard.Key) keyState {
 	}
 }
 
-// auditKey records a change of a key, old without an ID when there was none. A rotation changes what is not shown.
+// auditKey records a change of a key; a new key has an old one without ID. A rotation changes nothing that is shown.
 func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.AuditAction, old, k *leaderboard.Key) error {
 	c := audit.Change{Action: action, After: keyStateOf(k)}
 	if old.ID != "" {
@@ -242,7 +242,7 @@ func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.Au
 	return err
 }
 
-// Key returns an API key, one that was revoked or is over too. Errors: ErrKeyNotFound, ErrUnavailable.
+// Key returns an API key, also a revoked or expired one. Errors: ErrKeyNotFound, ErrUnavailable.
 func (s *Store) Key(ctx context.Context, id string) (leaderboard.Key, error) {
 	k, err := keyIn(ctx, s.db, id, "")
 	return k, db.Translate(ctx, "key", err)
@@ -262,14 +262,14 @@ func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboar
 	return keys, err
 }
 
-// usableKeys selects the keys that may be of use: those that were revoked or have expired more than a day ago are of none.
+// usableKeys selects the keys that were not revoked and have not expired, or did so less than a day ago.
 func usableKeys(now string) string {
 	dayAgo := "(" + now + " - INTERVAL 1 DAY)"
 	return "id > ? AND (revoked_at IS NULL OR revoked_at > " + dayAgo + ") AND (expires_at IS NULL OR expires_at > " + dayAgo + ")"
 }
 
-// HashedKeys is Keys with the hashes of their secrets, without those that have been of no use for a day. A row that cannot be
-// read is logged and left out, or it would keep all others from being known. It implements keyring.Source.
+// HashedKeys is Keys with the hashes of their secrets, without those that ended more than a day ago. A row that cannot be
+// read is logged and left out, so that all other keys can be used. It implements keyring.Source.
 func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
 	rows, err := s.keyRows(ctx, usableKeys(s.db.Now()), after, limit)
 	keys := make([]leaderboard.HashedKey, 0, len(rows))

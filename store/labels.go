@@ -24,9 +24,9 @@ func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 	return boards.All(rows)
 }
 
-// labelledQuery runs through the boards with the first of the labels in the order of their names; the others are looked
-// up one by one, as the board is. A label without a board that is open, left behind by a program that knew no labels,
-// finds nothing: a name may belong to another board by now, an id never does.
+// labelledQuery runs through the boards with the first of the labels in the order of their names, and looks up the other
+// labels and the board for each. A label that a program without labels left behind has no open board, and finds nothing: the
+// name may belong to another board by now, but the id does not.
 func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
 	t := &db.Text{}
 	t.Str("SELECT " + boards.JoinedColumns + " FROM ")
@@ -52,7 +52,7 @@ func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
 	return t.Str(" ORDER BY l0.name LIMIT ").Int(int64(limit)).String()
 }
 
-// setLabels makes the table of labels say what the rules of a board say. The board's row is locked.
+// setLabels writes the labels in the rules of a board to the table of labels. The board's row is locked.
 func setLabels(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old leaderboard.Labels) error {
 	if maps.Equal(old, b.Rules.Labels) {
 		return nil

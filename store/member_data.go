@@ -15,10 +15,10 @@ import (
 // dataPage is how many rows one statement about a member's data reads.
 const dataPage = 1000
 
-// MemberData tells all that is stored of a member, kind by kind: the profile, friends in both directions, hides, entries in
-// all periods of all boards by the ids of the periods, recorded submissions by board and from the newest on, and the audit from the newest on.
-// What changes meanwhile is told as it was before or after. An error of tell ends it and is returned as it is. Other
-// errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
+// MemberData calls tell with everything that is stored of a member, kind by kind: the profile, friends in both directions,
+// hides, entries in all periods of all boards by the ids of the periods, recorded submissions by board, the newest first, and
+// the audit, the newest first. What changes meanwhile is given as it was before or after. An error of tell ends it and is
+// returned as it is. Other errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
 func (s *Store) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return db.Wrap("member data", broken)
@@ -155,8 +155,8 @@ func (s *Store) auditData(ctx context.Context, member string, tell func(leaderbo
 	})
 }
 
-// inPages calls each with all of a list that is read in pages of dataPage. What each returns is the place of what it got,
-// after which the next page begins.
+// inPages calls each with every element of a list that is read in pages of dataPage. each returns the place of its element:
+// the next page begins after the last of them.
 func inPages[P, V any](page func(after P) ([]V, error), each func(*V) (place P, err error)) error {
 	var after P
 	for {

@@ -10,8 +10,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Current returns a board with the current period of each of its windows, and the database clock that says so. The
-// first to ask after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
+// Current returns a board with the current period of each of its windows, and the database clock by which they are current.
+// The first call after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
 func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	l, err := s.lookup.Current(ctx, name)
 	if err != nil {
@@ -20,8 +20,8 @@ func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, 
 	return l, nil
 }
 
-// CurrentPeriod returns the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the
-// window or the period was neither written to nor read yet: other than Current it begins none.
+// CurrentPeriod returns the current period of a board's window. Unlike Current it begins no period: the error is
+// ErrPeriodNotFound when the board lacks the window, or when the period was neither written to nor read yet.
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	l, err := s.lookup.AsItIs(ctx, b.Name)
 	if err != nil {
@@ -35,8 +35,7 @@ func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 	return leaderboard.Period{}, db.Wrap("period", leaderboard.ErrPeriodNotFound)
 }
 
-// PeriodNamed returns the period of a board's window with this name, one that the board has or once had, or
-// ErrPeriodNotFound.
+// PeriodNamed returns the period with this name of a window that the board has or once had, or ErrPeriodNotFound.
 func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
 	if w == leaderboard.WindowAllTime && name == string(w) {
 		name = ""
@@ -45,7 +44,7 @@ func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 		" ORDER BY starts_at DESC LIMIT 1", boardID, []byte(w), []byte(name))
 }
 
-// FirstPeriod returns the oldest period of a board's window that there is, or ErrPeriodNotFound.
+// FirstPeriod returns the oldest period of a board's window that still exists, or ErrPeriodNotFound.
 func (s *Store) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
 	return s.onePeriod(ctx, "SELECT "+boards.PeriodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND state <> 'deleting'"+
 		" ORDER BY starts_at LIMIT 1", boardID, []byte(w))

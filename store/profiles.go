@@ -21,7 +21,7 @@ type profileRow struct {
 
 const profileColumns = "member, display_name, avatar_url, attributes, updated_at"
 
-// nameKey returns the column of a name that searches go by.
+// nameKey returns the column by which names are searched.
 func nameKey(name string) []byte { return []byte(leaderboard.FoldName(name)) }
 
 func (r *profileRow) profile() leaderboard.Profile {
@@ -55,7 +55,7 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 		if err != nil {
 			return err
 		}
-		created = n == 1 // 2 for a row that was changed, 0 for one that was not
+		created = n == 1 // 2 for a row that was changed, 0 for one that stayed the same
 		var row profileRow
 		err = tx.GetContext(ctx, &row, "SELECT "+profileColumns+" FROM profiles WHERE member = ?", []byte(p.Member))
 		out = row.profile()
@@ -64,9 +64,9 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	return out, created, db.Translate(ctx, "put profile", err)
 }
 
-// PatchProfile changes a part of a member's profile, of an empty one when there is none, and returns what is stored;
-// created reports whether there was none. It is one step: two changes of different parts at the same time are both kept.
-// A change that changes nothing leaves the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
+// PatchProfile changes a part of a member's profile, and returns what is stored; created reports whether the member had no
+// profile. It is atomic: two changes of different parts at the same time are both kept. A change that changes nothing leaves
+// the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
 	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
 		return out, false, db.Wrap("patch profile", err) // without a transaction

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// closeGrace is how long a period that has ended is left to the first writer or reader of the next one to close.
+	// closeGrace is how long after its end a period is left open for the first writer or reader of the next one to close.
 	closeGrace = 10 * time.Second
 	// closedAtOnce is how many periods that have ended are looked at together.
 	closedAtOnce = 1000
@@ -37,8 +37,7 @@ type endedPeriod struct {
 	boardVersion
 }
 
-// closePeriods closes periods that have ended and that no writer has followed up. One whose board is locked is left for
-// later.
+// closePeriods closes periods that have ended and that no writer has closed. One whose board is locked is left for later.
 func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (bool, error) {
 	return func(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 		for failed == nil {
@@ -70,8 +69,8 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 	}
 }
 
-// changeStates gives periods of a board their next state, and reports whether the board still has this version, any if that is 0: with
-// other rules it does nothing. The row of the board is locked first, as by every writer: so it waits for a batch that has
+// changeStates gives periods of a board their next state, and reports whether the board still has this version (0: any). With
+// other rules it does nothing. It locks the row of the board first, as every writer does: so it waits for a batch that has
 // begun, and cannot deadlock with it.
 func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
 	err = s.writer.TryAlone(ctx, string(b.Name), func(tx *sqlx.Tx) error {
@@ -93,7 +92,7 @@ func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, f
 	return same, err
 }
 
-// giveUpPeriods gives up the closed periods that their boards do not keep, board by board.
+// giveUpPeriods marks the closed periods that their boards do not keep for deletion, board by board.
 func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool, err error) {
 	return s.sweeps.retained.Turn(ctx, slice, sweep.List[string, leaderboard.Board]{
 		Next: func(ctx context.Context, after string) (page []leaderboard.Board, last bool, err error) {
@@ -105,7 +104,7 @@ func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool
 	})
 }
 
-// retain gives up what a board does not keep, and reports whether that was all of it.
+// retain marks the periods that a board does not keep, and reports whether those were all.
 func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (finished bool, err error) {
 	finished = true
 	for w, kept := range b.Rules.Keep {

@@ -66,7 +66,7 @@ func (r *runRow) run() leaderboard.Run {
 }
 
 // StartRun records that a run of a period began. It returns the run with its ID and, from the database clock,
-// StartedAt. An Actor longer than 128 characters is cut. One that was asked for is in the audit too.
+// StartedAt. An Actor longer than 128 characters is cut. A run that a caller requested is in the audit too.
 func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.Run, err error) {
 	asked := r.Reason == leaderboard.RunReasonAdmin || r.Reason == leaderboard.RunReasonCommand
 	if !asked {
@@ -106,7 +106,7 @@ func (s *Store) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.R
 	return err
 }
 
-// auditRun records that a run was asked for, by its actor, who is the caller if there is one.
+// auditRun records that a run was requested by its actor, who is the caller if there is one.
 func (s *Store) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
 	caller := leaderboard.Caller{Key: r.Actor, RequestID: leaderboard.CallerOf(ctx).RequestID}
 	_, err := audit.Write(leaderboard.WithCaller(ctx, caller), s.db, tx, audit.Change{
@@ -122,9 +122,9 @@ func (s *Store) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Ru
 }
 
 // FinishRun records how a run ended, or how far it is: State, FromSeq, ToSeq, Rows, Took (in microseconds), Error (cut to
-// 1000 characters). It returns the run as it is recorded, which is as it ended before if it did: a process that was frozen
-// for long finds that another has ended its runs. ErrRunNotFound when its row is gone. A run that another Store began
-// is not changed.
+// 1000 characters). It returns the run as it is recorded. A run that has ended stays as it is: a process that was frozen for
+// long finds that another has ended its runs. ErrRunNotFound when its row is gone. A run that another Store began is not
+// changed.
 func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	if r.State != leaderboard.RunStateRunning {
 		s.runs.end(r.ID)
@@ -138,7 +138,7 @@ func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.R
 	if n, err := result.RowsAffected(); err != nil || n > 0 {
 		return r, err
 	}
-	// No row changed: it says so already, it has ended, or there is none.
+	// No row changed: it has these values already, has ended, or does not exist.
 	recorded, err := s.Run(ctx, r.ID)
 	if err == nil && recorded.State != r.State {
 		s.cfg.Logger.WarnContext(ctx, "a run of this server was ended by another one, to which it was silent for too long", "run", r.ID, "board", recorded.Board,
@@ -147,15 +147,15 @@ func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.R
 	return recorded, err
 }
 
-// runsHere are the runs that this process has under way.
+// runsHere are the runs under way in this process.
 type runsHere struct {
-	server string // the name of this process in their rows: none has had it before
+	server string // the name of this process in their rows, which no process had before
 
 	mu     sync.Mutex // guards the fields below
 	alive  map[int64]bool
 	stop   context.CancelFunc // nil until the first run
 	closed bool
-	beats  sync.WaitGroup // the goroutine that tells of them
+	beats  sync.WaitGroup // the goroutine of the heartbeats
 
 	looked leaderboard.Micros // the clock of the database at the last EndRuns
 }
@@ -190,7 +190,7 @@ func (h *runsHere) end(id int64) {
 	delete(h.alive, id)
 }
 
-// close ends the heartbeats: what has not ended by now is not heard of again.
+// close ends the heartbeats, also of runs that have not ended.
 func (h *runsHere) close() {
 	h.mu.Lock()
 	h.closed = true
@@ -213,10 +213,9 @@ func (s *Store) beat(ctx context.Context, ids []int64) {
 
 const runsSilent = "SELECT id, alive_at FROM runs WHERE state = 'running' AND alive_at NOT BETWEEN ? AND ? ORDER BY id LIMIT ?"
 
-// EndRuns marks runs as failed whose process has ended or is frozen: those that nothing was heard of for runLease, by the
-// database clock. It is to be called every runBeat or so, by any number of processes. When the database was not asked for
-// longer, or its clock has leapt, the next call ends them, so that processes that are as well as this one are heard of
-// before.
+// EndRuns marks runs as failed whose process has ended or is frozen: those without a heartbeat for runLease, by the database
+// clock. It is to be called about every runBeat, by any number of processes. After a longer pause, or a leap of the database
+// clock, only the second call ends runs, so that healthy processes have time for a heartbeat.
 func (s *Store) EndRuns(ctx context.Context) error {
 	now, err := s.db.Clock(ctx)
 	if err != nil {
@@ -253,8 +252,8 @@ func (s *Store) EndRuns(ctx context.Context) error {
 	return nil
 }
 
-// canBeat returns an error when a heartbeat would wait for a lock now, such as that of a backup: the runs of others would be
-// silent for that alone.
+// canBeat returns an error when a heartbeat would wait for a lock now, such as that of a backup: then the runs of other
+// processes may lack a heartbeat for this reason alone.
 func (s *Store) canBeat(ctx context.Context) error {
 	began := time.Now()
 	if _, err := s.db.ExecContext(ctx, "UPDATE runs SET alive_at = alive_at WHERE id = 0"); err != nil {

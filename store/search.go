@@ -8,12 +8,12 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// searchedTogether is into how many periods one statement looks.
+// searchedTogether is how many periods one statement searches.
 const searchedTogether = 100
 
-// SearchMembers finds members. By name they come from the profiles. By id they are those who have a profile, who are hidden
-// somewhere, or who have an entry in one of the first leaderboard.MaxSearched open periods, those without an end first. Each
-// of these is the beginning of a range of an index, of at most q.Limit rows. Errors: ErrUnavailable.
+// SearchMembers finds members. By name it searches the profiles. By id it finds members that have a profile, are hidden
+// somewhere, or have an entry in one of the first leaderboard.MaxSearched open periods, those without an end first. Each
+// search reads at most q.Limit rows from the beginning of a range of an index. Errors: ErrUnavailable.
 func (s *Store) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error) {
 	var out leaderboard.FoundMembers
 	var err error
@@ -48,7 +48,7 @@ func namesText(q leaderboard.MemberQuery) string {
 	return t.Str(beyond("name_key", prefix)).Str(" ORDER BY name_key, member LIMIT ").Int(int64(max(0, q.Limit))).String()
 }
 
-// beyond returns the condition that a column has not come to the end of a prefix. Text in UTF-8 has no byte 0xff.
+// beyond returns the condition that a column is not past the values with a prefix. Text in UTF-8 has no byte 0xff.
 func beyond(column, prefix string) string {
 	if prefix == "" {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// FirstPeriods returns the current period of each board's first window, as BoardHealth has it, without beginning any: one
-// statement for all, and one of the clock. There are at most db.MaxRows boards. Errors: ErrUnavailable.
+// FirstPeriods returns the current period of each board's first window, as BoardHealth has it. It begins no period, and takes
+// one statement for all boards, at most db.MaxRows, and one for the clock. Errors: ErrUnavailable.
 func (s *Store) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]leaderboard.Period, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -61,13 +61,14 @@ func latestPeriods(list []leaderboard.Board, now leaderboard.Micros) string {
 	return t.Str(") latest").String()
 }
 
-// derivedLags asks, for each source that a derived board has followed, when the first change was committed that the board
-// has not taken over; NULL: there is none.
+// derivedLags asks, for each source of a derived board, when the first change was committed that the board does not reflect;
+// NULL when it reflects all.
 const derivedLags = "SELECT s.board_id, TIMESTAMPDIFF(MICROSECOND, IF(p.last_seq > s.seq, COALESCE(" +
 	"(SELECT c.committed_at FROM changes c WHERE c.period_id = s.source_period_id AND c.last_seq > s.seq ORDER BY c.last_seq LIMIT 1), p.committed_at), NULL), "
 
-// DerivedLags returns the age of the oldest change of its sources that a derived board has not taken over, 0 when it has
-// all, by the board's id: one statement for all. Boards whose entries are being computed are left out. Errors: ErrUnavailable.
+// DerivedLags returns, by the id of a derived board, the age of the oldest change of its sources that it does not reflect, 0
+// when it reflects all. It takes one statement for all boards. Boards whose entries are being computed are left out. Errors:
+// ErrUnavailable.
 func (s *Store) DerivedLags(ctx context.Context, ids []int64) (map[int64]time.Duration, error) {
 	lags := make(map[int64]time.Duration, len(ids))
 	if len(ids) == 0 {

@@ -15,9 +15,9 @@ import (
 	"leaderboard/store/internal/sweep"
 )
 
-// What is built below is used under these names.
+// Types of the packages below that callers use.
 type (
-	// IndexBuild is why an index is built, and what is told of it.
+	// IndexBuild is a request to build an index.
 	IndexBuild = index.BuildRequest
 	// IndexStatus is what is known about the rank index of a period.
 	IndexStatus = index.Status
@@ -26,7 +26,7 @@ type (
 	follower = derived.Follower
 )
 
-// DenseDepth is how many entries there may be ahead of one whose dense rank is asked for.
+// DenseDepth is how many entries may be ahead of one whose dense rank is wanted.
 const DenseDepth = read.DenseDepth
 
 // Store is the database: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be
@@ -45,7 +45,7 @@ type Store struct {
 	runs      *runsHere
 }
 
-// sweeps is where the jobs of the housekeeping stopped that need the writer. The round under way owns it.
+// sweeps is where the jobs of the housekeeping that need the writer stopped. It belongs to the round under way.
 type sweeps struct {
 	closing  sweep.Turns[int64]  // by period
 	hides    sweep.Turns[string] // by board and member
@@ -79,7 +79,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 }
 
 // Close waits for the batches under way and saves the rank indexes, 3 s each at most, then closes the connections. Writes that
-// wait and those that come later fail with ErrUnavailable, and nothing of them is done.
+// wait, and later ones, fail with ErrUnavailable and change nothing.
 func (s *Store) Close() error {
 	s.writer.Close()
 	s.indexes.Close()
@@ -87,27 +87,27 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// ErrReadOnly is a server that takes no writes, and is not read from either. It is an ErrUnavailable.
+// ErrReadOnly means that the server takes no writes; it is not read from either. It is an ErrUnavailable.
 var ErrReadOnly = db.ErrReadOnly
 
-// ErrOtherServer is an address that leads to several servers, or since a moment ago to another one. It is an ErrUnavailable.
+// ErrOtherServer means that the address leads to several servers, or recently to another one. It is an ErrUnavailable.
 var ErrOtherServer = db.ErrOtherServer
 
-// ErrAway is a MySQL that does not answer. It is an ErrUnavailable.
+// ErrAway means that MySQL does not answer. It is an ErrUnavailable.
 var ErrAway = db.ErrAway
 
-// ErrUnsupported is a server of an engine that the service does not work on. The text says what to take instead. It is an
-// ErrUnavailable, but waiting does not help.
+// ErrUnsupported means that the service does not work on an engine. The text names those that it works on. It is an
+// ErrUnavailable, but a retry does not help.
 var ErrUnsupported = db.ErrUnsupported
 
 // MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
 const MigrationRights = db.MigrationRights
 
-// IsDenied reports whether an error is that the account is not let in, or may not do what it has to, or that there is no such
-// database.
+// IsDenied reports whether an error means that the account may not connect, lacks a right, or that the database does not
+// exist.
 func IsDenied(err error) bool { return db.IsDenied(err) }
 
-// Probe returns the connection of Ping, which waits behind nothing else. Only health may use it.
+// Probe returns the connection of Ping, which nothing else uses. Only health may use it.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
 
 // Ping reports whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrOtherServer, ErrUnsupported.
@@ -118,10 +118,10 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Silent reports whether MySQL has left the last that was asked of it without an answer, or does not answer, or did not a moment ago.
+// Silent reports whether MySQL did not answer the last statement, does not answer now, or did not answer a moment ago.
 func (s *Store) Silent() bool { return s.db.Silent() }
 
-// BlockedSince returns since when no write could be committed though MySQL answers; false when one was, or none was tried of late.
+// BlockedSince returns the time since which no write could be committed though MySQL answers and some were tried; false when there is none.
 func (s *Store) BlockedSince() (time.Time, bool) { return s.db.BlockedSince() }
 
 // DB returns the pool, for migrations.Version and statistics. Nothing else may use it.
@@ -133,7 +133,7 @@ func Connect(dsn string) (*sql.DB, error) {
 	return db.Connect(Config{DSN: dsn}.withDefaults().database())
 }
 
-// Translate gives an error of the pool its meaning, ErrUnavailable for instance, for who works on it besides the store.
+// Translate gives an error of the pool its meaning, such as ErrUnavailable, for code that uses it outside of the store.
 func Translate(ctx context.Context, doing string, err error) error {
 	return db.Translate(ctx, doing, err)
 }
@@ -141,9 +141,9 @@ func Translate(ctx context.Context, doing string, err error) error {
 // Now reads the database clock.
 func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) { return s.db.Clock(ctx) }
 
-// BuildIndex builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It
-// is a run like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by
-// the next one. Errors: ErrPeriodNotFound, ErrUnavailable.
+// BuildIndex builds the rank index of a period of any size from scratch, puts it into service and saves it. It is a run like
+// a refresh. It blocks until the index is saved or ctx ends; the next build continues one that was interrupted. Errors:
+// ErrPeriodNotFound, ErrUnavailable.
 func (s *Store) BuildIndex(ctx context.Context, ref leaderboard.PeriodRef, b IndexBuild) (leaderboard.Run, error) {
 	return s.indexes.Build(ctx, ref, b)
 }

@@ -11,10 +11,10 @@ import (
 // that were deleted, forgets idempotency keys older than KeyTTL, records of changes older than AuditTTL, commits in the change log older than ChangeTTL, and
 // runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods). Rank indexes
 // follow the log, and are saved. It goes on hiding, restoring and erasing members. These jobs take turns, in slices of
-// time, and each remembers where it stopped, so none keeps another waiting however much it has to do; one that fails
-// does not end the others. Sweep returns when there is no more to do or ctx ends; then the next goes on. It may be
-// interrupted and repeated at any time, and by several processes at once. It reads the database clock only, and deletes
-// nothing for its age for an hour after that leapt forward.
+// time, and each remembers where it stopped, so that none delays the others however much it has to do; one that fails does
+// not end the others. Sweep returns when nothing is left to do or ctx ends; the next call goes on. It may be interrupted and
+// repeated at any time, also by several processes at once. It uses only the database clock, and deletes nothing because of
+// its age for an hour after that leapt forward.
 func (s *Store) Sweep(ctx context.Context) error {
 	now, end, err := s.sweeper.Begin(ctx)
 	if err != nil {
@@ -37,9 +37,9 @@ func (s *Store) Sweep(ctx context.Context) error {
 	})
 }
 
-// ChangeLog returns how many changes the log has, and by how much the oldest of them is older than ChangeTTL, as this process's
-// housekeeping last found them, before it deleted what is old; known is false before the first time. From then on overdue grows
-// while nothing is deleted.
+// ChangeLog returns how many changes the log has, and by how much the oldest of them is older than ChangeTTL, as the
+// housekeeping of this process last found it, before it deleted old ones; known is false before the first time. From then on
+// overdue grows while nothing is deleted.
 func (s *Store) ChangeLog() (changes int64, overdue time.Duration, known bool) {
 	size := s.sweeper.LogSize()
 	if size.Changes == 0 {
@@ -48,7 +48,7 @@ func (s *Store) ChangeLog() (changes int64, overdue time.Duration, known bool) {
 	return size.Changes, max(0, size.Oldest+time.Since(size.At)-s.cfg.ChangeTTL), true
 }
 
-// sweepIndexes has the rank indexes follow the log.
+// sweepIndexes brings the rank indexes up to date from the log.
 func (s *Store) sweepIndexes(ctx context.Context, slice sweep.Slice) (more bool, err error) {
 	return s.indexes.Sweep(ctx, slice.Over)
 }

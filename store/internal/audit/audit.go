@@ -1,7 +1,7 @@
 // Package audit writes and reads the record of what admins and keys have changed, the table audit.
 //
-// A row is written in the transaction that makes the change, by Write or, in a packet of statements, by Append: whoever
-// changes something calls one of them before the commit, and a change that did nothing writes no row.
+// A row is written in the transaction that makes the change, by Write or, in a packet of statements, by Append: every change
+// calls one of them before the commit, and a change that did nothing writes no row.
 package audit
 
 import (
@@ -22,8 +22,8 @@ type Change struct {
 	Action leaderboard.AuditAction
 	Board  string // name, "" for none
 	Member string // "" for none
-	// Before and After are what there was and what there is, each encoded as a JSON object; nil for nothing. They never
-	// have a secret in them, and the id of a member only where erasing the member takes it away, see Erase.
+	// Before and After are the old and the new state, each encoded as a JSON object; nil for none. They never contain a
+	// secret, and the id of a member only where erasing the member removes it, see Erase.
 	Before, After any
 }
 
@@ -51,14 +51,14 @@ func Write(ctx context.Context, d *db.DB, tx Execer, c Change) (id int64, err er
 	return result.LastInsertId()
 }
 
-// Row is a change with who asked for it, ready to be written.
+// Row is a change with its caller, ready to be written.
 type Row struct {
 	caller        leaderboard.Caller
 	change        Change
 	before, after []byte
 }
 
-// RowOf returns the row of a change that was asked for.
+// RowOf returns the row of a change by the caller in ctx.
 func RowOf(caller leaderboard.Caller, c Change) (Row, error) { return rowOf(caller, c) }
 
 func rowOf(caller leaderboard.Caller, c Change) (r Row, err error) {
@@ -125,12 +125,12 @@ type stored struct {
 	RequestID []byte         `db:"request_id"`
 }
 
-// maxScanned is how many records are looked at for one page when there are several filters, of which an index serves one.
-// They are told apart in the index: each has the columns of the others.
+// maxScanned is how many records are read for one page when there are several filters, of which an index serves one. The
+// other filters are checked in the index, which has their columns too.
 const maxScanned = 20_000
 
-// Find returns the records that a query asks for. When it has looked at maxScanned without finding enough of them, there may
-// be more behind rest.
+// Find returns the records that a query selects. When it has read maxScanned records without finding enough, there may be
+// more after rest.
 func Find(ctx context.Context, d *db.DB, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	by := filtersOf(&q)
 	if len(by) > 1 {
@@ -144,7 +144,7 @@ func Find(ctx context.Context, d *db.DB, q leaderboard.AuditQuery) (found []lead
 		return nil, rest, err
 	}
 	if len(rows) >= q.Limit {
-		rest = leaderboard.AuditPlace{} // there may be more behind the last of them
+		rest = leaderboard.AuditPlace{} // there may be more after the last of them
 	}
 	found = make([]leaderboard.AuditEntry, len(rows))
 	for i, r := range rows {

@@ -21,9 +21,9 @@ type Lookup struct {
 	Lock func(ctx context.Context, board string, fn func(*sqlx.Tx) error) error
 }
 
-// Current returns a board with the current period of each of its windows, and the database clock that says so. The
-// first to ask after a rollover begins the new periods, if this version knows all rules of the board; otherwise they have no
-// ID. Errors: ErrBoardNotFound, ErrUnavailable.
+// Current returns a board with the current period of each of its windows, and the database clock by which they are current.
+// The first call after a rollover begins the new periods, if this version knows all rules of the board; otherwise they have
+// no ID. Errors: ErrBoardNotFound, ErrUnavailable.
 func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, r, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
 	if err == nil && r.lacks() && listing.Board.CheckWritable() == nil {
@@ -35,14 +35,14 @@ func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing,
 	return listing, err
 }
 
-// AsItIs is Current without beginning any period: those that are not begun have no ID.
+// AsItIs is Current without beginning a period: those that were not begun have no ID.
 func (l *Lookup) AsItIs(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, _, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
 	return listing, err
 }
 
-// Begin locks a board and makes the periods that it lacks. What it finds under the lock decides: another may have been
-// faster. Errors: ErrBoardNotFound, ErrUnknownRule.
+// Begin locks a board and makes the periods that it lacks under the lock: another writer may have made them already. Errors:
+// ErrBoardNotFound, ErrUnknownRule.
 func (l *Lookup) Begin(ctx context.Context, tx *sqlx.Tx, name string) (leaderboard.Listing, error) {
 	var id int64
 	err := tx.GetContext(ctx, &id, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
@@ -68,7 +68,7 @@ func (l *Lookup) query() string {
 		" FROM boards b LEFT JOIN periods p ON p.board_id = b.id AND p.state = 'open' WHERE b.name = ? AND b.state = 'open'"
 }
 
-// listing reads a board with its open periods, in one statement, and says what the clock makes of them.
+// listing reads a board with its open periods, in one statement, and decides by the clock which are current.
 func (l *Lookup) listing(ctx context.Context, q sqlx.QueryerContext, query, name string) (out leaderboard.Listing, r Rollover, err error) {
 	rows, err := q.QueryContext(ctx, query, []byte(name))
 	if err != nil {
@@ -112,7 +112,7 @@ func (l *Lookup) listing(ctx context.Context, q sqlx.QueryerContext, query, name
 }
 
 // Known is a board at one version, and its current periods as the last batch found them. It is shared and never written
-// to. The lock of the board tells whether it still holds. The zero value is a board of which nothing is known.
+// to. Whether it still holds is found out under the lock of the board. The zero value is a board that is not known.
 type Known struct {
 	Board     leaderboard.Board // without the time when it was made
 	Calendar  leaderboard.Calendar
@@ -126,10 +126,10 @@ const memoryBoards = 10_000
 // Memory is what a process remembers of boards, by name. All methods may be called concurrently.
 type Memory struct{ boards *bounded.Map[string, *Known] }
 
-// NewMemory returns one in which there is nothing.
+// NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{bounded.New[string, *Known](memoryBoards, 0)} }
 
-// Get returns what is known of a board, and false with a zero Known when nothing is.
+// Get returns what is known of a board; false with a zero Known when nothing is known.
 func (m *Memory) Get(name string) (*Known, bool) {
 	if k, ok := m.boards.Get(name); ok {
 		return k, true

@@ -31,7 +31,7 @@ func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.W
 		if p.EndsAt <= clock {
 			r.Ended = append(r.Ended, p.ID)
 		} else if p.StartsAt > clock && p.StartsAt-clock > leaderboard.ClockBack {
-			continue // its time may come
+			continue // it may become current later
 		} else if l, ok := latest[p.Window]; !ok || precedes(l, p, clock) {
 			latest[p.Window] = p
 		}
@@ -85,9 +85,9 @@ type executor interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. One that
-// was closed before its end, by a clock that was ahead, is opened again, and a run tells of it. The lock of the board's
-// row makes sure that no other does so at the same time, and that no writer goes on with a closed period.
+// Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. A period
+// that was closed before its end, by a clock that was ahead, is opened again, which is recorded as a run. Because the board's
+// row is locked, no other process does so at the same time, and no writer goes on with a closed period.
 func (r *Rollover) Write(ctx context.Context, tx executor) error {
 	for _, id := range r.Ended {
 		if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", id); err != nil {
@@ -131,7 +131,7 @@ func begin(ctx context.Context, tx executor, p *leaderboard.Period) error {
 	return nil
 }
 
-// openAgain opens the closed period that has the place of one that is to begin. Errors: ErrUnavailable when it is being
+// openAgain opens the closed period in the place of one that is to begin. Errors: ErrUnavailable when it is being
 // deleted, or ended by other rules than those of now.
 func (r *Rollover) openAgain(ctx context.Context, tx executor, p *leaderboard.Period) error {
 	var (

@@ -22,17 +22,17 @@ const (
 	askedPlaces  = 200
 )
 
-// overview is what steps have read here that found nothing to do, so that the boards that have nothing to do are asked
-// about together.
+// overview keeps what the steps read that found nothing to do, so that the database is asked about all boards without work
+// together.
 //
 // Whether a step has something to do follows from what its snapshot reads: the rules of the board and its count of
 // steps, the rules of the boards that it names, the seqs of their periods, which of the periods are not there, and the
 // clock. A step that found nothing to do leaves these here (idle). As long as all of them are the same, the next step
 // would find nothing either. None of them comes back to what it was: versions, steps and seqs grow, and a period that
-// appeared is there or gone. So statements that show them unchanged, one after the other, show that nothing had
-// happened when the first of them was sent; what happens later the next question finds. A restored backup has older
-// ones. They differ from those here, or the board idled then too; and the first step that has something to do takes away
-// what is here, so that it is not taken for what comes after the backup.
+// appeared exists or is deleted. So statements that show them unchanged, one after the other, show that nothing had
+// happened when the first of them was sent; the next question finds what happens later. A restored backup has older
+// ones. They differ from those here, or the board had no work then either; and the first step with work removes the inputs
+// here, so that they are never compared with a state after the backup.
 type overview struct {
 	asks *db.DB
 
@@ -40,14 +40,14 @@ type overview struct {
 	idle map[int64]*idle // by the id of the board
 }
 
-// idle is what a step read that found nothing to do.
+// idle is what a step that found nothing to do has read.
 type idle struct {
 	board       int64
 	at          progress
-	from, until leaderboard.Micros // of the clock: the sources are these from the first on, and before the second
-	names       []namedEdition     // the boards that the rule names; one that is not there has the zero edition
+	from, until leaderboard.Micros // of the clock: the sources are these in [from, until)
+	names       []namedEdition     // the boards that the rule names; one that does not exist has the zero edition
 	periods     []periodSeq
-	missing     []place // periods that are not there
+	missing     []place // periods that do not exist
 }
 
 // progress is a derived board with its rules, and how many steps it has taken.
@@ -64,7 +64,7 @@ type namedEdition struct {
 // periodSeq is a state of a period.
 type periodSeq struct{ id, lastSeq int64 }
 
-// put keeps what a step of a board found, nil when it had something to do.
+// put keeps what a step of a board has read, nil when it had something to do.
 func (o *overview) put(boardID int64, found *idle) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,9 +99,9 @@ func listQuery(after int64, limit int) string {
 		Str(" ORDER BY d.board_id LIMIT ").Int(int64(max(0, limit))).String()
 }
 
-// MovedDerived reports for which of the boards a step may find something to do: one that another process could take as
-// well as this one. The others are where their sources are, which a few statements tell of all boards together. What is
-// known here of boards that are not asked about is forgotten. Errors: ErrUnavailable.
+// MovedDerived reports for which of the boards a step may find something to do, in this process or another. The others
+// reflect their sources, as a few statements show for all boards together. It forgets what it knows of boards that are not
+// given. Errors: ErrUnavailable.
 func (o *overview) MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
 	asked, known := make([]*idle, len(boardIDs)), map[int64]*idle{}
 	o.mu.Lock()
@@ -123,16 +123,16 @@ func (o *overview) MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, 
 	return moved, nil
 }
 
-// inputs is what the database shows now of what idle boards had read.
+// inputs is what the database has now of what the steps of idle boards have read.
 type inputs struct {
 	clock   leaderboard.Micros // of the database, when it was asked first
 	boards  map[int64]progress // by id
 	names   map[string]edition
 	periods map[int64]int64 // last_seq by id
-	places  map[place]bool  // that are asked for; true: there is a period
+	places  map[place]bool  // of periods that were missing; true: the period exists now
 }
 
-// same reports whether all of it is as it was.
+// same reports whether everything is as it was.
 func (n *inputs) same(was *idle) bool {
 	if n.clock < was.from || n.clock >= was.until || n.boards[was.board] != was.at {
 		return false
@@ -174,7 +174,7 @@ func (o *overview) inputsOf(ctx context.Context, idles []*idle) (*inputs, error)
 	}
 	clear(n.periods)
 	if err := o.readProgress(ctx, n); err != nil {
-		return nil, err // without the other questions: a database that is away would be waited for four times
+		return nil, err // without the other statements: each would wait for a database that is away
 	}
 	if err := o.readEditions(ctx, n); err != nil {
 		return nil, err

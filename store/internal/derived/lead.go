@@ -22,9 +22,9 @@ func allLeads() []db.Lock {
 	return locks
 }
 
-// LeadDerived returns which of the boards this process leads, that is follows the sources of, and takes the lead of
-// those that none leads. It does not wait for another process. The caller asks again from time to time: the server gives locks
-// up with the connection. Errors: ErrUnavailable.
+// LeadDerived returns which of the boards this process leads, and takes the lead of those that no process leads. The leader of
+// a board takes its steps. It does not wait for another process. The caller must call again from time to time: the server
+// releases locks with the connection. Errors: ErrUnavailable.
 func (l *leadership) LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
 	have, err := l.locks.Hold(ctx, allLeads())
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// lookUps is how many entries one statement of a step looks up by period and member. The server gives up planning by
-// ranges at some ten thousands.
+// lookUps is how many entries one statement of a step looks up by period and member. With some ten thousands the server
+// would not plan by ranges any more.
 const lookUps = 4000
 
 // held is what a member has: in the derived board and in its sources.
@@ -69,8 +69,7 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 	return found, rows.Err()
 }
 
-// ids returns the periods that have entries of the board: its own, that of its hidden entries, and the sources that
-// there are.
+// ids returns the periods that have entries for the board: its own, that of its hidden entries, and the sources that exist.
 func (d *derivation) ids() []int64 {
 	ids := []int64{d.own.ID, -d.own.ID}
 	for _, s := range d.desired {

@@ -28,7 +28,7 @@ type derivation struct {
 	*snapshots
 	q     *sql.Tx
 	clock leaderboard.Micros
-	paced bool // it rests between pieces of work
+	paced bool // it pauses between pieces of work
 
 	board leaderboard.Board
 	own   leaderboard.Period
@@ -131,16 +131,16 @@ func (d *derivation) readReflected(ctx context.Context) error {
 	return rows.Err()
 }
 
-// nestedLogged is how many of them are remembered at most.
+// nestedLogged bounds how many nested sources are remembered.
 const nestedLogged = 2000
 
-// nestedSource is what was logged already: a source that became derived itself.
+// nestedSource is a source that became derived itself, which is logged once.
 type nestedSource struct {
 	board, version, sourceVersion int64
 	source                        string
 }
 
-// readDesired finds the sources' boards and periods, and the periods that are reflected besides.
+// readDesired finds the boards and periods of the sources, and the other periods that are reflected.
 func (d *derivation) readDesired(ctx context.Context) error {
 	found, err := sourceBoards(ctx, d.q, d.db.Limited(sourcesQuery(d.board.Rules.Derive)))
 	if err != nil {
@@ -319,15 +319,14 @@ func without(a, b []part) []part {
 	return rest
 }
 
-// readingRests is how long a step that touches most of a board rests after a piece of reading, as a multiple of the
-// time that it took: a rollover of the day has time. It does not rest between pieces of writing. As long as the
-// transaction is open every reader of the board has to look past the rows that it has changed, which slows ranks down;
-// the sooner it is over the better. What is left of the reads over a whole rollover is measured by the section derived
-// of the bench (goal: 0.8).
+// readingRests is how long a step that touches most of a board pauses after a piece of reading, as a multiple of the time
+// that the piece took: a rollover of the day has time. It does not pause between pieces of writing: as long as the
+// transaction is open, every reader of the board must skip the rows that it has changed, which slows ranks down. The section
+// derived of the bench measures the rate of reads during a rollover (goal: 0.8 of that without).
 const readingRests = 6
 
-// rest leaves the server to others for a while, in a rollover of the day or a computation. A step that only follows a
-// busy source does not rest.
+// rest leaves the server to other work for a while, in a rollover of the day or a computation. A step that only follows a
+// busy source does not pause.
 func (d *derivation) rest(ctx context.Context, took time.Duration) error {
 	if !d.paced {
 		return nil

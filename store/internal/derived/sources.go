@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// CheckSources refuses sources that cannot be any, or could have no entries. The rule that the board has already, old,
-// is not held against what has become of its sources since.
+// CheckSources refuses boards that cannot be sources, and sources that could not have entries. A rule that the board has
+// already (old) is not refused because its sources have changed since.
 func CheckSources(ctx context.Context, d *db.DB, tx *sqlx.Tx, m *boards.Memory, name string, old, rules *leaderboard.Rules) error {
 	if rules.Derive == nil || reflect.DeepEqual(old.Derive, rules.Derive) {
 		return nil
@@ -28,8 +28,7 @@ func CheckSources(ctx context.Context, d *db.DB, tx *sqlx.Tx, m *boards.Memory, 
 	return rules.CheckSources(name, find)
 }
 
-// SetDerived lists a board among the derived ones, or no longer. Its row is locked. That its rule is another one now is
-// seen by the next step.
+// SetDerived adds a board to the derived ones, or removes it. Its row is locked. The next step sees a changed rule.
 func SetDerived(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board) error {
 	if b.Rules.Derive != nil {
 		_, err := tx.ExecContext(ctx, "INSERT INTO derived_boards (board_id) VALUES (?) ON DUPLICATE KEY UPDATE board_id = VALUES(board_id)", b.ID)
@@ -92,7 +91,7 @@ func sourcesAmong(m *boards.Memory, found []leaderboard.Board) (leaderboard.Find
 	}, nil
 }
 
-// place is what a period is found by.
+// place is how a period is found.
 type place struct {
 	board    int64
 	window   leaderboard.Window

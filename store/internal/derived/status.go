@@ -11,8 +11,9 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// Derivation returns how a derived board stands to its sources, in one snapshot. The sources come in the order of the
-// rule, after them those that are reflected still though they have left. Errors: ErrBoardNotFound, ErrNotDerived.
+// Derivation compares a derived board with the states of its sources, in one snapshot. The sources come in the order of the
+// rule, then those that are still reflected though the rule does not name them any more. Errors: ErrBoardNotFound,
+// ErrNotDerived.
 func (f *Follower) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	var out leaderboard.Derivation
 	err := f.take(ctx, board, false, func(d *derivation) error {

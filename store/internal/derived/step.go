@@ -1,4 +1,4 @@
-// Package derived keeps derived boards at what their sources make.
+// Package derived keeps the entries of derived boards equal to what follows from their sources.
 //
 // How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since
 // the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
@@ -31,7 +31,7 @@ import (
 // stepAttempts is how often a step starts over because another writer was faster.
 const stepAttempts = 3
 
-// Follower takes derived boards along with their sources. All methods may be called concurrently.
+// Follower keeps derived boards up to date with their sources. All methods may be called concurrently.
 type Follower struct {
 	snapshots
 	leadership
@@ -47,12 +47,12 @@ func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
 }
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
-// present one, in one transaction. Nothing is written when nothing has changed. Everybody may call it at any time; of
-// two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnknownRule, ErrOverloaded when others keep being faster,
-// ErrUnavailable, ErrOutcomeUnknown.
+// present one, in one transaction. Nothing is written when nothing has changed. Any process may call it at any time; of two
+// calls at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnknownRule, ErrOverloaded when other calls were
+// faster each time, ErrUnavailable, ErrOutcomeUnknown.
 //
-// A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Unless it
-// may be long it does nothing then, and says so in the field Long of the step.
+// A step that computes all entries, or adds or removes sources, takes long and pauses between its readings. When the caller
+// does not allow a long step, it does nothing then and sets the field Long of the step.
 func (f *Follower) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var (
 		step leaderboard.DeriveStep
@@ -154,9 +154,8 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 }
 
 // Recompute computes all entries of a derived board from scratch from its sources and writes those that differ. The
-// returned step has DerivationStateComputing if it is the one that did so; otherwise another process, which follows the
-// board, was faster and has done it since this was called, and the step is what was left to do then. Errors as of
-// FollowSources.
+// returned step has DerivationStateComputing if it did so itself; otherwise another process has done so since the call, and
+// the step is what was left to do then. Errors: those of FollowSources.
 func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err := boards.Get(ctx, f.db, f.db.Limited(find), []byte(board))
@@ -169,7 +168,7 @@ func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.Der
 	if err != nil {
 		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
 	}
-	// From now on the entries follow no rule: the next step computes all of them.
+	// From now on the board reflects no rule: the next step computes all entries.
 	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
 	if _, err := f.db.ExecContext(ctx, forget, b.ID); err != nil {
 		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
@@ -177,6 +176,6 @@ func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.Der
 	return f.FollowSources(ctx, board, true)
 }
 
-// SetVerifying makes it as if a derived board were being compared with its sources, or no longer, for tests. It is no
-// method so that Store does not get it.
+// SetVerifying pretends that a derived board is being compared with its sources, or not, for tests. It is not a method, so
+// that Store does not get it.
 func SetVerifying(f *Follower, under bool) { f.verifying.Store(under) }

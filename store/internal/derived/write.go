@@ -9,17 +9,17 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// output gathers what a step changes and writes it.
+// output collects the changes of a step and writes them.
 type output struct {
 	d       *derivation
 	writer  *commit.Writer
 	rows    int // changes that one transaction takes
 	step    *leaderboard.DeriveStep
-	changes []leaderboard.Change // without seq; from what everybody sees to what should be
+	changes []leaderboard.Change // without seq; from the visible entries to those that follow from the sources
 }
 
-// add compares the entry that a member has with the one that it should have. What is more than one transaction takes is
-// written; until finish the board then is DerivationStateComputing, because its entries are of two states.
+// add compares the entry that a member has with the one that it should have. When there are more changes than one transaction
+// takes it writes them; the board is then DerivationStateComputing until finish, because its entries are of two states.
 func (o *output) add(ctx context.Context, member string, h held, want *leaderboard.Entry) error {
 	if entries.Same(h.own(), want) {
 		return nil
@@ -54,7 +54,7 @@ func (o *output) write(ctx context.Context, spec []byte) error {
 }
 
 // reflectQuery returns what the entries reflect now: the sources as the snapshot found them when they follow spec,
-// otherwise nothing. The count of steps is the fence: of two who follow the same board one finds it moved on.
+// otherwise nothing. The count of steps is the fence: of two steps at once, one finds that it has changed.
 func (d *derivation) reflectQuery(spec []byte) string {
 	t := (&db.Text{}).Str("DELETE FROM derived_sources WHERE board_id = ").Int(d.board.ID)
 	if spec != nil {

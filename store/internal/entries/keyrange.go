@@ -74,7 +74,7 @@ const AfterTied = "\xff"
 // bytes for the member, or the beginning of one that ends with a column, "" included, or the prefix of a group with
 // AfterTied.
 func BeforeKey(k rank.Key) (Bound, error) {
-	const filler = "\x80" // of the columns that are not there; what it stands for is not looked at
+	const filler = "\x80" // of the columns that are not there, whose values do not matter
 	head := (k + rank.Key(strings.Repeat(filler, rank.HeadLen)))[:rank.HeadLen]
 	c, err := KeyBound(head+filler, false)
 	if err != nil {
@@ -231,8 +231,8 @@ func (r *ranges) add(c *Bound, col int, op byte) {
 // Count asks how many entries a range has, and how many of them are tied with where it ends if that is an entry.
 type Count struct {
 	Range Range
-	// wide reads all entries with the score of the entry that the range ends with, and tells by row which of them
-	// are in it: one range of the index instead of four, as fast as one can be found.
+	// wide reads all entries with the score of the entry that the range ends with, and decides by row which of them are in
+	// it: one range of the index instead of four, which can be found four times as fast.
 	Wide bool
 }
 

@@ -63,8 +63,8 @@ func DecodeChanges(b []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, err
 	return decodeAs(b, firstSeq, lastSeq, orientedCodec)
 }
 
-// DecodeStored leaves scores and tiebreaks as they are stored, higher is better: the keys of the zero codec are those
-// in the payload, whatever the rules of the board were then or are now.
+// DecodeStored leaves scores and tiebreaks as they are stored, higher is better: the keys of the zero codec are those in the
+// payload, under all rules that the board may have had.
 func DecodeStored(b []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error) {
 	return decodeAs(b, firstSeq, lastSeq, func(byte) rank.Codec { return rank.Codec{} })
 }
@@ -127,9 +127,9 @@ type Decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change
 // Place is where in the log of a period reading goes on: after the state at a seq.
 type Place struct{ PeriodID, Seq int64 }
 
-// ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order, none when there
-// are none yet. Errors: ErrPeriodNotFound; ErrLogPruned when the log does not hold the commit that starts at fromSeq
-// though the period is ahead of it.
+// ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order. Errors:
+// ErrPeriodNotFound; ErrLogPruned when the log does not have the commit that starts at fromSeq though the period is ahead of
+// it.
 func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, decode Decoder) ([]leaderboard.Commit, error) {
 	p := Place{periodID, fromSeq}
 	parts, err := readParts(ctx, d, q, placeText(p, limit), decode)
@@ -140,9 +140,9 @@ func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int6
 	return part.Commits, part.Err
 }
 
-// ReadLogs reads the change logs of many periods, each of them once and at most db.MaxRows, in one statement. Of each
-// come the commits of its next changes, at most as many, and one commit at least: a flood on one does not keep others
-// back. What ReadLog returns as errors is the Err of a part. An error is that of all.
+// ReadLogs reads the change logs of many periods, each given once and at most db.MaxRows, in one statement. Of each it reads
+// the next commits with at most so many changes, and one commit at least: many changes of one do not delay the others. The
+// errors of ReadLog are the Err of a part; the error is about all parts.
 func ReadLogs(ctx context.Context, d *db.DB, q db.Querier, places []Place, changes int, decode Decoder) (map[int64]leaderboard.LogPart, error) {
 	if len(places) == 0 {
 		return nil, nil
@@ -169,7 +169,7 @@ func ReadLogs(ctx context.Context, d *db.DB, q db.Querier, places []Place, chang
 	return out, nil
 }
 
-// judge returns what is wrong with what was read of a period, nil when nothing was.
+// judge returns what is wrong with the part of a log that was read, nil when nothing is.
 func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 	switch {
 	case part == nil:
@@ -180,7 +180,7 @@ func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 		part.Commits, part.Err = nil, fmt.Errorf("%w: nothing starts at %d, the period is at %d", leaderboard.ErrLogPruned, p.Seq, part.At.Seq)
 	}
 	for i := 1; i < len(part.Commits); i++ {
-		if part.Commits[i].From() != part.Commits[i-1].To() { // the reader is told
+		if part.Commits[i].From() != part.Commits[i-1].To() { // an error of the reader
 			part.Commits = part.Commits[:i]
 		}
 	}

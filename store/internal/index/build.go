@@ -22,7 +22,7 @@ const (
 
 // buildAlone counts the period in slices of some buckets, each slice in a short transaction that sees one state; the
 // builder folds into a bucket what was committed after it was counted. So no snapshot is held open for long, and
-// writers are never waited for.
+// writers never wait.
 func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, want BuildRequest) (leaderboard.Run, error) {
 	run, err := x.runs.StartRun(ctx, leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name,
@@ -55,12 +55,12 @@ func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 	case err == nil && unrecorded != nil && !errors.Is(unrecorded, leaderboard.ErrRunNotFound):
 		err = unrecorded
 	case err == nil && unrecorded == nil:
-		run = recorded // it has failed if another process took this one for ended
+		run = recorded // it has failed if another process has ended the runs of this one
 	}
 	return run, err
 }
 
-// reasonOf returns why a build failed, in words that may be shown.
+// reasonOf returns why a build failed, in words that may be shown to users.
 func reasonOf(ctx context.Context, err error) string {
 	err = db.Translate(ctx, "build index", err)
 	switch {
@@ -118,7 +118,7 @@ func (b *build) resume(ctx context.Context) {
 		return
 	}
 	if _, more := resumed.Next(); !more {
-		return // a whole index: what is asked for is a new one
+		return // a whole index, and a new one is wanted
 	}
 	if _, err := readSteps(ctx, x.db, x.db, b.ref.ID, resumed.At().Seq, 1, func(st step) error {
 		return resumed.Fold(st.codec, st.commit)

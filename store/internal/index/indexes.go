@@ -37,8 +37,8 @@ import (
 // READ transaction, where b = c. If a state is not on the history, the database was restored from a backup: the index
 // is dropped and built from scratch, and answers come from scans until then.
 //
-// The index gets to b because the log is read up to there (Reach), unless this process made the commits itself: those
-// are folded right after COMMIT, in order (Committed).
+// The index reaches b because the log is read up to there (Reach). Commits of this process are folded right after COMMIT, in
+// order (Committed).
 type Indexes struct {
 	cfg    Config
 	db     *db.DB
@@ -54,8 +54,8 @@ type Indexes struct {
 	buildSlice int           // buildSlice, but in tests
 
 	// How far Sweep is, of which one is under way at a time.
-	advanced  int64      // what is saved of periods up to this id is brought forward
-	following []*Tracker // those in memory that are still to follow; nil while saved ones are brought forward
+	advanced  int64      // saved indexes of periods up to this id are up to date
+	following []*Tracker // those in memory that still have to follow the log; nil while saved ones are brought up to date
 
 	mu     sync.Mutex // guards the fields below
 	slots  map[int64]*slot
@@ -68,7 +68,7 @@ type slot struct {
 	loading chan struct{} // a goroutine loads or builds; closed at the end
 	loaded  chan struct{} // closed when what was saved is loaded, or a build turned out to be needed
 	retryAt time.Time     // not before then, after a failure
-	invalid bool          // what is saved led to damage: build
+	invalid bool          // the saved index is damaged: build
 }
 
 const (
@@ -118,8 +118,8 @@ func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
 // Wanted reports whether a period of so many entries is worth an index.
 func (x *Indexes) Wanted(total int64) bool { return total >= x.cfg.MinEntries }
 
-// Use returns the tracker of a period with so many entries. It is nil while there is none: then it is loaded, which is
-// soon done and waited for, or built. It is nil for a period that is not worth it.
+// Use returns the tracker of a period with so many entries. When it is not in memory Use loads it and waits a moment for
+// that, or begins to build it and returns nil. It returns nil for a period that is not worth an index.
 func (x *Indexes) Use(ctx context.Context, ref leaderboard.PeriodRef, total int64) *Tracker {
 	if t := x.Ready(ref); t != nil || !x.Wanted(total) {
 		return t
@@ -172,7 +172,7 @@ func (x *Indexes) Drop(t *Tracker, err error) {
 	x.db.Log.Warn("a rank index is dropped", "board", t.ref.Board, "period", t.ref.ID, "error", err)
 }
 
-// Committed is told about the commits of this process, in the order of seq per period.
+// Committed takes a commit of this process. They must come in the order of seq per period.
 func (x *Indexes) Committed(ref leaderboard.PeriodRef, c *leaderboard.Commit) {
 	x.mu.Lock()
 	var t *Tracker
@@ -202,7 +202,7 @@ func (x *Indexes) install(t *Tracker) {
 	}
 }
 
-// tooMany removes the tracker that was not used for longest, if all of them together take too much memory, and says
+// tooMany removes the tracker that was not used for longest, if all of them together take too much memory, and reports
 // whether it did. It is called with mu held.
 func (x *Indexes) tooMany(but *Tracker) bool {
 	var oldest *slot
@@ -227,7 +227,7 @@ func (x *Indexes) tooMany(but *Tracker) bool {
 	return true
 }
 
-// startMaintenance has overgrown buckets split and the index saved, in the background, when there is reason to.
+// startMaintenance begins to split overgrown buckets and to save the index, in the background, when that is due.
 func (x *Indexes) startMaintenance(t *Tracker) {
 	if !t.wantsWork(x.cfg.SaveEvery) || !t.maintained.CompareAndSwap(false, true) {
 		return
@@ -264,8 +264,8 @@ func (x *Indexes) maintain(ctx context.Context, t *Tracker) {
 	}
 }
 
-// Sweep folds the log into all indexes, so that it may be pruned, and saves those that were not for long, until over
-// says that its time is over; then it says that there may be more.
+// Sweep folds the log into all indexes, so that it may be pruned, and saves those that were not saved for long, until over
+// reports that its time is over; then it reports that there may be more.
 func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err error) {
 	var errs []error
 	if x.following == nil {
@@ -304,7 +304,7 @@ func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err e
 // advancedAtOnce is how many saved indexes are looked at together.
 const advancedAtOnce = 20
 
-// lagging is a saved index that lags behind its period, or whose period is gone: then Incarnation is that of the index, and
+// lagging is a saved index that lacks commits, or whose period is gone: then Incarnation is that of the index, and
 // BoardID is 0.
 type lagging struct {
 	ID          int64     `db:"period_id"`
@@ -313,9 +313,9 @@ type lagging struct {
 	SavedAt     time.Time `db:"saved_at"`
 }
 
-// advance brings forward what is saved of periods that change without being read here, before the log is pruned beyond
-// it: a read must not find that only a build helps. What no reader can use any more is removed, and one that fails does
-// not stop the others.
+// advance brings the saved indexes of periods up to date that change without being read here, before the log is pruned
+// beyond them: otherwise the next read would need a build. Indexes that no reader can use any more are removed, and one that
+// fails does not stop the others.
 func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, failed error) {
 	const query = "SELECT r.period_id, r.incarnation, COALESCE(p.board_id, 0) AS board_id, r.saved_at FROM rank_indexes r FORCE INDEX (PRIMARY)" +
 		" LEFT JOIN periods p ON p.id = r.period_id AND p.incarnation = r.incarnation AND p.state <> 'deleting'" +
@@ -353,7 +353,7 @@ func (x *Indexes) advanceOne(ctx context.Context, row lagging) error {
 	}
 	ref := leaderboard.PeriodRef{ID: row.ID, Incarnation: row.Incarnation, BoardID: row.BoardID}
 	if x.Ready(ref) != nil {
-		return nil // follows the log already
+		return nil // it follows the log already
 	}
 	t, err := x.load(ctx, ref)
 	switch {
@@ -379,10 +379,10 @@ func (x *Indexes) all() []*Tracker {
 	return out
 }
 
-// closeTimeout is how long Close may take to save what is not saved; without it a start has more to read.
+// closeTimeout is how long Close may take to save indexes; what is not saved makes the next start read more of the log.
 const closeTimeout = 3 * time.Second
 
-// Close ends the work in the background and saves what is not.
+// Close ends the work in the background and saves the indexes that have changed.
 func (x *Indexes) Close() {
 	x.mu.Lock()
 	x.closed = true
@@ -397,7 +397,7 @@ func (x *Indexes) Close() {
 }
 
 // Reach folds the log into the index until it is at m or later. q must see m: it is the transaction of the reader, or
-// the pool. One reader reads the log, the others wait for it; the one that reads has the connection that it needs.
+// the pool. One reader reads the log and the others wait for it; it uses the connection that it has already.
 func (x *Indexes) Reach(ctx context.Context, t *Tracker, q db.Querier, m rank.State) error {
 	if t.At().Seq < m.Seq {
 		select {
@@ -505,7 +505,7 @@ func (x *Indexes) save(ctx context.Context, t *Tracker, must bool) error {
 	return nil
 }
 
-// saveQuietly is save where no caller can be told about a failure: the index is built from scratch when the log is pruned.
+// saveQuietly is save, and logs a failure: in the worst case the index is built from scratch when the log is pruned.
 func (x *Indexes) saveQuietly(ctx context.Context, t *Tracker) {
 	if err := x.save(ctx, t, false); err != nil && !errors.Is(err, rank.ErrDamaged) {
 		x.db.Log.WarnContext(ctx, "a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)

@@ -31,7 +31,7 @@ func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef) {
 	})
 }
 
-// open loads the index that is saved, or builds one. loaded is called once, when the quick part is over.
+// open loads the saved index, or builds one. It calls loaded once, when the quick part is over.
 func (x *Indexes) open(ref leaderboard.PeriodRef, invalid bool, loaded func()) error {
 	var t *Tracker
 	var err error
@@ -80,7 +80,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 	return t, err
 }
 
-// stateOf reads the state of a period. Errors: ErrPeriodNotFound, for one that has had the id since a restore, too.
+// stateOf reads the state of a period. Errors: ErrPeriodNotFound, also when the id is another period's since a restore.
 func (x *Indexes) stateOf(ctx context.Context, q db.Querier, ref leaderboard.PeriodRef) (leaderboard.State, error) {
 	state, err := entries.StateOf(ctx, x.db, q, ref.ID)
 	if err == nil && state.Incarnation != ref.Incarnation {
@@ -92,17 +92,17 @@ func (x *Indexes) stateOf(ctx context.Context, q db.Querier, ref leaderboard.Per
 // foldRatio is how many changes are folded in the time in which one entry is counted by a build, roughly and less.
 const foldRatio = 2
 
-// BuildRequest is why an index is built, and what is told of it.
+// BuildRequest is a request to build an index.
 type BuildRequest struct {
 	Reason leaderboard.RunReason
 	Actor  string
-	// Progress is called now and then with the entries counted so far, and the entries of the period. It may be nil.
+	// Progress is called from time to time with the entries counted so far, and the entries of the period. It may be nil.
 	Progress func(counted, total int64)
 }
 
-// Build builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It is a
-// run like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by the
-// next one. Errors: ErrPeriodNotFound, ErrUnavailable.
+// Build builds the rank index of a period of any size from scratch, puts it into service and saves it. It is a run like a
+// refresh. It blocks until the index is saved or ctx ends; the next build continues one that was interrupted. Errors:
+// ErrPeriodNotFound, ErrUnavailable.
 func (x *Indexes) Build(ctx context.Context, ref leaderboard.PeriodRef, b BuildRequest) (leaderboard.Run, error) {
 	run, err := x.buildLocked(ctx, ref, b)
 	return run, db.Translate(ctx, "build index", err)
@@ -126,7 +126,7 @@ func (x *Indexes) buildLocked(ctx context.Context, ref leaderboard.PeriodRef, b 
 			break
 		}
 		if b.Reason != leaderboard.RunReasonDemand {
-			continue // asked for: built from scratch when the other one is ready
+			continue // a requested index is built from scratch when the other build is ready
 		}
 		if t, err := x.load(ctx, ref); err != nil || t != nil {
 			if t != nil {

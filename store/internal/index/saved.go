@@ -20,7 +20,7 @@ const savedChunk = 512 << 10
 // savedIndexes is where indexes are saved: the table rank_indexes.
 type savedIndexes struct{ db *db.DB }
 
-// savedIndex is what is saved of a period's index, whole or under way.
+// savedIndex is the saved index of a period, whole or under way.
 type savedIndex struct {
 	seq     int64
 	savedAt leaderboard.Micros
@@ -28,7 +28,7 @@ type savedIndex struct {
 	whole   bool // no row is missing, or belongs to another index
 }
 
-// read reads the rows of an index; nil when there are none.
+// read reads the rows of an index; nil when it has no rows.
 func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*savedIndex, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? AND incarnation = ?"+
 		" ORDER BY chunk", ref.ID, ref.Incarnation)
@@ -64,8 +64,8 @@ func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*sav
 	return out, nil
 }
 
-// write replaces the rows of an index. Unless it must, it leaves alone what another process saved later in the
-// same history. For a period that is gone, or has been restored as another one, nothing is saved.
+// write replaces the rows of an index. Unless must is set, it keeps an index that another process saved at a later state of
+// the same history. For a period that is gone, or has been restored as another one, nothing is saved.
 func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq int64, payload []byte, must bool) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.writeIn(ctx, tx, ref, seq, payload, must) })
 	if err != nil {
@@ -102,8 +102,8 @@ func (s savedIndexes) writeIn(ctx context.Context, tx *sqlx.Tx, ref leaderboard.
 	return nil
 }
 
-// forgetIfGone removes what was saved for a period that was deleted meanwhile. The deletion marks the period first and
-// then removes rows, so that one of the two finds them.
+// forgetIfGone removes the rows that were saved for a period that was deleted meanwhile. The deletion marks the period first
+// and then removes rows, so that one of the two finds them.
 func (s savedIndexes) forgetIfGone(ctx context.Context, periodID int64) error {
 	_, err := entries.StateOf(ctx, s.db, s.db, periodID)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) {

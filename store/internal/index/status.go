@@ -13,11 +13,11 @@ type Status struct {
 	// PeriodSeq and Entries are the state of the period.
 	PeriodSeq int64
 	Entries   int64
-	// Saved reports whether an index is saved in the database and can be read; the fields below belong to it. Damaged is
-	// what is wrong with one that cannot.
+	// Saved reports whether an index is saved in the database and can be read; the fields below belong to it. Damaged
+	// describes what is wrong with an index that cannot be read.
 	Saved   bool
 	Damaged string
-	// Building: what is saved is a build under way, or interrupted; Counted are the entries in its buckets.
+	// Building: the saved index is a build under way, or interrupted; Counted are the entries in its buckets.
 	Building bool
 	Counted  int64
 	Buckets  int

@@ -27,7 +27,7 @@ type Tracker struct {
 	mu      sync.RWMutex // guards the fields below
 	index   *rank.Index
 	past    history
-	broken  error // why the index is of no more use
+	broken  error // why the index cannot be used any more
 	unsaved int64 // changes folded since it was saved
 	savedAt time.Time
 }
@@ -61,8 +61,8 @@ func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	return spans, t.index.At(), nil
 }
 
-// Nth returns a bucket that begins at most n entries after the first entry of the period at state m, as near to it as
-// it gets, and the number of entries ahead of the bucket at m.
+// Nth returns the last bucket that begins at most n entries after the first entry of the period at state m, as far as the
+// index can tell, and the number of entries ahead of the bucket at m.
 func (t *Tracker) Nth(n int64, m rank.State) (rank.Key, int64, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -105,8 +105,8 @@ func (t *Tracker) Until(n int64, m rank.State) (rank.Key, error) {
 	}
 }
 
-// shiftTo returns what tells by how much more entries are ahead of a key at state m than at that of the index. It is
-// called with mu held.
+// shiftTo returns a function of a key: by how many the entries ahead of it at state m exceed those at the state of the index.
+// It is called with mu held.
 func (t *Tracker) shiftTo(m rank.State) (func(rank.Key) int64, error) {
 	if t.broken != nil {
 		return nil, t.broken
@@ -121,8 +121,8 @@ func (t *Tracker) shiftTo(m rank.State) (func(rank.Key) int64, error) {
 	return func(k rank.Key) int64 { return p.deltas([]rank.Key{k})[0] }, nil
 }
 
-// Span returns the bucket with the entry that n others are ahead of, and bucket the one that a key belongs to, at the
-// state of the index, whichever that is: both are good for choosing where to look.
+// Span returns the bucket with the entry that has n others ahead of it, and bucket the one that a key belongs to, both at the
+// present state of the index: they serve to choose where to look.
 func (t *Tracker) Span(n int64) (rank.Span, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -146,8 +146,8 @@ func (t *Tracker) Rebase(keys []rank.Key, from, to rank.State) ([]int64, error) 
 	return p.deltas(keys), nil
 }
 
-// fold takes the index one commit further. A commit that it has seen is passed over, rank.ErrGap leaves it as it is,
-// other errors are the end of it.
+// fold folds one commit into the index. A commit that it has already changes nothing, rank.ErrGap leaves the index as it is,
+// and after other errors it cannot be used any more.
 func (t *Tracker) fold(s step) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,8 +179,8 @@ func (t *Tracker) invalidate(err error) {
 	}
 }
 
-// wantsWork reports whether the index is usable still, and whether it has work to be done on: buckets to split, or changes
-// to save once there are saveEvery.
+// wantsWork reports whether the index can still be used, and whether it has work: buckets to split, or at least saveEvery
+// changes to save.
 func (t *Tracker) wantsWork(saveEvery int64) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -221,8 +221,7 @@ func (t *Tracker) unsavedFor() time.Duration {
 	return time.Since(t.savedAt)
 }
 
-// cutting is a place where an overgrown bucket is to be cut, and how many entries lay between from and there at a
-// state.
+// cutting is a place where an overgrown bucket is to be cut, and how many entries lie between from and that place at a state.
 type cutting struct {
 	span  rank.Span // the bucket
 	from  rank.Key  // where the bucket, or the cutting before in it, begins
@@ -239,7 +238,7 @@ func (t *Tracker) overgrown(n int) []rank.Span {
 	return spans[:min(n, len(spans))]
 }
 
-// cut rebases what was counted to the state of the index, and splits there.
+// cut rebases the counts to the state of the index, and splits there.
 func (t *Tracker) cut(cuttings []cutting) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -404,8 +403,8 @@ func (p path) deltas(keys []rank.Key) []int64 {
 // foldCommits is how many commits one statement reads from the log for an index.
 const foldCommits = 100
 
-// readSteps passes the commits after fromSeq to fold, at most limit, and returns how many there were. The entries in
-// them are as they are stored, whatever the rules of the board are or were.
+// readSteps passes the commits after fromSeq to fold, at most limit, and returns how many there were. Their entries are in
+// the stored form, which does not depend on the rules of the board.
 func readSteps(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, fold func(step) error) (int, error) {
 	commits, err := entries.ReadLog(ctx, d, q, periodID, fromSeq, limit, entries.DecodeStored)
 	if err != nil {

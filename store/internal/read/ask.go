@@ -38,9 +38,9 @@ func (s *Reader) askOne(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	return answers[0]
 }
 
-// Ask implements leaderboard.BatchRankings. Whatever the number of questions, there is one statement for the entries of all
-// members, one for what is counted (in chunks), one for what is read (in chunks), and one for the groups that tied pages
-// begin in; dense ranks take one more per question.
+// Ask implements leaderboard.BatchRankings. For any number of questions there is one statement for the entries of all
+// members, one for the counts (in chunks), one for the runs of entries (in chunks), and one for the groups in which tied pages
+// begin; dense ranks take one more per question.
 func (s *Reader) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	answers, err := s.ask(ctx, ref, questions)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Reader) ask(ctx context.Context, ref leaderboard.PeriodRef, questions [
 	return out, err
 }
 
-// asking is questions on the way to their answers.
+// asking is questions while they are being answered.
 type asking struct {
 	*view
 	asked   []asked
@@ -100,8 +100,8 @@ func askedOf(q *leaderboard.Question) asked {
 	}
 }
 
-// each calls fn for each question that has not failed. A question that breaks a rule, or has no answer, fails alone;
-// another error is that of all.
+// each calls fn for each question that has not failed. A question that breaks a rule, or has no answer, fails by itself; any
+// other error is the error of all.
 func (b *asking) each(fn func(a *asked, out *leaderboard.Answer) error) error {
 	for i := range b.asked {
 		out := &b.answers[i]
@@ -120,7 +120,7 @@ func (b *asking) each(fn func(a *asked, out *leaderboard.Answer) error) error {
 	return nil
 }
 
-// errCursor is a cursor that is no place in the order.
+// errCursor is the error for a cursor that is no place in the order.
 var errCursor = errors.New("store: the cursor is no sort key")
 
 // afterCursor returns the place right after a cursor: its entry, if it is still there, is ahead of it.
@@ -136,7 +136,7 @@ func seqAhead(at, want int64) error {
 	return fmt.Errorf("%w: it is at %d, not at %d", leaderboard.ErrSeqAhead, at, want)
 }
 
-// some reports whether there is such a question that has not failed.
+// some reports whether there is a question of the kind that has not failed.
 func (b *asking) some(is func(*asked) bool) bool {
 	for i := range b.asked {
 		if b.answers[i].Err == nil && is(&b.asked[i]) {
@@ -149,7 +149,7 @@ func (b *asking) some(is func(*asked) bool) bool {
 func isPage(a *asked) bool    { return a.page != nil }
 func withDense(a *asked) bool { return a.mode.WithDense() }
 
-// answer finds out what all questions need, step by step.
+// answer reads what all questions need, step by step.
 func (b *asking) answer(ctx context.Context) error {
 	if err := b.find(ctx); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (b *asking) answer(ctx context.Context) error {
 	return b.pages(ctx)
 }
 
-// find looks up the entries of all members that are asked for, and chooses what to count.
+// find looks up the entries of all members in the questions, and chooses what to count.
 func (b *asking) find(ctx context.Context) error {
 	keys, err := b.look(ctx, b.named())
 	if err != nil {
@@ -225,7 +225,7 @@ func (b *asking) find(ctx context.Context) error {
 	})
 }
 
-// named returns the members that are asked for, each once.
+// named returns the members in the questions, each once.
 func (b *asking) named() []string {
 	var out []string
 	for i := range b.asked {
@@ -318,7 +318,7 @@ func (b *asking) pages(ctx context.Context) error {
 	})
 }
 
-// entries returns those of a page.
+// entries returns the entries of a page.
 func (a *asked) entries() []rank.Key {
 	return a.stretch.keys[min(len(a.stretch.keys), int(a.ahead-a.stretch.start)):]
 }

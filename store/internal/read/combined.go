@@ -90,8 +90,8 @@ func (m several) Read(ctx context.Context, runs []rank.Run) ([][]rank.Key, error
 	return out, err
 }
 
-// Near goes by the indexes: the last boundary of a bucket that from entries or fewer are ahead of, and the first that to
-// entries or more are ahead of, both as a rule. What has no index is taken to be spread like what has one.
+// Near uses the indexes: it returns about the last boundary of a bucket with at most from entries ahead of it, and about the
+// first with at least to entries ahead of it. A period without an index is assumed to be spread like those with one.
 func (m several) Near(from, to int64) []rank.Place {
 	var all, indexed int64
 	for _, v := range m {
@@ -106,8 +106,8 @@ func (m several) Near(from, to int64) []rank.Place {
 	return slices.DeleteFunc(places, func(p rank.Place) bool { return p.Key == "" })
 }
 
-// edge returns the last boundary of a bucket that no more than n entries are ahead of, and the first that more are
-// ahead of, going by guesses that are safe to one side; "" when there is none.
+// edge returns the last boundary of a bucket with at most n entries ahead of it, and the first with more, by guesses that are
+// safe to one side; "" when there is none.
 func (m several) edge(n, side float64) (below, above rank.Key) {
 	for _, v := range m {
 		if v.index == nil {
@@ -132,8 +132,8 @@ func (m several) edge(n, side float64) (below, above rank.Key) {
 	return below, above
 }
 
-// guess returns how many entries are ahead of a key, counting half of each bucket that the key is inside of, and side
-// times the standard deviation of that.
+// guess returns about how many entries are ahead of a key: it counts half of each bucket around the key, and adds side times
+// the standard deviation of that.
 func (m several) guess(k rank.Key, side float64) float64 {
 	var n, variance float64
 	for _, v := range m {

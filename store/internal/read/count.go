@@ -14,7 +14,7 @@ import (
 // countsPerQuery bounds the subqueries of one statement.
 const countsPerQuery = 64
 
-// counted is how many entries are ahead of places.
+// counted is the numbers of entries ahead of some places.
 type counted struct {
 	keys  []rank.Key // ascending, all different
 	ahead []int64
@@ -26,7 +26,7 @@ func (c *counted) before(k rank.Key) int64 {
 	return c.ahead[i]
 }
 
-// add takes in what was counted besides.
+// add adds further counts.
 func (c *counted) add(more *counted) {
 	for i, k := range more.keys {
 		if at, found := slices.BinarySearch(c.keys, k); !found {
@@ -35,7 +35,7 @@ func (c *counted) add(more *counted) {
 	}
 }
 
-// last returns the last of the first n places, the beginning when there is none.
+// last returns the last of the first n places, the beginning for n 0.
 func (c *counted) last(n int) rank.Span {
 	if n == 0 {
 		return rank.Span{}
@@ -43,8 +43,8 @@ func (c *counted) last(n int) rank.Span {
 	return rank.Span{From: c.keys[n-1], Before: c.ahead[n-1]}
 }
 
-// counting is how the entries ahead of keys of one view are counted: from where on, at which state that is true, and in
-// how many counts.
+// counting is how the entries ahead of the keys of one view are counted: from which place on, at which state, and with how
+// many counts.
 type counting struct {
 	spans  []rank.Span
 	at     rank.State
@@ -52,7 +52,7 @@ type counting struct {
 }
 
 // count counts, for each view, the entries ahead of keys, which are what BeforeKey takes, in any order: in one statement
-// for up to countsPerQuery counts, however many periods they are in. last: nothing is asked after that.
+// for up to countsPerQuery counts, in any number of periods. last: this is the last statement of the transaction.
 func count(ctx context.Context, views []*view, keys [][]rank.Key, last bool) ([]counted, error) {
 	out, wanted := make([]counted, len(views)), []*view{}
 	for i, v := range views {
@@ -111,8 +111,8 @@ func (v *view) count(ctx context.Context, keys []rank.Key, last bool) (counted, 
 	return out[0], nil
 }
 
-// spans returns where to count from for each key: the start of the bucket that it is in and the state at which the index
-// says so, without an index the last place before it that was counted.
+// spans returns the place from which to count for each key: with an index the start of its bucket, and the state at which the
+// index is, otherwise the last place before it that was counted.
 func (v *view) spans(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	if v.index != nil {
 		return v.index.Find(keys)
@@ -128,8 +128,8 @@ func (v *view) spans(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	return spans, rank.State{}, nil
 }
 
-// sumUp makes the numbers of entries ahead of each key, at the state of the view, out of what was counted and of what the
-// index said of the buckets.
+// sumUp returns the numbers of entries ahead of each key, at the state of the view, from the counts and from what the index
+// has for the buckets.
 func (v *view) sumUp(keys []rank.Key, c *counting, counts []entries.Counted) ([]int64, error) {
 	ahead := entries.Sum(keys, c.spans, counts)
 	if v.index == nil {

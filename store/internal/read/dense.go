@@ -10,12 +10,12 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// DenseDepth is how many entries there may be ahead of one whose dense rank is asked for. To be numbered densely, equal
-// scores must be looked at one by one: no index of counts helps with that.
+// DenseDepth is how many entries may be ahead of one whose dense rank is wanted. For dense ranks the different scores must be
+// counted one by one: an index of counts does not help.
 const DenseDepth = 100_000
 
-// dense returns the dense ranks of groups of tied entries; ahead are the numbers of entries ahead of each, ascending. Of
-// a group that is too deep it is 0 in mode all, in which the others are told, and none is told in mode dense.
+// dense returns the dense ranks of groups of tied entries; ahead are the numbers of entries ahead of each, ascending. When a
+// group is too deep, its rank is 0 in mode all, which has other ranks too; in mode dense that is an error.
 func (v *view) dense(ctx context.Context, mode leaderboard.Mode, groups []rank.Key, ahead []int64) ([]int64, error) {
 	out := make([]int64, len(groups))
 	n := 0 // groups that are not too deep

@@ -9,7 +9,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Distribution implements leaderboard.Rankings: four entries say where the scores are cut, and each edge of the histogram
+// Distribution implements leaderboard.Rankings: four entries give the quantiles, and each edge of the histogram
 // takes one count inside a bucket of the rank index.
 func (s *Reader) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	var out *leaderboard.Distribution

@@ -18,13 +18,13 @@ const snapshotChunk = 1000
 
 // Snapshot reads the best entries of a period, at most limit, in one state: begin gets the state first, then rows gets
 // the sort keys in order, in chunks of at most 1000. An error of either ends the snapshot and is returned as it is. The
-// snapshot holds a connection and, on the server, old row versions: begin and rows should not dally.
+// snapshot holds a connection and, on the server, old row versions: begin and rows should be quick.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, rows)
 }
 
-// Export is Snapshot of all entries, for a reader that may be slow: few of them go on at once, on connections that nothing
-// else waits for.
+// Export is Snapshot of all entries, for a reader that may be slow: there can be few at once, on connections that nothing else
+// waits for.
 func (s *Reader) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, rows)
 }
@@ -87,9 +87,8 @@ func (s *Reader) snapshot(
 	return fn(tx, state)
 }
 
-// Changes reads the change log: at most limit commits after the state at fromSeq, in order, none when there are none
-// yet. Errors: ErrPeriodNotFound; ErrLogPruned when the log does not hold the commit that starts at fromSeq though the
-// period is ahead of it.
+// Changes reads the change log: at most limit commits after the state at fromSeq, in order. Errors: ErrPeriodNotFound;
+// ErrLogPruned when the log does not have the commit that starts at fromSeq though the period is ahead of it.
 func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	commits, err := entries.ReadLog(ctx, s.db, s.db, periodID, fromSeq, limit, entries.DecodeChanges)
 	if err != nil {
@@ -98,10 +97,10 @@ func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int
 	return commits, nil
 }
 
-// CommitsSince reads the change logs of many periods, each of them once, in as few statements as they fit into: of each
-// the commits of its next changes after a revision, at most as many and one commit at least. The Err of a part:
-// ErrPeriodNotFound; ErrLogPruned as of Changes; rank.ErrDiverged when the revision is none of the period's, which has
-// been restored from a backup. An error is that of all, ErrUnavailable or ErrOverloaded.
+// CommitsSince reads the change logs of many periods, each given once, in as few statements as possible: of each the commits
+// after a revision with at most so many changes, and one commit at least. The Err of a part: ErrPeriodNotFound;
+// ErrLogPruned as for Changes; rank.ErrDiverged when the period never had the revision, because the database was restored from
+// a backup. The error is about all parts: ErrUnavailable or ErrOverloaded.
 func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	parts := make(map[int64]leaderboard.LogPart, len(from))
 	for chunk := range slices.Chunk(from, db.MaxRows) {
@@ -120,7 +119,7 @@ func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevi
 	return parts, nil
 }
 
-// held returns a part of a log unless it does not lead on from a revision.
+// held returns a part of a log, or an error when it does not follow the revision.
 func held(from leaderboard.Revision, part leaderboard.LogPart) leaderboard.LogPart {
 	start := part.At
 	if len(part.Commits) > 0 {

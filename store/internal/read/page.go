@@ -22,7 +22,7 @@ type stretch struct {
 	keys  []rank.Key
 }
 
-// fill reads stretches. last: nothing is asked after that.
+// fill reads stretches. last: this is the last statement of the transaction.
 func fill(ctx context.Context, stretches []*stretch, last bool) error {
 	var parts []entries.Part
 	var of []*stretch
@@ -56,10 +56,9 @@ func fill(ctx context.Context, stretches []*stretch, last bool) error {
 	return nil
 }
 
-// locate returns the scan that reads a stretch, from the start of the bucket that its first entry is in; without an index,
-// from the last place before it that was counted. It ends soon after it, which matters for speed alone: the optimizer looks
-// at a range from both ends and in between, which takes as long as to read a hundred entries when the range is the rest
-// of a large period.
+// locate returns the scan that reads a stretch, from the start of the bucket with its first entry; without an index, from the
+// last place before it that was counted. The range ends soon after the stretch, only for speed: the optimizer samples a range,
+// which takes as long as reading a hundred entries when the range is the rest of a large period.
 func (v *view) locate(ctx context.Context, s *stretch) (sc entries.Scan, err error) {
 	if err := prepare(ctx, []*view{v}); err != nil {
 		return sc, err
@@ -90,8 +89,8 @@ func (v *view) locate(ctx context.Context, s *stretch) (sc entries.Scan, err err
 	return sc, err
 }
 
-// lead is how many entries ahead of a page are read with it: as a rule the first of those tied with the first entry of the
-// page is among them, so that it takes no count to know its tied rank. They cost a third of that.
+// lead is how many entries ahead of a page are read with it: usually the first of those tied with the first entry of the page
+// is among them, so that its tied rank needs no count. Reading them costs a third of a count.
 const lead = 16
 
 // tiedIn returns the number of entries that are better than the one that a page of s starts with, if s knows it; page is

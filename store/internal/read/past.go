@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// Past implements leaderboard.Pasts. Whatever the number of periods, there is one statement for their states and the
-// member's entries, and one for what is counted (in chunks).
+// Past implements leaderboard.Pasts. For any number of periods there is one statement for their states and the entries of the
+// member, and one for the counts (in chunks).
 func (s *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) (out []leaderboard.PastEntry, err error) {
 	if len(periods) == 0 {
 		return nil, nil
@@ -97,7 +97,7 @@ func lookAll(ctx context.Context, views []*view, member string) ([]rank.Key, err
 	return found, nil
 }
 
-// lookText takes any string for a member: what is none has no entry.
+// lookText takes any string for a member: one that is no valid id has no entry.
 func lookText(views []*view, member string) string {
 	t := (&db.Text{}).Str("SELECT p.id, " + entries.StateColumns + ", e.score, e.tiebreak, e.created_time FROM periods p")
 	t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = p.id AND e.member = ").Hex(member).Str(" WHERE p.id IN (")

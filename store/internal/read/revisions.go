@@ -9,14 +9,13 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Revisions returns the revisions of those of the periods that exist, by primary key and on a connection of its own. It
-// implements feed.Source. Those of watchedTables have one too, and the clock is told besides. A server that is read-only is
-// no source: ErrUnavailable.
+// Revisions implements feed.Source: it returns the revisions of the periods that exist and of watchedTables, and the clock. It
+// reads by primary key, on a connection of its own. A read-only server does not count: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
 	for id := range watchedTables() {
 		if slices.Contains(periods, id) {
-			found[id] = leaderboard.Revision{} // none was ever made
+			found[id] = leaderboard.Revision{} // its table never changed
 		}
 	}
 	if len(periods) == 0 {
@@ -51,7 +50,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	return found, nil
 }
 
-// watchedTables are the tables of which the feed asks for the version, by the ids that stand for them among the periods.
+// watchedTables are the tables whose versions the feed asks for, by the ids that stand for them among the periods.
 func watchedTables() map[int64]string {
 	return map[int64]string{leaderboard.KeysPeriod: "api_keys", leaderboard.BoardsPeriod: "boards"}
 }

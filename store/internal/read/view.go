@@ -27,11 +27,11 @@ type Reader struct {
 	reads   reads
 }
 
-// reads counts what answers took.
+// reads counts the transactions that answers took.
 type reads struct {
 	looks   atomic.Int64 // transactions
 	scanned atomic.Int64 // of these, by scanning a period that is to have an index
-	moved   atomic.Int64 // attempts in vain
+	moved   atomic.Int64 // those that were repeated
 }
 
 // New returns a Reader. target is the number of entries per bucket of an index.
@@ -39,8 +39,8 @@ func New(d *db.DB, x *index.Indexes, target int) *Reader {
 	return &Reader{db: d, indexes: x, target: target, scans: make(chan struct{}, max(1, d.Config.MaxConns/4))}
 }
 
-// Counts returns how many transactions answers took, how many of these were counted by scanning a period that is to have
-// an index, and how many were in vain. It is for tests, and no method so that Store does not get it.
+// Counts returns how many transactions answers took, how many of these scanned a period that is to have an index, and how
+// many were repeated. It is for tests, and not a method, so that Store does not get it.
 func Counts(s *Reader) (looks, scanned, moved int64) {
 	return s.reads.looks.Load(), s.reads.scanned.Load(), s.reads.moved.Load()
 }
@@ -74,7 +74,7 @@ func (s *Reader) scan(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// looking is one transaction, which sees one state of all periods, and what an answer takes of the reader meanwhile.
+// looking is one transaction, which sees one state of all periods, and the permit to scan that it may have.
 type looking struct {
 	reader  *Reader
 	q       db.Querier
@@ -96,10 +96,10 @@ type view struct {
 	known    counted        // without an index: what was counted
 }
 
-// errMoved: the index has nothing to say of the state that was seen. Looking again helps.
+// errMoved means that the index does not reach the state that was seen. Another attempt helps.
 var errMoved = errors.New("store: the period moved on while it was read")
 
-// attempts of look.
+// attempts is how often look tries.
 const attempts = 3
 
 // read runs fn on one state of a period, see look.
@@ -146,8 +146,8 @@ func (s *Reader) lookOnce(ctx context.Context, periods []leaderboard.PeriodRef, 
 	return fn(views)
 }
 
-// fault returns the error that what an index led to means for the answer: an index that turned out useless is dropped,
-// and the answer put together without it.
+// fault returns what an error of an index means for the answer: an index that cannot be used any more is dropped, and the
+// answer is read without it.
 func (v *view) fault(err error) error {
 	if err == nil || v.index == nil || errors.Is(err, errMoved) {
 		return err
@@ -183,8 +183,8 @@ func (v *view) look(ctx context.Context, members []string) ([]rank.Key, error) {
 
 func (v *view) setState(state leaderboard.State) { v.state, v.hasState = state, true }
 
-// prepare chooses how to count in each period: with its index, if it has one, which it takes to the state of the view.
-// Indexes that have to be loaded are loaded side by side.
+// prepare chooses how to count in each period: with its index, if it has one, which it brings to the state of the view.
+// Indexes that must be loaded are loaded at the same time.
 func prepare(ctx context.Context, views []*view) error {
 	var loading sync.WaitGroup
 	for _, v := range views {
@@ -207,8 +207,8 @@ func prepare(ctx context.Context, views []*view) error {
 	return nil
 }
 
-// reach takes the index to the state of the view. An index that was ahead of the database before that answered is of
-// another history.
+// reach brings the index to the state of the view. An index that was ahead of the database before the statement is of another
+// history.
 func (v *view) reach(ctx context.Context) error {
 	v.prepared = true
 	if v.index == nil {

@@ -37,7 +37,7 @@ func (s *Sweeper) Audit(ctx context.Context, slice Slice) (more bool, err error)
 func (s *Sweeper) aged(ctx context.Context, slice Slice, next, remove string, limit time.Time) (more bool, err error) {
 	from := time.Unix(0, 0).UTC()
 	for !slice.Over() {
-		// From where the last statement ended: what is deleted already may still have to be stepped over.
+		// From where the last statement ended: the server may still have to skip deleted rows.
 		var end time.Time
 		err := s.db.GetContext(ctx, &end, next, from, limit, Rows-1)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -60,7 +60,7 @@ func (s *Sweeper) Runs(ctx context.Context, slice Slice) (more bool, err error) 
 		return false, err
 	}
 	for !slice.Over() {
-		// After what is gone already: reopen records are kept for ever, and are stepped over once.
+		// After the rows that are gone already: reopen records are kept for ever, and are skipped once.
 		var rows []struct {
 			ID int64     `db:"id"`
 			At time.Time `db:"started_at"`

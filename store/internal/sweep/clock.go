@@ -5,18 +5,18 @@ import "time"
 const (
 	// clockStep is what the clock of the database may gain on that of the process between two rounds.
 	clockStep = 5 * time.Minute
-	// clockDoubt is for how long nothing is deleted for its age after it gained more.
+	// clockDoubt is for how long nothing is deleted because of its age after the clock gained more.
 	clockDoubt = time.Hour
 )
 
-// clock doubts a database clock that leaps forward: what looks old by it would be gone for good when it goes back.
+// clock doubts a database clock that leaps forward: rows that look old by it would be lost if it goes back.
 type clock struct {
 	last     time.Time // of the database
 	at       time.Time // of the process, then
 	believed time.Time // of the process: from when on
 }
 
-// believe takes a reading of the database clock, and reports whether ages by it are to be believed.
+// believe takes a reading of the database clock, and reports whether ages by it can be trusted.
 func (c *clock) believe(database, process time.Time) bool {
 	gained := database.Sub(c.last) - process.Sub(c.at)
 	switch {

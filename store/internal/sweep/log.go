@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// followTTL is how long the log of a source is kept for a derived board that does not get on.
+	// followTTL is how long the log of a source is kept for a derived board that makes no progress.
 	followTTL = 24 * time.Hour
 	// logSteps is how many statements delete commits of one period before others have their turn.
 	logSteps = 20
@@ -24,10 +24,10 @@ type oldest struct {
 	PeriodID int64     `db:"period_id"`
 	Seq      int64     `db:"last_seq"`
 	At       time.Time `db:"committed_at"`
-	Changes  int64     `db:"changes"` // of the period that the log has; only oldestQuery says
+	Changes  int64     `db:"changes"` // of the period that are in the log; only oldestQuery reads it
 }
 
-// LogSize is how much a pass found in the change log, before it deleted any of it.
+// LogSize is the size of the change log as a pass found it, before it deleted any of it.
 type LogSize struct {
 	Changes int64         // of all periods
 	Oldest  time.Duration // age of the oldest commit, by the database clock; 0 without any
@@ -40,7 +40,7 @@ func (l *LogSize) measure(o *oldest, now time.Time) {
 	l.Oldest = max(l.Oldest, now.Sub(o.At))
 }
 
-// LogSize returns what the last pass found that came to its end. It may be called at any time.
+// LogSize returns the size that the last complete pass found. It may be called at any time.
 func (s *Sweeper) LogSize() LogSize {
 	if size := s.logSize.Load(); size != nil {
 		return *size
@@ -59,8 +59,8 @@ const (
 	logNewest = "SELECT last_seq FROM changes WHERE period_id = ? ORDER BY last_seq DESC LIMIT 1"
 )
 
-// Changes deletes commits that are older than ChangeTTL and that no derived board has still to follow, period by period,
-// of those that have a log. What derived boards do not follow for a day goes too.
+// Changes deletes commits that are older than ChangeTTL and that no derived board still has to follow, period by period.
+// Commits that derived boards do not follow within a day are deleted too.
 func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err error) {
 	if s.doubted {
 		return false, nil
@@ -93,7 +93,7 @@ func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err erro
 	return more, err
 }
 
-// prune deletes what is old of a period's log, and reports whether that was all of it.
+// prune deletes the old commits of a period, and reports whether those were all.
 func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64) (finished bool, err error) {
 	upTo, ok := followed[o.PeriodID]
 	if !ok {

@@ -8,15 +8,15 @@ import (
 // mostLeft bounds what a Pass comes back to; the next one finds the rest.
 const mostLeft = 10_000
 
-// Pass is how far a job is that looks through a long list from its beginning to its end, in as many turns and rounds as
-// that takes. At the end it comes back to what was not finished, and to that only. The zero value is at the beginning.
+// Pass is the place of a job in a long list, which it goes through in as many turns and rounds as that takes. At the end it
+// returns only to the elements that were not finished. The zero value is at the beginning.
 type Pass[K, V any] struct {
 	after K    // up to here all had their turn
 	ended bool // there is nothing behind it
 	left  []V  // had a turn, and is not finished
 }
 
-// List is what a Pass looks through.
+// List is the list that a Pass goes through.
 type List[K, V any] struct {
 	// Next returns what comes after a key, the zero value for all; last when there is no more behind that.
 	Next func(ctx context.Context, after K) (page []V, last bool, err error)
@@ -25,7 +25,7 @@ type List[K, V any] struct {
 	Work func(ctx context.Context, v *V) (finished bool, err error)
 }
 
-// Turn goes on until the pass is over or the slice is, and reports whether there is more.
+// Turn goes on until the pass or the time slice is over, and reports whether there is more to do.
 func (p *Pass[K, V]) Turn(ctx context.Context, slice Slice, l List[K, V]) (more bool, failed error) {
 	for !p.ended {
 		page, last, err := l.Next(ctx, p.after)
@@ -57,7 +57,7 @@ func (p *Pass[K, V]) work(ctx context.Context, v V, l List[K, V], failed *error)
 	finished, err := l.Work(ctx, &v)
 	switch {
 	case err != nil && *failed == nil:
-		*failed = err // of many, the first tells enough
+		*failed = err // of many, the first is enough
 	case err == nil && !finished && len(p.left) < mostLeft:
 		p.left = append(p.left, v)
 	}

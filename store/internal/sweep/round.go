@@ -32,12 +32,12 @@ type Job struct {
 // Slice is the time of one turn. The zero value never ends.
 type Slice struct{ until time.Time }
 
-// Over reports whether it is the turn of the others.
+// Over reports whether the time of the turn is over.
 func (s Slice) Over() bool { return !s.until.IsZero() && !time.Now().Before(s.until) }
 
-// Round gives each job a turn, and then again those that have more to do, until all are done or ctx ends: then they go
-// on in the next round. A job that does not come to an end is cut off before it has taken the time of those that come
-// after it. Errors are those of the jobs, by their names.
+// Round gives each job a turn, and further turns to those that have more to do, until all are done or ctx ends: then they go
+// on in the next round. A job that does not end is cut off before it has taken the time of the jobs after it. Errors are
+// those of the jobs, by their names.
 func Round(ctx context.Context, jobs []Job) error {
 	var failed []error
 	failures := map[string]int{}
@@ -71,11 +71,11 @@ func turn(ctx context.Context, job Job, sharing int) (more bool, err error) {
 	return job.Run(ctx, Slice{time.Now().Add(slice)})
 }
 
-// Turns remembers how often each of those that wait was begun, so that one that fails or takes long keeps no other
-// from its turn. The zero value is ready. It belongs to one job.
+// Turns remembers how often each piece of work that waits was begun, so that one that fails or takes long does not delay the
+// others. The zero value is ready. It belongs to one job.
 type Turns[K comparable] struct{ begun map[K]int }
 
-// Begin notes that one has its turn.
+// Begin notes that a piece of work has its turn.
 func (t *Turns[K]) Begin(key K) {
 	if t.begun == nil {
 		t.begun = map[K]int{}
@@ -83,8 +83,8 @@ func (t *Turns[K]) Begin(key K) {
 	t.begun[key]++
 }
 
-// Order sorts those that wait: who had the fewest turns comes first, and otherwise they stay in their order. Others are
-// forgotten.
+// Order sorts the work that waits by the number of turns, fewest first, and otherwise keeps its order. It forgets all other
+// work.
 func Order[K comparable, V any](t *Turns[K], waiting []V, key func(V) K) {
 	begun := make(map[K]int, len(waiting))
 	for _, v := range waiting {

@@ -28,8 +28,8 @@ func (s *Sweeper) Submissions(ctx context.Context, slice Slice) (more bool, err 
 	})
 }
 
-// pruneRecords deletes old records of a board, and reports whether those were all. A board that is gone keeps them as long as
-// one that says nothing.
+// pruneRecords deletes old records of a board, and reports whether those were all. For a board that is gone the default time
+// holds.
 func (s *Sweeper) pruneRecords(ctx context.Context, board int64) (finished bool, err error) {
 	var text []byte
 	err = s.db.GetContext(ctx, &text, "SELECT rules FROM boards WHERE id = ?", board)

@@ -30,7 +30,7 @@ type Sweeper struct {
 
 	clock    clock
 	now      time.Time // of the database, when the round began
-	doubted  bool      // ages by it are not believed
+	doubted  bool      // ages by it cannot be trusted
 	boards   Turns[int64]
 	logs     Pass[int64, oldest]
 	measured LogSize // by the pass under way
@@ -38,7 +38,7 @@ type Sweeper struct {
 	records  Pass[int64, int64] // boards with records of submissions
 	runsUpTo int64              // up to this id there are only runs that are kept
 
-	logSize atomic.Pointer[LogSize] // for everybody
+	logSize atomic.Pointer[LogSize] // may be read at any time
 }
 
 // New returns a Sweeper that remembers nothing.
