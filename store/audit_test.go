@@ -14,7 +14,7 @@ import (
 	"leaderboard/store"
 )
 
-// auditor is who changes something in these tests.
+// auditor is the caller of the changes in these tests.
 func auditor() leaderboard.Caller { return leaderboard.Caller{Key: "k7f3", RequestID: "request-1"} }
 
 // audited is a change that is recorded.
@@ -214,8 +214,8 @@ func playedBefore(t *testing.T, s *store.Store) {
 	mustExec(t, s.DB(), "UPDATE periods SET state = 'closed', name = '2026-01-02', starts_at = '2026-01-02', ends_at = '2026-01-03'")
 }
 
-// TestAudit: each change is one record that says who, what, and what there was before and is after it. The same again
-// changes nothing, and is none.
+// TestAudit: each change is one record with the caller, the action, and the state before and after it. The same again
+// changes nothing, and is not recorded.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -316,7 +316,7 @@ func TestAuditLooksAtSoMany(t *testing.T) {
 	})
 }
 
-// TestAuditIsCommittedWithTheChange: whatever becomes of the connection, a change that is there has its record, and one
+// TestAuditIsCommittedWithTheChange: wherever the connection is lost, a change that was committed has its record, and one
 // that is not there has none.
 func TestAuditIsCommittedWithTheChange(t *testing.T) {
 	t.Parallel()

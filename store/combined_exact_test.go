@@ -162,7 +162,7 @@ func (c *combinedCrowd) judge(t *testing.T) {
 	}
 }
 
-// TestCombinedExactness: whatever goes on at the same time, every answer is true at the states that it names.
+// TestCombinedExactness: beside all other work every answer is true at the states that it names.
 func TestCombinedExactness(t *testing.T) {
 	t.Parallel()
 	asc := leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}

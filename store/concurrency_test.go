@@ -92,7 +92,7 @@ func checkTimes(t *testing.T, commits []leaderboard.Commit) {
 	}
 }
 
-// followers record what OnCommit of two servers is told.
+// followers record the calls of OnCommit of two servers.
 type followers struct {
 	mu      sync.Mutex
 	commits [2][]leaderboard.Commit
@@ -115,7 +115,7 @@ func (f *followers) check(t *testing.T, want []leaderboard.Commit) {
 	for i, commits := range f.commits {
 		bySeq := func(a, b leaderboard.Commit) int { return int(a.FirstSeq - b.FirstSeq) }
 		if !slices.IsSortedFunc(commits, bySeq) {
-			t.Errorf("server %d told of its commits out of order", i)
+			t.Errorf("server %d reported its commits out of order", i)
 		}
 		all = append(all, commits...)
 	}

@@ -13,7 +13,7 @@ import (
 	"leaderboard/store"
 )
 
-// TestDiscipline: every connection is what the store depends on, whatever the DSN says (promise H2).
+// TestDiscipline: every connection has the settings that the store depends on, with any DSN (promise H2).
 func TestDiscipline(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -93,7 +93,7 @@ func checkSilence(t *testing.T, pool string, maria bool, variable func(string) s
 	}
 }
 
-// TestStatementLimit: the server itself stops a read that takes too long, and the caller is told to try again.
+// TestStatementLimit: the server itself stops a read that takes too long, and the caller may try again.
 func TestStatementLimit(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -111,7 +111,7 @@ func TestStatementLimit(t *testing.T) {
 }
 
 // TestOpenLazily: a store opens while its server is away; only a DSN that cannot be read is an error, and no error
-// tells the password.
+// shows the password.
 func TestOpenLazily(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), store.Config{DSN: "u:secret@tcp(127.0.0.1:1)/db"})

@@ -129,7 +129,7 @@ func TestDerivedLog(t *testing.T) {
 	})
 }
 
-// TestDerivedPruned: what the log no longer tells is computed from scratch.
+// TestDerivedPruned: when the log is pruned, the entries are computed from scratch.
 func TestDerivedPruned(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -193,8 +193,8 @@ func TestDerivedKeepsLog(t *testing.T) {
 	equals(t, s, 10)
 }
 
-// TestDerivedTogether: several processes follow the same board at once, while its source changes, somebody is hidden
-// and the rule is another one; whoever is faster, the log has no gap and the entries are what the sources make.
+// TestDerivedTogether: several processes follow the same board at once, while its source changes, a member is hidden and
+// the rule changes. The log has no gap and the entries follow from the sources, whichever process was faster.
 func TestDerivedTogether(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -250,7 +250,7 @@ func TestDerivedTogether(t *testing.T) {
 	})
 }
 
-// replayed checks that the log tells one history without a gap that leads to the entries that there are.
+// replayed checks that the log is one history without a gap that leads to the present entries.
 func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
 	t.Helper()
 	p, err := s.Period(t.Context(), ref.ID)
@@ -298,7 +298,7 @@ func TestLeadDerived(t *testing.T) {
 		lead(first, 1, true)
 		lead(first, 1, true)
 		lead(second, 1, false)
-		lead(second, 2, false) // who comes first leads all boards, those to come too
+		lead(second, 2, false) // the first process leads all boards, also later ones
 		lead(first, 1_000_000, true)
 		if err := first.YieldDerived(t.Context()); err != nil {
 			t.Fatal(err)
@@ -319,7 +319,7 @@ func TestLeadDerived(t *testing.T) {
 	})
 }
 
-// TestLocksAreKept: who leads a board and has nothing to say to the server for longer than it lets the session be silent
+// TestLocksAreKept: a process that leads a board and sends nothing to the server for longer than a session may be silent
 // leads on, because the session is pinged.
 func TestLocksAreKept(t *testing.T) {
 	t.Parallel()

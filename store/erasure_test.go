@@ -64,7 +64,7 @@ func TestForgetIsRestartable(t *testing.T) {
 	})
 }
 
-// TestForgetIsKilledAnywhere kills an erasure at each of its statements. Whatever was done until then, the next sweep of
+// TestForgetIsKilledAnywhere kills an erasure at each of its statements. Wherever it was killed, the next sweep of
 // another process finishes it: no table knows the member any more, and one random name stands for it in all records.
 func TestForgetIsKilledAnywhere(t *testing.T) {
 	t.Parallel()
@@ -199,8 +199,8 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	return boards
 }
 
-// forgottenPlaces returns the periods in which the member is ranked. In those in which it is not, nobody is missing and
-// nobody else has moved.
+// forgottenPlaces returns the periods in which the member is ranked. In all others it checks that every other member has its
+// place.
 func forgottenPlaces(t *testing.T, s *store.Store, boards []leaderboard.Board) []string {
 	t.Helper()
 	var found []string
@@ -276,7 +276,7 @@ func placesOf(t *testing.T, db *sql.DB, text string) (places []string) {
 	return places
 }
 
-// TestErasureKeepsNoOtherWaiting: one that cannot be finished, because somebody holds the lock of a board, is left to
+// TestErasureKeepsNoOtherWaiting: one that cannot be finished, because another session holds the lock of a board, is left to
 // the next sweep, and those that were begun later have their turn.
 func TestErasureKeepsNoOtherWaiting(t *testing.T) {
 	t.Parallel()
@@ -291,7 +291,7 @@ func TestErasureKeepsNoOtherWaiting(t *testing.T) {
 		mustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
 		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", stuck.BoardID)
 		if err := s.Sweep(t.Context()); err == nil {
-			t.Error("one cannot be finished, and the sweep tells nobody")
+			t.Error("one cannot be finished, and the sweep returns no error")
 		}
 		if n := scoreOf(t, s, free, "late"); n != -1 || count(t, db, "erasures WHERE member = 'late'") > 0 {
 			t.Errorf("the later one had no turn: shown with %d", n)

@@ -24,7 +24,7 @@ type lostCommit struct {
 	lossy, direct *store.Store // through a proxy, and not
 	lose          func()       // the next COMMIT of lossy
 	after         int64        // what a member who had 10, and is given 5 by it, has in MySQL then
-	heard         []int64      // the last seqs of the commits that lossy told of
+	heard         []int64      // the last seqs of the commits that lossy reported
 }
 
 // loseCommits runs a test with each thing that may happen to a COMMIT, on each kind of server.
@@ -171,7 +171,7 @@ func TestSilentSession(t *testing.T) {
 	}
 }
 
-// isMariaDB tells whether a server is a MariaDB, which may stand in for MySQL.
+// isMariaDB reports whether a server is a MariaDB, which may stand in for MySQL.
 func isMariaDB(t *testing.T, server *sql.DB) bool {
 	t.Helper()
 	var version string
@@ -181,7 +181,7 @@ func isMariaDB(t *testing.T, server *sql.DB) bool {
 	return strings.Contains(version, "MariaDB")
 }
 
-// repeats is a log handler that tells of repeated batches.
+// repeats is a log handler that reports repeated batches.
 type repeats struct {
 	slog.Handler
 	seen chan string
@@ -255,7 +255,7 @@ func TestLockWait(t *testing.T) {
 	})
 }
 
-// TestDeadlock: a deadlock that somebody outside provokes is not seen by the client.
+// TestDeadlock: the client does not see a deadlock that another session provokes.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

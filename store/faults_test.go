@@ -83,7 +83,7 @@ func account(t *testing.T, db *sql.DB, dsn, grant string, byRole bool) string {
 	return cfg.FormatDSN()
 }
 
-// TestRights: what an account lacks is found whatever it was granted by, and finding it changes nothing (promise H2).
+// TestRights: the rights that an account lacks are found for all kinds of grants, and without any change (promise H2).
 func TestRights(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -10,7 +10,7 @@ import (
 	"leaderboard"
 )
 
-// TestFriendsAtOnce: whoever changes a list at the same time, it never grows too long, and every answer was true when
+// TestFriendsAtOnce: with many changes of a list at the same time it never grows too long, and every answer was true when
 // it was given.
 func TestFriendsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// BenchmarkHidden compares single submits from 128 callers to a board on which nobody was ever hidden with those to a
+// BenchmarkHidden compares single submits from 128 callers to a board without hidden members with those to a
 // board with 1,000 hidden members, none of whom submits: what it costs to ask.
 //
 //	go test ./store -run '^$' -bench Hidden -benchtime 10x

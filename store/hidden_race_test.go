@@ -52,7 +52,7 @@ type league struct {
 }
 
 // TestHideUnderLoad hides and restores members while their scores pour in on boards of which some are just being
-// created. Whenever Hide has returned nobody sees the member anywhere, whatever was under way; whenever Restore has,
+// created. When Hide has returned no answer shows the member, whatever was under way; when Restore has,
 // nothing is hidden. In the end no score is lost or counted twice, and the logs lead to what is shown.
 func TestHideUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -168,7 +168,7 @@ func (l *league) writeMultiBoard(random *rand.Rand, members []string, i int) {
 	l.commits.Add(1)
 }
 
-// over says whether all scores are in.
+// over reports whether all scores are in.
 func (l *league) over() bool {
 	select {
 	case <-l.done:
@@ -222,7 +222,7 @@ func (l *league) quarrel(who int) {
 	}
 }
 
-// check restores whoever is hidden still, and adds up.
+// check restores the members that are still hidden, and adds up.
 func (l *league) check() {
 	for _, r := range []leaderboard.HideRequest{ban("", "cheat3"), ban("b0", "cheat3"), ban("b2", "cheat3")} {
 		if err := l.servers[0].Restore(context.Background(), r); err != nil && !errors.Is(err, leaderboard.ErrNotHidden) {
@@ -231,7 +231,7 @@ func (l *league) check() {
 	}
 	for what, query := range map[string]string{
 		"hidden": "SELECT COUNT(*) FROM hidden_members", "in shadows": "SELECT COUNT(*) FROM entries WHERE period_id < 0",
-		"boards that ask nobody": "SELECT COUNT(*) FROM boards WHERE has_hidden = 0",
+		"boards that do not ask": "SELECT COUNT(*) FROM boards WHERE has_hidden = 0",
 	} {
 		var n int
 		if err := l.db.QueryRowContext(context.Background(), query).Scan(&n); err != nil || n != 0 {
@@ -280,7 +280,7 @@ func waiting(t testing.TB, db *sql.DB, words ...string) (n int) {
 	return n
 }
 
-// TestHideDuringBatch: a batch that found nobody hidden is still to commit when another server hides the member. What it
+// TestHideDuringBatch: a batch that found no hidden member is still to commit when another server hides the member. What it
 // writes is hidden too when Hide returns.
 func TestHideDuringBatch(t *testing.T) {
 	t.Parallel()

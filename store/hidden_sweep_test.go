@@ -26,8 +26,8 @@ func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last 
 	return first, middle, last
 }
 
-// TestHideEverywhereGoesOn: whoever goes on with a hiding everywhere does not begin with the boards that are done: one
-// of them is locked, and nobody waits for it. What is begun again, to restore the member, does begin with the first.
+// TestHideEverywhereGoesOn: going on with a global hide does not begin with the boards that are done: one
+// of them is locked, and is not waited for. Restoring the member begins with the first board.
 func TestHideEverywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -81,7 +81,7 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 	})
 }
 
-// TestHideEverywherePassesOver: a board whose lock somebody does not give back does not keep a member shown on those
+// TestHideEverywherePassesOver: a board whose lock another session does not release does not keep a member shown on those
 // behind it, and is not forgotten.
 func TestHideEverywherePassesOver(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestHideEverywherePassesOver(t *testing.T) {
 		}
 		shown([3]int64{-1, 5, -1})
 		if err := s.Sweep(t.Context()); err == nil {
-			t.Error("one board is locked, and the sweep tells nobody")
+			t.Error("one board is locked, and the sweep returns no error")
 		}
 		shown([3]int64{-1, 5, -1})
 		release()
@@ -143,7 +143,7 @@ func TestHidingKeepsNothingWaiting(t *testing.T) {
 			t.Error("the sweep does not tell that it did not finish")
 		}
 		if n := scoreOf(t, s, last, "n"); n != -1 || count(t, db, "erasures") > 0 {
-			t.Error("nobody was forgotten")
+			t.Error("no turn was forgotten")
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestHidingIsFinished: whatever a process left that was killed while it hid or restored a member, the next sweep of
+// TestHidingIsFinished: when a process was killed while it hid or restored a member, the next sweep of
 // any other finishes.
 func TestHidingIsFinished(t *testing.T) {
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestHiddenRowsGo(t *testing.T) {
 }
 
 // TestHiddenEntryOfNobodyHidden: a submission that came while its hidden member was being erased has left an entry that
-// nobody is hidden for any more. A removal takes it; nobody ever sees it.
+// no row hides any more. A removal deletes it; no answer ever shows it.
 func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -27,7 +27,7 @@ func addPeriods(t *testing.T, db *sql.DB, boardID int64, thousand string) {
 		thousands(thousand), boardID)
 }
 
-// TestSweepWaitsForNobody: of each kind of work one piece is stuck behind a lock that somebody holds. The other pieces are
+// TestSweepWaitsForNobody: of each kind of work one piece is stuck behind a lock of another session. The other pieces are
 // all done in the same sweep, the stuck ones in the next after the lock is free.
 func TestSweepWaitsForNobody(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ func TestSweepManyPeriods(t *testing.T) {
 	})
 }
 
-// TestSweepPastUselessIndexes: saved indexes that nobody can load, however many, keep no other from following its log.
+// TestSweepPastUselessIndexes: any number of saved indexes that cannot be loaded keeps no other from following its log.
 func TestSweepPastUselessIndexes(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -162,7 +162,7 @@ func TestSweepPastUselessIndexes(t *testing.T) {
 			t.Error(err)
 		}
 		if n := count(t, db, "rank_indexes WHERE period_id <> ?", c.ref.ID); n != 0 {
-			t.Errorf("%d indexes that nobody can load are left", n)
+			t.Errorf("%d indexes that cannot be loaded are left", n)
 		}
 		if st, err := s.IndexStatus(t.Context(), c.ref); err != nil || st.Seq == 0 || st.Seq != st.PeriodSeq {
 			t.Errorf("the one that can be loaded did not follow: %+v, %v", st, err)
@@ -209,7 +209,7 @@ func TestIndexesFollowInTurns(t *testing.T) {
 	}
 }
 
-// TestKeepOfNewRules: a board that is told to keep all while its old periods are looked for keeps all of them.
+// TestKeepOfNewRules: a board whose rules change to keep all periods, while its old ones are searched, keeps all of them.
 func TestKeepOfNewRules(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)

@@ -13,7 +13,7 @@ import (
 	"leaderboard/store"
 )
 
-// movedOf lists the derived boards and says whether a step of one of them may find something to do, as a round does.
+// movedOf lists the derived boards and reports whether a step of one of them may find something to do, as a round does.
 func movedOf(ctx context.Context, s *store.Store, board string) (bool, error) {
 	for after := int64(0); ; {
 		const few = 3 // so that a list has several parts
@@ -66,7 +66,7 @@ func (a asked) FollowSources(ctx context.Context, board string, long bool) (lead
 	return step, err
 }
 
-// TestMovedDerived: whatever a step reads, a change of it is seen by the question about all boards, and nothing else is.
+// TestMovedDerived: the question about all boards sees each change of something that a step reads, and no other change.
 func TestMovedDerived(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -201,7 +201,7 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 	}
 }
 
-// TestIndexExactness: whatever goes on at the same time, every answer is that of the state it names.
+// TestIndexExactness: beside all other work every answer is true at the state that it names.
 func TestIndexExactness(t *testing.T) {
 	t.Parallel()
 	equal := func(*rand.Rand) int64 { return 7 }

@@ -45,7 +45,7 @@ func insertEntries(t testing.TB, dsn string, ref leaderboard.PeriodRef, n int, e
 	return all
 }
 
-// TestIndexEqualScores: a hundred thousand entries with one and the same score split evenly, and are told apart by time
+// TestIndexEqualScores: a hundred thousand entries with one and the same score split evenly, by time
 // and member.
 func TestIndexEqualScores(t *testing.T) {
 	t.Parallel()

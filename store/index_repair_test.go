@@ -62,7 +62,7 @@ func (c *crowd) indexed(t *testing.T, s *store.Store) {
 	})
 }
 
-// TestIndexDamage: whatever is wrong with what is saved, answers are right, and there is a good index soon.
+// TestIndexDamage: with any damage of the saved index answers are right, and there is a good index soon.
 func TestIndexDamage(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]string{
@@ -281,7 +281,7 @@ func TestIndexResumed(t *testing.T) {
 	})
 }
 
-// TestIndexFollowsUnread: what is saved of a period that nobody reads follows the log before that is pruned.
+// TestIndexFollowsUnread: the saved index of a period that is not read follows the log before that is pruned.
 func TestIndexFollowsUnread(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

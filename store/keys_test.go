@@ -139,7 +139,7 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// TestKeyIsOver: no key is made, or given an end, that is over by the database's clock, whatever the machine's says. One that is
+// TestKeyIsOver: no key is made, or given an end, that is over by the database's clock, no matter what the machine's shows. One that is
 // over may be renamed, and given more time.
 func TestKeyIsOver(t *testing.T) {
 	t.Parallel()

@@ -14,9 +14,9 @@ import (
 	"leaderboard/store"
 )
 
-// TestLockedBoardsStarveNobody: while somebody holds the rows of more boards than there are connections for writes,
+// TestLockedBoardsStarveNobody: while another session holds the rows of more boards than there are connections for writes,
 // other boards are written to, few connections wait, and requests for several boards keep off the locked ones. Profiles,
-// new boards, new periods and hides of other boards go on; who wants those of a locked board is told so at once.
+// new boards, new periods and hides of other boards go on; those of a locked board are refused at once.
 func TestLockedBoardsStarveNobody(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -177,7 +177,7 @@ func othersGoOn(t *testing.T, s *store.Store) {
 				}
 			}
 		})
-		inVain.Go(func() { // and in nobody's way
+		inVain.Go(func() { // and blocks no other write
 			_, _ = s.Hide(ctx, leaderboard.HideRequest{Board: name, Member: "x", Reason: "bot"})
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"leaderboard/store"
 )
 
-// TestSlowExportsLeaveConnections: exports that nobody takes use the connections for what takes long; with as few
+// TestSlowExportsLeaveConnections: exports whose callers do not read use the connections for long work; with as few
 // connections as there may be, everything else goes on.
 func TestSlowExportsLeaveConnections(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestMemberData: what is told of a member is all that there is: a row for a row in each table that knows the id, entries in
+// TestMemberData: tell gets everything about a member: a record for each row in each table that has the id, entries in
 // closed periods and hidden ones among them, over more than a page; the scores are those of the board's order.
 func TestMemberData(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestMemberData(t *testing.T) {
 		}
 		for _, place := range placesOf(t, db, forgotten) {
 			if !slices.Contains(known, place) {
-				t.Errorf("%s has the member, and nothing is told of it", place)
+				t.Errorf("%s has the member, and tell got nothing of it", place)
 			}
 		}
 		stop := errors.New("stop")
@@ -88,7 +88,7 @@ func TestMemberData(t *testing.T) {
 		}
 		err = s.MemberData(t.Context(), "unknown", func(leaderboard.MemberRecord) error { n++; return nil })
 		if err != nil || n != 1 {
-			t.Errorf("of a member that nobody knows: %v, %d records", err, n-1)
+			t.Errorf("of an unknown member: %v, %d records", err, n-1)
 		}
 	})
 }

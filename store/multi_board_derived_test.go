@@ -13,7 +13,7 @@ import (
 )
 
 // TestMultiBoardDerived: a request that names a derived board neither waits for the step that is at the board nor for the
-// lock of its row, and nobody waits behind it; the entries of the derived board are rejected, and a repetition gets the
+// lock of its row, and no request waits behind it; the entries of the derived board are rejected, and a repetition gets the
 // same answer. That another server has made the board an ordinary one is seen.
 func TestMultiBoardDerived(t *testing.T) {
 	t.Parallel()

@@ -67,8 +67,8 @@ func TestMultiBoardCommitLost(t *testing.T) {
 }
 
 // TestMultiBoardAndAlone: multi-board requests in any order of the boards and requests to each of them, through two
-// servers, with removals between. Sums are exact, logs have no gap, each server tells of its commits in order, and
-// nobody ever waited in a circle.
+// servers, with removals between. Sums are exact, logs have no gap, each server reports its commits in order, and there was
+// no deadlock.
 func TestMultiBoardAndAlone(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -83,7 +83,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					if commit.FirstSeq <= last[sign*ref.ID] {
-						t.Errorf("told of seq %d of %s after %d", commit.FirstSeq, ref.Board, last[sign*ref.ID])
+						t.Errorf("reported seq %d of %s after %d", commit.FirstSeq, ref.Board, last[sign*ref.ID])
 					}
 					last[sign*ref.ID] = commit.LastSeq
 				}
@@ -151,7 +151,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 }
 
 // TestMultiBoardKeyRace: one key that comes for other boards at the same time through another server, which no lock keeps
-// apart: whoever is second finds the first's.
+// apart: the second finds the receipt of the first.
 func TestMultiBoardKeyRace(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -169,7 +169,7 @@ func TestMultiBoardKeyRace(t *testing.T) {
 		if _, err := first.ExecContext(t.Context(), insert); err != nil {
 			t.Fatal(err)
 		}
-		adds := make(chan struct{}, 10) // is told when the store adds the key, so it has found none
+		adds := make(chan struct{}, 10) // gets a value when the store adds the key, so it has found none
 		p.watch("INSERT INTO idempotency_keys", adds)
 		errs := make(chan error, 1)
 		go func() {
@@ -300,7 +300,7 @@ func TestMultiBoardBoardMadeAgain(t *testing.T) {
 	})
 }
 
-// TestMultiBoardTellsInOrder: while the followers are told of a multi-board commit, nobody in this process commits to one
+// TestMultiBoardTellsInOrder: while a multi-board commit is reported to the followers, no writer of this process commits to one
 // of the boards.
 func TestMultiBoardTellsInOrder(t *testing.T) {
 	t.Parallel()
@@ -311,7 +311,7 @@ func TestMultiBoardTellsInOrder(t *testing.T) {
 	release := sync.OnceFunc(func() { close(released) })
 	s := open(t, dsn, func(c *store.Config) {
 		c.OnCommit = func(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
-			if ref.Board == "first" { // told of before the other board of the request
+			if ref.Board == "first" { // reported before the other board of the request
 				telling <- struct{}{}
 				<-released
 				return
@@ -336,7 +336,7 @@ func TestMultiBoardTellsInOrder(t *testing.T) {
 	}()
 	eventually(t, "the board's own writer waits", func() bool { return s.AtMutex("b") == 2 })
 	if got := scoreOf(t, s, ref, "m"); got != 1 {
-		t.Errorf("the score is %d while the first commit is told of, want 1", got)
+		t.Errorf("the score is %d while the first commit is reported, want 1", got)
 	}
 	release()
 	for range 2 {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestCommitToFrozenMySQL: a write whose COMMIT was on its way when MySQL froze has an unknown outcome, and what waits behind it
-// or comes later is told that nothing was done. When MySQL goes on the same key has the one true result.
+// or comes later fails, and its error says that nothing was done. When MySQL goes on the same key has the one true result.
 func TestCommitToFrozenMySQL(t *testing.T) {
 	t.Parallel()
 	for name, private := range map[string]func(testing.TB) *devserver.Server{

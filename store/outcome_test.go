@@ -11,7 +11,7 @@ import (
 	"leaderboard/store"
 )
 
-// writes are all ways to write, each with the words of its transaction, which somebody may hold.
+// writes are all ways to write, each with the words of its transaction, at which the test may stop it.
 func writes(s *store.Store) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"submit": func(ctx context.Context) error {
@@ -34,8 +34,8 @@ func writes(s *store.Store) map[string]func(context.Context) error {
 	}
 }
 
-// TestTimeIsUp: whoever has no time any more is told what is known of the write: as long as COMMIT was not sent, that
-// nothing was done; afterwards, that nobody knows.
+// TestTimeIsUp: the error of a write whose time is up says what is known: before COMMIT was sent, that nothing was done;
+// afterwards, that the outcome is unknown.
 func TestTimeIsUp(t *testing.T) {
 	t.Parallel()
 	for name := range writes(nil) {

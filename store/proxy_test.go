@@ -89,7 +89,7 @@ func (p *proxy) onBeginning(text string, f fault) {
 	}
 }
 
-// watch tells of statements that contain text when they come by.
+// watch reports the statements that contain text as they pass.
 func (p *proxy) watch(text string, seen chan<- struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"leaderboard/store"
 )
 
-// batches records what OnBatch is told.
+// batches records the calls of OnBatch.
 type batches struct {
 	mu     sync.Mutex
 	rows   [][2]int // requests, entries
@@ -132,7 +132,7 @@ func TestWriteWait(t *testing.T) {
 	makeBoard(t, s, "free", leaderboard.Rules{})
 	release := holdPeriod(t, dsn, ref)
 	errs := submitAll(t, s, []leaderboard.SubmitRequest{
-		entriesOf("full", 1), entriesOf("full", 1200), // nothing waited: taken whatever its size
+		entriesOf("full", 1), entriesOf("full", 1200), // nothing waited: taken in any size
 	})
 	_, err := s.Submit(t.Context(), entriesOf("full", 1))
 	if over, _ := errors.AsType[*leaderboard.OverloadError](err); over == nil || !errors.Is(err, leaderboard.ErrOverloaded) || over.Wait < 20*time.Second {
@@ -198,7 +198,7 @@ func TestCallerGone(t *testing.T) {
 }
 
 // TestCloseDrains: the batch under way is committed and answered before Close returns; of what waited nothing is done,
-// which it is told at once, and nothing more is accepted.
+// at once with an error that says so, and no further write is accepted.
 func TestCloseDrains(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -242,7 +242,7 @@ func TestCloseDrains(t *testing.T) {
 	}
 }
 
-// TestBoardChangesMeanwhile: the lock shows each batch the board as it is, whatever another server did to it.
+// TestBoardChangesMeanwhile: the lock shows each batch the board as it is, after any change by another server.
 func TestBoardChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -85,7 +85,7 @@ func (r *replay) apply(c leaderboard.Commit) {
 	}
 }
 
-// ranked numbers the entries from start to stop, with the ranks that an answer in the mode tells.
+// ranked numbers the entries from start to stop, with the ranks that an answer in the mode has.
 func (r *replay) ranked(start, stop int64, mode leaderboard.Mode) []leaderboard.Ranked {
 	total := int64(len(r.sorted))
 	start, stop = min(start, total), min(stop, total)

@@ -12,7 +12,7 @@ import (
 	"leaderboard/store"
 )
 
-// TestLostPeriod: who knows a period whose id is another's since a restore is told that there is none, whatever is asked.
+// TestLostPeriod: every question about a period whose id is another's since a restore finds that it does not exist.
 func TestLostPeriod(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -128,7 +128,7 @@ func TestIndexOfALostPeriod(t *testing.T) {
 }
 
 // TestLostRules: after a restore a board may have the id and the version that another one had, or that it had itself with
-// other rules. Who remembers the lost rules does not write by them.
+// other rules. A process that remembers the lost rules does not write by them.
 func TestLostRules(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -89,7 +89,7 @@ func TestSweepForgets(t *testing.T) {
 		if r, err := s.Submit(t.Context(), one("b", "key0", "m", 1)); err != nil || *r.Results[0].Score != 1 {
 			t.Errorf("a young key: %+v, %v", r, err)
 		}
-		// A log without a row: whoever is at the last seq needs nothing.
+		// A log without a row: a follower at the last seq needs nothing.
 		mustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE")
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
@@ -127,7 +127,7 @@ func TestSweepKeepsTheLastRuns(t *testing.T) {
 	})
 }
 
-// TestDeleteLargeBoard: the name is free at once and nobody sees the rows; they go in steps, and a sweep finishes what
+// TestDeleteLargeBoard: the name is free at once and no reader sees the rows; they go in steps, and a sweep finishes what
 // the deletion left.
 func TestDeleteLargeBoard(t *testing.T) {
 	t.Parallel()

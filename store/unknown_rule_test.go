@@ -10,7 +10,7 @@ import (
 )
 
 // TestUnknownRule: a board to which a newer version gave a rule, or a word in a rule, that this one does not know is read, and
-// nobody here writes to it: no entry, no period, no rule. Boards in the same batch take what they are given, what was refused
+// this version writes nothing to it: no entry, no period, no rule. Boards in the same batch take what they are given, what was refused
 // is not remembered under its Idempotency-Key, and once the rule is gone all is as before.
 func TestUnknownRule(t *testing.T) {
 	t.Parallel()

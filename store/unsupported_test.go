@@ -11,7 +11,7 @@ import (
 	"leaderboard/store"
 )
 
-// TestUnsupportedServer: a server of an engine that is not supported is refused by every pool, before it is told anything, with its
+// TestUnsupportedServer: a server of an engine that is not supported is refused by every pool, before anything is sent to it, with its
 // version and the remedy; one that is passes the same way.
 func TestUnsupportedServer(t *testing.T) {
 	t.Parallel()

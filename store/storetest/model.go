@@ -1,4 +1,4 @@
-// Package storetest holds what proves a store: a model in memory that says what every answer must be, the conformance
+// Package storetest holds what proves a store: a model in memory that knows what every answer must be, the conformance
 // suite that the model, MySQL, MariaDB and the cached reader pass, and a property test that holds an implementation
 // against the model. The model is also the fake for the tests of upper layers.
 package storetest
@@ -57,7 +57,7 @@ type multiBoardKey struct {
 // reflection is what the entries of a derived board of the model were computed from.
 type reflection struct {
 	rule    leaderboard.Derive
-	periods []*modelPeriod // by position, nil where there was none
+	periods []*modelPeriod // by position, nil where there was no period
 	seqs    []int64
 }
 
@@ -91,7 +91,7 @@ func (m *Model) Fail(err error) {
 	m.failure = err
 }
 
-// enter locks the model for one call; leave must follow, whatever the error.
+// enter locks the model for one call; leave must follow, also after an error.
 func (m *Model) enter(ctx context.Context) error {
 	m.mu.Lock()
 	if err := ctx.Err(); err != nil {

@@ -279,7 +279,7 @@ func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (o
 	return out, nil
 }
 
-// known returns who has a profile, is hidden, or has an entry in an open period.
+// known returns the members that have a profile, are hidden, or have an entry in an open period.
 func (m *Model) known() map[string]bool {
 	known := map[string]bool{}
 	for member := range m.profiles {

@@ -45,7 +45,7 @@ func (b *modelBoard) open(w leaderboard.Window, now leaderboard.Micros) *modelPe
 	return latest
 }
 
-// precedes says whether of two open periods of a window the other one is current: one that has begun goes first.
+// precedes reports whether of two open periods of a window the other one is current: one that has begun goes first.
 func (p *modelPeriod) precedes(other *modelPeriod, now leaderboard.Micros) bool {
 	if begun := other.StartsAt <= now; begun != (p.StartsAt <= now) {
 		return begun

@@ -24,7 +24,7 @@ func (m *Model) look(ctx context.Context, ref leaderboard.PeriodRef, minSeq int6
 	return m.lookAt(ref, minSeq)
 }
 
-// lookAt is look for who has entered.
+// lookAt is look with the model locked.
 func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	if !ref.HasRow() {
 		return lookAtNothing(ref, minSeq)
@@ -53,7 +53,7 @@ func lookAtNothing(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	return &look{rules: ref.Rules, state: leaderboard.StateWithoutRow(&ref)}, nil
 }
 
-// ranks returns the ranks of an entry that an answer in a mode tells.
+// ranks returns the ranks of an entry that an answer in a mode has.
 func (v *look) ranks(e leaderboard.Entry, mode leaderboard.Mode) leaderboard.Ranks {
 	r := leaderboard.Ranks{Strict: v.rank(e, leaderboard.ModeStrict), Tied: v.rank(e, leaderboard.ModeTied)}
 	if mode.WithDense() {

@@ -10,7 +10,7 @@ import (
 	"leaderboard"
 )
 
-// CombinedOracle knows every state that the periods of several boards were ever in, and says what several of them
+// CombinedOracle knows every state that the periods of several boards were ever in, and what several of them
 // ranked as one are: it plays the change logs and merges naively.
 type CombinedOracle struct {
 	refs   []leaderboard.PeriodRef
@@ -62,7 +62,7 @@ func (o *CombinedOracle) look(states []leaderboard.State) (*combinedLook, error)
 	return l, nil
 }
 
-// CheckPage says how a page differs from the database at its states.
+// CheckPage returns how a page differs from the database at its states.
 func (o *CombinedOracle) CheckPage(q leaderboard.CombinedQuery, got *leaderboard.CombinedPage) error {
 	l, err := o.look(got.States)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o *CombinedOracle) CheckPage(q leaderboard.CombinedQuery, got *leaderboard
 	return nil
 }
 
-// CheckMember says how the standings of a member differ from the database at their states.
+// CheckMember returns how the standings of a member differ from the database at their states.
 func (o *CombinedOracle) CheckMember(mode leaderboard.Mode, member string, got *leaderboard.CombinedStandings) error {
 	l, err := o.look(got.States)
 	if err != nil {

@@ -73,7 +73,7 @@ func (h *history) end(t *rapid.T) {
 	}
 }
 
-// showAll restores who a history before this one left hidden everywhere.
+// showAll restores the members that a history before this one left hidden everywhere.
 func (h *history) showAll(t *rapid.T) {
 	hidden, err := h.Database.Hidden(h.ctx, leaderboard.HiddenQuery{Limit: 100})
 	if err != nil {

@@ -146,7 +146,7 @@ func (h *multiBoardHistory) periods(database Database, name string) map[string]l
 	}
 	refs := map[string]leaderboard.PeriodRef{}
 	for _, p := range periods {
-		if p.LastSeq > 0 { // one that is empty is begun by whoever looks first
+		if p.LastSeq > 0 { // the first read begins one that is empty
 			refs[string(p.Window)+" "+p.Name()] = p.Ref(&b)
 		}
 	}

@@ -196,7 +196,7 @@ func lines(p *leaderboard.Page, mode leaderboard.Mode) []string {
 	return out
 }
 
-// rankText returns the rank that an answer in a mode tells, strict/tied/dense in mode all.
+// rankText returns the rank that an answer in a mode has, strict/tied/dense in mode all.
 func rankText(mode leaderboard.Mode, r leaderboard.Ranks) string {
 	if mode == leaderboard.ModeAll {
 		return fmt.Sprintf("%d/%d/%d", r.Strict, r.Tied, r.Dense)

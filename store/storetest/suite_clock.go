@@ -77,7 +77,7 @@ func leapAndBack(t *testing.T, s Subject, to, back string, swept bool) {
 	b.resubmitted(t)
 }
 
-// resubmitted: of a submission with a key, whatever the clock says, the same again gives the same.
+// resubmitted: at any time of the clock, the same submission with the same key gives the same receipt.
 func (b *timed) resubmitted(t *testing.T) {
 	req := leaderboard.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("d", 7)}}
 	first, err := b.Database.Submit(t.Context(), req)

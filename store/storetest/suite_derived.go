@@ -136,7 +136,7 @@ func testDerivedRolling(t *testing.T, s Subject) {
 	b.follow()
 }
 
-// testDerivedIntersect: an intersection has who is in every source, each day.
+// testDerivedIntersect: an intersection has the members of every source, each day.
 func testDerivedIntersect(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-18T12:00:00Z",
 		leaderboard.Derive{Last: "2d", Op: leaderboard.DeriveOpIntersect, From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
@@ -246,7 +246,7 @@ func testDerivedRules(t *testing.T, s Subject) {
 	}
 }
 
-// testDerivedStates: the status tells what the entries reflect.
+// testDerivedStates: the status shows what the entries reflect.
 func testDerivedStates(t *testing.T, s Subject) {
 	five := int64(5)
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{

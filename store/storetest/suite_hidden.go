@@ -86,7 +86,7 @@ func testHiddenRanks(t *testing.T, s Subject) {
 	want("d restored", map[leaderboard.Mode]string{leaderboard.ModeTied: "1 d 8, 2 b 7, 2 c 7, 4 f 6, 5 e 3, 6 a 1"})
 }
 
-// testHiddenEntry: a hidden member is told nothing, keeps the time at which a score was reached, and the log tells of
+// testHiddenEntry: a hidden member notices nothing, keeps the time at which a score was reached, and the log has
 // moves only.
 func testHiddenEntry(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
@@ -118,7 +118,7 @@ func testHiddenEntry(t *testing.T, s Database) {
 		}
 	}
 	if want := []string{"n false>true", "o false>true", "m false>true", "o true>false"}; !reflect.DeepEqual(log, want) {
-		t.Errorf("the log tells %q, want %q", log, want)
+		t.Errorf("the log has %q, want %q", log, want)
 	}
 	page, err := s.Page(t.Context(), b.ref, leaderboard.PageQuery{Limit: 1})
 	if err != nil || page.Entries[0].CreatedTime != *later[0].CreatedTime {
@@ -126,7 +126,7 @@ func testHiddenEntry(t *testing.T, s Database) {
 	}
 }
 
-// testHiddenRemoved: what is hidden can be removed, and is an entry when it comes to rules.
+// testHiddenRemoved: a hidden entry can be removed, and counts as an entry for the rules.
 func testHiddenRemoved(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")
@@ -146,7 +146,7 @@ func testHiddenRemoved(t *testing.T, s Database) {
 	}
 }
 
-// testHiddenEverywhere: everywhere means the boards that come later too. Who is hidden twice is shown when both are
+// testHiddenEverywhere: everywhere means later boards too. A member that is hidden twice is shown when both are
 // over.
 func testHiddenEverywhere(t *testing.T, s Database) {
 	subject, m := Subject{Database: s, Rankings: s}, boardName(t)+"-member"
@@ -263,7 +263,7 @@ func testHidingRefused(t *testing.T, s Database, board string) {
 	}
 }
 
-// testHiddenKeys: the answer that a key brought stays the answer, whatever happened to the member since.
+// testHiddenKeys: a key brings the same answer again, after any change of the member.
 func testHiddenKeys(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	send := func() string {
@@ -285,7 +285,7 @@ func testHiddenKeys(t *testing.T, s Database) {
 	}
 }
 
-// testHiddenBoardDeleted: a deleted board takes along who was hidden on it; one of the same name starts without.
+// testHiddenBoardDeleted: deleting a board deletes its hides; one of the same name starts without.
 func testHiddenBoardDeleted(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")

@@ -70,7 +70,7 @@ func testHiddenPeriods(t *testing.T, s Subject) {
 	testHiddenRuns(t, b, one, two)
 }
 
-// testHiddenRuns: the corrections of the closed periods are recorded, each with its seq and who made it.
+// testHiddenRuns: the corrections of the closed periods are recorded, each with its seq and its actor.
 func testHiddenRuns(t *testing.T, b *timed, one, two *leaderboard.Period) {
 	runs, err := b.Database.Runs(t.Context(), one.BoardID, 0, 10)
 	if err != nil {
@@ -114,7 +114,7 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	b.want("removed for good", day, "1 n 5")
 }
 
-// testHiddenClosedEmpty: when a closed period has no visible entry, the receipt tells that, not the seq of today's.
+// testHiddenClosedEmpty: when a closed period has no visible entry, the receipt has that, not the seq of today's.
 func testHiddenClosedEmpty(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}

@@ -478,7 +478,7 @@ func RunSilent(t *testing.T, s Database, silence func(id int64)) {
 	back := runs["frozen"]
 	for _, back.State = range []leaderboard.RunState{leaderboard.RunStateRunning, leaderboard.RunStateDone} {
 		if got, err := s.FinishRun(ctx, back); err != nil || got != state(id) || got.State != leaderboard.RunStateFailed || got.Error != "its server ended" {
-			t.Errorf("who comes back finds %+v, %v", got, err)
+			t.Errorf("after an absence a follower finds %+v, %v", got, err)
 		}
 	}
 	if r := state(runs["alive"].ID); r.State != leaderboard.RunStateRunning {

@@ -198,7 +198,7 @@ func testFriendLists(t *testing.T, s Database) {
 	ctx := t.Context()
 	me := boardName(t)[2:20] + "me"
 	last := map[string]leaderboard.Micros{}
-	changed := func(want bool) { // the version of a list tells whether a copy of it still holds
+	changed := func(want bool) { // the version of a list shows whether a copy of it still holds
 		t.Helper()
 		now, err := s.FriendVersions(ctx, []string{me, "stranger"})
 		if err != nil || want && now[me] == last[me] {
@@ -350,7 +350,7 @@ func testForget(t *testing.T, s Database) {
 	}
 }
 
-// testSearchMembers: by name, in whatever case, members that have one; by id also members that are hidden or only play.
+// testSearchMembers: by name, in any case, members that have one; by id also members that are hidden or only play.
 func testSearchMembers(t *testing.T, s Database) {
 	ctx, own := t.Context(), boardName(t)[2:20] // other tests have members of their own
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})

@@ -134,7 +134,7 @@ func testCursor(t *testing.T, s Subject) {
 	}
 }
 
-// testForgedCursors: a cursor comes from a client: whatever is in it, the answer is a page or an error, never a wrong
+// testForgedCursors: a cursor comes from a client: with any bytes in it the answer is a page or an error, never a wrong
 // page.
 func testForgedCursors(t *testing.T, s Subject) {
 	b := ladder(t, s, 6, leaderboard.Rules{})

@@ -267,7 +267,7 @@ func testRemove(t *testing.T, s Database) {
 		}
 	}
 	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, PeriodID: b.ref.ID + 1_000_000, Member: "a"}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
-		t.Errorf("remove from a period that is none of the board's: %v", err)
+		t.Errorf("remove from a period of another board: %v", err)
 	}
 }
 

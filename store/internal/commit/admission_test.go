@@ -60,8 +60,8 @@ func requestTo(board string, rows int) request {
 	return r
 }
 
-// TestExpectedWait: whatever pace the database has, requests are let in as long as they are sent within the wait, and
-// nearly all that are let in are carried out. Who is refused is told how long to stay away.
+// TestExpectedWait: at any speed of the database, requests are let in as long as they are sent within the wait, and nearly
+// all that are let in are carried out. A refusal says when to come back.
 func TestExpectedWait(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*carrier{
@@ -222,7 +222,7 @@ func TestMemoryOfWhatWaits(t *testing.T) {
 	})
 }
 
-// TestTheDepartedAreNotServed: of those whose time is up before they are sent nothing is done, and they are told so;
+// TestTheDepartedAreNotServed: requests whose time is up before they are sent change nothing, and their error says so;
 // those whom the batch has taken do not know.
 func TestTheDepartedAreNotServed(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,8 @@ import (
 )
 
 // The entry of a hidden member is a row of entries with a period_id of its own, see entries.HiddenIn. Which members are
-// hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is where it
-// belongs, and moves it when it is not.
+// hidden is read under the lock of the board, so a batch knows for each of its members whether the entry is in the right
+// place, and moves it otherwise.
 
 // States of a row of hidden_members.
 const (
@@ -31,7 +31,7 @@ func (h hiddenMembers) on(boardID int64, member string) bool {
 	return len(h) > 0 && (h[hiddenKey{0, member}] || h[hiddenKey{boardID, member}])
 }
 
-// hiddenEntries are those of hidden members in a period.
+// hiddenEntries are the entries of hidden members in a period.
 type hiddenEntries struct {
 	entries map[string]*leaderboard.Entry // found, or put there since
 	touched map[string]bool               // those that the batch changed; true: there is a row of it

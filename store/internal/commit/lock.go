@@ -292,7 +292,7 @@ func (t *transaction) lockPast(ctx context.Context, b *lockedBoard, n *needs) er
 }
 
 // lockPastPeriods locks periods of the board whose row is locked already, in the order in which sweeping does it. One
-// that has ended is closed by now: the rollover came first. There may be none, of which the request is told.
+// that has ended is closed by now: the rollover came first. When a period does not exist the request gets an error.
 func (t *transaction) lockPastPeriods(ctx context.Context, b *lockedBoard, ids []int64) error {
 	text := &db.Text{}
 	appendLockPast(text, b.known.Board.ID, ids)

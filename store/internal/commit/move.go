@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Move moves the entries of a member who was hidden or restored to where they belong: in the current periods, and in
+// Move moves the entries of a member that was hidden or restored to where they belong: in the current periods, and in
 // those that it names.
 type Move struct {
 	Board     string

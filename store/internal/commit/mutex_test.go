@@ -116,7 +116,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLockOrder: several boards are locked by id, whatever they are called.
+// TestLockOrder: several boards are locked in the order of their ids, not of their names.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
 	tx := &transaction{memory: boards.NewMemory()}

@@ -6,9 +6,9 @@ import (
 )
 
 // sendCommit ends the transaction of a batch that has its boards locked and has written all. An error wraps
-// ErrOutcomeUnknown when COMMIT was sent and no answer came: then the batch is not tried again, its callers are told so,
-// and a repetition with the same idempotency key finds out what became of it. While the answer is late, requests that
-// wait behind the batch are refused.
+// ErrOutcomeUnknown when COMMIT was sent and no answer came: then the batch is not tried again, its callers get that error,
+// and a repetition with the same idempotency key finds out whether it was committed. While the answer is late, requests
+// that wait behind the batch are refused.
 func (b *batch) sendCommit(ctx context.Context, t *transaction, boards []string) error {
 	asked, span := statement(ctx, "commit", b.queue.id.board)
 	told := make(chan struct{})
@@ -22,7 +22,7 @@ func (b *batch) sendCommit(ctx context.Context, t *transaction, boards []string)
 	}
 	if !late.Stop() {
 		<-told
-		b.boards.letIn(boards...) // whatever became of it, the next batch finds out
+		b.boards.letIn(boards...) // the next batch finds out whether it can have the locks
 	}
 	endStatement(span, err)
 	return err

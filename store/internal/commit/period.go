@@ -27,7 +27,7 @@ type period struct {
 	entries       map[string]*leaderboard.Entry // current entries of the members concerned
 	changes       []leaderboard.Change
 	hiddenMembers hiddenMembers // of the board and everywhere; shared with other periods
-	hidden        hiddenEntries // of members who are hidden, or were
+	hidden        hiddenEntries // of members that are hidden, or were
 }
 
 // correction is a correction of a closed period.
@@ -90,7 +90,7 @@ func (p *period) carryOut(sub leaderboard.Submission, d *decision) {
 	p.record(sub.Member, d.cur, &d.next)
 }
 
-// result returns what the submitter is told.
+// result returns the result for the submitter.
 func (d *decision) result(member string) leaderboard.Result {
 	res := leaderboard.Result{Member: member, Status: leaderboard.StatusUnchanged, Rule: d.broken}
 	if d.cur != nil {

@@ -21,7 +21,7 @@ func TestAwaitCallers(t *testing.T) {
 		"a full batch":     {answered: 3, waiting: 2, back: 1, rows: 98, took: time.Second},
 		"full already":     {answered: 110, waiting: 100, took: time.Second},
 		"many":             {answered: 20, waiting: 4, took: time.Second},
-		"nobody back":      {answered: 3, took: 2 * time.Millisecond, want: 500 * time.Microsecond},
+		"none back":        {answered: 3, took: 2 * time.Millisecond, want: 500 * time.Microsecond},
 		"one missing":      {answered: 3, waiting: 2, back: 2, rows: 1, took: time.Second, want: maxReturn},
 		"one, one waiting": {answered: 1, waiting: 1, back: 1, rows: 1, took: time.Second},
 	} {

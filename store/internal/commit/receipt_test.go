@@ -13,7 +13,7 @@ import (
 	"leaderboard"
 )
 
-// TestReceiptRoundTrip: what is decoded with the request is what was encoded, whatever its results are.
+// TestReceiptRoundTrip: decoding with the request gives what was encoded, for all kinds of results.
 func TestReceiptRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,7 +64,7 @@ func TestReceiptRoundTrip(t *testing.T) {
 	}
 }
 
-// TestReceiptSize: what was applied as it was submitted takes next to nothing, whatever there was before takes little.
+// TestReceiptSize: an entry that was applied as submitted takes next to nothing, and a previous score takes little.
 func TestReceiptSize(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -104,7 +104,7 @@ func TestReceiptSize(t *testing.T) {
 	}
 }
 
-// TestRequestHash: different requests must not share a hash, whatever is in a member.
+// TestRequestHash: different requests must not share a hash, with any bytes in a member.
 func TestRequestHash(t *testing.T) {
 	t.Parallel()
 	zero, created := int64(0), leaderboard.Micros(0)

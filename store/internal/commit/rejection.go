@@ -9,11 +9,11 @@ import (
 	"leaderboard"
 )
 
-// What those are told whose request is refused: nothing of it is done.
+// The errors of requests that are refused: they change nothing.
 
 var errClosed = fmt.Errorf("%w: the store is closed", leaderboard.ErrUnavailable)
 
-// errLocked refuses what would wait for a board that another session keeps locked.
+// errLocked refuses a request that would wait for a board that another session keeps locked.
 func errLocked(board string) error {
 	return fmt.Errorf("%w: board %q has been locked in the database for too long", leaderboard.ErrUnavailable, board)
 }
@@ -30,12 +30,12 @@ func errMemory(wait time.Duration) error {
 	return &leaderboard.OverloadError{Wait: wait, Detail: "requests that wait take too much memory"}
 }
 
-// errLate refuses what was let in and has waited for too long.
+// errLate refuses a request that was let in and has waited for too long.
 func errLate(wait time.Duration) error {
 	return &leaderboard.OverloadError{Wait: wait, Detail: "the request could not be sent in time"}
 }
 
-// errDeparted is for a caller whose time was up, or who has left, before the request was carried out. sent: a batch had it
+// errDeparted is for a caller whose time was up, or that has left, before the request was carried out. sent: a batch had it
 // already and waited for the database.
 func errDeparted(cause error, sent bool, wait time.Duration) error {
 	switch {

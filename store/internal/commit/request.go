@@ -29,7 +29,7 @@ type keyedRequest interface {
 	replay([]byte) error // the request was carried out before, and this was its receipt
 }
 
-// header is what queues know of a request.
+// header is the part of a request that queues use.
 type header struct {
 	queue  queueID
 	boards []string // the names that it names, each once
@@ -99,7 +99,7 @@ func sizeOf(s *leaderboard.Submission) int64 {
 
 func (h *header) head() *header { return h }
 
-// belongTo notes the caller that a context has, who the idempotency key belongs to.
+// belongTo notes the caller in a context, to which the idempotency key belongs.
 func (h *header) belongTo(ctx context.Context) error {
 	h.caller, h.key = leaderboard.CallerOf(ctx), leaderboard.IdempotencyKeyOf(ctx, h.key)
 	if len(h.key) > maxKey {

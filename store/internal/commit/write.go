@@ -12,7 +12,7 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// Event is a commit that followers are told about.
+// Event is a commit that is reported to followers.
 type Event struct {
 	Ref    leaderboard.PeriodRef
 	Commit *leaderboard.Commit
@@ -176,7 +176,7 @@ func appendAdvance(t *db.Text, changed []*period, events []Event) {
 }
 
 // checkAdvance checks that the periods were where the lock had found them, which nothing but a fault can change. The
-// driver tells the count of the last statement of a packet.
+// driver returns the count of the last statement of a packet.
 func checkAdvance(result sql.Result, changed []*period) error {
 	n, err := result.RowsAffected()
 	if err == nil && n != int64(len(changed)) {

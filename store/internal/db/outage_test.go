@@ -161,7 +161,7 @@ func TestHungServerIsAway(t *testing.T) {
 	})
 }
 
-// TestRefusingServerIsAway: so is one at whose address nobody listens, and each probe is told so at once.
+// TestRefusingServerIsAway: an address without a listener counts as away, and each probe fails at once.
 func TestRefusingServerIsAway(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
@@ -230,7 +230,7 @@ func TestSlowNetworkIsNoOutage(t *testing.T) {
 }
 
 // TestBlocked: that no write can be committed is known from the first that could not on, until one is; when others are it is
-// not so, and what nobody tries is not known for long.
+// not, and without attempts that is not known for long.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {

@@ -20,7 +20,7 @@ func anyEntry() *rapid.Generator[leaderboard.Entry] {
 	})
 }
 
-// isAhead says whether an entry lies before a cut, column by column.
+// isAhead reports whether an entry lies before a cut, column by column.
 func isAhead(e leaderboard.Entry, c Bound) bool {
 	here := Bound{colMember + 1, e.Score, e.Tiebreak, e.CreatedTime, e.Member, false}
 	for col := range c.n {

@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// TestReason: what a run is recorded to have failed for is for everybody who may see runs, so it is never what the driver
+// TestReason: every caller that may see runs sees why one failed, so the reason is never what the driver
 // or the server says.
 func TestReason(t *testing.T) {
 	t.Parallel()

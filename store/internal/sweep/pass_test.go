@@ -54,7 +54,7 @@ func TestPass(t *testing.T) {
 			}
 		}
 		if sum != items-1+steps || failures != 1 || rounds < 2 {
-			t.Errorf("%d turns in %d rounds, %d of which told of a failure", sum, rounds, failures)
+			t.Errorf("%d turns in %d rounds, %d of which returned an error", sum, rounds, failures)
 		}
 		if most := items/page + slices; pages > most { // a page is read again when a slice ends in it
 			t.Errorf("%d pages were read, want %d at most", pages, most)

@@ -50,7 +50,7 @@ func TestRoundGivesEachATurn(t *testing.T) {
 	})
 }
 
-// TestOrder: who had the fewest turns comes first, whoever is gone is forgotten.
+// TestOrder: work with the fewest turns comes first, and work that is gone is forgotten.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	var turns Turns[string]
