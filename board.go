@@ -21,7 +21,7 @@ type Board struct {
 }
 
 // CheckWritable returns an ErrUnknownRule when the board has a rule that this version does not know. It may be read then,
-// by the rules that are known; whatever changes it, its entries or its periods is left to a server that knows the rule.
+// by the rules that are known; changes of it, its entries and its periods are left to a server that knows the rule.
 func (b *Board) CheckWritable() error {
 	if b.Unknown == "" {
 		return nil

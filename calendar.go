@@ -13,7 +13,7 @@ import (
 //
 //	begin(c) = min { t : civil(t) >= c }
 //
-// begin never goes backwards, so consecutive periods partition time whatever the zone does: a day has 23 or 25 hours
+// begin never goes backwards, so consecutive periods partition time in every zone: a day has 23 or 25 hours
 // where the clock is changed, an hour that the clock shows twice is one period of two hours, one that it skips is
 // empty and has no period. (Go's time.Date leaves open which of two moments it returns at a change of the clock.)
 
@@ -237,7 +237,7 @@ func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 	return Span{}, false
 }
 
-// Named returns the period of w with this name. The error says what names look like.
+// Named returns the period of w with this name. The error describes the form of the names.
 func (c Calendar) Named(w Window, name string) (Span, error) {
 	if w != WindowSeason {
 		return w.SpanNamed(name, c.zone)

@@ -15,6 +15,6 @@
 //	query, past, combined, answered         what is asked and answered
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	server_fault                            what is wrong with a MySQL or a Redis
-//	people, hidden, caller, audit           profiles, friends, erasure, hidden members, who asks for a change, its record
+//	people, hidden, caller, audit           profiles, friends, erasure, hidden members, the caller of a change, its record
 //	member_data                             all that is stored of a member
 package leaderboard

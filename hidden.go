@@ -17,7 +17,7 @@ type HideRequest struct {
 	Board  string // name; "" is everywhere, including boards that are made later
 	Member string
 	Reason string // 1 to MaxHideReason bytes; a restoration may have none
-	Actor  string // who hides, up to MaxHideActor bytes
+	Actor  string // the person or key that hides, up to MaxHideActor bytes
 	// Reopen corrects closed periods too, which otherwise stay as they are. Each corrected period is recorded as a run
 	// of kind RunKindReopen.
 	Reopen bool
@@ -54,7 +54,7 @@ func (r *HideRequest) CheckRestore() error {
 	return &RuleError{Code: CodeInvalidHide, Detail: "reason or actor is not valid", Fields: bad}
 }
 
-// HiddenMember is a member who is hidden, on one board or everywhere.
+// HiddenMember is a member that is hidden, on one board or everywhere.
 type HiddenMember struct {
 	BoardID  int64  // 0: everywhere
 	Board    string // name, "" everywhere
@@ -64,7 +64,7 @@ type HiddenMember struct {
 	HiddenAt Micros // database clock; a second request that changes reason or actor leaves it as it is
 }
 
-// HiddenQuery asks who is hidden. The answer is ordered by board id, everywhere first, then member bytes.
+// HiddenQuery asks which members are hidden. The answer is ordered by board id, everywhere first, then member bytes.
 type HiddenQuery struct {
 	Board  string // name: hidden on this board or everywhere; "": hidden anywhere
 	Member string // "": any

@@ -46,7 +46,7 @@ func TestKnots(t *testing.T) {
 	}
 }
 
-// judgeKnot says what is wrong with the largest knot of a package, "" when nothing is. An exception, 0 for none, can
+// judgeKnot describes what is wrong with the largest knot of a package, "" when nothing is. An exception, 0 for none, can
 // only shrink: one that is larger than needed is wrong too.
 func judgeKnot(files, exception int) string {
 	switch {

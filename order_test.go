@@ -45,7 +45,7 @@ func someRules() *rapid.Generator[Rules] {
 	})
 }
 
-// better says what an order means, in arithmetic that cannot overflow.
+// better is the meaning of an order, in arithmetic that cannot overflow.
 func better(o Order, a, b int64) bool {
 	c := big.NewInt(a).Cmp(big.NewInt(b))
 	if o == OrderAsc {
@@ -94,7 +94,7 @@ func TestOrderByCriteria(t *testing.T) {
 	})
 }
 
-// TestClassicTable is the example of the documentation: ties at 80, decided by who was there first.
+// TestClassicTable is the example of the documentation: ties at 80, decided by which came first.
 func TestClassicTable(t *testing.T) {
 	entries := []Entry{
 		{"1", 90, 0, 1534429870e6},

@@ -185,7 +185,7 @@ func TestLimitsHold(t *testing.T) {
 	})
 }
 
-// TestBestIsOrderFree: whatever the order of arrival, the best of all submissions stays.
+// TestBestIsOrderFree: in any order of arrival, the best of all submissions stays.
 func TestBestIsOrderFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := someRules().Draw(t, "rules")

@@ -49,7 +49,7 @@ type Ranked struct {
 // Query is what all reading queries share.
 type Query struct {
 	Mode   Mode  // of the ranks
-	MinSeq int64 // answer from a state at least this new; 0: whatever is cached
+	MinSeq int64 // answer from a state at least this new; 0: from any fresh one
 }
 
 // PageQuery asks for a run of consecutive entries. It starts, in this order of precedence, around a member, after a

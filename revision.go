@@ -21,7 +21,7 @@ const KeysPeriod int64 = 0
 // BoardsPeriod is the same of the boards: its revision changes when a board is made or deleted, or its rules change.
 const BoardsPeriod int64 = -1
 
-// ClockPeriod is the id under which the feed is told of the database clock, in AsOf, whatever it asks about.
+// ClockPeriod is the id under which the feed gets the database clock, in AsOf, with every statement.
 const ClockPeriod int64 = -2
 
 // NewIncarnation returns the incarnation of a new period.

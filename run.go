@@ -54,7 +54,7 @@ type Run struct {
 	Period    string
 	Kind      RunKind
 	Reason    RunReason
-	Actor     string // who requested it: the id of a key, a host, "" for the service itself
+	Actor     string // the caller that requested it: the id of a key, a host, "" for the service itself
 	State     RunState
 	FromSeq   int64
 	ToSeq     int64

@@ -55,7 +55,7 @@ type RemoveRequest struct {
 	Member   string
 	// Reopen removes it also from a period that is closed. That is recorded as a run of kind RunKindReopen.
 	Reopen bool
-	Actor  string // who did it, as that run has it
+	Actor  string // the caller, as the record of the correction has it
 }
 
 // MaxBoardsPerSubmit is how many boards one multi-board submit may name.

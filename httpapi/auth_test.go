@@ -63,7 +63,7 @@ func TestEveryRouteDenies(t *testing.T) {
 	}
 }
 
-// TestRouteWithoutPolicy: a server does not start with a route that nobody has decided about, and such a route would be
+// TestRouteWithoutPolicy: a server does not start with a route that has no policy, and such a route would be
 // for admins.
 func TestRouteWithoutPolicy(t *testing.T) {
 	var rt route

@@ -36,7 +36,7 @@ func (h *boardHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	// A caller who may not read it gets this answer as fast as for a name that no board has: without a question to the database.
+	// A caller that may not read it gets this answer as fast as for a name that no board has: without a question to the database.
 	known, unknown := h.catalog.Board(c.ctx, name)
 	if unknown == nil && c.mayRead(&known) != nil {
 		return leaderboard.ErrBoardNotFound
@@ -97,7 +97,7 @@ func boardEmptiness() *wire.Emptiness {
 	}
 }
 
-// defaultField gives a tiebreak field of a body its defaults and leaves the decoding to who does it otherwise.
+// defaultField gives a tiebreak field of a body its defaults and otherwise decodes as usual.
 func defaultField(_ *jsontext.Decoder, f *leaderboard.TiebreakField) error {
 	f.Order = leaderboard.OrderDesc
 	return errors.ErrUnsupported
@@ -138,7 +138,7 @@ const (
 	scanSize = 500
 )
 
-// list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to those who may read
+// list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to callers that may read
 // them; a page may therefore hold fewer boards than limit, and still have a next one.
 func (h *boardHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))

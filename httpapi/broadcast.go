@@ -27,7 +27,7 @@ type broadcasts struct {
 type broadcastKey struct {
 	board, window string
 	mode          leaderboard.Mode
-	member        string // "": the top, limit entries of it; otherwise who is around, before and after
+	member        string // "": the top, limit entries of it; otherwise the entries around, before and after
 	limit         int
 	before, after int
 	strings       bool // wide numbers are strings

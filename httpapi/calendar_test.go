@@ -243,7 +243,7 @@ func TestPeriodsWithoutRow(t *testing.T) {
 	e.post(adminKey, day+"rebuild", `{"period":"previous"}`).wantProblem(404, wire.CodeNoPeriod)
 	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-11-23T00:00:00Z","ends_at":"2026-11-23T10:00:00Z"}]}`).want(201)
 	e.now("2026-11-23T11:00:00Z")
-	for _, period := range []string{"", "?period=S1"} { // that nobody looked at while it was under way
+	for _, period := range []string{"", "?period=S1"} { // that was not read while it was under way
 		if got := shown(e.get(noKey, "/v1/boards/cup/top"+period).rows()); got != "season S1" {
 			t.Errorf("an empty season shows %s", got)
 		}

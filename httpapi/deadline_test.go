@@ -60,7 +60,7 @@ func TestDeadlineDerives(t *testing.T) {
 	}
 }
 
-// BenchmarkDeadline answers requests over connections of this machine under a deadline that nobody waits for.
+// BenchmarkDeadline answers requests over connections of this machine under a deadline that is never reached.
 func BenchmarkDeadline(b *testing.B) {
 	for name, under := range map[string]func(context.Context, time.Time) func(){
 		"own": func(parent context.Context, at time.Time) func() {

@@ -56,13 +56,13 @@ func TestExportCSV(t *testing.T) {
 	}
 }
 
-// TestMemberData: all that is stored of a member in one object, empty for one that nobody knows; wide numbers as strings when
+// TestMemberData: all that is stored of a member in one object, empty for an unknown one; wide numbers as strings when
 // they are wanted so.
 func TestMemberData(t *testing.T) {
 	e := newEnv(t)
 	const unknown = `{"member":"nobody","profile":null,"friends":[],"friend_of":[],"hidden":[],"entries":[],"submissions":[],"audit":[]}` + "\n"
 	if got := e.get(adminKey, "/v1/members/nobody/data").want(200); string(got.body) != unknown || got.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("of a member that nobody knows: %s", got.body)
+		t.Errorf("of an unknown member: %s", got.body)
 	}
 	e.board("demo", leaderboard.Rules{}, classic()...)
 	e.board("cup", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{}}, classic()...)

@@ -10,7 +10,7 @@ import (
 	"leaderboard"
 )
 
-// fakeKeys is the keys of the database, for those who change them and for those who ask with them.
+// fakeKeys is the keys of the database, for handlers that change them and for the guard.
 type fakeKeys struct {
 	mu    sync.Mutex
 	keys  map[string]leaderboard.HashedKey

@@ -127,7 +127,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 	if err != nil {
 		return err
 	}
-	on.private = true // it tells who is whose friend, on public boards too
+	on.private = true // it shows friendships, on public boards too
 	friends, missed := h.store.FriendsOf(c.ctx, member)
 	if missed != nil && len(friends) == 0 {
 		return missed

@@ -142,7 +142,7 @@ func TestBoardFriendsIdentityAndRights(t *testing.T) {
 	const path = "/v1/boards/classic/members/2/friends"
 	first := e.get(readKey, path).want(200)
 	if cc := first.header.Get("Cache-Control"); cc != "private, no-cache" {
-		t.Errorf("who is whose friend may be kept by others: %s", cc)
+		t.Errorf("friendships may be cached by others: %s", cc)
 	}
 	e.put(writeKey, "/v1/members/2/friends", `{"members":["nobody"]}`).want(200)
 	second := e.get(readKey, path).want(200)

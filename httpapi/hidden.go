@@ -85,7 +85,7 @@ func (h *hiddenHandlers) restore(c *call) error {
 	return nil
 }
 
-// list answers GET /v1/hidden: who is hidden everywhere, then by board.
+// list answers GET /v1/hidden: members hidden everywhere, then by board.
 func (h *hiddenHandlers) list(c *call) error {
 	q := leaderboard.HiddenQuery{Board: c.text("board"), Member: c.optionalMember()}
 	q.Limit = int(c.integer("limit", defaultList, 1, maxList))

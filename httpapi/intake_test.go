@@ -59,7 +59,7 @@ func await(t *testing.T, what string, holds func() bool) {
 // slowClients is how many connections TestUnsentBodies opens; LEADERBOARD_SLOW_CLIENTS says otherwise.
 const slowClients = 1000
 
-// TestUnsentBodies: whoever announces a body and does not send it keeps nobody out and takes little memory, also
+// TestUnsentBodies: a client that announces a body and does not send it keeps no other out and takes little memory, also
 // when there are many more of them than requests may be served at once (promise G3).
 func TestUnsentBodies(t *testing.T) {
 	const perClient = 64 << 10 // bytes of memory, both ends of the connection
@@ -89,7 +89,7 @@ func TestUnsentBodies(t *testing.T) {
 	}
 }
 
-// TestUnaskedBodies: whoever announces a body where none is wanted, and does not send it, is answered and keeps nobody out
+// TestUnaskedBodies: a client that announces a body where none is wanted, and does not send it, is answered and keeps no other out
 // (promise G3).
 func TestUnaskedBodies(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent = 8 })
@@ -318,7 +318,7 @@ type written struct {
 func (w *written) Write(b []byte) (int, error) { return w.body.Write(b) }
 func (w *written) WriteHeader(status int)      { w.status = status }
 
-// TestRetryAfterSpreads: nobody is asked to come back too early, and not all at once.
+// TestRetryAfterSpreads: clients are not asked to come back too early, nor all at once.
 func TestRetryAfterSpreads(t *testing.T) {
 	for wait, most := range map[time.Duration]int{time.Millisecond: 3, time.Second: 3, 5 * time.Second: 8, time.Minute: 90} {
 		seen := map[int]int{}

@@ -267,7 +267,7 @@ func TestKeyForSomeBoards(t *testing.T) {
 	e.do(ask{method: "PATCH", path: "/v1/boards/game1-d", key: key, body: fmt.Sprintf(derived, "game2-a")}).wantProblem(403, wire.CodeForbidden)
 }
 
-// TestKeysNotKnownNow: while nobody can say whether there is a key, it is not called unknown.
+// TestKeysNotKnownNow: while it cannot be found out whether a key exists, it is not called unknown.
 func TestKeysNotKnownNow(t *testing.T) {
 	e := newEnv(t)
 	key := e.key(leaderboard.ScopeAdmin, nil)
@@ -278,7 +278,7 @@ func TestKeysNotKnownNow(t *testing.T) {
 	e.get(key, "/v1/runs").wantProblem(503, wire.CodeOverloaded)
 }
 
-// FuzzAuthorization: whatever the header says, nobody gets in but with a key, nothing breaks, and no answer repeats it.
+// FuzzAuthorization: with any header, only a key opens a route, nothing breaks, and no answer repeats the header.
 func FuzzAuthorization(f *testing.F) {
 	text, _ := leaderboard.NewKeySecret(leaderboard.NewKeyID())
 	for _, s := range []string{"", "Bearer", "Bearer ", "Bearer " + text, "bearer  " + text, "Basic " + text, text, "Bearer lbk_", "Bearer " + text + " ", "Bearer lbk_k\x00_é", "Bearer\t" + text} {

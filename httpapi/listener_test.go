@@ -74,7 +74,7 @@ func TestTooManyConnections(t *testing.T) {
 	})
 }
 
-// TestDoors: who is counted for what, and that nothing is left.
+// TestDoors: which connections count as what, and that none is left.
 func TestDoors(t *testing.T) {
 	d := doors{from: map[netip.Addr]int{}, limits: ConnLimits{All: 20, PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
 	var in []netip.Addr

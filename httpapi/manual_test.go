@@ -10,7 +10,7 @@ import (
 	"leaderboard"
 )
 
-// TestManualExamples runs each line for a shell of /docs, as a reader would who has filled in the server and a key.
+// TestManualExamples runs each line for a shell of /docs, as a reader would after filling in the server and a key.
 func TestManualExamples(t *testing.T) {
 	page := string(newEnv(t).get(noKey, "/docs").body)
 	examples := regexp.MustCompile(`(?s)<article class="op" id="(\w+)">.*?<pre class="curl">(.*?)</pre>`).FindAllStringSubmatch(page, -1)
@@ -63,7 +63,7 @@ var beforeExample = map[string]func(e *env, line string) string{
 	},
 }
 
-// aboutNewKey makes a key, whose id nobody can know before.
+// aboutNewKey makes a key, whose id cannot be known before.
 func aboutNewKey(e *env, line string) string {
 	var made struct{ ID string }
 	e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).decode(&made)

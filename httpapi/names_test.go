@@ -88,7 +88,7 @@ func (n *naming) isRead() bool { return n.route.access == guard.AccessReaders }
 // TestNamesOfBoards holds every place in which a request names a board against boards that are missing, private and public,
 // inside and outside of what a key is for, with no key and with one of each scope (promise G1). What needs a key is 403 for
 // each name outside, with what the key is for; reading is the same 404 for each board that the caller may not read as for
-// one that is missing. Neither tells, to the byte, which of these it is, and the 403 asks nobody.
+// one that is missing. The bytes of both answers are the same for these, and the 403 asks no database.
 func TestNamesOfBoards(t *testing.T) {
 	t.Parallel()
 	const only = "The key is not for this board, it is for game1-*."

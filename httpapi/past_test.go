@@ -40,7 +40,7 @@ func (a *pastAnswer) String() string {
 func TestHistoryOfAMember(t *testing.T) {
 	e := past(t) // 2026-11-20 is closed
 	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4}]}`).want(200)
-	e.now("2026-11-22T23:00:01Z") // nobody plays on the 22nd
+	e.now("2026-11-22T23:00:01Z") // without entries on the 22nd
 	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4},{"member":"a","score":4}]}`).want(200)
 	const days = "2026-11-23 2/1=4 of 2 at 2, 2026-11-20 2/2=5 of 2 at 2 closed"
 	for query, want := range map[string]string{

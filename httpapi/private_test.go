@@ -56,7 +56,7 @@ func queriesOf(rt *route) []string {
 	return out
 }
 
-// TestPrivateBoardsAreNotThere: on every route that names a board, who may not read a private one gets what they get of a
+// TestPrivateBoardsAreNotThere: on every route that names a board, a caller that may not read a private one gets the answer for a
 // board that does not exist, to the byte: without a key, and with one for other boards (finding F27).
 func TestPrivateBoardsAreNotThere(t *testing.T) {
 	e, other := withKey(t, leaderboard.ScopeRead, "open", "game1-*")
@@ -105,11 +105,11 @@ func TestPrivateBoardsAreNotThere(t *testing.T) {
 		t.Errorf("%d answers were compared", compared)
 	}
 	e.fake.unseen = true
-	e.get(noKey, "/v1/boards/p-plain/top").wantProblem(503, "unavailable") // as of a name that nobody can look up now
+	e.get(noKey, "/v1/boards/p-plain/top").wantProblem(503, "unavailable") // as for a name that cannot be looked up now
 	e.get(other, "/v1/boards/open/top").want(200)
 }
 
-// TestPrivateBoardsInRankings: a private board is neither ranked nor told of as absent, nor is one that is named.
+// TestPrivateBoardsInRankings: a private board is neither ranked nor reported as absent, nor is one that is named.
 func TestPrivateBoardsInRankings(t *testing.T) {
 	e, other := withKey(t, leaderboard.ScopeRead, "game1-*")
 	label := leaderboard.Labels{"type": "game"}
@@ -146,8 +146,8 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 	}
 }
 
-// TestPrivateSources: a public board derived from a private one names it only to those who may read it, by no route, and
-// its ETag is another one for others (finding D14). Whether a source exists is no more told of.
+// TestPrivateSources: a public board derived from a private one names it, on every route, only to callers that may read it, and
+// has another ETag for other callers (finding D14). These do not learn whether a source exists.
 func TestPrivateSources(t *testing.T) {
 	e, other := withKey(t, leaderboard.ScopeRead, "game1-*")
 	e.board("open", leaderboard.Rules{}, classic()...)
@@ -199,7 +199,7 @@ func TestPrivateSources(t *testing.T) {
 	e.do(ask{method: "PUT", path: "/v1/boards/sum", key: adminKey, body: string(own.body), header: http.Header{"If-Match": {own.header.Get("ETag")}}}).want(200)
 }
 
-// TestPrivateBoardAsksNobody: the database is asked for the rules of a private board only for those who may read it, so that
+// TestPrivateBoardAsksNobody: the database is asked for the rules of a private board only for callers that may read it, so that
 // neither the time nor an outage tells others that there is one.
 func TestPrivateBoardAsksNobody(t *testing.T) {
 	e := newEnv(t)

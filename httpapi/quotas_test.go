@@ -18,7 +18,7 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// charges are Quotas that write down who is charged for what. Who has more than the quotas is refused.
+// charges are Quotas that note which caller is charged for what. Beyond the quotas a caller is refused.
 type charges struct {
 	most leaderboard.Charge
 
@@ -168,14 +168,14 @@ func TestDeniedIsCharged(t *testing.T) {
 	e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}).wantProblem(http.StatusTooManyRequests, wire.CodeQuota)
 }
 
-// TestChargedWhom: who has a key is charged for it, everybody else by the address, which is that of the connection or
+// TestChargedWhom: a caller with a key is charged by the key, every other by the address, which is that of the connection or
 // what trusted proxies say. This machine is not charged, nor a proxy for itself, unless what it says is no address.
 func TestChargedWhom(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		key, remote string
 		forwarded   []string
-		want        string // "": nobody
+		want        string // "": no caller
 	}{
 		"a key":                          {readKey, "192.0.2.1:5", nil, "env:read"},
 		"a key on this machine":          {readKey, "127.0.0.1:5", nil, "env:read"},
@@ -257,7 +257,7 @@ func TestFailedAttempts(t *testing.T) {
 }
 
 // TestQuotaAnswersTakeAShare: those who are refused by a quota wait for the answer as others who are refused do, and
-// nobody else waits (promise E4).
+// no other request waits (promise E4).
 func TestQuotaAnswersTakeAShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

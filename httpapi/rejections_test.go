@@ -13,7 +13,7 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// TestRefusedReadsWait: the share is that of reads too, and nobody else waits.
+// TestRefusedReadsWait: the share is that of reads too, and no other request waits.
 func TestRefusedReadsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestRefusedReadsWait(t *testing.T) {
 	})
 }
 
-// TestRejectionsWaitAlike: whatever there is too much of, whoever is refused waits for the answer, once.
+// TestRejectionsWaitAlike: a request that is refused for any lack waits for the answer, once.
 func TestRejectionsWaitAlike(t *testing.T) {
 	t.Parallel()
 	const submit = `{"entries":[{"member":"m","score":1}]}`

@@ -6,7 +6,7 @@ import (
 	"leaderboard"
 )
 
-// resolver finds the board and the period that a request is about, and lets only those see them who may.
+// resolver finds the board and the period that a request is about, if the caller may see them.
 type resolver struct{ catalog Catalog }
 
 // resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
@@ -21,7 +21,7 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 	}
 	ref, board, err := r.catalog.Resolve(c.ctx, name, window, period)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-		// A caller who may not see the board is not told which periods it lacks.
+		// A caller that may not see the board does not learn which periods it lacks.
 		if b, failed := r.catalog.Board(c.ctx, name); failed != nil {
 			err = failed
 		} else if denied := c.mayRead(&b); denied != nil {

@@ -70,7 +70,7 @@ func TestReadsAheadAreLookedUpOnce(t *testing.T) {
 	}
 }
 
-// TestReadsOfABoardThatIsGone: a board that another server has deleted, or that nobody can look up now.
+// TestReadsOfABoardThatIsGone: a board that another server has deleted, or that cannot be looked up now.
 func TestReadsOfABoardThatIsGone(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{}, classic()...)

@@ -71,7 +71,7 @@ func combined(more ...string) []string {
 	return append([]string{"boards", "labels", "window", "period", "mode", "min_seq", "profiles"}, more...)
 }
 
-// routes returns the table. Each says who may use it.
+// routes returns the table. Each route has the access that it needs.
 func (h *handlers) routes(metrics bool) []route {
 	fresh := h.reader.retryOutdated
 	rows := bodyRule{limit: anyBody, charge: rowsOf}

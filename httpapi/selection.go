@@ -29,8 +29,8 @@ func (s *selection) boards() []string {
 	return names
 }
 
-// selection resolves the boards that are named or have the labels, and lets only those see them who may: to others a
-// board that is named is not there, and one among those with the labels is passed over. It tells of everything that was wrong with the
+// selection resolves the boards that are named or have the labels, if the caller may see them. For other callers a board
+// that is named does not exist, and one with the labels is left out. It reports everything that was wrong with the
 // parameters so far.
 func (r resolver) selection(c *call) (selection, error) {
 	boards, labels := c.text("boards"), c.labels()

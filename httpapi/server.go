@@ -60,13 +60,13 @@ func New(cfg Config) *API {
 // SetDraining makes /readyz say 503 "draining", so that a load balancer stops sending before the listener closes.
 func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(draining) }
 
-// Streams tells of the streams, for metrics.
+// Streams returns the numbers of the streams, for metrics.
 func (a *API) Streams() StreamStats { return a.handlers.streams.stats() }
 
 // Wrote counts entries that are submitted through this server, but not by a request, for its status.
 func (a *API) Wrote(entries int) { a.shared.traffic.wrote(entries) }
 
-// EndStreams ends all streams, and lets no others begin. Their clients are told to come back in a while.
+// EndStreams ends all streams, and lets no others begin. It asks their clients to come back in a while.
 func (a *API) EndStreams() { a.handlers.streams.end() }
 
 // ServeHTTP answers one request.

@@ -172,7 +172,7 @@ func TestCutOffBody(t *testing.T) {
 	}
 }
 
-// TestPanicAfterTheBeginning: a panic after the beginning of an answer ends the connection, so that nobody takes the
+// TestPanicAfterTheBeginning: a panic after the beginning of an answer ends the connection, so that no client takes the
 // part for the whole.
 func TestPanicAfterTheBeginning(t *testing.T) {
 	e := newEnv(t, func(c *Config) {

@@ -13,9 +13,9 @@ import (
 type Build struct{ Version, Commit string }
 
 const (
-	// maxStatus is how many boards an answer tells of.
+	// maxStatus is how many boards an answer has.
 	maxStatus = 100
-	// statusWait is how long the database has to list the boards, before those are told of that are known.
+	// statusWait is how long the database has to list the boards; then the status shows those that are known here.
 	statusWait = time.Second
 )
 

@@ -97,7 +97,7 @@ func TestStatus(t *testing.T) {
 	e.get(writeKey, "/v1/status").wantProblem(403, wire.CodeForbidden)
 }
 
-// TestStatusOfSomeBoards: a key for some boards is told of no other, though pages of others lie between.
+// TestStatusOfSomeBoards: a key for some boards sees no other, though pages of others lie between.
 func TestStatusOfSomeBoards(t *testing.T) {
 	e := newEnv(t)
 	for i := range 40 {

@@ -22,7 +22,7 @@ import (
 const MaxStreamLimit = 100
 
 const (
-	// streamStall is how long a client has to take an event; who does not is left.
+	// streamStall is how long a client has to take an event; otherwise its stream ends.
 	streamStall = 10 * time.Second
 	// streamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
 	streamSilence = 15 * time.Second
@@ -52,7 +52,7 @@ type streamHandlers struct {
 }
 
 // serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. That of a member
-// who is not ranked has no entries.
+// a member that is not ranked has no entries.
 func (h *streamHandlers) serve(c *call) error {
 	key, err := h.key(c)
 	if err != nil {

@@ -129,7 +129,7 @@ func (e *streamEnv) open(key, path string) func() (sent, bool) {
 	}
 }
 
-// streamOfOne opens the stream of a member, m1, who is alone on a board, and reads the first event.
+// streamOfOne opens the stream of a member, m1, that is alone on a board, and reads the first event.
 func streamOfOne(t *testing.T) (e *streamEnv, next func() (sent, bool)) {
 	t.Helper()
 	e = newStreamEnv(t)
@@ -269,7 +269,7 @@ func TestStreamRejections(t *testing.T) {
 	e.get(noKey, "/v1/boards/b/top").want(200)
 }
 
-// TestStreamEndsWithAccess: who may not read the board any more is told so within a second.
+// TestStreamEndsWithAccess: a stream ends within a second, with the reason, when its caller may not read the board any more.
 func TestStreamEndsWithAccess(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -385,7 +385,7 @@ func TestStreamOfAHiddenMember(t *testing.T) {
 	}
 }
 
-// TestSlowStream: a client that takes its time misses pages, but not the newest, and keeps nobody else waiting.
+// TestSlowStream: a client that takes its time misses pages, but not the newest, and delays no other.
 func TestSlowStream(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -468,7 +468,7 @@ func TestStreamsOfOneCaller(t *testing.T) {
 	page(t, e.open(writeKey, "/v1/boards/b/stream"), 1)
 }
 
-// TestStreamOfAMemberGoesOn: a member who is removed does not end the stream: the page has no entries until it is ranked again.
+// TestStreamOfAMemberGoesOn: removing the member does not end the stream: the page has no entries until it is ranked again.
 func TestStreamOfAMemberGoesOn(t *testing.T) {
 	t.Parallel()
 	e, next := streamOfOne(t)
@@ -487,7 +487,7 @@ func TestStreamOfAMemberGoesOn(t *testing.T) {
 	page(t, next, 2)
 }
 
-// TestStreamOfANewcomer: a stream of a member who is not ranked yet is open, shows the state without it, and the member as
+// TestStreamOfANewcomer: a stream of a member that is not ranked yet is open, shows the state without it, and the member as
 // soon as it is ranked. The same holds at the turn of a period, for streams that are open and those that come back.
 func TestStreamOfANewcomer(t *testing.T) {
 	t.Parallel()

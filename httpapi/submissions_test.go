@@ -7,7 +7,7 @@ import (
 	"leaderboard"
 )
 
-// TestSubmissions: who may write reads what was submitted, page by page; others do not.
+// TestSubmissions: callers that may write read what was submitted, page by page; others do not.
 func TestSubmissions(t *testing.T) {
 	e := newEnv(t)
 	e.put(adminKey, "/v1/boards/b", `{"record":"all","record_ttl":"48h"}`).want(201)

@@ -140,8 +140,8 @@ func TestRemove(t *testing.T) {
 	e.delete(adminKey, "/v1/boards/none/members/3").wantProblem(404, "board-not-found")
 }
 
-// TestImpatientWrite: whoever stops waiting for a write does not know its outcome.
-func TestImpatientWrite(t *testing.T) {
+// TestAbandonedWrite: a client that stops waiting for a write does not know its outcome.
+func TestAbandonedWrite(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.RequestTimeout = 10 * time.Millisecond })
 	e.board("b", leaderboard.Rules{})
 	e.api.handlers.scores.writer = stuckWriter{}

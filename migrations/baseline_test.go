@@ -24,7 +24,7 @@ func earlier() []string {
 	}
 }
 
-// TestOtherSchema: tables that were not made by this program's migrations are left as they are, whatever is called, and
+// TestOtherSchema: no call changes tables that were not made by this program's migrations, and
 // the error says what to do.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestOtherSchema(t *testing.T) {
 }
 
 // TestHiddenNotes: to an account with rights on one table of a migrated database that is no schema of another program, which
-// would have its operator throw the database away: it is told what it may not read.
+// would make its operator delete the database: the error names what the account may not read.
 func TestHiddenNotes(t *testing.T) {
 	t.Parallel()
 	for name, server := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
@@ -95,7 +95,7 @@ func TestHiddenNotes(t *testing.T) {
 			}
 			_, err = migrations.Pending(t.Context(), openDB(t, cfg.FormatDSN()))
 			if errors.Is(err, migrations.ErrOtherSchema) || err == nil || !strings.Contains(err.Error(), "denied") {
-				t.Errorf("it is told %v", err)
+				t.Errorf("the error is %v", err)
 			}
 		})
 	}

@@ -78,7 +78,7 @@ func schema(t *testing.T, db *sql.DB) string {
 }
 
 // tidy takes out what depends on the server and not on the migrations: the account that ran them, counters, the names
-// of default collations, the hexadecimal digits that MariaDB 11 tells some defaults in.
+// of default collations, the hexadecimal digits in which MariaDB 11 shows some defaults.
 func tidy(create string) string {
 	for pattern, with := range map[string]string{
 		" ALGORITHM=\\w+ DEFINER=\\S+ SQL SECURITY DEFINER": "", " AUTO_INCREMENT=\\d+": "", " COLLATE[= ]\\w+": "",
@@ -321,7 +321,7 @@ func TestTableInUse(t *testing.T) {
 	}
 }
 
-// TestView reads what the view tells people: true scores, also of boards where lower is better.
+// TestView reads the view as people do: true scores, also of boards where lower is better.
 func TestView(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, db *sql.DB) {

@@ -10,7 +10,7 @@ import (
 	"leaderboard"
 )
 
-// clock is a time that stands still until it is told to go on.
+// clock is a time that stands still until a test moves it.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -142,7 +142,7 @@ func TestAnotherQuota(t *testing.T) {
 	}
 }
 
-// TestCallersAreBounded: those who have not been seen for long are forgotten, and not those who come again and again.
+// TestCallersAreBounded: callers that were not seen for long are forgotten, and not those that come again and again.
 func TestCallersAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClock()
@@ -150,7 +150,7 @@ func TestCallersAreBounded(t *testing.T) {
 	greedy := netip.MustParseAddr("2001:db8::")
 	for i := range 10_000 {
 		if i%50 == 0 && q.Address(greedy, quota, requests(1)).Refused != (i >= 250) {
-			t.Fatalf("at %d the one who comes again and again is forgotten", i)
+			t.Fatalf("at %d the caller that comes again and again is forgotten", i)
 		}
 		q.Address(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), quota, requests(1))
 	}
@@ -178,7 +178,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestChargeAllocates: a charge of a caller who is known allocates nothing.
+// TestChargeAllocates: a charge of a known caller allocates nothing.
 func TestChargeAllocates(t *testing.T) {
 	q, quota, from := New(Options{}), leaderboard.Rates{Requests: 1e9, Rows: 1e9}, netip.MustParseAddr("192.0.2.1")
 	if n := testing.AllocsPerRun(1000, func() {

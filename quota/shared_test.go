@@ -135,7 +135,7 @@ func noisyKey(t *testing.T, client redis.UniversalClient, key string, rate float
 	return float64(through.Load()), time.Since(begin)
 }
 
-// TestOneServerGetsAll: a caller who comes to one server of several has the whole quota there.
+// TestOneServerGetsAll: a caller that comes to one server of several has the whole quota there.
 func TestOneServerGetsAll(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -235,7 +235,7 @@ func TestIdleCallersAreForgotten(t *testing.T) {
 	}
 }
 
-// TestQuietCallersAskNothing: who does little causes no lease.
+// TestQuietCallersAskNothing: a caller that does little causes no lease.
 func TestQuietCallersAskNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, newClient(t))
@@ -346,7 +346,7 @@ func TestRedisIsLost(t *testing.T) {
 			c.pass(time.Second) // what was used meanwhile is paid for
 			for _, s := range servers {
 				if a := ask(s); a.Refused {
-					t.Errorf("Redis is back, and who kept to the quota is refused: %+v", a)
+					t.Errorf("Redis is back, and a caller that kept to the quota is refused: %+v", a)
 				}
 			}
 		})
@@ -354,7 +354,7 @@ func TestRedisIsLost(t *testing.T) {
 }
 
 // TestLargeAfterSmall: a large charge of a nearly idle caller goes through, at once or as soon as the shared
-// bucket is known, whatever small one came before it.
+// bucket is known, also after a small one.
 func TestLargeAfterSmall(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, newClient(t))

@@ -75,7 +75,7 @@ func TestFoldNoticesDamage(t *testing.T) {
 			if err := x.Fold(w.codec, &c); !errors.Is(err, ErrDamaged) {
 				t.Fatalf("folding: %v, want ErrDamaged", err)
 			}
-			// It stays damaged, whatever comes.
+			// It stays damaged after any further commit.
 			if err := x.Fold(w.codec, &w.log[3]); !errors.Is(err, ErrDamaged) {
 				t.Errorf("folding into a damaged index: %v", err)
 			}

@@ -26,7 +26,7 @@ func drawChanges(t *rapid.T) map[string]*leaderboard.Entry {
 	return next
 }
 
-// TestIndexAgainstSortedSlice: after any history the index says what a sorted slice of the entries says, at every
+// TestIndexAgainstSortedSlice: after any history the index agrees with a sorted slice of the entries, at every
 // place.
 func TestIndexAgainstSortedSlice(t *testing.T) {
 	t.Parallel()

@@ -109,7 +109,7 @@ func sortedKeys(c Codec, entries []leaderboard.Entry) []Key {
 	return keys
 }
 
-// TestSelectEverything: whatever is asked for, the keys are ascending and each there once, and every rank arrives at
+// TestSelectEverything: for any selection, the keys are ascending and each there once, and every rank arrives at
 // its own entry.
 func TestSelectEverything(t *testing.T) {
 	var codec Codec

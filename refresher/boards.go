@@ -6,7 +6,7 @@ import (
 	"leaderboard"
 )
 
-// boardList remembers at what revision of the boards a list of them was read, so that it is read again only after a change.
+// boardList remembers at which revision of the boards a list of them was read, so that it is read again only after a change.
 // One goroutine uses it.
 type boardList struct {
 	revision func(context.Context) (leaderboard.Revision, bool) // Config.BoardsRevision

@@ -43,7 +43,7 @@ func resultOf(state leaderboard.RunState, out leaderboard.CopyOutcome) result {
 	return result{state, out.FromSeq, out.ToSeq, out.Rows}
 }
 
-// catchUp does an incremental run. What the log cannot do becomes a build, unless the run comes from the schedule and
+// catchUp does an incremental run. When the log does not suffice it becomes a build, unless the run comes from the schedule and
 // there is no copy.
 func (c *copier) catchUp(ctx context.Context, j *job) (result, error) {
 	c.begin(ctx, j)
@@ -156,10 +156,10 @@ func (c *copier) check(ctx context.Context, j *job) (found, error) {
 	c.mu.Lock()
 	asked, forced := j.asked, j.forced
 	c.mu.Unlock()
-	// Redis read its clock after sent, so the time of the request comes out late rather than early: no build that is
-	// older than the request is taken for a newer one.
+	// Redis read its clock after sent, so the time of the request comes out late rather than early: a build that is older
+	// than the request never counts as newer.
 	askedRedis := info.RedisNow + leaderboard.Micros(asked.Sub(sent).Microseconds())
-	// A build of the future was before the clock of Redis went back: it is older than the request, and tells of no gap.
+	// A build of the future was before the clock of Redis went back: it is older than the request, and no gap follows from it.
 	thisEra := info.BuildStarted <= info.RedisNow
 	if info.Exists && !info.Short && thisEra && info.BuildStarted >= askedRedis && c.conclude(j, asked, forced) {
 		return found{shared: true, out: leaderboard.CopyOutcome{FromSeq: info.Seq, ToSeq: info.Seq}}, nil

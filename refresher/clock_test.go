@@ -11,7 +11,7 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// TestRedisClockLeaps: whatever the clock of Redis does between two builds, a forced rebuild builds, and soon; and so does
+// TestRedisClockLeaps: after any leap of the clock of Redis between two builds, a forced rebuild builds, and soon; and so does
 // the next by a cron expression.
 func TestRedisClockLeaps(t *testing.T) {
 	t.Parallel()

@@ -193,7 +193,7 @@ func TestLeaseOfAnother(t *testing.T) {
 				wg.Wait()
 				records := 1
 				if name == "needs a copy" {
-					records = 0 // a reader who made nobody build leaves no trace
+					records = 0 // a reader that caused no build leaves no record
 				}
 				if len(s.history()) != records || (s.buildCount() == 0) != c.shared {
 					t.Errorf("%d builds, history %v", s.buildCount(), s.history())
@@ -295,7 +295,7 @@ func TestLostLeaseCancels(t *testing.T) {
 	})
 }
 
-// TestCallerGoesAway: a caller who goes away takes nobody's build along.
+// TestCallerGoesAway: a caller that goes away ends no build.
 func TestCallerGoesAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -347,7 +347,7 @@ func TestDemandsAreBounded(t *testing.T) {
 			t.Errorf("there is room again: %v, %d builds", err, s.buildCount())
 		}
 		if _, err := r.RunOnce(t.Context(), full()); err != nil {
-			t.Errorf("who may ask for a build is not counted: %v", err)
+			t.Errorf("requests for builds are not bounded: %v", err)
 		}
 	})
 }
@@ -363,7 +363,7 @@ func (a apart) Lease(context.Context, leaderboard.PeriodRef, time.Duration) (lea
 	return &fakeLease{a.site, make(chan struct{})}, nil
 }
 
-// TestClosedPeriodsGetNoCopies: unless somebody asks for it who may.
+// TestClosedPeriodsGetNoCopies: readers get none; a request for a build does.
 func TestClosedPeriodsGetNoCopies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -380,7 +380,7 @@ func TestClosedPeriodsGetNoCopies(t *testing.T) {
 	})
 }
 
-// TestRecordsOfDemands: a run that a reader began has a record from when it builds, or when somebody joins who is told
+// TestRecordsOfDemands: a run that a reader began has a record from when it builds, or when a request joins that needs
 // of it.
 func TestRecordsOfDemands(t *testing.T) {
 	t.Parallel()
@@ -399,7 +399,7 @@ func TestRecordsOfDemands(t *testing.T) {
 		}
 		run, wait, err := r.Start(t.Context(), full())
 		if err != nil || run.ID != 1 || run.State != leaderboard.RunStateRunning {
-			t.Errorf("who joins is told %+v, %v", run, err)
+			t.Errorf("the request that joins gets %+v, %v", run, err)
 		}
 		_ = lease.Release(t.Context())
 		if err := demanded(t.Context()); err != nil {

@@ -24,12 +24,12 @@ type Config struct {
 	Parallel int           // scheduled runs at once, 4
 	Demands  int           // runs for readers at once, 4
 
-	// BoardsRevision returns a revision that is another one after each change of any board, by a statement sent after the call;
-	// ok is false when the database does not tell. nil: lists of boards are read each time.
+	// BoardsRevision returns a revision that changes with every change of any board, by a statement sent after the call;
+	// ok is false when the database does not answer. nil: lists of boards are read each time.
 	BoardsRevision func(ctx context.Context) (r leaderboard.Revision, ok bool)
 
-	// Memory returns which part of its memory the Redis uses that has the copy of a period, 0 where that is not known; nil: no Redis
-	// ever fills up.
+	// Memory returns the part of its memory that is used by the Redis with the copy of a period, 0 where that is not known;
+	// nil: no Redis ever fills up.
 	Memory func(ctx context.Context, p leaderboard.PeriodRef) (float64, error)
 
 	Derived     Derived       // nil: no derived boards
@@ -39,7 +39,7 @@ type Config struct {
 	Steps       int           // steps at once, 2, and as many besides that take long
 
 	Logger *slog.Logger
-	Span   trace.Span                                                       // that those of runs are in which no request has asked for
+	Span   trace.Span                                                       // the parent of the spans of runs that no request has asked for
 	Random func() float64                                                   // 0 to 1, for jitter; math/rand when nil
 	OnRun  func(leaderboard.Run)                                            // metrics, at the end of each run; must not block; may be nil
 	OnStep func(step leaderboard.DeriveStep, took time.Duration, err error) // metrics; must not block; may be nil
@@ -90,7 +90,7 @@ func (c *Config) setDefaults() {
 type Runs interface {
 	// StartRun records a run and returns it with its id and start.
 	StartRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
-	// FinishRun records how a run ended and returns it as it is recorded: one that another process took for dead has failed.
+	// FinishRun records how a run ended and returns it as it is recorded: it has failed if another process ended it before.
 	FinishRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
 }
 
@@ -102,7 +102,7 @@ type Copies interface {
 	// CatchUp applies the change log. Errors: leaderboard.ErrNeedsBuild when only a build can help.
 	CatchUp(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error)
 	Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error)
-	// Lease tries to take the period's lease without waiting; nil and no error: another has it.
+	// Lease tries to take the period's lease without waiting; nil and no error: another process has it.
 	Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error)
 }
 
@@ -116,11 +116,11 @@ type Derived interface {
 	YieldDerived(ctx context.Context) error
 	// MovedDerived reports for which of the boards a step may find something to do.
 	MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
-	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and the
-	// step says that it is Long. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.
+	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and
+	// the step has Long set. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when other steps were faster.
 	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless others have done so
-	// since the call. Errors as of FollowSources.
+	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless another process has
+	// done so since the call. Errors: those of FollowSources.
 	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 }
 

@@ -18,11 +18,11 @@ const (
 	maxBackoff = 30 * time.Second
 	// yieldTimeout bounds giving up the lead at the end of Run.
 	yieldTimeout = time.Second
-	// restShare is what part of the time that a step took its follower rests at least.
+	// restShare: a follower rests for at least this part of the time that its step took.
 	restShare = 4
 	// maxAwake is how many boards take steps at once, or rest between two. The others' turn comes with a later round.
 	maxAwake = 1000
-	// maxLong is how many of them take a step that takes long, or wait for a permit for one.
+	// maxLong is how many of them take a long step, or wait for a permit for one.
 	maxLong = 100
 )
 
@@ -44,7 +44,7 @@ type deriver struct {
 	listed    []*follower         // in the order of their ids; run's goroutine alone, as list and the next two
 	followers map[int64]*follower // by board id
 	turn      int                 // of the board that is woken first
-	crowded   atomic.Bool         // more have moved than may be awake: rounds alone wake, and a board that was woken takes one step
+	crowded   atomic.Bool         // more boards have moved than may be awake: only rounds wake, and a board that is woken takes one step
 	bySource  atomic.Pointer[map[string][]*follower]
 
 	mu        sync.Mutex      // guards the fields below
@@ -74,7 +74,7 @@ func (d *deriver) recompute(ctx context.Context, j *job) (result, error) {
 	d.onStep(step, time.Since(start), err)
 	state := leaderboard.RunStateDone
 	if step.State != leaderboard.DerivationStateComputing {
-		state = leaderboard.RunStateShared // a step was faster, and the rows are its
+		state = leaderboard.RunStateShared // another step was faster and has written the rows
 	}
 	return result{state, step.FromSeq, step.ToSeq, step.Rows}, err
 }
@@ -127,8 +127,7 @@ func (d *deriver) run(ctx context.Context) {
 	}
 }
 
-// round brings the followers in line with the boards that there are, if any has changed, and wakes those that have
-// something to do.
+// round updates the list of followers, if any board has changed, and wakes those that have something to do.
 func (d *deriver) round(ctx context.Context) error {
 	sent := time.Now()
 	err := d.list.read(ctx, func() error { return d.readBoards(ctx) })
@@ -162,8 +161,8 @@ func (d *deriver) round(ctx context.Context) error {
 	return nil
 }
 
-// wake wakes the boards that have moved, as many as may be awake: next time those are first that could not be woken. The
-// others are where their sources were when that was asked for.
+// wake wakes the boards that have moved, as many as may be awake: the next round begins with those that could not be woken.
+// The other boards reflected their sources when the database was asked.
 func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
 	refused := -1
 	for i := range led {
@@ -179,7 +178,7 @@ func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
 	d.crowded.Store(refused >= 0)
 }
 
-// readBoards brings the followers in line with the boards that there are.
+// readBoards reads the list of derived boards and adds and removes followers accordingly.
 func (d *deriver) readBoards(ctx context.Context) error {
 	var all []*follower
 	listed, bySource := map[int64]bool{}, map[string][]*follower{}
@@ -223,7 +222,7 @@ func (d *deriver) follow(b *leaderboard.DerivedBoard) *follower {
 }
 
 // begin counts one more follower that takes steps, and returns the context of its steps; ok is false when there are
-// enough of them, or none may begin any more.
+// enough of them, or the deriver is ending.
 func (d *deriver) begin() (ctx context.Context, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -276,7 +275,7 @@ type lastStep struct {
 	began  time.Time
 }
 
-// wakeUp has a step taken, once more if one is under way. It returns false when too many are awake.
+// wakeUp begins a step, or another one after the step under way. It returns false when too many boards are awake.
 func (f *follower) wakeUp() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -300,7 +299,7 @@ func (f *follower) wakeUp() bool {
 	return true
 }
 
-// leads takes over whether this process leads the board.
+// leads notes whether this process leads the board.
 func (f *follower) leads(lead bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -313,8 +312,8 @@ func (f *follower) leads(lead bool) {
 	f.lead = lead
 }
 
-// unsure takes over that it is not known which process leads the board. It takes no steps then, and is as far behind as it was, and more
-// from moment to moment, until it is known that another process leads it.
+// unsure notes that it is not known which process leads the board. It takes no steps then, and its lag grows until it is known
+// that another process leads it.
 func (f *follower) unsure() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -331,7 +330,7 @@ func (f *follower) end() {
 	}
 }
 
-// followed takes over that there was nothing to do at a moment.
+// followed notes that there was nothing to do at a moment.
 func (f *follower) followed(at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -348,7 +347,7 @@ func (f *follower) lastStep() (lastStep, bool) {
 	return f.last, !f.last.began.IsZero()
 }
 
-// stepped takes over what a step found.
+// stepped notes what a step found.
 func (f *follower) stepped(last lastStep) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -364,7 +363,7 @@ func (f *follower) run(ctx context.Context) {
 		start := time.Now()
 		err := f.step(ctx)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrNotDerived) {
-			err = nil // the list will say so
+			err = nil // the next list shows it
 			f.stepped(lastStep{})
 		}
 		f.count(ctx, err)
@@ -372,8 +371,8 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// goesOn reports whether there is another step to take now, and goes to sleep otherwise. One that has stepped leaves its place to
-// others that wait for one: a later round finds what is left to do.
+// goesOn reports whether to take another step now, and otherwise goes to sleep. When other boards wait to be woken it goes to
+// sleep after one step: a later round finds what is left to do.
 func (f *follower) goesOn(ctx context.Context, stepped bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -388,7 +387,7 @@ func (f *follower) goesOn(ctx context.Context, stepped bool) bool {
 	return false
 }
 
-// count counts failures in a row, and logs the first one, and when it goes on.
+// count counts failures in a row; it logs the first one, and the success after it.
 func (f *follower) count(ctx context.Context, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -411,10 +410,10 @@ func (f *follower) succeeded() {
 	f.failures, f.failure, f.notBefore = 0, nil, time.Time{}
 }
 
-// step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of
-// its own, so that other boards go on. While it waits for one it holds nothing, and then it starts over: a step that
-// waited in the middle would keep a snapshot and a connection open. When too many wait, its turn comes with a later round:
-// a board that waits counts as awake, and others are to have their turn.
+// step takes a step once there is a permit for it. A rollover pauses for most of its time, for minutes: it has permits of
+// its own, so that other boards go on. While it waits for one it holds nothing, and then it starts over: a step that waited
+// in the middle would keep a snapshot and a connection open. When too many wait, a later round wakes it again: a board that
+// waits counts as awake, and would keep others from being woken.
 func (f *follower) step(ctx context.Context) error {
 	long, err := f.stepWith(ctx, f.deriver.short, false)
 	if err != nil || !long || !f.deriver.queue.TryAcquire(1) {

@@ -25,7 +25,7 @@ type fakeDerived struct {
 	slow    time.Duration // of a list
 	fail    error
 	away    error // of everything that asks MySQL
-	noLead  error // of the question who leads
+	noLead  error // of LeadDerived
 	behind  int64
 	steps   []time.Time
 	stepped map[string]bool // boards
@@ -186,7 +186,7 @@ func TestAwayIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestIdleBoardsSleep: boards that have nothing to do are asked about together, whatever their number, and take no
+// TestIdleBoardsSleep: boards that have nothing to do are asked about together, in any number, and take no
 // steps; a commit to a source still wakes those that it concerns at once, and they are no further behind than that.
 func TestIdleBoardsSleep(t *testing.T) {
 	const boards = 3000 // more than may be awake
@@ -224,7 +224,7 @@ func TestIdleBoardsSleep(t *testing.T) {
 	})
 }
 
-// TestAllBoardsHaveTheirTurn: boards that fail, more than may be awake, keep nobody else from its steps.
+// TestAllBoardsHaveTheirTurn: boards that fail, more than may be awake, keep no other board from its steps.
 func TestAllBoardsHaveTheirTurn(t *testing.T) {
 	const boards = 5 * maxAwake / 2
 	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable}
@@ -242,7 +242,7 @@ func TestAllBoardsHaveTheirTurn(t *testing.T) {
 	})
 }
 
-// TestBusyBoardsLeaveTheirPlaces: boards whose sources change all the time, as many as may be awake, keep nobody else from
+// TestBusyBoardsLeaveTheirPlaces: boards whose sources change all the time, as many as may be awake, keep no other board from
 // its steps.
 func TestBusyBoardsLeaveTheirPlaces(t *testing.T) {
 	const boards = maxAwake + 100
@@ -305,7 +305,7 @@ func TestLagCountsFromTheQuestion(t *testing.T) {
 	})
 }
 
-// TestLagWithoutMySQL: a board that was led is further behind from moment to moment while nobody can say who leads it, and not when
+// TestLagWithoutMySQL: the lag of a board that was led grows while it is not known which process leads it, and not when
 // another process does.
 func TestLagWithoutMySQL(t *testing.T) {
 	const away = 5 * time.Minute
@@ -315,7 +315,7 @@ func TestLagWithoutMySQL(t *testing.T) {
 		_ = f.do(func() error { f.noLead = leaderboard.ErrUnavailable; return nil })
 		time.Sleep(away)
 		if _, behind := r.Lag(); behind < away-time.Second || behind > away+2*time.Second {
-			t.Errorf("a board is %s behind, nobody could say for %s who leads it", behind, away)
+			t.Errorf("a board is %s behind, and it was not known for %s which process leads it", behind, away)
 		}
 		_ = f.do(func() error { f.noLead = nil; return nil })
 		time.Sleep(2 * time.Second)
@@ -368,7 +368,7 @@ func TestWoken(t *testing.T) {
 	}
 }
 
-// TestOneLeads: who does not lead takes no step, and takes over when nobody leads.
+// TestOneLeads: a process that does not lead takes no step, and takes over when no process leads.
 func TestOneLeads(t *testing.T) {
 	f := &fakeDerived{boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(r *Refresher) {
@@ -416,7 +416,7 @@ func TestDerivedFailures(t *testing.T) {
 	})
 }
 
-// TestRecompute: two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
+// TestRecompute: two requests for a recomputation share the run; no step is taken meanwhile; Close ends it.
 func TestRecompute(t *testing.T) {
 	f := &fakeDerived{lead: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
 	var closed *Refresher

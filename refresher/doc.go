@@ -4,11 +4,10 @@
 // # Coalescing
 //
 // Requests for the same period and kind share runs: while one is at work, all further requests wait for the one after
-// it, so that none is answered with a state from before their request, and any number of requests at once cost two
-// runs. A reader that merely needs a copy joins the run at work, and so does a request to compute a derived board from
-// scratch. Every run has a record in the history, whatever becomes of it; a panic ends the run, not the process. Readers
-// may be many, so what they make this process do is bounded: so many builds at once, none of a closed period, and no
-// record unless something is built.
+// it, so that no request gets a state from before it, and any number of requests at once cost two runs. A reader that merely
+// needs a copy joins the run at work, and so does a request to compute a derived board from scratch. Every run has a record in
+// the history, also when it fails; a panic ends the run, not the process. There may be many readers, so the runs for them are
+// bounded: so many builds at once, none of a closed period, and no record unless something is built.
 //
 // # Across processes
 //
@@ -18,15 +17,15 @@
 // lost lease cancels the work. All of this saves work and none of it is needed for correctness: the copies fence
 // themselves by seq.
 //
-// # Whom the schedule is for
+// # The schedule
 //
-// It follows the boards that this process reads: the catalog tells of each once a second.
-// Nothing is asked about a board that is not read here. Only those with a cron expression are found in the list of all
-// boards, once a minute, because a full refresh is due whether the board is read or not, and makes the copy where there is none: that is
-// what it is ordered for. Unless Redis is nearly full: then what is left is for boards that are read. Boards due at the same minute are
-// spread over half of their interval. The plans are a heap by when they are due. Otherwise the schedule builds no copy for a board
-// that has none, and it records no run when it finds nothing to do: a write-through keeps copies current, the schedule is
-// for what that missed.
+// It follows the boards that this process reads: the catalog reports each of them once a second. Nothing is asked about a
+// board that is not read here, except for boards with a cron expression: they are found in the list of all boards, once a
+// minute, because a full refresh is due whether the board is read or not, and makes the copy when it is missing. When Redis is
+// nearly full that is not done, and the memory is left to boards that are read. Boards due at the same minute are spread over
+// half of their interval. The plans are a heap by when they are due. Apart from full refreshes the schedule builds no missing
+// copies, and it records no run when it finds nothing to do: write-through keeps copies current, and the schedule repairs what
+// that missed.
 //
 // # Derived boards
 //

@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// ErrClosed: the server stops.
+// ErrClosed means that the server stops.
 var ErrClosed = fmt.Errorf("%w: the server stops", leaderboard.ErrUnavailable)
 
 var (
@@ -20,7 +20,7 @@ var (
 	errBusy      = fmt.Errorf("%w: this process builds as many copies for readers as it may", leaderboard.ErrOverloaded)
 )
 
-// reasonOf words the cause of a failure for those who may not see the log. ctx is that of the run.
+// reasonOf returns the cause of a failure in words that may be shown to users. ctx is that of the run.
 func reasonOf(ctx context.Context, err error) string {
 	var network net.Error
 	switch {

@@ -36,7 +36,7 @@ type plan struct {
 	read      time.Time // last
 	periods   []leaderboard.Period
 	clock     leaderboard.Micros // of the database, when they were so
-	told      time.Time          // when they were told of first
+	told      time.Time          // when follow first got them
 	idle      time.Duration      // how long after it was read it is followed
 
 	full     schedule // nil: none
@@ -150,8 +150,8 @@ func (p *plan) scheduleFull(now time.Time) {
 	}
 }
 
-// catchTick makes a tick due whose spread is not over: the server that had it in hand may be gone, and the one that has done
-// its work has left no more than a look. A board has no ticks of before it was made.
+// catchTick makes a tick due whose spread is not over: the server that was to work on it may be gone, and if the work is done,
+// only a look is left. A board has no ticks from before it was made.
 func (p *plan) catchTick(now, made time.Time) {
 	wall := p.wall(now)
 	tick := p.full(wall.Add(-p.spread()))
@@ -165,13 +165,13 @@ func (p *plan) catchTick(now, made time.Time) {
 	p.nextFull = now.Add(p.delay())
 }
 
-// spread is what boards that are due at the same minute are spread over.
+// spread is the time over which boards that are due at the same minute are spread.
 func (p *plan) spread() time.Duration { return min(p.interval/2, maxSpread) }
 
 // delay is how far into the spread the board is due.
 func (p *plan) delay() time.Duration { return time.Duration(p.random() * float64(p.spread())) }
 
-// clockStepped takes the full refresh to where it is by the clock as it is now: one that was stepped over is due soon.
+// clockStepped computes again, by the present clock, when the full refresh is due: one that was skipped is due soon.
 func (p *plan) clockStepped(now time.Time) {
 	if p.full == nil || p.tickWall.IsZero() {
 		return
@@ -212,7 +212,7 @@ func (d *dueTasks) period(w leaderboard.Window) (leaderboard.Period, bool) {
 	return leaderboard.Period{}, false
 }
 
-// take returns what is due and sets when it is next. A board that is read no more is not caught up with.
+// take returns what is due and sets when it is due next. A board that is not read any more gets no catch-ups.
 func (p *plan) take(now time.Time) dueTasks {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), unsure: p.read.After(p.told), periods: p.periods}

@@ -107,7 +107,7 @@ func TestLostLeasePublishesNothing(t *testing.T) {
 	<-reached
 	lease, err := r.copier.copies.Lease(t.Context(), ref, r.copier.leaseTTL)
 	if err != nil || lease != nil {
-		t.Fatalf("beside a build somebody else gets the lease: %v, %v", lease, err)
+		t.Fatalf("beside a build another process gets the lease: %v, %v", lease, err)
 	}
 	if err := lose(); err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestCronOnRealRedis(t *testing.T) {
 	}
 	eventually("the boards are listed", listed)
 	tick()
-	eventually("boards that nobody has read have their copies", both)
+	eventually("boards that were not read have their copies", both)
 	if err := client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -65,9 +65,9 @@ func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run
 	return j.first, j.wait, j.startErr
 }
 
-// Demand asks for a copy because a reader found none. It never blocks; wait returns nil once there is one. Closed periods
-// get none, for readers may name any number of them, and this process makes Config.Demands at once; for others wait
-// returns an error at once, and readers go on without a copy.
+// Demand requests a copy that a reader found missing. It never blocks; wait returns nil once the copy exists. There are no
+// copies of closed periods, for readers may name any number of them, and this process builds Config.Demands at once; beyond
+// that wait returns an error at once, and readers go on without a copy.
 func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context) error) {
 	if ref.Closed {
 		return func(context.Context) error { return leaderboard.ErrPeriodClosed }
@@ -79,8 +79,8 @@ func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context
 	}
 }
 
-// Follow tells of a board that is being read, as MySQL described it last: the schedule of its rules holds for as long
-// as it is called now and then. It does not block.
+// Follow takes a board that is being read, as MySQL described it last: the schedule of its rules holds for as long
+// as it is called from time to time. It does not block.
 func (r *Refresher) Follow(l leaderboard.Listing) {
 	if r.scheduler != nil {
 		r.scheduler.follow(l)
@@ -100,7 +100,7 @@ func (r *Refresher) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// Notify tells of a commit to a period of a board. It does not block.
+// Notify takes a commit to a period of a board. It does not block.
 func (r *Refresher) Notify(ref leaderboard.PeriodRef) { r.deriver.notify(ref) }
 
 // Lag returns how far the derived boards that this process leads are behind their sources: the changes that the last

@@ -59,7 +59,7 @@ func TestFailures(t *testing.T) {
 				var log strings.Builder
 				r := newRefresher(t, s, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 				run, err := r.RunOnce(t.Context(), full())
-				// A board that was deleted meanwhile is no alarm for whoever runs the service.
+				// A board that was deleted meanwhile is no alarm for the operator.
 				if wrong := strings.Contains(log.String(), "level=ERROR"); wrong == (name == "period gone") {
 					t.Errorf("the log: %s", &log)
 				}

@@ -29,8 +29,8 @@ type Request struct {
 	AskedAt time.Time
 }
 
-// forced reports whether work that began earlier is not enough. A reader that found no copy needs one, no matter since when; a
-// recomputation under way ends at what the sources are then.
+// forced reports whether work that began earlier is not enough. A reader that found no copy can use one of any age, and a
+// recomputation under way ends with the sources as they are then.
 func (q *Request) forced() bool {
 	return !q.byReader() && q.Kind != leaderboard.RunKindRecompute
 }
@@ -107,14 +107,14 @@ type slot struct {
 
 func (s *slot) busy() bool { return s.open != nil || s.active != nil }
 
-// job is one run and everybody who shares it.
+// job is one run and the requests that share it.
 type job struct {
 	slot *slot
 	req  Request // the first one
 
 	// Owned by runner.mu.
 	asked    time.Time // the latest moment at which a sharer asked
-	forced   bool      // a sharer is not content with work that began earlier
+	forced   bool      // a sharer needs work that begins after its request
 	recorded bool      // it has a record, or is about to
 
 	announcing sync.Once
@@ -207,7 +207,7 @@ func (r *runner) busy(key slotKey) bool {
 	return s != nil && s.busy()
 }
 
-// begin closes the job to further sharers, and sees to it that it has a record.
+// begin closes the job to further sharers, and makes sure that it has a record.
 func (r *runner) begin(ctx context.Context, j *job) {
 	r.mu.Lock()
 	if j.slot.open == j {
@@ -265,7 +265,7 @@ func (r *runner) run(j, previous *job, w work) {
 	}
 	if err != nil {
 		level := slog.LevelError
-		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, as was asked for
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, which is no failure
 			level = slog.LevelInfo
 		}
 		r.log.Log(ctx, level, "run failed", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason, "error", err)
@@ -278,7 +278,7 @@ func (r *runner) run(j, previous *job, w work) {
 	r.end(j, run, err)
 }
 
-// caller returns who asked for a job.
+// caller returns the caller that asked for a job.
 func (j *job) caller() leaderboard.Caller {
 	return leaderboard.Caller{Key: j.req.Actor, RequestID: j.req.RequestID}
 }
@@ -357,7 +357,7 @@ func (r *runner) recordOf(ctx context.Context, j *job) leaderboard.Run {
 	return j.begun()
 }
 
-// record writes the end of a run, whatever became of it, and of ctx, and returns it as it is recorded.
+// record writes the end of a run, also when it failed or ctx has ended, and returns it as it is recorded.
 func (r *runner) record(ctx context.Context, run leaderboard.Run) leaderboard.Run {
 	if run.ID == 0 {
 		return run

@@ -19,12 +19,12 @@ const (
 	dueTimeout = 2 * time.Second
 	// wallStep is how far the clock of this machine may be from where the time that has passed would have it.
 	wallStep = time.Second
-	// fullMemory is the part of its memory beyond which a Redis gets no copies of boards that nobody reads.
+	// fullMemory is the part of its memory beyond which a Redis gets no copies of boards that are not read.
 	fullMemory = 0.8
 )
 
-// scheduler keeps the schedules of the boards that are read here, and of those that have a cron expression. Nothing is done
-// about any other board, and nothing walks through all of them but the list, after a change of boards.
+// scheduler keeps the schedules of the boards that are read here, and of those that have a cron expression. Other boards cost
+// nothing, except that after a change of boards the list of all is read.
 type scheduler struct {
 	boards  Boards
 	copies  Copies
@@ -44,7 +44,7 @@ type scheduler struct {
 
 	mu    sync.Mutex // of all plans, too
 	plans map[int64]*plan
-	queue queue // of the plans that nobody works on
+	queue queue // of the plans that no worker has
 }
 
 func newScheduler(
@@ -56,7 +56,7 @@ func newScheduler(
 	}
 }
 
-// follow tells of a board that is being read, as MySQL described it last. It does not block.
+// follow takes a board that is being read, as MySQL described it last. It does not block.
 func (s *scheduler) follow(l leaderboard.Listing) {
 	now := time.Now()
 	s.mu.Lock()
@@ -75,7 +75,7 @@ func (s *scheduler) follow(l leaderboard.Listing) {
 	}
 }
 
-// put makes a plan that of its board.
+// put makes a plan the plan of its board.
 func (s *scheduler) put(p *plan) *plan {
 	if old := s.plans[p.board.ID]; old != nil {
 		s.remove(old)
@@ -91,7 +91,7 @@ func (s *scheduler) remove(p *plan) {
 	}
 }
 
-// enqueue gives a plan its place by when it is due, unless somebody works on it or it was replaced.
+// enqueue gives a plan its place by when it is due, unless a worker has it or it was replaced.
 func (s *scheduler) enqueue(p *plan) {
 	due, ok := p.next()
 	if !ok || p.busy || s.plans[p.board.ID] != p {
@@ -140,7 +140,7 @@ func (s *scheduler) run(ctx context.Context) {
 	}
 }
 
-// clockStepped has all cron expressions looked up again.
+// clockStepped computes again when all cron expressions are due.
 func (s *scheduler) clockStepped(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *scheduler) clockStepped(now time.Time) {
 	}
 }
 
-// launch begins what is due and returns when something is next, before wake.
+// launch begins what is due and returns when something is due next, before wake.
 func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,8 +179,8 @@ func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
 	return wake
 }
 
-// reload brings the plans in line with the boards that there are: it finds those with a cron expression that are not read
-// here, and drops plans that are not needed any more. When MySQL does not answer, the plans stay as they are.
+// reload updates the plans from the list of boards: it finds boards with a cron expression that are not read here, and drops
+// plans that are not needed any more. When MySQL does not answer, the plans stay as they are.
 func (s *scheduler) reload(ctx context.Context, now time.Time) {
 	if err := s.list.read(ctx, func() error { return s.readBoards(ctx, now) }); err != nil {
 		if ctx.Err() == nil {
@@ -189,7 +189,7 @@ func (s *scheduler) reload(ctx context.Context, now time.Time) {
 		return
 	}
 	for _, b := range s.listed {
-		s.plan(b, now) // a reader may have told of an older version since
+		s.plan(b, now) // a reader may have brought an older version since
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,9 +263,9 @@ func (s *scheduler) work(ctx context.Context, p *plan) {
 	}
 }
 
-// wanted looks at the copy of a board's current period and says which run it needs, if any. A board without a copy is
-// cold: nobody reads it, so nothing is done but for a full refresh. Otherwise MySQL is asked only when what it said last cannot
-// tell.
+// wanted looks at the copy of a board's current period and returns which run it needs, if any. A board without a copy is
+// cold: it is not read, so only a full refresh does anything. Otherwise MySQL is asked only when its last answer does not
+// decide.
 func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d dueTasks, now time.Time) (Request, bool) {
 	ctx, cancel := context.WithTimeout(ctx, dueTimeout)
 	defer cancel()
@@ -324,7 +324,7 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 }
 
 // due reports whether a full refresh has something to do: there is no copy, or one from before the tick that is not at the present
-// revision, or that would expire soon if nobody reads it. sent is when info was asked for.
+// revision, or that would expire soon without reads. sent is when info was asked for.
 func (s *scheduler) due(p *plan, d dueTasks, period *leaderboard.Period, info *leaderboard.CopyInfo, sent time.Time) bool {
 	if !info.Exists {
 		return true

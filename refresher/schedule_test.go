@@ -175,7 +175,7 @@ func TestCronSchedule(t *testing.T) {
 		s, l := newSite(), &list{}
 		l.site = s
 		l.set(leaderboard.Refresh{Full: "30 4 * * *"}, 1)
-		runs(t, s, l, nil) // nobody reads the board here, and it has no copy
+		runs(t, s, l, nil) // the board is not read here, and has no copy
 		pass(4*time.Hour + 29*time.Minute)
 		if s.buildCount() > 0 {
 			t.Error("too early")
@@ -310,14 +310,14 @@ func TestMemoryIsForWhatIsRead(t *testing.T) {
 				t.Errorf("%s: %v, want %v", when, got, want)
 			}
 		}
-		want("nobody reads it", map[string]int{"full memory refused": 1})
+		want("it is not read", map[string]int{"full memory refused": 1})
 		l.read(r)
 		pass(2 * time.Minute)
 		if got := fates(s); got["full schedule done"] < 1 {
 			t.Errorf("it is read: %v", got)
 		}
 		built := fates(s)["full schedule done"]
-		want("nobody reads it any more", map[string]int{"full memory refused": 2, "full schedule done": built})
+		want("it is not read any more", map[string]int{"full memory refused": 2, "full schedule done": built})
 		share.Store(0.8)
 		want("there is room", map[string]int{"full memory refused": 2, "full schedule done": built + 3})
 	})
@@ -509,7 +509,7 @@ func TestManyBoards(t *testing.T) {
 	})
 }
 
-// TestColdBoardsCostNothing: of boards that nobody reads here nothing is asked, but for the list, which is read once a
+// TestColdBoardsCostNothing: nothing is asked about boards that are not read here, but for the list, which is read once a
 // minute, and those with a cron expression when they are due. Of one that was read, for a minute.
 func TestColdBoardsCostNothing(t *testing.T) {
 	t.Parallel()
@@ -612,7 +612,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// fixedBoards is a list of boards whose periods nobody has begun.
+// fixedBoards is a list of boards whose periods were not begun.
 type fixedBoards struct{ list []leaderboard.Board }
 
 func (b *fixedBoards) Boards(context.Context, string, int) ([]leaderboard.Board, error) {
@@ -623,8 +623,8 @@ func (b *fixedBoards) CurrentPeriod(context.Context, leaderboard.Board, leaderbo
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// TestScheduleOutlivesAnOldReader: a reader who was answered from the catalog a moment before a board got its cron expression
-// tells of the board as it was. The schedule is there again after the next look, though no board changes any more.
+// TestScheduleOutlivesAnOldReader: a reader that was answered from the catalog a moment before a board got its cron expression
+// brings the board as it was. The schedule is there again after the next look, though no board changes any more.
 func TestScheduleOutlivesAnOldReader(t *testing.T) {
 	t.Parallel()
 	before := leaderboard.Board{ID: 1, Name: "a", Version: 1, Rules: leaderboard.Rules{}.WithDefaults()}

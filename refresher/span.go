@@ -8,8 +8,8 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// beginSpan begins the span of a run: inside that of the request that asked for it, so that it is kept when that is, or
-// another one without.
+// beginSpan begins the span of a run: inside the span of the request that asked for it, so that both are kept or not, or a
+// span of its own.
 func beginSpan(ctx context.Context, asked, without trace.Span, kind leaderboard.RunKind) (context.Context, trace.Span) {
 	if !asked.On() {
 		asked = without

@@ -31,7 +31,7 @@ type Keyring interface {
 	Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error)
 }
 
-// Access is who may use a route. The zero value is refused when a server starts, and is the strictest besides.
+// Access is which callers may use a route. A server refuses to start with the zero value, which is also the strictest.
 type Access int
 
 const (

@@ -31,7 +31,7 @@ func TestRefusalsTakeAShare(t *testing.T) {
 				}
 				cost := rejectionCost + time.Duration(body)*time.Second/rejectionByteRate
 				most := int64(span)/int64(cost)*int64(runtime.GOMAXPROCS(0))/rejectionShare + int64(clients)
-				most = max(most, int64(clients)*int64(span/rejectionPause+1)) // nobody waits for longer than the longest pause
+				most = max(most, int64(clients)*int64(span/rejectionPause+1)) // no refusal waits for longer than the longest pause
 				ctx, cancel := context.WithTimeout(t.Context(), span)
 				defer cancel()
 				var answers atomic.Int64

@@ -26,7 +26,7 @@ func TestTransit(t *testing.T) {
 		err := in.Grow(third, 1)
 		var busy *leaderboard.OverloadError
 		if !errors.As(err, &busy) || busy.Wait <= 0 || stopped != "" {
-			t.Fatalf("with no room, and nobody stalled: %v, stopped %q", err, stopped)
+			t.Fatalf("with no room, and no stalled client: %v, stopped %q", err, stopped)
 		}
 		time.Sleep(stalledAfter)
 		in.Move(second)
