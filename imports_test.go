@@ -124,7 +124,7 @@ func programRules() []importRule {
 		{dir: "internal/transfer", may: []string{
 			module, "leaderboard/client", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
 		}},
-		{dir: "internal/devserver", may: []string{"leaderboard/internal/child", "github.com/go-sql-driver/mysql"}},
+		{dir: "internal/devserver", may: []string{"leaderboard/internal/child", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9"}},
 		{dir: "internal/leaks", may: []string{"go.uber.org/goleak"}},
 		{dir: "internal/testenv", may: []string{
 			"leaderboard/internal/devserver", "leaderboard/internal/leaks", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"leaderboard/internal/devserver"
 )
@@ -37,7 +36,7 @@ type redisFault struct {
 
 func redisFaults() []redisFault {
 	nothing := func(context.Context, *devserver.Server) error { return nil }
-	command := func(words ...string) func(context.Context, *devserver.Server) error {
+	command := func(words ...any) func(context.Context, *devserver.Server) error {
 		return func(_ context.Context, s *devserver.Server) error { return redisCommand(s.Addr, words...) }
 	}
 	return []redisFault{
@@ -63,23 +62,12 @@ func flushing(ctx context.Context, addr string) {
 }
 
 // redisCommand sends a command to the Redis at addr.
-func redisCommand(addr string, words ...string) error {
-	conn, err := net.DialTimeout("tcp", addr, redisLimit)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(redisLimit)); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(conn, "%s\r\n", strings.Join(words, " ")); err != nil {
-		return err
-	}
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	if err == nil && !strings.HasPrefix(line, "+") {
-		err = errors.New("redis says " + strings.TrimSpace(line))
-	}
-	return err
+func redisCommand(addr string, words ...any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), redisLimit)
+	defer cancel()
+	client := redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true, MaxRetries: -1})
+	defer client.Close()
+	return client.Do(ctx, words...).Err()
 }
 
 // measureFreshness lets one server commit and looks at what another one answers, with a Redis of their own that all

@@ -136,7 +136,7 @@ func (c *Cluster) introduce(ctx context.Context) error {
 		}
 	}
 	for _, node := range c.Nodes {
-		if err := awaitWords(ctx, node, []string{"CLUSTER", "NODES"}, c.ids...); err != nil {
+		if err := awaitWords(ctx, node, []any{"CLUSTER", "NODES"}, c.ids...); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (c *Config) busPort() string {
 // AwaitReady waits until every node says that all slots are served, and every replica is in step with its primary.
 func (c *Cluster) AwaitReady(ctx context.Context) error {
 	for _, node := range c.Nodes {
-		if err := awaitWords(ctx, node, []string{"CLUSTER", "INFO"}, "cluster_state:ok", "cluster_slots_ok:"+strconv.Itoa(clusterSlots)); err != nil {
+		if err := awaitWords(ctx, node, []any{"CLUSTER", "INFO"}, "cluster_state:ok", "cluster_slots_ok:"+strconv.Itoa(clusterSlots)); err != nil {
 			return err
 		}
 		if err := awaitInStep(ctx, node); err != nil {
@@ -178,7 +178,7 @@ func awaitInStep(ctx context.Context, s *Server) error {
 }
 
 // awaitWords waits until the answer to a question has all of some words.
-func awaitWords(ctx context.Context, s *Server, question []string, words ...string) error {
+func awaitWords(ctx context.Context, s *Server, question []any, words ...string) error {
 	return poll(ctx, func() error {
 		said, err := ask(ctx, s, question...)
 		if err != nil {
@@ -209,10 +209,10 @@ func poll(ctx context.Context, check func() error) error {
 	}
 }
 
-func ask(ctx context.Context, s *Server, words ...string) (string, error) {
+func ask(ctx context.Context, s *Server, words ...any) (string, error) {
 	said, err := redisAsk(ctx, s.Addr, nil, words...)
 	if err != nil {
-		return "", fmt.Errorf("%s at %s: %w", strings.Join(words, " "), s.Addr, err)
+		return "", fmt.Errorf("%v at %s: %w", words, s.Addr, err)
 	}
 	return said, nil
 }

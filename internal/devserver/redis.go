@@ -1,16 +1,14 @@
 package devserver
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
-	"net"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 )
 
 type redisService struct{}
@@ -41,72 +39,20 @@ func (redisService) ready(ctx context.Context, addr, _ string, pid int) error {
 	return nil
 }
 
-// redisInfo asks the Redis at addr for INFO server, after authenticating as
-// user when it is not nil.
+// redisInfo returns the answer of the Redis at addr to INFO server. user may be nil.
 func redisInfo(ctx context.Context, addr string, user *url.Userinfo) (string, error) {
 	return redisAsk(ctx, addr, user, "INFO", "server")
 }
 
-// redisAsk asks the Redis at addr one thing, which it answers with a text, a word or a number. It is a client of one
-// command, so that this package needs no other.
-func redisAsk(ctx context.Context, addr string, user *url.Userinfo, words ...string) (string, error) {
+// redisAsk sends one command to the Redis at addr and returns the answer, which must be a text or a number. user may be nil.
+func redisAsk(ctx context.Context, addr string, user *url.Userinfo, words ...any) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	deadline, _ := ctx.Deadline()
-	if err := conn.SetDeadline(deadline); err != nil {
-		return "", err
-	}
-	r := bufio.NewReader(conn)
+	opts := &redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1, DialerRetries: 1, PoolSize: 1}
 	if password, ok := user.Password(); ok {
-		auth := []string{"AUTH", user.Username(), password}
-		if user.Username() == "" {
-			auth = []string{"AUTH", password}
-		}
-		if _, err := redisCall(conn, r, auth...); err != nil {
-			return "", err
-		}
+		opts.Username, opts.Password = user.Username(), password
 	}
-	line, err := redisCall(conn, r, words...)
-	if err != nil {
-		return "", err
-	}
-	size, long := strings.CutPrefix(line, "$")
-	if !long {
-		return strings.TrimLeft(line, "+:"), nil
-	}
-	n, err := strconv.Atoi(size)
-	if err != nil || n < 0 || n > 1<<20 {
-		return "", fmt.Errorf("not an answer of Redis: %q", line)
-	}
-	body := make([]byte, n)
-	if _, err := io.ReadFull(r, body); err != nil {
-		return "", err
-	}
-	return string(body), nil
-}
-
-// redisCall sends one command and returns the first line of the answer.
-func redisCall(conn net.Conn, r *bufio.Reader, words ...string) (string, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(words))
-	for _, w := range words {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
-	}
-	if _, err := conn.Write([]byte(b.String())); err != nil {
-		return "", err
-	}
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	line = strings.TrimSpace(line)
-	if strings.HasPrefix(line, "-") {
-		return "", fmt.Errorf("redis says %s", line[1:])
-	}
-	return line, nil
+	client := redis.NewClient(opts)
+	defer client.Close()
+	return client.Do(ctx, words...).Text()
 }

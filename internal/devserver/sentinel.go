@@ -109,7 +109,7 @@ func (s *Sentinel) awaitReady(ctx context.Context, of SentinelConfig) error {
 		}
 	}
 	for _, sentinel := range s.Sentinels {
-		err := awaitWords(ctx, sentinel, []string{"INFO", "sentinel"},
+		err := awaitWords(ctx, sentinel, []any{"INFO", "sentinel"},
 			fmt.Sprintf("status=ok,address=%s,slaves=%d,sentinels=%d", s.Nodes[0].Addr, of.Replicas, of.Sentinels))
 		if err != nil {
 			return err
