@@ -15,14 +15,6 @@ const (
 	ServerCheckAnswers     ServerCheck = "answers"
 )
 
-// ServerChecks returns all checks.
-func ServerChecks() []ServerCheck {
-	return []ServerCheck{
-		ServerCheckVersion, ServerCheckReadOnly, ServerCheckPrivileges, ServerCheckPackets, ServerCheckConnections, ServerCheckDurability,
-		ServerCheckEviction, ServerCheckReplica, ServerCheckAnswers,
-	}
-}
-
 // ServerFault is what is wrong with a MySQL or Redis server, and its remedy. As an error it is permanent: trying again
 // does not help.
 type ServerFault struct {

@@ -15,9 +15,6 @@ const tracesTimeout = 2 * time.Second
 // ReadTracing returns where spans go by OpenTelemetry's variables, nil for nowhere. env is as os.Getenv.
 func ReadTracing(env func(string) string) (*telemetry.Config, error) { return telemetry.Read(env) }
 
-// TracingVariables returns OpenTelemetry's variables that ReadTracing reads.
-func TracingVariables() []telemetry.Variable { return telemetry.Variables() }
-
 // traces records spans; the zero value records none.
 type traces struct{ tracer *telemetry.Tracer }
 

@@ -33,10 +33,7 @@ type Config struct {
 // String hides the secrets when a configuration is printed.
 func (*Config) String() string { return "the configuration of traces" }
 
-// Variable is an environment variable about traces.
-type Variable struct{ Name, Default, Usage string }
-
-// The names of the variables that Read reads.
+// The names of the variables that Read reads. docs/settings.md describes them.
 const (
 	envDisabled   = "OTEL_SDK_DISABLED"
 	envExporter   = "OTEL_TRACES_EXPORTER"
@@ -65,28 +62,6 @@ const (
 	serviceName     = "service.name"
 	protocolHTTP    = "http/protobuf"
 )
-
-// Variables returns the environment variables, for the documents.
-func Variables() []Variable {
-	return []Variable{
-		{envOTLP + otlpEndpoint, "", "the collector, as in http://127.0.0.1:4318; with it traces are on"},
-		{envOTLP + "TRACES_" + otlpEndpoint, "", "the same as a whole address, with its path; each variable of the exporter has such a form, which goes first"},
-		{envExporter, "", "otlp: traces are on, with " + defaultEndpoint + " for a collector if none is named; none: they are off; empty: on when a collector is named"},
-		{envDisabled, "false", "true: traces are off, whatever else is said"},
-		{envOTLP + otlpProtocol, protocolHTTP, "the only one that is built in"},
-		{envOTLP + otlpHeaders, "", "headers of what is sent, such as a key, as in api-key=SECRET,tenant=7; values are percent-encoded"},
-		{envOTLP + otlpTimeout, strconv.FormatInt(defaultTimeout.Milliseconds(), 10), "milliseconds to send a batch of spans in"},
-		{envOTLP + otlpGzip, "none", "gzip or none"},
-		{envOTLP + otlpCA, "", "file of certificates, PEM, that are trusted instead of the system's"},
-		{envOTLP + otlpClientCert, "", "file of the certificate that the server shows the collector, PEM"},
-		{envOTLP + otlpClientKey, "", "file of its key, PEM"},
-		{envSampler, defaultSampler, "which requests are kept: always_on, always_off, traceidratio, and each with parentbased_ before it: as the caller has decided if there is one"},
-		{envSamplerArg, "1", "of traceidratio: how many of all, as in 0.01"},
-		{envService, defaultService, "name of the service in the traces"},
-		{envResource, "", "more about the process, as in deployment.environment.name=production,service.instance.id=a"},
-		{envPropagator, "tracecontext", "none: a trace that a request comes with is not looked at, for servers that strangers reach"},
-	}
-}
 
 // Read returns the configuration in the environment, nil when traces are off. env is as os.Getenv.
 func Read(env func(string) string) (*Config, error) {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -66,6 +68,36 @@ func TestRead(t *testing.T) {
 		})
 		if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(name, "_KEY")) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s=%s is answered with %v", name, value, err)
+		}
+	}
+}
+
+// TestVariablesAreDocumented: docs/settings.md has a row for each variable that Read and the tracer look at, and for no other.
+func TestVariablesAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(OTEL_\\w+)`").FindAllSubmatch(text, -1) {
+		documented[string(row[1])] = true
+	}
+	asked := map[string]bool{}
+	cfg, err := Read(func(name string) string {
+		asked[name] = true
+		return map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}[name]
+	})
+	if cfg == nil || err != nil {
+		t.Fatal(cfg, err)
+	}
+	for name := range asked {
+		if general := strings.Replace(name, "_OTLP_TRACES_", "_OTLP_", 1); !documented[general] {
+			t.Errorf("docs/settings.md has no row for %s", general)
+		}
+	}
+	for name := range documented {
+		if !asked[name] {
+			t.Errorf("docs/settings.md has a row for %s, which is not read", name)
 		}
 	}
 }
