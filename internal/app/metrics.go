@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"leaderboard"
@@ -21,6 +22,7 @@ import (
 // is one, so that the number of series does not grow with the data.
 type metrics struct {
 	registry *prometheus.Registry
+	auto     promauto.Factory // makes what is below, registered
 
 	requests     *prometheus.CounterVec
 	refusedConns prometheus.Counter
@@ -46,8 +48,7 @@ type metrics struct {
 	runs      *prometheus.HistogramVec
 	lateTicks prometheus.Counter
 
-	lagSeq, lagSeconds prometheus.GaugeFunc
-	applyFailures      prometheus.Counter
+	applyFailures prometheus.Counter
 
 	derivedSteps *prometheus.HistogramVec
 	derivedRows  prometheus.Counter
@@ -56,8 +57,9 @@ type metrics struct {
 }
 
 func newMetrics() *metrics {
-	m := &metrics{registry: prometheus.NewRegistry()}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := prometheus.NewRegistry()
+	m := &metrics{registry: registry, auto: promauto.With(registry)}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.newBuildInfo()
 	m.newRequests()
 	m.newWrites()
@@ -76,90 +78,84 @@ func (m *metrics) handler() http.Handler {
 
 func (m *metrics) newBuildInfo() {
 	info := ReadBuildInfo()
-	g := prometheus.NewGauge(prometheus.GaugeOpts{
+	m.auto.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_build_info", Help: "1, with what the program was built from.",
 		ConstLabels: prometheus.Labels{"version": info.Version, "revision": info.Commit, "go": info.Go},
-	})
-	g.Set(1)
-	m.registry.MustRegister(g)
+	}).Set(1)
 }
 
 func (m *metrics) newRequests() {
-	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+	m.requests = m.auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "leaderboard_http_requests_total", Help: "Requests answered.",
 	}, []string{"route", "method", "status"})
-	m.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.latency = m.auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "leaderboard_http_request_duration_seconds", Help: "Time from the head of a request to the end of its answer.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"route", "method"})
-	m.refusedConns = prometheus.NewCounter(prometheus.CounterOpts{
+	m.refusedConns = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_http_connections_refused_total", Help: "Connections answered with 503 because there were too many; leaderboard_http_requests_total does not count them.",
 	})
-	m.registry.MustRegister(m.requests, m.latency, m.refusedConns)
 	m.seen.Store(&map[answered]answeredSeries{})
 }
 
 func (m *metrics) newWrites() {
-	m.batchRequests = prometheus.NewHistogram(prometheus.HistogramOpts{
+	m.batchRequests = m.auto.NewHistogram(prometheus.HistogramOpts{
 		Name: "leaderboard_commit_requests", Help: "Requests that one transaction committed together.",
 		Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
 	})
-	m.batchRows = prometheus.NewHistogram(prometheus.HistogramOpts{
+	m.batchRows = m.auto.NewHistogram(prometheus.HistogramOpts{
 		Name: "leaderboard_commit_entries", Help: "Submitted entries that one transaction took.",
 		Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000},
 	})
-	m.writeWait = prometheus.NewHistogram(prometheus.HistogramOpts{
+	m.writeWait = m.auto.NewHistogram(prometheus.HistogramOpts{
 		Name: "leaderboard_write_wait_seconds", Help: "How long the first request of a transaction waited for it to begin; --write-wait is about the most.",
 		Buckets: []float64{.0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5},
 	})
-	m.commits = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.commits = m.auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "leaderboard_commit_duration_seconds", Help: "Time of one transaction that writes scores, by outcome.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"outcome"})
-	m.registry.MustRegister(m.batchRequests, m.batchRows, m.writeWait, m.commits)
 }
 
 func (m *metrics) newReads() {
-	answers := prometheus.NewCounterVec(prometheus.CounterOpts{
+	answers := m.auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "leaderboard_answers_total", Help: "Reading answers by the layer that they came from.",
 	}, []string{"source"})
 	m.answers = map[leaderboard.Source]prometheus.Counter{}
 	for _, source := range []leaderboard.Source{leaderboard.SourceLocal, leaderboard.SourceRedis, leaderboard.SourceMySQL} {
 		m.answers[source] = answers.WithLabelValues(string(source))
 	}
-	m.stale = prometheus.NewCounter(prometheus.CounterOpts{
+	m.stale = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_stale_answers_total", Help: "Answers that said stale:true because the database did not say whether there is something newer; leaderboard_answers_total counts them too.",
 	})
-	m.rejections = prometheus.NewCounter(prometheus.CounterOpts{
+	m.rejections = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_fallback_rejections_total", Help: "Reads refused because too many waited for MySQL already.",
 	})
-	m.breaker = prometheus.NewGauge(prometheus.GaugeOpts{
+	m.breaker = m.auto.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_redis_breaker_open", Help: "Servers of Redis that are left alone because they did not answer: 1 without a cluster.",
 	})
-	m.watchRounds = prometheus.NewCounterVec(prometheus.CounterOpts{
+	m.watchRounds = m.auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "leaderboard_watch_rounds_total", Help: "Questions to the database for the revisions of the periods that are read.",
 	}, []string{"result"})
-	m.registry.MustRegister(answers, m.stale, m.rejections, m.breaker, m.watchRounds)
 }
 
 func (m *metrics) newResident() {
-	m.residentPeriods = prometheus.NewGauge(prometheus.GaugeOpts{
+	m.residentPeriods = m.auto.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_resident_periods", Help: "Periods kept whole in memory.",
 	})
-	m.residentBytes = prometheus.NewGauge(prometheus.GaugeOpts{
+	m.residentBytes = m.auto.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_resident_bytes", Help: "Memory that the periods kept whole take; --resident-memory is the most.",
 	})
-	m.residentAnswers = prometheus.NewCounter(prometheus.CounterOpts{
+	m.residentAnswers = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_resident_answers_total", Help: "Reading answers that a period in memory gave.",
 	})
-	m.residentLoads = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.residentLoads = m.auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "leaderboard_resident_load_duration_seconds", Help: "Time that loading a period into memory took, by result.",
 		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30, 120},
 	}, []string{"result"})
-	m.residentLeaves = prometheus.NewCounter(prometheus.CounterOpts{
+	m.residentLeaves = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_resident_evictions_total", Help: "Periods that left the memory: for others, because nobody read them, or because they were of no more use.",
 	})
-	m.registry.MustRegister(m.residentPeriods, m.residentBytes, m.residentAnswers, m.residentLoads, m.residentLeaves)
 }
 
 func (m *metrics) residentHeld(periods int, bytes int64) {
@@ -173,30 +169,28 @@ func (m *metrics) residentLoad(_ int64, took time.Duration, err error) {
 
 func (m *metrics) newRefreshes() {
 	seconds := []float64{.001, .005, .01, .05, .1, .5, 1, 5, 30, 120}
-	m.builds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.builds = m.auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "leaderboard_rebuild_duration_seconds", Help: "Full rebuilds of a Redis copy that this process made, by outcome.", Buckets: seconds,
 	}, []string{"outcome"})
-	m.runs = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.runs = m.auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "leaderboard_run_duration_seconds", Help: "Refreshes of a copy, by kind, reason and final state.", Buckets: seconds,
 	}, []string{"kind", "reason", "state"})
-	m.applyFailures = prometheus.NewCounter(prometheus.CounterOpts{
+	m.applyFailures = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_copy_apply_failures_total", Help: "Times that a Redis copy could not be brought up to date after a commit; it is tried again, and not read meanwhile.",
 	})
-	m.lateTicks = prometheus.NewCounter(prometheus.CounterOpts{
+	m.lateTicks = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_refresh_late_ticks_total", Help: "Ticks of cron expressions of boards that were passed over because the refresh of the one before had not ended.",
 	})
-	m.registry.MustRegister(m.builds, m.runs, m.applyFailures, m.lateTicks)
 }
 
 // watchLag publishes how far the write-through copies are behind the commits of this process, at worst.
 func (m *metrics) watchLag(lag func() (seq int64, behind time.Duration)) {
-	m.lagSeq = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_copy_lag_seq", Help: "Changes that the Redis copy furthest behind has still to take over.",
 	}, func() float64 { seq, _ := lag(); return float64(seq) })
-	m.lagSeconds = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_copy_lag_seconds", Help: "Age of the oldest commit that a Redis copy has still to take over.",
 	}, func() float64 { _, behind := lag(); return behind.Seconds() })
-	m.registry.MustRegister(m.lagSeq, m.lagSeconds)
 }
 
 // watchLog publishes size and age of the change log: NaN while they are not known.
@@ -210,36 +204,32 @@ func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, kn
 			return value(changes, overdue)
 		}
 	}
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "leaderboard_change_log_changes", Help: "Changes that the change log has, of all periods, as this server's housekeeping last found it.",
-		}, told(func(changes int64, _ time.Duration) float64 { return float64(changes) })),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "leaderboard_change_log_overdue_seconds", Help: "How much older than --change-ttl the oldest of them is.",
-		}, told(func(_ int64, overdue time.Duration) float64 { return overdue.Seconds() })),
-	)
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_change_log_changes", Help: "Changes that the change log has, of all periods, as this server's housekeeping last found it.",
+	}, told(func(changes int64, _ time.Duration) float64 { return float64(changes) }))
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_change_log_overdue_seconds", Help: "How much older than --change-ttl the oldest of them is.",
+	}, told(func(_ int64, overdue time.Duration) float64 { return overdue.Seconds() }))
 }
 
 // watchAge publishes how long ago the database last answered the feed.
 func (m *metrics) watchAge(age func() time.Duration) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_watch_age_seconds", Help: "Time since the database last told the revisions of the periods that are read; grows while nobody reads.",
-	}, func() float64 { return age().Seconds() }))
+	}, func() float64 { return age().Seconds() })
 }
 
 // watchStreams publishes the counts of streams and of their events.
 func (m *metrics) watchStreams(stats func() httpapi.StreamStats) {
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "leaderboard_streams_open", Help: "Streams that are open.",
-		}, func() float64 { return float64(stats().Open) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "leaderboard_stream_events_total", Help: "Pages sent to the clients of streams.",
-		}, func() float64 { return float64(stats().Sent) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "leaderboard_stream_events_skipped_total", Help: "Pages that clients of streams were not sent because they were slow and a newer one was there.",
-		}, func() float64 { return float64(stats().Skipped) }),
-	)
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_streams_open", Help: "Streams that are open.",
+	}, func() float64 { return float64(stats().Open) })
+	m.auto.NewCounterFunc(prometheus.CounterOpts{
+		Name: "leaderboard_stream_events_total", Help: "Pages sent to the clients of streams.",
+	}, func() float64 { return float64(stats().Sent) })
+	m.auto.NewCounterFunc(prometheus.CounterOpts{
+		Name: "leaderboard_stream_events_skipped_total", Help: "Pages that clients of streams were not sent because they were slow and a newer one was there.",
+	}, func() float64 { return float64(stats().Skipped) })
 }
 
 // watchRound counts a round of the feed.

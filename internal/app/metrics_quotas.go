@@ -13,17 +13,16 @@ type quotaMetrics struct {
 }
 
 func (m *metrics) newQuotas() {
-	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+	refused := m.auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "leaderboard_quota_refused_total", Help: "Requests refused because a quota was used up.",
 	}, []string{"quota"})
 	for kind := range leaderboard.QuotaKinds {
 		m.quotas.refused[kind] = refused.WithLabelValues(kind.String())
 	}
-	leases := prometheus.NewCounterVec(prometheus.CounterOpts{
+	leases := m.auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "leaderboard_quota_leases_total", Help: "Leases of quotas that Redis was asked for, by how that ended.",
 	}, []string{"result"})
 	m.quotas.leases = map[bool]prometheus.Counter{true: leases.WithLabelValues("ok"), false: leases.WithLabelValues("error")}
-	m.registry.MustRegister(refused, leases)
 }
 
 func (m *metrics) quotaRefused(kind leaderboard.QuotaKind) { m.quotas.refused[kind].Inc() }
