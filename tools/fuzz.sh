@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fuzzes every target of the module for FUZZTIME, two at a time; each package is built once for all of its targets. What
 # fails is shown, and kept in the testdata of its package, where the tests of every day find it. Run by make fuzz, with
-# servers of testenv/run.
+# servers of testenv/run. With CHANGED, and without NIGHTLY, it takes only the packages that have changed since .ci/green.
 set -eu
 export FUZZTIME="${FUZZTIME:-1m}" GO="${GO:-go}"
 built=$(mktemp -d)
@@ -9,7 +9,13 @@ trap 'rm -rf "$built"' EXIT
 export built
 targets=$(grep -rn --include='*_test.go' '^func Fuzz' . |
 	sed -E 's|^(\./.*)/[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9]*).*|\1 \2|; s|^\./[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9]*).*|. \1|' | sort -u)
-for package in $(echo "$targets" | cut -d ' ' -f 1 | uniq); do
+packages=$(echo "$targets" | cut -d ' ' -f 1 | uniq)
+if [ -n "${CHANGED:-}" ] && [ -z "${NIGHTLY:-}" ]; then
+	packages=$("$GO" run -C tools ./nightly "$PWD" $packages)
+	targets=$(for package in $packages; do echo "$targets" | grep -F "$package Fuzz"; done)
+	[ -n "$targets" ] || exit 0
+fi
+for package in $packages; do
 	mkdir -p "$built/$package"
 	"$GO" test -c -fuzz . -o "$built/$package/fuzz.test" "$package"
 done

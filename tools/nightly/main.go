@@ -4,6 +4,11 @@
 //
 //	go run -C tools ./nightly "$PWD"
 //
+// With packages it prints those of them that have changed since, or something that they or their tests import. make fuzz takes
+// their targets:
+//
+//	go run -C tools ./nightly "$PWD" ./rank ./httpapi
+//
 // When in doubt, all run: without .ci/green, without git, in a clone that lacks the commit, when a package cannot be listed.
 package main
 
@@ -21,9 +26,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: nightly FOLDER")
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: nightly FOLDER [PACKAGE …]")
 		os.Exit(2)
+	}
+	if len(os.Args) > 2 {
+		fmt.Println(strings.Join(changedPackages(os.Args[1], os.Args[2:], os.Stderr), "\n"))
+		return
 	}
 	args, err := arguments(os.Args[1], os.Stderr)
 	if err != nil {
@@ -81,6 +90,18 @@ func arguments(root string, said io.Writer) ([]string, error) {
 		}
 	}
 	return args, nil
+}
+
+// changedPackages returns the packages that are not as they were when all tests were green.
+func changedPackages(root string, packages []string, said io.Writer) []string {
+	rows := make([]row, len(packages))
+	for i, name := range packages {
+		rows[i] = row{path.Clean(name), []string{"*"}, []string{path.Clean(name)}}
+	}
+	left := leftOut(root, rows, said)
+	return slices.DeleteFunc(packages, func(name string) bool {
+		return slices.ContainsFunc(left, func(r row) bool { return r.own == path.Clean(name) })
+	})
 }
 
 // leftOut returns the rows whose subject has not changed, and tells about each why it is left out or not.
@@ -197,8 +218,8 @@ func (s subject) has(file string) bool {
 			return withTests || !isTest
 		}
 	}
-	_, ok := s["."]
-	return ok && path.Dir(file) == "." && path.Ext(file) == ".go" && !isTest
+	withTests, ok := s["."]
+	return ok && path.Dir(file) == "." && path.Ext(file) == ".go" && (withTests || !isTest)
 }
 
 // command runs a program in a folder and returns the lines that it prints, sorted.

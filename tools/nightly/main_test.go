@@ -49,6 +49,26 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestChangedPackages changes a file, and finds the packages that it is part of.
+func TestChangedPackages(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"": "", "other.md": "", "other/other.go": "", "low/low.go": "./low ./top", "low/low_test.go": "./low", "root.go": "./low ./top .", "root_test.go": ".",
+		"helper/helper.go": "./slow", "go.mod": "./low ./top ./slow .",
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			root := module(t)
+			if file != "" {
+				write(t, root, file, tree()[file]+"\n")
+			}
+			if got := strings.Join(changedPackages(root, []string{"./low", "./top", "./slow", "."}, t.Output()), " "); got != want {
+				t.Errorf("%s is part of %q, want %q", file, got, want)
+			}
+		})
+	}
+}
+
 // TestAllRunInDoubt: nothing is left out where it is not known what has changed.
 func TestAllRunInDoubt(t *testing.T) {
 	t.Parallel()
@@ -120,7 +140,7 @@ func TestTable(t *testing.T) {
 // tree is the files of a small module.
 func tree() map[string]string {
 	return map[string]string{
-		"go.mod": "module leaderboard\n", "root.go": "package leaderboard\n", "README.md": "text\n", "other.md": "text\n", "other/other.go": "package other\n",
+		"go.mod": "module leaderboard\n", "root.go": "package leaderboard\n", "root_test.go": "package leaderboard\n", "README.md": "text\n", "other.md": "text\n", "other/other.go": "package other\n",
 		"top/top.go": "package top\nimport _ \"leaderboard/low\"\n", "low/low.go": "package low\nimport _ \"leaderboard\"\n",
 		"low/low_test.go": "package low\n", "low/00001_baseline.sql": "SELECT 1\n", "low/scripts/apply.lua": "return 1\n",
 		"all/all_test.go": "package all\n", "internal/testenv/testenv.go": "package testenv\n",
