@@ -11,25 +11,12 @@ import (
 
 // reading is when, and at which revision of the table of boards, something was read.
 type reading struct {
+	proven
 	err     error                // the board does not exist, or not the period
 	boards  leaderboard.Revision // of leaderboard.BoardsPeriod before it was read; watched: it was known
 	watched bool
-	asked   time.Time    // when it was asked for, or when another process read it
 	until   time.Time    // of what another process read: until when it may be used; else zero
-	good    atomic.Int64 // when it was last known to hold, ns since asked
 	failed  atomic.Int64 // when reading it again last failed, ns since asked
-}
-
-// confirm notes that what was read still holds. It rarely writes, so that readers do not contend for the cache line.
-func (r *reading) confirm(now time.Time) {
-	if since := int64(now.Sub(r.asked)); since-r.good.Load() > int64(time.Second) {
-		r.good.Store(since)
-	}
-}
-
-// age returns how long ago what was read was last known to hold.
-func (r *reading) age(now time.Time) time.Duration {
-	return now.Sub(r.asked) - time.Duration(r.good.Load())
 }
 
 func (r *reading) usable(now time.Time) bool {

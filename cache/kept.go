@@ -38,7 +38,7 @@ func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 		q.last = k.top(q)
 		return nil, nil
 	}
-	if q.last = h; k.opts.Feed == nil && now.Sub(h.at) > k.opts.FreshFor {
+	if q.last = h; k.opts.Feed == nil && now.Sub(h.asked) > k.opts.FreshFor {
 		return nil, nil
 	}
 	if of := trace.From(ctx); of.On() {
@@ -62,13 +62,13 @@ func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v f
 // put keeps a good answer, and returns the form in which it goes out. Callers with the same question get one object, which is
 // encoded once.
 func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
-	next := &keptAnswer{answer: a.From(leaderboard.SourceLocal, false), at: k.opts.Now()}
+	next := &keptAnswer{proven: proven{asked: k.opts.Now()}, answer: a.From(leaderboard.SourceLocal, false)}
 	out, bytes := next.answer, len(q.key)+answerBytes+stateBytes*len(q.refs())+entryBytes*a.Len()
 	k.answers.Update(q.key, bytes, func(last *keptAnswer, ok bool) *keptAnswer {
 		switch {
 		case ok && last.isAt(q, a):
 			next, out = last, last.answer
-			last.found(k.opts.Now())
+			last.confirm(k.opts.Now())
 			return last
 		case ok && last.isNewer(q, a):
 			return last
@@ -136,5 +136,5 @@ func (k *kept) top(q *asked) *keptAnswer {
 	if page.Limit > 0 {
 		cut.Next = string(rank.CodecOf(page.about[0].Rules).Key(last.Entries[page.Limit-1].Entry))
 	}
-	return &keptAnswer{answer: cut, at: h.at}
+	return &keptAnswer{proven: proven{asked: h.asked}, answer: cut}
 }

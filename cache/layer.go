@@ -80,22 +80,9 @@ func (states) Len() int { return 0 }
 
 // keptAnswer is an answer as later callers get it.
 type keptAnswer struct {
+	proven
 	answer leaderboard.Answered
-	at     time.Time    // when it came
-	good   atomic.Int64 // when it was last found fresh, ns since at
 	marked atomic.Pointer[leaderboard.Answered]
-}
-
-// found notes that the answer is good now. It rarely writes, so that readers do not contend for the cache line.
-func (h *keptAnswer) found(now time.Time) {
-	if good := now.Sub(h.at); good-time.Duration(h.good.Load()) > time.Second {
-		h.good.Store(int64(good))
-	}
-}
-
-// age returns how long ago the answer was last known to be good.
-func (h *keptAnswer) age(now time.Time) time.Duration {
-	return now.Sub(h.at) - time.Duration(h.good.Load())
 }
 
 // isAt reports whether the answer is of the same revisions as another one.

@@ -131,7 +131,7 @@ func (r *Reader) found(l layer, q *asked, a leaderboard.Answered) leaderboard.An
 			return r.kept.put(q, a)
 		}
 	case l == r.kept:
-		q.last.found(r.opts.Now())
+		q.last.confirm(r.opts.Now())
 		r.visited(q.refs())
 	case !q.uncached():
 		r.kept.put(q, a)

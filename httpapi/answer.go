@@ -30,8 +30,8 @@ func (on *target) marked(st *leaderboard.State) *leaderboard.State {
 	return &marked
 }
 
-// respond sends what body appends, without the brace at the end. A client that has this state of it already is told so,
-// unless the answer is stale: that has to be seen.
+// respond sends what body appends, without the brace at the end. A client that has this state already gets 304, unless the
+// answer is stale, which the client must see.
 func (c *call) respond(on *target, st *leaderboard.State, hash wire.ETag, body func([]byte) []byte) error {
 	if c.notModified(on, st, []string{c.form(hash).Tag(st.Seq)}) {
 		return nil
@@ -47,8 +47,8 @@ func (c *call) form(hash wire.ETag) wire.ETag {
 	return hash
 }
 
-// notModified answers a client that has an answer already, in one form or the other, unless it is stale: that has to be
-// seen. For the others it sets what the answer says of itself as a whole, its plain form.
+// notModified answers a client that has the answer already, in one form or the other, unless it is stale, which the client
+// must see. For other clients it sets the ETag of the plain form.
 func (c *call) notModified(on *target, st *leaderboard.State, etag []string) bool {
 	c.resolved.period, c.resolved.revision, c.resolved.stale = on.ref.Name, st.Revision, st.Stale
 	h := c.w.Header()
@@ -129,7 +129,7 @@ type shownProfiles struct {
 	profiles []*leaderboard.Profile // by the index of the entry, nil for a member without one
 }
 
-// slowProfiles is what a look-up of profiles may take before the answer beside which they are shown is judged again.
+// slowProfiles is how long a look-up of profiles may take before the answer that shows them is judged again.
 const slowProfiles = 50 * time.Millisecond
 
 // of finds the profiles of an answer's members, in one query, when the request has ?profiles=true. When they cannot be
@@ -173,7 +173,7 @@ func (l profileFinder) find(c *call, asked bool, st *leaderboard.State, fresh fu
 	return shownProfiles{asked: true, profiles: profiles}
 }
 
-// addTo adds what is shown to an answer's ETag: a profile can change when the entries do not.
+// addTo adds the profiles to an answer's ETag: a profile can change when the entries do not.
 func (s *shownProfiles) addTo(etag wire.ETag) wire.ETag {
 	if !s.asked {
 		return etag

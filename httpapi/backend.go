@@ -7,7 +7,7 @@ import (
 	"leaderboard"
 )
 
-// What the API stands on. All methods may be called concurrently, and block until they have an answer or ctx ends. Any of
+// The interfaces below the API. All methods may be called concurrently, and block until they have an answer or ctx ends. Any of
 // them may fail with ErrUnavailable or ErrOverloaded.
 
 // Catalog finds the period that a request is about. It is called for every request, so it answers from memory.
@@ -15,7 +15,7 @@ type Catalog interface {
 	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
 	// Errors: ErrBoardNotFound, ErrPeriodNotFound (also for a window that the board does not have).
 	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
-	// Renew makes Resolve answer with what the board is at the call or later. Errors: ErrBoardNotFound.
+	// Renew makes Resolve answer with the board as it is at the call or later. Errors: ErrBoardNotFound.
 	Renew(ctx context.Context, board string) error
 	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
@@ -32,7 +32,7 @@ type Rankings interface {
 	leaderboard.Rankings
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
-	// Fresh reports whether an answer about a period may still go out, after something slow came between. It never blocks.
+	// Fresh reports whether an answer about a period may still go out after slow work. It never blocks.
 	Fresh(period int64, r leaderboard.Revision) bool
 	// Changed blocks until a period has something newer than a revision, or is gone. It ends with ctx, with an error.
 	Changed(ctx context.Context, period int64, than leaderboard.Revision) error
@@ -72,16 +72,16 @@ type Store interface {
 	// first, in parts of at most 1,000. An error of either ends the export and is returned as it is; ErrPeriodNotFound.
 	Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
 
-	// BoardHealth returns how boards stand, in their order, with few questions for all of them; there are at most maxStatus.
-	// What does not answer soon is left out. away: the database is known not to answer, so it is not asked.
+	// BoardHealth returns the health of boards, in their order, with few questions for all of them; there are at most maxStatus.
+	// Servers that do not answer soon are left out. away: the database is known not to answer, so it is not asked.
 	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth
 	// KnownBoards returns the boards that this server knows without the database and for which want is true, with names
 	// after that one, in the order of their bytes, at most limit.
 	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
 
-	// Derivation returns how a derived board stands to its sources. ErrBoardNotFound, ErrNotDerived.
+	// Derivation compares a derived board with the states of its sources. ErrBoardNotFound, ErrNotDerived.
 	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
-	// VerifySources compares the entries of a derived board with those that the sources make, at one state. Errors as of
+	// VerifySources compares the entries of a derived board with those that follow from its sources, at one state. Errors: those of
 	// Derivation.
 	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 	// Run finds one run; ErrRunNotFound.
@@ -95,18 +95,18 @@ type Store interface {
 	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error)
 
 	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
-	// follow as after any write. The same again may change reason and actor. Errors: *leaderboard.RuleError,
-	// ErrBoardNotFound, ErrOutcomeUnknown (it has begun and will be finished, or it has not).
+	// follow as after any write. A repetition may change reason and actor. Errors: *leaderboard.RuleError,
+	// ErrBoardNotFound, ErrOutcomeUnknown (it has begun and will be finished, or it has not begun).
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
-	// Restore takes that back. ErrNotHidden, otherwise the errors of Hide.
+	// Restore undoes that. ErrNotHidden, otherwise the errors of Hide.
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	// Hidden lists the hidden members; ErrBoardNotFound.
 	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
 
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-	// ProfilesOf returns the profiles of members in their order, nil where there is none. They may be half a minute old,
-	// except for what was changed here. With an error they are those cached, however old.
+	// ProfilesOf returns the profiles of members in their order, nil for a member without one. They may be half a minute old,
+	// unless they were changed here. With an error they are the cached ones, of any age.
 	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 	// PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none.
 	// Errors: *leaderboard.RuleError.
@@ -115,11 +115,11 @@ type Store interface {
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
 	// SearchMembers finds members; the work is bounded.
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
-	// MemberData tells all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
+	// MemberData calls tell with all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
 	// of tell ends it and is returned as it is.
 	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
-	// Forget removes all that is known of a member, and records the actor. It works until it is done or ctx ends, which is
-	// no error; what is left is then done without it, and the same call again goes on and tells how far it is.
+	// Forget removes everything about a member, and records the actor. It works until it is done or ctx ends, which is no
+	// error; the housekeeping then does the rest, and the same call again goes on and returns how far it is.
 	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
 
 	// PutFriends makes a list the one given and returns its length; AddFriends adds to it, all or nothing. Errors of both:
@@ -131,7 +131,7 @@ type Store interface {
 	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
 	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
 	// FriendsOf returns all friends of a member in the order of their bytes. The list may be a second old unless it was
-	// changed here. With an error it is the cached one, however old. It must not be changed.
+	// changed here. With an error it is the cached one, of any age. The caller must not change it.
 	FriendsOf(ctx context.Context, member string) ([]string, error)
 
 	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError. This and all that changes keys
@@ -139,10 +139,10 @@ type Store interface {
 	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
 	// ChangeKey changes a key; *leaderboard.RuleError, ErrKeyRevoked, ErrKeyNotFound.
 	ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error)
-	// RotateKey gives a key another secret; the one before is taken too for the time of the overlap. ErrKeyRevoked,
+	// RotateKey gives a key another secret; for the time of the overlap the old one is valid as well. ErrKeyRevoked,
 	// ErrKeyOverlap, ErrKeyNotFound.
 	RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error)
-	// RevokeKey ends a key for good; once more changes nothing. ErrKeyNotFound.
+	// RevokeKey ends a key for good; a repetition changes nothing. ErrKeyNotFound.
 	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
 	// Key finds a key, one that was revoked too; ErrKeyNotFound.
 	Key(ctx context.Context, id string) (leaderboard.Key, error)

@@ -29,7 +29,7 @@ func (rule *bodyRule) counts(body []byte) leaderboard.Charge {
 	if rule.charge == nil {
 		return leaderboard.Charge{}
 	}
-	return rule.charge(min(wire.OutlineOf(body).Elements, leaderboard.MaxFriends)) // no route takes more, and what is refused is no debt
+	return rule.charge(min(wire.OutlineOf(body).Elements, leaderboard.MaxFriends)) // no route takes more, and a refused request costs no debt
 }
 
 // The limits of bodies in bytes.

@@ -29,15 +29,15 @@ type route struct {
 	params []string
 	handle func(*call) error
 
-	anyQuery   bool // the query is not looked at
-	ops        bool // not of /v1: no bound on concurrency, so that health is seen under load
+	anyQuery   bool // the query is not checked
+	ops        bool // not under /v1: no bound on concurrency, so that health can be seen under load
 	body       bodyRule
 	mergePatch bool // the body may be application/merge-patch+json too
 	admitted   bool // by Writer.Admit, before the body is read
 	// someBoards: the handler lets a key that is for some boards touch no other. Without it, and without a board in its path,
 	// the route is for keys of all boards.
 	someBoards bool
-	stream     bool // the answer has no end, so it is not one of those that are served at the same time
+	stream     bool // the answer has no end, so it does not count as a request in service
 	writes     bool // a row at least, which counts against a quota
 	read       bool // answers count as reads, see isRead; set by New
 	heavy      int  // units of heavy work that a request counts for
@@ -48,26 +48,26 @@ type route struct {
 	span string
 }
 
-// checkPolicy panics when a route does not state its access, so that no server with such a route starts.
+// checkPolicy panics when a route does not state its access, so that a server with such a route does not start.
 func (rt *route) checkPolicy() {
 	if rt.access == guard.AccessUnsaid {
 		panic("httpapi: no access is stated for " + rt.method + " " + rt.path)
 	}
 }
 
-// counts returns what a request counts for before anything of its body has come.
+// counts returns what a request counts for before its body is read.
 func (rt *route) counts() (out leaderboard.Charge) {
 	if rt.ops {
 		return out
 	}
 	out[leaderboard.QuotaKindRequests], out[leaderboard.QuotaKindHeavy] = 1, rt.heavy
-	if rt.writes && rt.body.charge == nil { // a list is charged once, when it is there: half of a charge could be in the way of the rest
+	if rt.writes && rt.body.charge == nil { // a list is charged once, when it has been read: half of a charge could prevent the rest
 		out[leaderboard.QuotaKindRows] = 1
 	}
 	return out
 }
 
-// shared is what all calls share.
+// shared is the part of an API that all calls share.
 type shared struct {
 	logger    *slog.Logger
 	onRequest func(Answered)
@@ -99,7 +99,7 @@ type headerValues struct {
 	json, gzip, vary, noStore, private, public, nosniff []string
 }
 
-// newHeaderValues returns them; vary is what answers differ by.
+// newHeaderValues returns them; vary is the value of Vary.
 func newHeaderValues(vary string) headerValues {
 	return headerValues{
 		json: []string{wire.TypeJSON}, gzip: []string{"gzip"}, vary: []string{vary}, noStore: []string{"no-store"},
@@ -145,7 +145,7 @@ type resolved struct {
 	stale    bool
 }
 
-// identify gives the request its id, and the answer too, whatever becomes of it.
+// identify gives the request its id, and every answer to it too.
 func (c *call) identify() {
 	c.caller.RequestID = wire.RequestID(c.r.Header)
 	c.id[0] = c.caller.RequestID
@@ -165,8 +165,8 @@ func (c *call) serve() {
 	}
 }
 
-// run lets the request in (key, query, body, bounds) and handles it. A body is read before the request counts as served, so
-// that slow clients keep no others out.
+// run lets the request in (key, query, body, bounds) and handles it. It reads the body before the request counts as in service,
+// so that slow clients keep no others out.
 func (c *call) run() (err error) {
 	if err = c.authenticate(); err != nil {
 		return err
@@ -233,9 +233,9 @@ func (c *call) findKey(now time.Time) error {
 	return err
 }
 
-// mayGoOn returns why an answer that goes on must end: the key of the request is not good any more, or not enough for the
-// route. It is charged to no quota: the key was good when the answer began, so it is no attempt, and other attempts from the
-// same address do not matter. That the key cannot be looked up now is no reason.
+// mayGoOn returns why an answer that goes on must end: the key of the request is not valid any more, or not enough for the
+// route. It is not charged as an attempt, because the key was valid when the answer began; and attempts from the same address
+// do not matter. When the key cannot be looked up now the answer goes on.
 func (c *call) mayGoOn(now time.Time) error {
 	err := c.findKey(now)
 	if err == nil {
@@ -252,8 +252,8 @@ func unlessUnknown(err error) error {
 	return err
 }
 
-// authorize compares the key with what the route needs, and charges the caller. What the key may not do counts as a request
-// only.
+// authorize compares the key with the access of the route, and charges the caller. A request that the key may not make counts
+// as a request only.
 func (c *call) authorize() error {
 	denied := c.denied()
 	what := c.route.counts()
@@ -332,7 +332,7 @@ func (c *call) letIn() error {
 	return c.charge(c.route.body.counts(c.body.Bytes))
 }
 
-// admit returns why the request would be refused, whatever its body is.
+// admit returns why the request would be refused with any body.
 func (c *call) admit() error {
 	if err := c.shared.guard.Served.Check(); err != nil {
 		return err
@@ -366,7 +366,7 @@ func (c *call) extendDeadlines() {
 	_ = ctl.SetReadDeadline(until)
 }
 
-// fail answers with the problem that err is, and logs what only the operator can do something about.
+// fail answers with the problem of err, and logs it when only the operator can mend it.
 func (c *call) fail(err error) {
 	if !c.bodyTaken && c.r.ContentLength != 0 {
 		c.shared.guard.Intake.Leave(c.w)
@@ -466,7 +466,7 @@ func (c *call) deliver(status int, body []byte, held int) error {
 	connection, began := http.NewResponseController(c.w), time.Now()
 	for part := range slices.Chunk(body, connBuffer) {
 		if _, err := c.w.Write(part); err != nil {
-			break // a client that is gone misses nothing
+			break // the client is gone
 		}
 		c.shared.guard.Outgo.GoOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
 	}
@@ -474,13 +474,13 @@ func (c *call) deliver(status int, body []byte, held int) error {
 }
 
 const (
-	// sendStall is how long a client may take nothing of an answer.
+	// sendStall is how long a client may read nothing of an answer.
 	sendStall = 30 * time.Second
-	// sendLimit is how long one that goes on taking it has for the whole.
+	// sendLimit is how long a client that goes on reading has for the whole answer.
 	sendLimit = 2 * time.Minute
 )
 
-// sendUntil returns by when the next part of an answer is to be taken that began to be sent at a time.
+// sendUntil returns the deadline of the next part of an answer whose sending began at a time.
 func sendUntil(began, now time.Time) time.Time {
 	if end := began.Add(sendLimit); end.Before(now.Add(sendStall)) {
 		return end
@@ -488,8 +488,8 @@ func sendUntil(began, now time.Time) time.Time {
 	return now.Add(sendStall)
 }
 
-// leave counts an answer that is about to be sent and takes so many bytes until it is; nil is an answer that the kernel takes at
-// once. Only a read is refused for want of room, with an ErrOverloaded: the result of a write is sent in any case.
+// leave counts the bytes of an answer until it is sent; it returns nil for an answer that fits the kernel's buffer. Without
+// room it refuses a read, with an ErrOverloaded; the result of a write is always sent.
 func (c *call) leave(bytes int) (*guard.Passage, error) {
 	if bytes <= connBuffer {
 		return nil, nil //nolint:nilnil // nothing is to be counted
@@ -505,7 +505,7 @@ func (c *call) leave(bytes int) (*guard.Passage, error) {
 	return p, nil
 }
 
-// setBuffers bounds what the kernel keeps of the request's connection until done is called.
+// setBuffers bounds the kernel's buffers of the request's connection until done is called.
 func (c *call) setBuffers(bytes int) (done func()) {
 	of, ok := connOf(c.r.Context())
 	if !ok {

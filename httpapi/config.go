@@ -19,15 +19,15 @@ type Config struct {
 	Store     Store
 	Refresher Refresher
 	Build     Build
-	// Health returns how the process and every dependency ("mysql", "redis") stand. The text of an error is shown only when
-	// it is a Reason.
+	// Health returns the health of the process and of every dependency ("mysql", "redis"). The text of an error is shown only
+	// when it is a Reason.
 	Health func(ctx context.Context) Health
 
 	// Keys are the bearer keys of the settings, Keyring has the others; it may be nil. Without any, only public boards can
 	// be read.
 	Keys    []SettingsKey
 	Keyring Keyring
-	// Quotas bound what callers do; nil: nothing does.
+	// Quotas bound what callers do; nil: no bounds.
 	Quotas Quotas
 	// Proxies are the addresses of proxies whose X-Forwarded-For names the client.
 	Proxies []netip.Prefix
@@ -36,7 +36,7 @@ type Config struct {
 	CORSOrigins []string
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
-	// Pages makes the handler of the pages for people, which get from api what they show; nil: there are none.
+	// Pages makes the handler of the pages for people, which read from api; nil: no pages.
 	Pages func(api http.Handler) http.Handler
 	// Metrics serves /metrics; nil: it is not here.
 	Metrics http.Handler

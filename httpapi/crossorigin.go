@@ -11,7 +11,7 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// preflightAge is for how long a browser may keep what a preflight was told. Chromium keeps it for two hours at most.
+// preflightAge is for how long a browser may keep the answer to a preflight. Chromium keeps it for two hours at most.
 const preflightAge = 2 * time.Hour
 
 // crossOrigin makes what tells browsers that pages of other origins may use the routes of /v1; nil when there are no such

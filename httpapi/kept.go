@@ -17,15 +17,14 @@ const (
 	keptBesides = 768 // what an answer counts besides its bodies: itself, its place in the map
 )
 
-// keptAnswers keeps what shared answers are sent as, so that one that is served many times is encoded once, and
-// compressed once: to encode a page of 100 entries takes five times as long as all other work on it. When it is full it
-// begins again.
+// keptAnswers keeps the encoded form of shared answers, so that one that is served many times is encoded once, and compressed
+// once: to encode a page of 100 entries takes five times as long as all other work on it. When it is full it is emptied.
 type keptAnswers struct {
 	byAnswer sync.Map // *keptModes by the answer's address, which no other answer gets while it is a key here
 	bytes    atomic.Int64
 }
 
-// keptModes are what one answer is sent as in each mode, by modeIndex; then the same with wide numbers as strings.
+// keptModes are the encoded forms of one answer in each mode, by modeIndex; then the same with wide numbers as strings.
 type keptModes [8]atomic.Pointer[keptAnswer]
 
 func modeIndex(m leaderboard.Mode) int {
@@ -41,14 +40,14 @@ func modeIndex(m leaderboard.Mode) int {
 	}
 }
 
-// keptAnswer is what an answer is sent as. Only zipped may change.
+// keptAnswer is the encoded form of an answer. Only zipped may change.
 type keptAnswer struct {
 	envelope
 	plain  coded
 	zipped atomic.Pointer[coded] // made when it is first asked for
 }
 
-// envelope is all that an answer in one mode depends on besides the address of what it tells.
+// envelope is all that an encoded answer in one mode depends on besides the answer itself.
 type envelope struct {
 	board, period string
 	window        leaderboard.Window
@@ -88,7 +87,7 @@ func (k *keptAnswers) grow(bytes int) {
 	}
 }
 
-// respondShared is answer for an answer that many get from one address.
+// respondShared is answer for an answer object that many requests share.
 func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderboard.State, etag wire.ETag, body func([]byte) []byte) error {
 	st = on.marked(st)
 	etag = c.form(etag)

@@ -9,7 +9,7 @@ import (
 type Limits struct {
 	MaxBody        int64         // bytes of a request body, default 1 MiB; some routes take less
 	BodyMemory     int64         // bytes that bodies of requests on their way in may take, default 64 MiB
-	AnswerMemory   int64         // bytes that answers may take that clients have not taken yet, default 64 MiB; beyond: 503 overloaded
+	AnswerMemory   int64         // bytes of answers that clients have not read yet, default 64 MiB; beyond: 503 overloaded
 	BodyTimeout    time.Duration // for a body to come, longer only while it comes at a least rate; default 5s
 	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
 	MaxStreams     int           // streams that are open at once, default 4096; beyond: 503 overloaded

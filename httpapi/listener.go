@@ -22,21 +22,21 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// ConnLimits bound the connections that are open at once. What is beyond is answered with a problem, not kept waiting.
+// ConnLimits bound the connections that are open at once. A connection beyond them gets a problem at once and is closed.
 type ConnLimits struct {
 	All int // of the process, 0: any number
-	// Own is how many more this machine may have, so that what watches over the process reaches it when All are taken.
+	// Own is how many more this machine may have, so that health checks reach the process when All are taken.
 	Own int
-	// PerAddress is how many come from one IPv4 address or one /64 of IPv6, 0: any number. Loopback and Proxies have no
-	// such bound: many clients may be behind them.
+	// PerAddress bounds the connections from one IPv4 address or one /64 of IPv6, 0: any number. Loopback and Proxies have
+	// no such bound: many clients may be behind them.
 	PerAddress int
 	Proxies    []netip.Prefix
-	// TLS says that connections are encrypted: one that is refused is closed, for an answer could not be read.
+	// TLS reports that connections are encrypted: one that is refused is closed without an answer, which could not be read.
 	TLS       bool
 	OnRefused func() // metrics; must not block; may be nil
 }
 
-// Listener keeps connections of l within limits.
+// Listener keeps the connections of another listener within limits.
 func Listener(l net.Listener, limits ConnLimits) net.Listener {
 	return &listener{Listener: l, doors: doors{limits: limits, from: map[netip.Addr]int{}}}
 }
@@ -65,14 +65,14 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 const (
-	// lingerFor is how long a client has to take the answer that it is refused with: closed at once, with a request in it
-	// that was not read, the connection would take the answer with it.
+	// lingerFor is how long a client that is refused has to read the answer. If the connection were closed at once, with a
+	// request in it that was not read, the answer would be lost.
 	lingerFor = 500 * time.Millisecond
-	// MaxLingering is how many such connections of a listener are waited for.
+	// MaxLingering is how many refused connections of a listener may be open.
 	MaxLingering = 128
 )
 
-// refuse answers a connection without looking at what it asks for. It does not block: the answer fits the connection's
+// refuse answers a connection without reading the request. It does not block: the answer fits the connection's
 // buffer.
 func (l *listener) refuse(tcp *net.TCPConn) {
 	if l.doors.limits.OnRefused != nil {
@@ -142,7 +142,7 @@ func (d *doors) leave(from netip.Addr) {
 	}
 }
 
-// bounded reports whether PerAddress is about an address.
+// bounded reports whether PerAddress bounds an address.
 func (d *doors) bounded(from netip.Addr) bool {
 	if d.limits.PerAddress <= 0 || from.IsLoopback() {
 		return false
@@ -155,7 +155,7 @@ func (d *doors) bounded(from netip.Addr) bool {
 	return true
 }
 
-// addressOf returns what PerAddress counts a connection for.
+// addressOf returns the address for which PerAddress counts a connection.
 func addressOf(tcp *net.TCPConn) netip.Addr {
 	remote, ok := tcp.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -164,18 +164,18 @@ func addressOf(tcp *net.TCPConn) netip.Addr {
 	return guard.ClientOf(remote.AddrPort().Addr())
 }
 
-// What the kernel keeps of a connection in each direction, in bytes: an answer that is not read, a request that is not answered
-// yet. Linux counts its own records too and takes twice as much. By itself it would let both grow to megabytes, as they are for
-// a fast client, and keep them for one that then reads nothing.
+// The kernel's buffers of a connection in each direction, in bytes: for an answer that is not read, and a request that is not
+// answered yet. Linux counts its own records too and takes twice as much. By default it would let both grow to megabytes for a
+// fast client, and keep them when the client then reads nothing.
 const (
 	connBuffer   = 32 << 10  // for each round trip to a client: 500 KB a second over 100 ms
-	streamBuffer = 8 << 10   // an event; what is newer is not to wait behind more of them
-	exportBuffer = 128 << 10 // there are few at a time; the kernel gives no more without being told to
+	streamBuffer = 8 << 10   // one event, so that newer ones do not wait behind many
+	exportBuffer = 128 << 10 // there are few at a time; the kernel gives no more by default
 )
 
-// setBuffers bounds what the kernel keeps of a connection.
+// setBuffers bounds the kernel's buffers of a connection.
 func setBuffers(tcp *net.TCPConn, bytes int) {
-	_ = tcp.SetReadBuffer(bytes) // neither fails on a connection that is open
+	_ = tcp.SetReadBuffer(bytes) // it does not fail on an open connection
 	_ = tcp.SetWriteBuffer(bytes)
 }
 
@@ -192,8 +192,8 @@ func connOf(ctx context.Context) (*conn, bool) {
 	return of, ok
 }
 
-// orphanTimeout is how long the kernel keeps what a client has not read when the connection is closed. It counts from when the
-// client took anything last, before the close too, and a slow one takes a window of 64 KiB at once: less would cut it off.
+// orphanTimeout is how long the kernel keeps unread bytes after the connection is closed. It counts from when the client last
+// read anything, also before the close, and a slow client reads a window of 64 KiB at once: less would cut it off.
 const orphanTimeout = time.Minute
 
 // conn is a connection that was let in.
@@ -202,8 +202,8 @@ type conn struct {
 	leave func()
 }
 
-// Close closes the connection and makes room for another. What the client does not read of the last answer is not kept for long:
-// it counts for no connection any more.
+// Close closes the connection and makes room for another. The kernel does not keep unread bytes for long, because no limit
+// counts them any more.
 func (c *conn) Close() error {
 	if raw, err := c.SyscallConn(); err == nil && runtime.GOOS == "linux" {
 		const tcpUserTimeout = 18
@@ -215,8 +215,8 @@ func (c *conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// Write sends b to the client. One that does not take it in time is about to be left: with what it was sent, which the kernel would
-// offer for a minute more.
+// Write sends b to the client. When the client does not read it in time, the connection is about to be closed, together with
+// the unread bytes, which the kernel would otherwise keep for a minute.
 func (c *conn) Write(b []byte) (int, error) {
 	n, err := c.TCPConn.Write(b)
 	if err != nil {
@@ -229,7 +229,7 @@ func (c *conn) Write(b []byte) (int, error) {
 func rawProblem(p wire.Problem, more string) []byte {
 	p.RequestID = wire.NewRequestID()
 	body, err := json.Marshal(p)
-	if err != nil { // every string in it is of this package
+	if err != nil { // all strings in it are constants of this package
 		body = []byte(`{"status":` + strconv.Itoa(p.Status) + `}`)
 	}
 	var out bytes.Buffer

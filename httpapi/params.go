@@ -9,7 +9,7 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// What a request says besides its body. What is wrong is collected: badInput tells of all of it at once.
+// The parameters of a request. Errors are collected, and badInput returns all of them at once.
 
 // badParam notes that a parameter is wrong.
 func (c *call) badParam(parameter, detail string) {
@@ -61,8 +61,7 @@ func (c *call) boolean(name string) bool {
 	return false
 }
 
-// window returns the parameter of this name, "" when it is not given. Whether the board has the window is the catalog's
-// to say.
+// window returns the parameter of this name, "" when it is not given. The catalog decides whether the board has the window.
 func (c *call) window() string {
 	w := c.text("window")
 	if detail := unknownWindow(w); detail != "" {
@@ -71,7 +70,7 @@ func (c *call) window() string {
 	return w
 }
 
-// unknownWindow says what is wrong with a window that is given.
+// unknownWindow returns the error for a window that is given.
 func unknownWindow(w string) string {
 	all := leaderboard.Windows()
 	if w == "" || slices.Contains(all, leaderboard.Window(w)) {

@@ -43,7 +43,7 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 func (r resolver) resolveRow(c *call, window, period string) (leaderboard.PeriodRef, error) {
 	ref, _, err := r.resolve(c, window, period)
 	if err == nil && !ref.HasRow() {
-		err = &leaderboard.PeriodError{Detail: "Nobody has played in " + ref.Name + ", so there is nothing to do."}
+		err = &leaderboard.PeriodError{Detail: "No entry was ever made in " + ref.Name + ", so there is nothing to do."}
 	}
 	return ref, err
 }

@@ -26,9 +26,9 @@ const (
 	streamStall = 10 * time.Second
 	// streamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
 	streamSilence = 15 * time.Second
-	// accessCheck is how often it is looked whether the client of an answer that goes on may still have it.
+	// accessCheck is the time between two checks of whether the client of a stream may still have it.
 	accessCheck = time.Second / 2
-	// mostRetry bounds how long the clients of a server that ends are told to stay away: each another time.
+	// mostRetry bounds the time, different for each client, after which the clients of a server that ends come back.
 	leastRetry, mostRetry = time.Second, 5 * time.Second
 )
 
@@ -51,8 +51,8 @@ type streamHandlers struct {
 	of map[string]int // open streams by caller
 }
 
-// serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. That of a member
-// a member that is not ranked has no entries.
+// serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. For a
+// member that is not ranked it has no entries.
 func (h *streamHandlers) serve(c *call) error {
 	key, err := h.key(c)
 	if err != nil {
@@ -137,7 +137,7 @@ func (h *streamHandlers) leave(caller string) {
 	}
 }
 
-// key reads what a stream is asked for.
+// key reads the parameters of a stream.
 func (h *streamHandlers) key(c *call) (broadcastKey, error) {
 	key := broadcastKey{
 		board: c.pathValue("board"), window: c.window(), mode: c.mode(), member: c.optionalMember(),
@@ -162,7 +162,7 @@ func (h *streamHandlers) key(c *call) (broadcastKey, error) {
 	return key, err
 }
 
-// send writes events until the client goes, the board is gone or not the client's to read any more, or the server ends.
+// send writes events until the client goes, the board is gone, the client may not read it any more, or the server ends.
 func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
 	out := stream{c: c, ctl: http.NewResponseController(c.w)}
 	if !out.begin() {
@@ -185,7 +185,7 @@ func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
 		case <-c.ctx.Done():
 			return
 		}
-		if time.Since(checked) >= accessCheck { // also for who took long to take the last page
+		if time.Since(checked) >= accessCheck { // also when the client took long to read the last page
 			if err := h.mayStay(c, &f.key); err != nil {
 				out.gone(err)
 				return

@@ -8,7 +8,7 @@ import (
 // sharedBits of an IPv6 address are those of a network, which usually is one client.
 const sharedBits = 64
 
-// ClientOf returns the address or network that an address counts for.
+// ClientOf returns the address or network as which an address counts.
 func ClientOf(a netip.Addr) netip.Addr {
 	if a = a.Unmap().WithZone(""); a.Is4() || a.IsLoopback() {
 		return a
@@ -30,7 +30,7 @@ func trusted(proxies []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// forwardedFor reads an address, which some proxies write with a port, or in brackets; not valid when it is none.
+// forwardedFor reads an address, which some proxies write with a port, or in brackets; the result is not valid for other text.
 func forwardedFor(text string) netip.Addr {
 	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	if err != nil {
@@ -44,7 +44,7 @@ func forwardedFor(text string) netip.Addr {
 }
 
 // forwarded returns the last address in the fields that is not one of the proxies: each has appended the address of its
-// client, and what stands before that may be anything. It is not valid where the fields are empty; legible is false where the
+// client, and the values before that may be invented. It is not valid when the fields are empty; legible is false when the
 // last value is no address.
 func forwarded(fields []string, proxies []netip.Prefix) (from netip.Addr, legible bool) {
 	for i := len(fields) - 1; i >= 0; i-- {

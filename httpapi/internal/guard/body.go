@@ -12,7 +12,7 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// ReadTimeout is for the head of a request and for all of it, whatever the pace of its body. With one time for both the
+// ReadTimeout is for the head of a request and for the whole request, at any pace of its body. With one time for both, the
 // connection's deadline is set once less for each request, which is expensive.
 const ReadTimeout = 15 * time.Second
 
@@ -23,7 +23,7 @@ const (
 	BodyDelay = time.Second
 	// FirstRoom is the room of a body before any of it has come, which does not count.
 	FirstRoom = 1 << 10
-	// roomGrowth is how much larger the next room for a body is. Of what it counts for, an eighth has come.
+	// roomGrowth is how much larger the next room for a body is. At least an eighth of what it counts for has come.
 	roomGrowth = 8
 )
 
@@ -34,7 +34,7 @@ type Intake struct {
 	rooms   sync.Pool     // *[FirstRoom]byte
 }
 
-// Body is the body of a request. The zero value is one that takes nothing.
+// Body is the body of a request. The zero value takes no memory.
 type Body struct {
 	Bytes   []byte
 	passage *Passage
@@ -86,7 +86,7 @@ func (in *Intake) readAll(body *Body, r io.Reader, announced, limit int64) error
 	}
 }
 
-// Drop gives back what a body takes.
+// Drop gives back the memory of a body.
 func (in *Intake) Drop(body *Body) {
 	if body.passage == nil {
 		return
@@ -96,13 +96,13 @@ func (in *Intake) Drop(body *Body) {
 	*body = Body{}
 }
 
-// Leave lets net/http read the rest of a body for no longer than Read would: it does so before it sends an answer, to use the
-// connection again.
+// Leave bounds how long net/http reads the rest of a body, which it does before it sends an answer, to use the connection
+// again.
 func (in *Intake) Leave(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(in.timeout))
 }
 
-// room takes what a body is read into first.
+// room returns the memory that a body is read into first.
 func (in *Intake) room() []byte {
 	if room, ok := in.rooms.Get().(*[FirstRoom]byte); ok {
 		return room[:0]
@@ -117,7 +117,7 @@ func (in *Intake) release(b []byte) {
 	}
 }
 
-// deadlinedBody is a body whose deadline moves with what comes.
+// deadlinedBody is a body whose deadline moves as it comes.
 type deadlinedBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
@@ -149,7 +149,7 @@ func (b *deadlinedBody) extend() {
 	}
 }
 
-// bodyError returns what a failure to read a body is: too large, too slow, or cut off by the client.
+// bodyError returns the problem of a body that could not be read: too large, too slow, or cut off by the client.
 func bodyError(err error) error {
 	var toobig *http.MaxBytesError
 	switch {

@@ -53,7 +53,7 @@ func (g *Guard) Key(r *http.Request, now time.Time) (*leaderboard.Key, error) {
 // BehindProxies reports whether clients come through proxies that name them.
 func (g *Guard) BehindProxies() bool { return len(g.proxies) > 0 }
 
-// HoldBack makes a request that is refused for want of capacity or quota wait for the answer if there are many of them; so
+// HoldBack makes a request that is refused for lack of capacity or quota wait for the answer if there are many of them; so
 // many bytes of its body are not read yet. It reports whether it waited and the client is still there.
 func (g *Guard) HoldBack(ctx context.Context, refusal error, unread int64) bool {
 	if !IsRefusal(refusal) {
@@ -71,7 +71,7 @@ func (g *Guard) HoldBack(ctx context.Context, refusal error, unread int64) bool 
 	}
 }
 
-// IsRefusal reports whether an error is that there is no capacity, or no quota, for a request.
+// IsRefusal reports whether an error means that there is no capacity, or no quota, for a request.
 func IsRefusal(err error) bool {
 	return errors.Is(err, leaderboard.ErrOverloaded) || wire.IsTooMany(err)
 }

@@ -57,8 +57,8 @@ func (a Access) Needs() leaderboard.Scope {
 	}
 }
 
-// ErrNotCovered is that a key is not for a board, which at places in the request name. It tells what the key is for and
-// nothing of the board, so it is the same whether the board exists or not.
+// ErrNotCovered returns the refusal of a key that is not for a board; at are the places in the request that name the board. It
+// says which boards the key is for, and is the same whether the board exists or not.
 func ErrNotCovered(key *leaderboard.Key, at ...wire.InputError) error {
 	return wire.Reject(wire.CodeForbidden, "The key is not for this board, it is for "+boardsOf(key)+".", at...)
 }
@@ -66,12 +66,12 @@ func ErrNotCovered(key *leaderboard.Key, at ...wire.InputError) error {
 // NotCovered is the detail of a place that names such a board.
 const NotCovered = "the key is not for this board"
 
-// ErrSomeBoards is that a key for some boards is used for what is about all of them.
+// ErrSomeBoards returns the refusal of a key for some boards on a route that is about all boards.
 func ErrSomeBoards(key *leaderboard.Key) error {
 	return wire.Reject(wire.CodeForbidden, "This needs a key for all boards, the key given is for "+boardsOf(key)+".")
 }
 
-// boardsOf lists what a key is for, the first few of many.
+// boardsOf lists the boards that a key is for, the first few of many.
 func boardsOf(key *leaderboard.Key) string {
 	const most = 10
 	if more := len(key.Boards) - most; more > 0 {
@@ -134,7 +134,7 @@ func (ring *keyring) find(r *http.Request, now time.Time) (*leaderboard.Key, err
 
 func errUnknownKey() error { return wire.Reject(wire.CodeUnauthorized, "The key is not known.") }
 
-// inSettings compares all hashes, in constant time, so that the time taken tells nothing about the keys. Of two keys with
+// inSettings compares all hashes, in constant time, so that the time taken reveals nothing about the keys. Of two keys with
 // one secret the greater scope counts.
 func (ring *keyring) inSettings(hash *leaderboard.KeyHash) *leaderboard.Key {
 	var found *leaderboard.Key

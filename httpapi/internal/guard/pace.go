@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// pace bounds how fast requests are refused for want of capacity. Some hundred clients that try again at once, whatever
-// Retry-After says, take half a processor with nothing but refusals; so beyond a share of the processors a refusal waits.
-// One now and then does not. All methods may be called concurrently.
+// pace bounds how fast requests are refused for lack of capacity. Some hundred clients that ignore Retry-After and try again
+// at once cost half a processor in refusals alone; so beyond a share of the processors a refusal waits. An occasional one does
+// not. All methods may be called concurrently.
 type pace struct {
 	mu   sync.Mutex
 	next time.Time // until when the share is used up

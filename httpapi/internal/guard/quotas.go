@@ -11,17 +11,17 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// Quotas bound how much each caller does. All methods cost next to nothing and may be called concurrently. None blocks but
-// Charge, for a quarter of a second at most, and only for a charge that is large by the caller's quota.
+// Quotas bound how much each caller does. All methods cost next to nothing and may be called concurrently. Only Charge may
+// block, for a quarter of a second at most, when a charge is large compared with the caller's quota.
 type Quotas interface {
 	// Charge takes what a request counts for from what a caller may do: the holder of a key, or without a key (nil) the
 	// address that the request comes from. All of it is taken, or none.
 	Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
-	// Attempt charges an address for a request with a key that is not good.
+	// Attempt charges an address for a request with a key that is not valid.
 	Attempt(from netip.Addr) leaderboard.Allowance
 }
 
-// Charge charges the holder of a key, or without a key (nil) the address of the request. The header of w tells what is left.
+// Charge charges the holder of a key, or without a key (nil) the address of the request. The header of w shows what is left.
 func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, key *leaderboard.Key, c leaderboard.Charge) error {
 	if g.quotas == nil || c == (leaderboard.Charge{}) {
 		return nil
@@ -42,7 +42,7 @@ func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, key *leaderboard.
 	return usedUp(&a, key != nil)
 }
 
-// usedUp is that a quota of a key, or of an address, is used up.
+// usedUp returns the refusal for a used-up quota of a key, or of an address.
 func usedUp(a *leaderboard.Allowance, hasKey bool) error {
 	kind := a.Kind.String()
 	detail := "The quota of this address for " + kind + " is used up; with a key there is more."
@@ -52,8 +52,8 @@ func usedUp(a *leaderboard.Allowance, hasKey bool) error {
 	return &wire.Rejection{Code: wire.CodeQuota, Detail: detail, Wait: a.Wait, Quotas: []string{kind}}
 }
 
-// Attempt charges the address of a request for a key that is not good, and returns what the request is answered with: err,
-// or that there were too many attempts.
+// Attempt charges the address of a request for a key that is not valid, and returns the error to answer with: err, or the
+// refusal of too many attempts.
 func (g *Guard) Attempt(w http.ResponseWriter, r *http.Request, err error) error {
 	if g.quotas == nil || !wire.IsRejection(err) || wire.IsTooMany(err) {
 		return err
@@ -66,11 +66,11 @@ func (g *Guard) Attempt(w http.ResponseWriter, r *http.Request, err error) error
 	return cmp.Or(tooManyAttempts(w, &a), err)
 }
 
-// policyAttempts is the name of the quota for keys that are not good.
+// policyAttempts is the name of the quota for keys that are not valid.
 const policyAttempts = "attempts"
 
-// tooManyAttempts is nil while there are attempts left. When there are none, the header of w tells how many there may be in
-// how many seconds.
+// tooManyAttempts returns nil while attempts are left, and otherwise the refusal; the header of w then shows how many attempts
+// there may be in how many seconds.
 func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
 	if !a.Refused {
 		return nil
@@ -82,9 +82,9 @@ func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
 	return &wire.Rejection{Code: wire.CodeAttempts, Wait: a.Wait, Quotas: []string{policyAttempts}}
 }
 
-// Client returns the address that a request comes from, one for all of a /64 of IPv6. It is that of the connection, or what
-// the last of the trusted proxies names. It is not valid for this machine, and where a proxy names none. Where a proxy names
-// what is no address the proxy itself counts, on this machine too: a client could make it name that.
+// Client returns the address that a request comes from, one for a whole /64 of IPv6. It is the address of the connection, or
+// the one that the last trusted proxy names. It is not valid for this machine, and when a proxy names no client. When a proxy
+// names something that is not an address, its own address counts, also on this machine: a client could make it name that.
 func (g *Guard) Client(r *http.Request) netip.Addr {
 	remote, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -104,7 +104,7 @@ func (g *Guard) Client(r *http.Request) netip.Addr {
 	return ClientOf(from)
 }
 
-// tellQuota sets the fields of draft-ietf-httpapi-ratelimit-headers: each quota as what can be done at once and in how
+// tellQuota sets the fields of draft-ietf-httpapi-ratelimit-headers: for each quota how much can be done at once and in how
 // many seconds it comes back, and what is left of it.
 func tellQuota(h http.Header, a *leaderboard.Allowance) {
 	var room [256]byte

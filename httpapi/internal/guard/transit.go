@@ -13,8 +13,8 @@ import (
 const stalledAfter = 250 * time.Millisecond
 
 // Transit bounds the memory of the bodies that are on their way: of requests that are not decoded yet, or of answers that are
-// not sent yet. A body counts for more as more of it comes: one that is announced and not sent takes nothing that another
-// needs. When the memory is full, the body that has not moved for the longest time is evicted. All methods may be called
+// not sent yet. A body counts for more as more of it comes: one that is announced and not sent takes no memory from others.
+// When the memory is full, the body that has not moved for the longest time is evicted. All methods may be called
 // concurrently.
 type Transit struct {
 	most  int64
@@ -95,7 +95,7 @@ func (in *Transit) Grow(a *Passage, to int64) error {
 	return nil
 }
 
-// slowest returns the other body that has been stalled for the longest time and counts for something, nil if there is none.
+// slowest returns the other body with memory that has been stalled for the longest time, nil if no body is stalled.
 func (in *Transit) slowest(but *Passage) *Passage {
 	var found *Passage
 	oldest := int64(time.Since(in.began) - stalledAfter)

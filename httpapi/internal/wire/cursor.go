@@ -49,7 +49,7 @@ func (l List) Cursor(after string) string { return string(l.AppendCursor(nil, af
 // CursorID is Cursor for a list that continues after ids.
 func (l List) CursorID(id int64) string { return l.Cursor(strconv.FormatInt(id, 10)) }
 
-// After returns what a cursor of l continues after; false when it is none of l.
+// After returns what a cursor of l continues after; false for a cursor of another list.
 func (l List) After(cursor string) (string, bool) {
 	if len(cursor) > maxCursor {
 		return "", false
@@ -107,7 +107,7 @@ func CombinedEntries(rules *leaderboard.Rules) List {
 // which has no zero byte.
 func Place(key, board string) string { return key + "\x00" + board }
 
-// AfterPlace returns the parts of the place that a cursor continues after; false when it is none of l.
+// AfterPlace returns the parts of the place that a cursor continues after; false for a cursor of another list.
 func (l List) AfterPlace(cursor string) (key, board string, ok bool) {
 	s, ok := l.After(cursor)
 	if !ok {
@@ -121,7 +121,7 @@ func (l List) AfterPlace(cursor string) (key, board string, ok bool) {
 	return key, board, isKey(key) && leaderboard.CheckBoardName(board) == nil
 }
 
-// BadCursor is what is wrong with a cursor that is none of the list.
+// BadCursor is what is wrong with a cursor that does not belong to the list.
 func BadCursor() InputError {
 	return InputError{Parameter: "cursor", Detail: "is not a cursor of this list"}
 }

@@ -59,7 +59,7 @@ const (
 	MaxDepth  = 16      // the rules of a board have 4
 )
 
-// checkOutline rejects a body that is beyond them.
+// checkOutline rejects a body that is beyond these bounds.
 func checkOutline(body []byte) error {
 	of := OutlineOf(body)
 	switch {
@@ -71,16 +71,16 @@ func checkOutline(body []byte) error {
 	return nil
 }
 
-// Emptiness says where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out,
-// and what Go makes of them is zero.
+// Emptiness is where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out, and Go
+// would decode them as zero.
 type Emptiness struct {
 	Nullable []string // names of members that may be null; no other value may
 	NonEmpty []string // names of members that may not be "", for want of a rule that says so
-	Opaque   string   // a member that holds what the client likes, checked by who takes it
+	Opaque   string   // a member that holds what the client likes, checked elsewhere
 }
 
-// Check reads a body that was decoded already, and rejects null and "" where they may not be. Only for what it rejects it asks
-// where that is: the answer is as long as all names around it.
+// Check reads a body that was decoded already, and rejects null and "" where they may not be. It computes the place only of
+// what it rejects, because a place is as long as all names around it.
 func (may *Emptiness) Check(body []byte) error {
 	var bad BadFields
 	var name string // of the member that the token is the value of; of an element it is none
@@ -131,7 +131,7 @@ func checkContentType(h http.Header, mergePatch bool) error {
 	return nil
 }
 
-// Describe says in the words of the contract where and why JSON could not be decoded.
+// Describe returns, in the words of the contract, where and why JSON could not be decoded.
 func Describe(err error) InputError {
 	var (
 		syntactic *jsontext.SyntacticError
@@ -163,7 +163,7 @@ func hasQuotedNumber(err error) bool {
 
 func pointer(p jsontext.Pointer) string { return Clip(string(p)) }
 
-// wanted names what belongs where another thing was.
+// wanted names the kind of value that belongs in a place.
 func wanted(e *json.SemanticError) string {
 	if errors.Is(e, json.ErrUnknownName) {
 		return "is not known"

@@ -9,7 +9,7 @@ type Outline struct {
 	Depth    int // how many of them are inside of each other
 }
 
-// OutlineOf finds it without decoding anything, in time that is linear in the bytes whatever they are.
+// OutlineOf finds it without decoding anything, in time that is linear in the bytes.
 func OutlineOf(body []byte) (of Outline) {
 	depth, full := 0, false // full: the array under way has an element
 	for i := 0; i < len(body); i++ {

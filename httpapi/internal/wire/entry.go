@@ -34,7 +34,7 @@ func AppendRanked(b []byte, f EntryForm, r *leaderboard.Ranked) []byte {
 	return AppendEntry(append(AppendRanks(b, f.Mode, &r.Ranks), ','), f.Tie, &r.Entry)
 }
 
-// EntryForm is what entries look like besides what they are: their ranks in a mode, and the board's rules of tiebreaks.
+// EntryForm is the form of entries in an answer: the mode of their ranks, and the board's rules of tiebreaks.
 type EntryForm struct {
 	Mode leaderboard.Mode
 	Tie  *leaderboard.Tiebreak

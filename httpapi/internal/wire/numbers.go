@@ -2,9 +2,9 @@ package wire
 
 import "bytes"
 
-// Numbers of 64 bits as strings: JavaScript reads JSON numbers as doubles, which are exact up to 2^53. An answer is made
-// as always, and rewritten when it is asked for with numbers=string; a body with numbers in quotes is rewritten when it
-// could not be decoded. Without either this costs nothing.
+// Numbers of 64 bits as strings: JavaScript reads JSON numbers as doubles, which are exact up to 2^53. An answer is encoded
+// as usual, and rewritten for a request with numbers=string; a body with numbers in quotes is rewritten after it could not
+// be decoded. Other requests cost nothing.
 
 const (
 	NumbersParam  = "numbers"
@@ -130,7 +130,7 @@ func isName(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == ':'
 }
 
-// isInteger reports whether a text is a whole number as JSON has it, of whatever size.
+// isInteger reports whether a text is a whole number as JSON has it, of any size.
 func isInteger(text []byte) bool {
 	if len(text) > 0 && text[0] == '-' {
 		text = text[1:]

@@ -5,8 +5,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MergePatch applies a merge patch as RFC 7396 says: objects are merged by name, null takes a member away, everything
-// else is put in the place of what is there.
+// MergePatch applies a merge patch as in RFC 7396: objects are merged by name, null removes a member, every other value
+// replaces the present one.
 func MergePatch(target, patch jsontext.Value) (jsontext.Value, error) {
 	if patch.Kind() != '{' {
 		return patch, nil
@@ -34,7 +34,7 @@ func MergePatch(target, patch jsontext.Value) (jsontext.Value, error) {
 	return json.Marshal(members, json.Deterministic(true))
 }
 
-// Nullable is a value in a merge patch: not said, null, or given.
+// Nullable is a value in a merge patch: left out, null, or given.
 type Nullable[T any] struct {
 	Said  bool
 	Given *T // nil: null
@@ -51,7 +51,7 @@ func (p *Nullable[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, p.Given)
 }
 
-// To returns what a change makes of a field: nil when it stays, the zero value for null.
+// To returns the new value of a field: nil when it stays, the zero value for null.
 func (p *Nullable[T]) To() *T {
 	switch {
 	case !p.Said:

@@ -23,13 +23,13 @@ type InputError struct {
 	Detail    string `json:"detail"`
 }
 
-// Rejection is a problem that the front found by itself, without asking anybody.
+// Rejection is a problem that the front found by itself, without a dependency.
 type Rejection struct {
 	Code   string
-	Detail string // "" for that of the kind
+	Detail string // "" for the detail of the kind
 	errors []InputError
 	Run    any           // of CodeRunFailed: that run
-	Wait   time.Duration // how long to stay away; 0: what the kind says
+	Wait   time.Duration // until the next attempt; 0: that of the kind
 	Quotas []string      // of CodeQuota: those that are used up
 }
 
@@ -121,7 +121,7 @@ func Classify(err error) (*Kind, string, []InputError) {
 	errors.As(err, &shown)
 	sentinel, ok := errors.AsType[*leaderboard.Error](err)
 	for _, first := range []*leaderboard.Error{leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown} {
-		if errors.Is(err, first) { // whatever the reasons for it
+		if errors.Is(err, first) { // with any reasons for it
 			sentinel = first
 		}
 	}
@@ -170,20 +170,20 @@ func WriteProblem(w http.ResponseWriter, err error, requestID string) *Kind {
 		h.Set("WWW-Authenticate", `Bearer realm="leaderboard"`)
 	}
 	w.WriteHeader(k.Status)
-	_, _ = w.Write(body) // a client that is gone misses nothing
+	_, _ = w.Write(body) // it fails when the client is gone
 	return k
 }
 
 // nothingDone ends the details of problems that are the same for reads, of which it goes without saying.
 const nothingDone = " Nothing was done."
 
-// readError is why a read failed.
+// readError is the failure of a read.
 type readError struct{ error }
 
-// OfRead makes of why a read failed an error that is told so.
+// OfRead marks an error as the failure of a read.
 func OfRead(err error) error { return &readError{err} }
 
-// Unwrap returns why.
+// Unwrap returns the failure.
 func (r *readError) Unwrap() error { return r.error }
 
 // EncodeProblem returns the row of an error, and the problem that it is to clients.
@@ -203,14 +203,14 @@ func EncodeProblem(err error, requestID string) (*Kind, []byte) {
 		return k, out.appendPlain(make([]byte, 0, 512))
 	}
 	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
-	if merr != nil { // every string in it is legible by construction
+	if merr != nil { // all strings in it are valid UTF-8 by construction
 		body = []byte(`{"type":"` + k.Type() + `","title":"` + k.Title + `","status":` + strconv.Itoa(k.Status) + `,"detail":"","request_id":"` + NewRequestID() + `"}`)
 	}
 	return k, body
 }
 
-// appendPlain appends a problem that has neither errors nor a run, as nearly all of those who are sent away by the thousand
-// have: it costs a fifth of what json.Marshal does.
+// appendPlain appends a problem that has neither errors nor a run, as nearly all refusals under a flood: it costs a fifth of
+// json.Marshal.
 func (p *Problem) appendPlain(b []byte) []byte {
 	b = AppendString(append(b, `{"type":`...), p.Type)
 	b = AppendString(append(b, `,"title":`...), p.Title)
@@ -230,7 +230,7 @@ func (p *Problem) appendPlain(b []byte) []byte {
 	return append(AppendString(append(b, `,"request_id":`...), p.RequestID), '}')
 }
 
-// waitOf returns how long to stay away: as long as what was refused would have waited, if that is known.
+// waitOf returns how long a client must wait: as long as the refused request would have waited, if that is known.
 func waitOf(err error, k *Kind) time.Duration {
 	if busy, ok := errors.AsType[*leaderboard.OverloadError](err); ok && busy.Wait > 0 {
 		return busy.Wait
@@ -241,10 +241,10 @@ func waitOf(err error, k *Kind) time.Duration {
 	return k.Wait
 }
 
-// leastSpread is over how long those who stay away for a moment come back.
+// leastSpread is the least time over which refused clients are spread when they come back.
 const leastSpread = 2 * time.Second
 
-// RetryAfter returns the seconds of Retry-After for a wait: not less, and up to half as much more, so that those who are
+// RetryAfter returns the seconds of Retry-After for a wait: not less, and up to half as much more, so that clients that are
 // refused together do not come back together.
 func RetryAfter(wait time.Duration) int {
 	wait += rand.N(max(wait/2, leastSpread))

@@ -37,7 +37,7 @@ type Kind struct {
 	Detail string // when the error has none of its own
 	Help   string // what to do about it, for people
 
-	Wait time.Duration // what Retry-After goes by when the error does not say; 0: there is none
+	Wait time.Duration // for Retry-After when the error has no wait; 0: no Retry-After
 }
 
 // Type returns the problem's member type.
@@ -120,7 +120,7 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.ErrProfileNotFound.Code, Status: 404,
 		Title:  "The member has no profile",
-		Detail: "Nobody has put a profile of this member.",
+		Detail: "The member has no profile.",
 		Help:   "PUT /v1/members/{member} makes one. A member may be ranked without a profile, and have one without being ranked.",
 	},
 	{
@@ -306,7 +306,7 @@ var Kinds = []Kind{
 	{
 		Code: CodeQuota, Status: 429, Wait: time.Second,
 		Title:  "A quota is used up",
-		Detail: "Whoever asks has used up a quota.",
+		Detail: "The caller has used up a quota.",
 		Help:   "Try again after the time in Retry-After; RateLimit-Policy shows how much may be done in how many seconds. An admin gives a key another quota.",
 	},
 	{
