@@ -17,7 +17,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// How old an answer may be that does not say that it is stale, by default, and with what a poll takes.
+// How old an answer may be unless it is marked stale: by default, and with the time that a poll takes.
 const (
 	maxAge     = 200 * time.Millisecond
 	ageLimit   = maxAge + 50*time.Millisecond
@@ -44,9 +44,8 @@ type poll struct {
 	took   time.Duration
 }
 
-// TestAnswersAreAsOldAsTheySay: whatever is the matter with Redis, an answer lacks no commit that was acknowledged longer
-// than max_age before it was asked for, unless it says that it is stale; and what one server shows never goes back
-// (promise B6).
+// TestAnswersAreAsOldAsTheySay: under each fault of Redis an answer has all commits that were acknowledged longer than max_age
+// before the question, unless it is marked stale; and the seq that one server shows never goes back (promise B6).
 func TestAnswersAreAsOldAsTheySay(t *testing.T) {
 	server := testenv.PrivateRedis(t)
 	w := worldOn(t, testenv.MySQL(t), server.URL)
@@ -80,7 +79,7 @@ func TestAnswersAreAsOldAsTheySay(t *testing.T) {
 	}
 }
 
-// ageFault is what is the matter with Redis.
+// ageFault is a fault of Redis.
 type ageFault struct {
 	name               string
 	begin, during, end func()
@@ -131,7 +130,7 @@ func (a *ages) commit(ctx context.Context, s *server, pace time.Duration) {
 	}
 }
 
-// poll reads the top, of other lengths in turn, and wants no answer behind one that it has had.
+// poll reads the top, of several lengths in turn. No answer may be older than one before it.
 func (a *ages) poll(ctx context.Context, s *server, pace time.Duration) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -156,7 +155,7 @@ func (a *ages) poll(ctx context.Context, s *server, pace time.Duration) {
 	}
 }
 
-// check works out how old each answer was when it was asked for: since the first commit that it lacks was acknowledged.
+// check computes how old each answer was at its question: the time since the acknowledgement of the first commit that it lacks.
 func (a *ages) check(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(a.errs[:min(3, len(a.errs))]...); err != nil {

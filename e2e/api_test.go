@@ -16,7 +16,7 @@ import (
 
 const adminKey = "e2e-admin-key"
 
-// api asks one server through the public client, once for each request: what became of that one is what tests look at.
+// api asks one server through the public client, once for each request, since the tests look at the fate of that one request.
 type api struct {
 	*client.Client
 	url  string
@@ -128,7 +128,7 @@ func (a *api) top(ctx context.Context, board string, offset, limit int) (client.
 	return a.Top(ctx, board, client.TopQuery{Offset: int64(offset), Limit: limit})
 }
 
-// entry is what the tests compare of an entry.
+// entry is the part of an entry that the tests compare.
 type entry struct {
 	Rank   int64
 	Member string

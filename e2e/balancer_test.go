@@ -18,15 +18,14 @@ import (
 // balancerCheck is how often a balancer asks each server whether it is ready.
 const balancerCheck = 50 * time.Millisecond
 
-// loadBalancer sends each request to the next server whose /readyz said 200 when it was last asked, and never sends one
-// again: what fails there has failed.
+// loadBalancer sends each request to the next server whose /readyz last answered 200. It never repeats a request that failed.
 type loadBalancer struct {
 	*api
 	backends []*backend
 	next     atomic.Int64
 }
 
-// backend is a place behind a balancer, where servers follow each other.
+// backend is a place behind a balancer, for one server after the other.
 type backend struct {
 	at    atomic.Pointer[url.URL]
 	ready atomic.Bool
@@ -73,7 +72,7 @@ func (b *loadBalancer) put(t *testing.T, place int, s *server) {
 	b.backends[place].at.Store(at)
 }
 
-// pick returns the next server that is ready; any when none is.
+// pick returns the next server that is ready, or any server if none is.
 func (b *loadBalancer) pick() *url.URL {
 	n := int(b.next.Add(1))
 	for i := range b.backends {

@@ -37,8 +37,8 @@ func deathCases() []deathCase {
 }
 
 // TestKilledAtEveryPoint kills builders at each named point of a build, with a copy in place and without one. Readers
-// never see a part of a copy, what the dead builders leave in Redis ends by itself, and the next ones get their turn
-// (promises B3, C4).
+// never see a part of a copy, the keys that dead builders leave in Redis expire, and the next builders can build (promises B3,
+// C4).
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -74,7 +74,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 
 func (c *deathCase) board() string { return fmt.Sprintf("%s-%t", c.point, c.inPlace) }
 
-// killBuilder kills a builder as c says and looks at what is left. The readers that it returns go on.
+// killBuilder kills a builder at the point of c and checks the keys that are left. The readers that it returns go on.
 func (w *world) killBuilder(t *testing.T, s *server, c deathCase, want ranking) (r *readers) {
 	t.Helper()
 	const pace = 5 * time.Millisecond
@@ -94,7 +94,7 @@ func (w *world) killBuilder(t *testing.T, s *server, c deathCase, want ranking) 
 	return r
 }
 
-// checkRemains looks at what a dead builder has left in Redis.
+// checkRemains checks the keys that a dead builder has left in Redis.
 func (w *world) checkRemains(t *testing.T, period int64, c deathCase) {
 	t.Helper()
 	n, shortest, longest, err := w.temporaryKeys(t.Context(), period)
@@ -113,7 +113,7 @@ func (w *world) checkRemains(t *testing.T, period int64, c deathCase) {
 	}
 }
 
-// keyWatch looks at the temporary keys of a period all the time: none is ever without an end.
+// keyWatch watches the temporary keys of a period: each must have a time to live at all times.
 type keyWatch struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -147,7 +147,7 @@ func (k *keyWatch) end() {
 	k.wg.Wait()
 }
 
-// check ends the watch. It may have seen none: a build takes milliseconds.
+// check ends the watch. It may have seen no keys, since a build takes milliseconds.
 func (k *keyWatch) check(t *testing.T) {
 	t.Helper()
 	k.end()

@@ -18,7 +18,7 @@ import (
 // builderTerm is the term of the lease of a build (the default of refresher.Config).
 const builderTerm = 5 * time.Second
 
-// builder starts `leaderboard refresh`, what a cron job runs, with a fault at a point of the build.
+// builder starts `leaderboard refresh`, as a cron job does, with a fault at a point of the build.
 func (w *world) builder(t *testing.T, board, fault string) *process {
 	t.Helper()
 	return start(t, "builder of "+board+" with "+fault, w.environment(), "refresh", board, "--json", "--fault", fault)
@@ -68,7 +68,7 @@ func (p *pausedBuilder) write(t *testing.T, score int64) {
 	})
 }
 
-// checkCopy: the copy is right, and has what was written last.
+// checkCopy checks that the copy is right and has the last write.
 func (p *pausedBuilder) checkCopy(t *testing.T, score int64) {
 	t.Helper()
 	v, err := p.server.verify(t.Context(), p.board)
@@ -111,7 +111,7 @@ func (p *pausedBuilder) resume(t *testing.T) client.Run {
 }
 
 // TestPausedBuilderIsRefused stops builders between the snapshot and the end, past the term of their leases. Others
-// build and the boards go on. What the first ones have is old then, and must not get in place (promise B2).
+// build and the boards go on. The first builders' copies are old by then, and must not be published (promise B2).
 func TestPausedBuilderIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -141,7 +141,7 @@ func (w *world) pausedBuilders(t *testing.T, s *server, run int) {
 	for _, p := range paused {
 		p.write(t, 2_000_000)
 		r := p.resume(t)
-		// Either it notices first that the lease is lost, or its publication is refused for its seq; after long the server has ended its run.
+		// The builder notices that it has lost the lease, or its publication is refused for its seq; after long the server has ended its run.
 		if r.State != "refused" && (r.State != "failed" || r.Error != "the lease was lost, another process may have built" && r.Error != "its server ended") {
 			t.Errorf("%s ended as %+v, want it refused", p.builder.name, r)
 		}
@@ -151,7 +151,7 @@ func (w *world) pausedBuilders(t *testing.T, s *server, run int) {
 }
 
 // TestBuilderIsRefusedBySeq takes the lease away from a paused builder, as a Redis that loses its memory does, and
-// resumes it before it can notice: only seq keeps its copy from getting in place.
+// resumes it before it can notice: only the seq keeps its copy from being published.
 func TestBuilderIsRefusedBySeq(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -24,7 +24,7 @@ import (
 const (
 	// clusterBoards is how many boards the tests have: their periods are in slots of all primaries.
 	clusterBoards = 12
-	// failoverLimit is within which boards are read from Redis again after their primary was killed.
+	// failoverLimit is how soon boards must be read from Redis again after their primary was killed.
 	failoverLimit = 10 * time.Second
 )
 
@@ -44,7 +44,7 @@ type clusterBoard struct {
 	still  bool // it gets no writes
 }
 
-// newCluster makes boards of 500 members with copies, at a server, and tells which primary has which.
+// newCluster makes boards of 500 members with copies, at a server, and finds the primary of each.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{world: worldOn(t, testenv.MySQL(t), ""), nodes: testenv.PrivateRedisCluster(t)}
@@ -77,7 +77,7 @@ func (c *cluster) fill(t *testing.T, s *server) {
 	}
 }
 
-// of returns the boards that a primary has at first, or those that it has not.
+// of returns the boards that a primary has at first, or those of the other primaries.
 func (c *cluster) of(node int, has bool) (boards []*clusterBoard) {
 	for _, b := range c.boards {
 		if (b.node == node) == has {
@@ -105,7 +105,7 @@ func (c *cluster) load(t *testing.T, writing, reading *server) (stop func()) {
 	return stop
 }
 
-// browse reads pages of which none is kept from before.
+// browse reads pages that no server has kept.
 func (b *clusterBoard) browse(ctx context.Context, s *server, pace time.Duration) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -122,7 +122,7 @@ func (b *clusterBoard) browse(ctx context.Context, s *server, pace time.Duration
 	}
 }
 
-// since returns what became of the polls sent since a moment: their sources, and how long they took.
+// since returns the sources of the answers to polls sent since a moment, and how long they took.
 func (b *clusterBoard) since(from time.Time) (by map[leaderboard.Source]int, took []time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,7 +136,7 @@ func (b *clusterBoard) since(from time.Time) (by map[leaderboard.Source]int, too
 	return by, took
 }
 
-// measured sums up what became of the polls of boards since a moment.
+// measured sums up the polls of boards since a moment.
 type measured struct {
 	n             int
 	fromMySQL     float64 // share
@@ -176,7 +176,7 @@ func awaitPolls(t *testing.T, boards []*clusterBoard, from time.Time, n int) {
 	}
 }
 
-// awaitRedisAgain waits until a board is answered for by Redis, of polls sent from now on, and returns after which time.
+// awaitRedisAgain waits until a poll of a board sent from now on is answered from Redis, and returns how long that took.
 func awaitRedisAgain(t *testing.T, boards []*clusterBoard, began time.Time) time.Duration {
 	t.Helper()
 	for _, b := range boards {
@@ -196,14 +196,15 @@ func TestRedisClusterPrimaryKilled(t *testing.T) {
 	losePrimary(t, (*devserver.Server).Kill, func(primary *devserver.Server) error { return primary.Restart(t.Context()) })
 }
 
-// TestRedisClusterPrimaryFrozen: see losePrimary. Its connections stay open, and it comes back with the copies of then, as a
-// primary that has not heard of the failover.
+// TestRedisClusterPrimaryFrozen: see losePrimary. The connections of the primary stay open, and it comes back with its old copies,
+// as a primary that does not know of the failover.
 func TestRedisClusterPrimaryFrozen(t *testing.T) {
 	losePrimary(t, (*devserver.Server).Pause, (*devserver.Server).Resume)
 }
 
-// losePrimary takes a primary of a Redis Cluster away under readers and writers. Meanwhile only boards whose copies it has are read
-// from elsewhere; no answer is older than it says, also when it comes back; and within failoverLimit they are read from Redis again.
+// losePrimary takes a primary of a Redis Cluster away under readers and writers. Only boards with copies on it are read from
+// elsewhere meanwhile, and within failoverLimit they are read from Redis again. No answer is older than it says, also when the
+// primary comes back.
 func losePrimary(t *testing.T, away, back func(*devserver.Server) error) {
 	t.Helper()
 	c := newCluster(t)
@@ -252,7 +253,7 @@ func losePrimary(t *testing.T, away, back func(*devserver.Server) error) {
 	c.check(t, writing)
 }
 
-// check wants no answer that was older than it said, and all copies right.
+// check fails for an answer that was older than it said, and for a wrong copy.
 func (c *cluster) check(t *testing.T, s *server) {
 	t.Helper()
 	for _, b := range c.boards {
@@ -276,7 +277,7 @@ func TestRedisClusterLosesWrites(t *testing.T) {
 	}
 	direct := redis.NewClient(&redis.Options{Addr: primary.Addr})
 	defer direct.Close()
-	// What was sent on its connection it would find there when it goes on.
+	// Commands that were sent on its connection would wait there until it goes on.
 	if err := errors.Join(replica.Pause(), direct.Do(t.Context(), "CLIENT", "KILL", "TYPE", "replica").Err()); err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +321,7 @@ func TestRedisClusterLosesWrites(t *testing.T) {
 }
 
 // TestRedisClusterMovesASlot moves the slot of a board from one primary to another under readers and writers, key by key. No
-// answer is wrong or older than it says, and the board is read from Redis all the while but for moments.
+// answer is wrong or older than it says, and the board is read from Redis nearly all the time.
 func TestRedisClusterMovesASlot(t *testing.T) {
 	c := newCluster(t)
 	writing, reading := c.serve(t, "server a", "--resident-memory=0"), c.serve(t, "server b", "--resident-memory=0")
@@ -387,7 +388,7 @@ func (c *cluster) move(t *testing.T, b *clusterBoard, to int) {
 	}
 }
 
-// TestRedisClusterCommands: what commands do with Redis they do with a cluster.
+// TestRedisClusterCommands: the commands that use Redis work with a cluster.
 func TestRedisClusterCommands(t *testing.T) {
 	c := newCluster(t)
 	s := c.serve(t, "server")
@@ -395,7 +396,7 @@ func TestRedisClusterCommands(t *testing.T) {
 	checkCommands(t, c.world, s, c.boards[0].board, c.client)
 }
 
-// TestRedisSentinelCommands: what commands do with Redis they do with a Redis of which sentinels tell.
+// TestRedisSentinelCommands: the commands that use Redis work with one that sentinels watch.
 func TestRedisSentinelCommands(t *testing.T) {
 	sentinel := testenv.PrivateRedisSentinel(t)
 	w := worldOn(t, testenv.MySQL(t), "")

@@ -15,8 +15,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// newSums starts a server with a board of sums that reaches MySQL through a proxy. It has no Redis: nothing but writes
-// goes to MySQL.
+// newSums starts a server with a board of sums that reaches MySQL through a proxy. It has no Redis, so that only writes go to
+// MySQL.
 func newSums(t *testing.T) (w *world, p *proxy, s *server) {
 	t.Helper()
 	w = newWorld(t)
@@ -26,8 +26,8 @@ func newSums(t *testing.T) (w *world, p *proxy, s *server) {
 	return w, p, s
 }
 
-// TestCommitReplyLost: a client whose write ended in the dark is told so, and learns the one true result by repeating
-// the request under its key, whatever became of the COMMIT (promise A2).
+// TestCommitReplyLost: the reply to a COMMIT is lost. The client gets outcome-unknown, and the one true result when it repeats
+// the request with its idempotency key, whether the COMMIT was carried out or not (promise A2).
 func TestCommitReplyLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestCommitReplyLost(t *testing.T) {
 	}
 }
 
-// TestKill9BetweenCommitAndAnswer kills the server when the write is durable and its client has not heard of it.
+// TestKill9BetweenCommitAndAnswer kills the server when a write is durable and its client has no answer yet.
 func TestKill9BetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	w, p, s := newSums(t)
@@ -122,8 +122,8 @@ func checkOnce(t *testing.T, s *server, board, key string, sub leaderboard.Submi
 }
 
 // TestCommitRepliesLostAgainAndAgain: replies to COMMIT get lost for a moment, again and again, under 16 clients that add
-// to sums. Who is not told the outcome gets 503 with Retry-After, and the one true result by repeating the request
-// (promise A2).
+// to sums. A client whose reply was lost gets 503 with Retry-After, and the one true result by repeating the request (promise
+// A2).
 func TestCommitRepliesLostAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	w, p, s := newSums(t)
@@ -163,7 +163,7 @@ func TestCommitRepliesLostAgainAndAgain(t *testing.T) {
 	}
 }
 
-// lost is additions of 1 whose answers may be lost.
+// lost makes additions of 1 whose answers may be lost.
 type lost struct {
 	server           *server
 	mu               sync.Mutex

@@ -54,8 +54,8 @@ func dev(t *testing.T, dir string) (*process, *api) {
 	return p, newAPI(t, url)
 }
 
-// TestChildrenDieWithDev kills `leaderboard dev` with -9: its MySQL and its Redis end with it. What was acknowledged
-// is there when it is started again.
+// TestChildrenDieWithDev kills `leaderboard dev` with -9: its MySQL and its Redis end with it. When it is started again,
+// acknowledged scores are there.
 func TestChildrenDieWithDev(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,8 +14,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// frozenLimit is after how long every board takes writes again, and derived boards follow, when a server was frozen or
-// cut off in the middle of something.
+// frozenLimit is how soon every board takes writes again, and derived boards follow, after a server was frozen or cut off.
 const frozenLimit = 15 * time.Second
 
 // onBoth runs a test on MySQL and on MariaDB.
@@ -24,9 +23,9 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("mariadb", func(t *testing.T) { t.Parallel(); test(t, worldOn(t, testenv.MariaDB(t), "")) })
 }
 
-// inTheMiddle stops a server while a transaction of its has locked a board: begin makes it write the entry of a member,
-// whose row another session has locked, and stop is called while it waits for that. It returns when the row is free, and the board
-// is locked all the same.
+// inTheMiddle stops a server while its transaction has a board locked: begin makes it write the entry of a member whose row
+// another session has locked, and stop is called while it waits for that row. inTheMiddle returns when the row is free; the board
+// is still locked.
 func (w *world) inTheMiddle(t *testing.T, board, member string, begin, stop func()) {
 	t.Helper()
 	other, err := w.db.BeginTx(t.Context(), nil)
@@ -66,7 +65,7 @@ func (w *world) locked(t *testing.T, board string) bool {
 	return err != nil
 }
 
-// bystander writes to a board, and says how often it did and what was wrong, when it is told to stop.
+// bystander writes to a board until it is stopped, and returns how often it did and what went wrong.
 func bystander(t *testing.T, s *server, board string) (stop func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -103,8 +102,8 @@ func bystander(t *testing.T, s *server, board string) (stop func()) {
 	}
 }
 
-// TestFrozenServer: one of two servers is stopped in the middle of a write, or cut off without a word. The other one
-// writes to the board soon after, and to other boards all the time. When the first one is back its own write counts once.
+// TestFrozenServer: one of two servers is stopped in the middle of a write, or its connections go silent. The other one
+// writes to the board soon after, and to other boards all the time. When the first one is back, its own write counts once.
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"stopped", "cut off"} {
@@ -159,7 +158,7 @@ func frozenServer(t *testing.T, w *world, stopped bool) {
 
 	frozen.signal(syscall.SIGCONT)
 	p.heal(t)
-	// The answer may say that the outcome is unknown, or that nothing was done: the same key then tells.
+	// The answer may say that the outcome is unknown, or that nothing was done: a repetition with the same key settles it.
 	t.Logf("the frozen server answered: %v", await(t, answered, "the frozen server answers"))
 	eventually(t, "the write counts", func() error {
 		_, err := frozen.submit(t.Context(), "sums", "key", scored("m", 5))

@@ -12,7 +12,7 @@ import (
 	"leaderboard"
 )
 
-// importJob is a file of amounts to add, with lines that are refused, and what has to come of it.
+// importJob is a file of amounts to add, with lines that must be refused, and the expected sums.
 type importJob struct {
 	file   string
 	sums   map[string]int64
@@ -56,7 +56,7 @@ func (job *importJob) start(t *testing.T, name string, r *relay) *process {
 		"import", "sums", job.file, "--json", "--batch", fmt.Sprint(importBatch))
 }
 
-// check compares the outcome with what it has to be, each line exactly once.
+// check compares the board with the expected sums, in which each line counts exactly once.
 func (job *importJob) check(t *testing.T, w *world, p *process) {
 	t.Helper()
 	if status := p.awaitExit(t); status.ExitStatus() != 3 {
@@ -89,9 +89,9 @@ func serveSums(t *testing.T, w *world, name string) *server {
 	return s
 }
 
-// TestImportKilled kills the import with -9 again and again: before the server gets a batch, and when the server has
-// counted it and the import has not heard of it. The next run goes on, and each line counts once; so it does when the
-// progress is lost at the end.
+// TestImportKilled kills the import with -9 again and again: before the server gets a batch, and after the server has
+// counted one, before the import gets the answer. The next run goes on, and each line counts once, also when the progress is
+// lost at the end.
 func TestImportKilled(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, newWorld(t).dsn, "")
@@ -127,8 +127,8 @@ func TestImportKilled(t *testing.T) {
 	}
 }
 
-// TestImportOutlivesServers kills servers with -9 under one import, when they have counted a batch and not answered
-// yet. It goes on at the next server by itself, and each line counts once.
+// TestImportOutlivesServers kills servers with -9 under one import, after they have counted a batch and before they answer.
+// The import goes on at the next server by itself, and each line counts once.
 func TestImportOutlivesServers(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, newWorld(t).dsn, "")

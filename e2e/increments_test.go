@@ -43,8 +43,8 @@ func sendIncrement(ctx context.Context, s *server, i int, key string) (client.Mu
 }
 
 // TestKill9DuringIncrements kills the server again and again under 10,000 concurrent increments of one board and of two at
-// once. Each of them is counted exactly once, on all of its boards or on none: the clients repeat them under the same keys, at
-// the server that comes next (promise A1).
+// once. The clients repeat them with the same idempotency keys at the next server. Each is counted exactly once, on all of its
+// boards (promise A1).
 func TestKill9DuringIncrements(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,8 +13,8 @@ import (
 	"leaderboard/client"
 )
 
-// keyedLoad is a load of numbered requests, each under a key of its own and repeated until it is acknowledged, by
-// any server.
+// keyedLoad is a load of numbered requests. Each has an idempotency key of its own, and is repeated until a server acknowledges
+// it.
 type keyedLoad struct {
 	count, clients int
 	// send sends request i once.
@@ -24,7 +24,7 @@ type keyedLoad struct {
 	acked, repeated atomic.Int64
 }
 
-// run sends all requests, beginning at a server that is killed when as many are acknowledged as kills says, and replaced.
+// run sends all requests. Each time that as many are acknowledged as kills says, the server is killed and replaced.
 func (l *keyedLoad) run(t *testing.T, w *world, first *server, kills ...int64) {
 	t.Helper()
 	l.server.Store(first)
@@ -59,7 +59,7 @@ func (l *keyedLoad) run(t *testing.T, w *world, first *server, kills ...int64) {
 	}
 }
 
-// repeat sends request i until it is acknowledged. An answer that leaves the outcome open does not count.
+// repeat sends request i until it is acknowledged. An answer with an unknown outcome is no acknowledgement.
 func (l *keyedLoad) repeat(ctx context.Context, i int) error {
 	retry := time.NewTicker(10 * time.Millisecond)
 	defer retry.Stop()

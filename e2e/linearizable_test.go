@@ -30,29 +30,29 @@ const (
 	nemesisPause = 150 * time.Millisecond // between faults
 )
 
-// operation is what a client asks for: an addition to a member when delta is not 0, a look at one member, or at the top.
+// operation is a request of a client: an addition to a member if delta is not 0, otherwise a read of one member, or of the top.
 type operation struct {
 	member int // -1: the top
 	delta  int64
 }
 
-// observation is what a client was told. 0 is a member without an entry.
+// observation is the answer that a client got. 0 is a member without an entry.
 type observation struct {
 	seq      int64 // 0 when the answer names none: there is no entry
 	previous int64 // of an addition
 	sums     [registers]int64
 }
 
-// placed is a state of the model: the board, and how many reads of that state have been given their place.
+// placed is a state of the model: the board, and how many reads of that state have their place in the order.
 type placed struct {
 	observation
 	reads int
 }
 
-// registersModel is a board as it would be if one client at a time used one server: additions are applied one after the
-// other, each under the next seq, and a read shows all of those before it and nothing else. reads is how many reads name
-// each seq. An addition comes after all reads of the seq before it, since there is no other place for them; to know that
-// keeps the search from trying all orders of what was asked for at the same time.
+// registersModel is a board as if one client at a time used one server: additions are applied one after the other, each
+// with the next seq, and a read shows exactly those before it. reads is how many reads name each seq. An addition comes after
+// all reads of the seq before it, since they have no other place; that keeps the search from trying all orders of concurrent
+// operations.
 func registersModel(reads map[int64]int) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return placed{} },
@@ -78,7 +78,7 @@ func registersModel(reads map[int64]int) porcupine.Model {
 	}
 }
 
-// linearity is clients of two servers, and what they were told.
+// linearity is clients of two servers, and the answers that they got.
 type linearity struct {
 	*world
 	redisServer *devserver.Server
@@ -95,8 +95,8 @@ type linearity struct {
 }
 
 // TestLinearizable: clients of two servers add to sums and read them, with min_seq from the newest seq that any of them
-// has heard of. Meanwhile servers are killed and paused, and Redis is emptied and paused. All that they were told fits one
-// order that agrees with real time, and plain reads of one server never go back (promise A5).
+// has seen. Meanwhile servers are killed and paused, and Redis is emptied and paused. All answers fit one order that agrees with
+// real time, and plain reads of one server never go back (promise A5).
 func TestLinearizable(t *testing.T) {
 	redis := testenv.PrivateRedis(t)
 	for seed := range uint64(testenv.Size(1, 20)) {
@@ -125,7 +125,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// check looks for the order, and keeps a picture of the history when it finds none.
+// check searches for the order, and writes a picture of the history if there is none.
 func (l *linearity) check(t *testing.T) {
 	t.Helper()
 	reads := map[int64]int{}
@@ -255,7 +255,7 @@ func (l *linearity) client(ctx context.Context, id int, seed uint64) {
 	}
 }
 
-// add repeats an addition under one key until it is acknowledged, at whichever server.
+// add repeats an addition with one idempotency key until a server acknowledges it.
 func (l *linearity) add(ctx context.Context, id int, op operation, key string) {
 	call := time.Since(l.began)
 	for try := 0; ctx.Err() == nil; try++ {
@@ -284,7 +284,7 @@ func (l *linearity) add(ctx context.Context, id int, op operation, key string) {
 	}
 }
 
-// read looks at a member or at the top, as new as anything that anybody has heard of.
+// read reads a member or the top, with the newest seq that any client has seen as min_seq.
 func (l *linearity) read(ctx context.Context, id int, s *server, op operation) {
 	call := time.Since(l.began) // ahead of what it has to show
 	query := client.ReadQuery{MinSeq: l.newest.Load()}
@@ -321,7 +321,7 @@ func (l *linearity) read(ctx context.Context, id int, s *server, op operation) {
 	l.note(id, op, call, out)
 }
 
-// readPlain reads without min_seq. What one process shows never goes back.
+// readPlain reads without min_seq. The seq that one process shows must not go back.
 func (l *linearity) readPlain(ctx context.Context, s *server, seen map[*server]int64) {
 	p, err := s.Top(ctx, "sums", client.TopQuery{Limit: 1 + len(seen)})
 	if err != nil || p.Stale {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestMigrationsAtOnce starts processes that all migrate the same empty database, and kills some of them in the middle.
-// The others succeed, every version is there once, and a further one finds nothing to do (promise F2).
+// The others succeed, every migration is applied once, and a further process has nothing to do (promise F2).
 func TestMigrationsAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {

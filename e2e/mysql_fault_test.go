@@ -14,8 +14,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestMySQLDown kills MySQL. Pages of the top that are cached anywhere go on, marked stale; writes are refused with
-// Retry-After and nothing of them is left; the server says that it is not ready. When MySQL is back all is well.
+// TestMySQLDown kills MySQL. Pages of the top that are cached anywhere are answered, marked stale; writes are refused with
+// Retry-After and leave no trace; /readyz says that MySQL is away. When MySQL is back, all is as before.
 func TestMySQLDown(t *testing.T) {
 	t.Parallel()
 	for name, withRedis := range map[string]bool{"with Redis": true, "without Redis": false} {
@@ -62,7 +62,7 @@ func TestMySQLDown(t *testing.T) {
 	}
 }
 
-// checkDegraded waits until a server says that it is not whole, and that requests should be sent to it all the same.
+// checkDegraded waits until /readyz of a server is 200 and degraded.
 func checkDegraded(t *testing.T, s *server) {
 	t.Helper()
 	eventually(t, "/readyz says degraded", func() error {
@@ -99,7 +99,7 @@ func (b *balancer) next(t *testing.T, i int) *server {
 }
 
 // TestBothStoresGone kills MySQL and Redis under two servers behind a balancer that asks /readyz. The last good pages come
-// from both, marked stale, until they are too old; nothing ends, and all is well when the stores are.
+// from both, marked stale, until they are too old. No server ends, and all is as before when MySQL and Redis are back.
 func TestBothStoresGone(t *testing.T) {
 	t.Parallel()
 	mysql, redis := testenv.PrivateMySQL(t), testenv.PrivateRedis(t)
@@ -169,8 +169,8 @@ func TestBothStoresGone(t *testing.T) {
 }
 
 // TestSlowMySQL makes every statement about entries hang in MySQL while clients wait for half a second each and come again.
-// What they leave behind does not pile up: MySQL never has more statements of the server than it may have connections, nor
-// one that is older than its limit (promise D4).
+// Abandoned statements do not pile up: MySQL never has more statements of the server than it may have connections, nor one
+// that is older than its limit (promise D4).
 func TestSlowMySQL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,7 +25,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// operatingPage is the document whose commands are run. UPDATE_DOCS writes what they print into it.
+// operatingPage is the document whose commands are run. UPDATE_DOCS writes their output into it.
 const operatingPage = "../docs/operating.md"
 
 // operator runs the commands of a page in a shell.
@@ -41,7 +41,7 @@ type operator struct {
 
 // TestOperatingDocument runs every command of docs/operating.md, section by section, under two live servers, on MySQL and
 // MariaDB: a backup is restored, MySQL is lost, Redis is lost. Readers see the restored state on every server in the
-// promised time and never half of one; what is lost does not come back from any copy.
+// promised time and never a part of it; lost scores do not come back from any copy.
 func TestOperatingDocument(t *testing.T) {
 	t.Parallel()
 	t.Run("mysql", func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestOperatingDocument(t *testing.T) {
 	})
 }
 
-// operate runs the page's sections on a database server, each with what happens before and what has to be after.
+// operate runs the page's sections on a database server, each with its preparation and its checks.
 func operate(t *testing.T, database *devserver.Server, rewrite *strings.Replacer, tools map[string]string) {
 	o := startOperator(t, database, rewrite, tools)
 	o.mustSubmit(t, scored("ada", 70))
@@ -107,8 +107,8 @@ func operate(t *testing.T, database *devserver.Server, rewrite *strings.Replacer
 	o.eventuallyTop(t, "new", false)
 }
 
-// goBack runs the section about a moment: what was written between the dump and that second is there again, to the last score, and
-// what was written later, also by others on the same server, is not.
+// goBack runs the section about going back to a second: all scores written between the dump and that second are there again, and no
+// later ones, also not those that others wrote on the same server.
 func (o *operator) goBack(t *testing.T) {
 	t.Helper()
 	const name = "Restore to a moment"
@@ -169,7 +169,7 @@ func (o *operator) nextSecond(t *testing.T) (moment string) {
 	return moment
 }
 
-// loseDatabase drops the database under the servers, and runs the section about it: readers go on with what they had.
+// loseDatabase drops the database under the servers, and runs the section about it. Readers still get the last pages.
 func (o *operator) loseDatabase(t *testing.T) {
 	t.Helper()
 	o.execute(t, "DROP DATABASE leaderboard")
@@ -181,7 +181,7 @@ func (o *operator) loseDatabase(t *testing.T) {
 	o.eventuallyTop(t, "bob", false)
 }
 
-// promised is how long after a restore its state is shown: two seconds, where nothing else works.
+// promised is how soon the state after a restore must show: two seconds, on a machine that does nothing else.
 func promised() time.Duration { return testenv.Size(10*time.Second, 2*time.Second) }
 
 // mustSubmit submits to the board of the page through the first server.
@@ -346,11 +346,11 @@ func (o *operator) programs(t *testing.T, tools map[string]string) string {
 var (
 	pageFile = regexp.MustCompile(`^<!-- file: (\S+) -->$`)
 	keyID    = regexp.MustCompile(`Its id is (\S+)\.`)
-	// pageVaries is what differs from one run to the next in what commands print.
+	// pageVaries matches the parts of output that differ from one run to the next.
 	pageVaries = regexp.MustCompile(`\d{4}-\d\d-\d\d(T[\d:.]+Z)?|\(\d+ per second\)|[\d.]+(ms|µs|s)\b|from (mysql|redis|local)|(done|shared) +\d+ +\d+ +\d+|lbk_\S+|\b[a-z2-7]{13}\b| +`)
 )
 
-// section runs the commands of a section and holds what they print against the page.
+// section runs the commands of a section and compares their output with the page.
 func (o *operator) section(t *testing.T, name string) {
 	t.Helper()
 	lines := o.sections[name]
@@ -377,7 +377,7 @@ func (o *operator) section(t *testing.T, name string) {
 	}
 }
 
-// update writes what a command prints into the page, if that is asked for.
+// update writes the output of a command into the page, with UPDATE_DOCS.
 func (o *operator) update(t *testing.T, command, was, is string) {
 	t.Helper()
 	if os.Getenv("UPDATE_DOCS") == "" {
@@ -393,7 +393,7 @@ func (o *operator) update(t *testing.T, command, was, is string) {
 	}
 }
 
-// shell runs a command and returns what it prints without the last line end.
+// shell runs a command and returns its output without the last line end.
 func (o *operator) shell(t *testing.T, command string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// output is what a process writes to one of its streams, line by line.
+// output reads one of the streams of a process, line by line.
 type output struct {
 	read, write *os.File
 
@@ -21,7 +21,7 @@ type output struct {
 	changed chan struct{} // closed at the next line, and at the end
 }
 
-// open makes the stream; follow is to be called once the process has its end of it.
+// open makes the stream. follow must be called when the process has its end of it.
 func (o *output) open(t *testing.T) *os.File {
 	t.Helper()
 	var err error
@@ -68,7 +68,7 @@ func (o *output) awaitEnd(t *testing.T) string {
 	return o.text()
 }
 
-// awaitLine waits for a line that matches. endIsFine says what to make of the end of the output.
+// awaitLine waits for a line that matches. With endIsFine, the end of the output is no failure.
 func (o *output) awaitLine(t *testing.T, what string, match func(string) bool, endIsFine bool) {
 	t.Helper()
 	timer := time.NewTimer(maxWait)
@@ -112,8 +112,8 @@ func (o *output) awaitLog(t *testing.T, message, attribute string) string {
 	return value
 }
 
-// brief returns what of an output helps to understand a failure: how it ends, and what of the rest is no line of a log,
-// or a warning, or an error.
+// brief returns the part of an output that helps to understand a failure: its end, and of the rest all but log lines below
+// warning.
 func brief(text string) string {
 	const end, most = 20, 400
 	lines := strings.Split(strings.TrimSpace(text), "\n")

@@ -16,8 +16,8 @@ import (
 )
 
 // TestOverloadPasses floods a server with large batches from clients that try again at once, and empties Redis in the
-// middle of it. Clients that are not served are told so, with Retry-After; what was acknowledged is there. Ten seconds after the
-// flood at the latest no request is refused any more, without an operator (promise E1).
+// middle of it. Refused clients get a Retry-After, and acknowledged scores are there. Ten seconds after the flood at the latest
+// no request is refused any more, without an operator (promise E1).
 func TestOverloadPasses(t *testing.T) {
 	const rows, after = 1000, 10 * time.Second
 	w := worldOn(t, testenv.MySQL(t), testenv.PrivateRedis(t).URL)

@@ -24,7 +24,7 @@ type process struct {
 	status   syscall.WaitStatus
 }
 
-// start runs the program with nothing of this environment that configures it, but for the variables given.
+// start runs the program with the given variables, and without those of this environment that configure it.
 func start(t *testing.T, name string, env []string, args ...string) *process {
 	t.Helper()
 	return startProgram(t, os.Getenv(programVariable), name, env, args...)
@@ -53,8 +53,8 @@ func startProgram(t *testing.T, program, name string, env []string, args ...stri
 	return p
 }
 
-// live starts the child and reaps it. On Linux the life of a child depends on the thread that started it, so this
-// goroutine keeps its thread.
+// live starts the child and reaps it. On Linux a child is killed when the thread that started it ends, so this goroutine keeps
+// its thread.
 func (p *process) live(cmd *exec.Cmd, started chan<- error) {
 	runtime.LockOSThread()
 	err := cmd.Start()
@@ -86,7 +86,7 @@ func (p *process) live(cmd *exec.Cmd, started chan<- error) {
 	}
 }
 
-// finish kills the process, if it still runs, and looks at what it wrote.
+// finish kills the process, if it still runs, and checks its output.
 func (p *process) finish(t *testing.T) {
 	p.kill()
 	select {

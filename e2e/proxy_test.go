@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// What may happen to the COMMITs that pass the proxy.
+// Faults of COMMITs that pass the proxy.
 const (
 	lostReply     = `{"type": "commit_reply", "stream": "downstream"}`                                   // the connection breaks behind it
 	withheldReply = `{"type": "commit_reply", "stream": "downstream", "attributes": {"withhold": true}}` // the connection goes silent behind it
@@ -46,7 +46,7 @@ func newProxy(t *testing.T, dsn string) (*proxy, string) {
 	return &proxy{p}, cfg.FormatDSN()
 }
 
-// add makes something happen to all COMMITs from now on, until heal.
+// add applies a fault to all COMMITs from now on, until heal.
 func (p *proxy) add(t *testing.T, toxic string) {
 	t.Helper()
 	if _, err := p.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
@@ -56,8 +56,8 @@ func (p *proxy) add(t *testing.T, toxic string) {
 
 func (p *proxy) heal(t *testing.T) { p.Toxics.ResetToxics(t.Context()) }
 
-// replyToxic loses the reply to a COMMIT, which MySQL has carried out. It knows it by the status that replies carry:
-// the first one outside of a transaction after one inside. The servers of these tests roll nothing back.
+// replyToxic loses the reply to a COMMIT, which MySQL has carried out. It recognises the reply by its status: the first one
+// outside of a transaction after one inside. The servers of these tests roll nothing back.
 type replyToxic struct {
 	Withhold bool `json:"withhold"`
 }
@@ -101,8 +101,8 @@ func (r *requestToxic) Pipe(stub *toxics.ToxicStub) {
 	})
 }
 
-// forward copies chunks for which pass says so, until the stream ends, the toxic is taken away, or goOn says no, which
-// breaks the connection.
+// forward copies the chunks that pass accepts, until the stream ends, the toxic is removed, or goOn returns false, which breaks
+// the connection.
 func forward(stub *toxics.ToxicStub, look func(*stream.StreamChunk) (pass, goOn bool)) {
 	for {
 		select {

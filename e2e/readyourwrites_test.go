@@ -14,8 +14,8 @@ import (
 	"leaderboard/client"
 )
 
-// TestTwoServersReadYourWrites: what one server has acknowledged, every other server knows at once when it is asked
-// for with min_seq, in every kind of answer.
+// TestTwoServersReadYourWrites: a write that one server has acknowledged is in every kind of answer of another server with
+// min_seq, at once.
 func TestTwoServersReadYourWrites(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.serve(t, "server a"), w.serve(t, "server b")
@@ -56,8 +56,8 @@ func TestTwoServersReadYourWrites(t *testing.T) {
 	eventually(t, "the copy is right", func() error { _, err := b.verify(t.Context(), "race"); return err })
 }
 
-// writeAndRead writes at one server and looks for the write at the other: in its top, its member, its neighbourhood. stale:
-// one of these says so, as any answer may on a busy machine.
+// writeAndRead writes at one server and reads at the other: the top, the member, the entries around it. stale reports whether one
+// of these was marked stale, as any answer may be on a busy machine.
 func writeAndRead(ctx context.Context, a, b *api, member string, score int64) (source leaderboard.Source, stale bool, err error) {
 	r, err := a.submit(ctx, "race", "", scored(member, score))
 	if err != nil {
@@ -101,7 +101,7 @@ func checkWritten(s *client.State, entries []client.Entry, seq int64, member str
 	return nil
 }
 
-// TestMinSeqAhead: a seq that the period has not reached is no reason to answer with less.
+// TestMinSeqAhead: a read with a min_seq that the period has not reached fails, and is not answered with less.
 func TestMinSeqAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +113,7 @@ func TestMinSeqAhead(t *testing.T) {
 	}
 }
 
-// TestKilledRightAfterTheAnswer: a server acknowledges a write and dies before it can tell Redis. The others show
+// TestKilledRightAfterTheAnswer: a server acknowledges a write and dies before it updates the copy in Redis. The others show
 // the write when it is max_age old at the latest.
 func TestKilledRightAfterTheAnswer(t *testing.T) {
 	t.Parallel()

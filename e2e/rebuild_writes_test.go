@@ -14,8 +14,8 @@ import (
 )
 
 // TestWritesDuringRebuilds: while increments come, a board is built from scratch again and again, through two servers in
-// turn. Within one refresh interval after the last of them the copy equals MySQL, and MySQL what was acknowledged
-// (promise B4).
+// turn. Within one refresh interval after the last of them the copy equals MySQL, and MySQL has exactly the acknowledged
+// increments (promise B4).
 func TestWritesDuringRebuilds(t *testing.T) {
 	t.Parallel()
 	const members, batch, interval = 2000, 50, 10 * time.Second

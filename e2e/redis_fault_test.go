@@ -15,7 +15,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// hungRedisLimit is what a Redis that does not answer may cost any request.
+// hungRedisLimit is how long a request may wait for a Redis that does not answer.
 const hungRedisLimit = 300 * time.Millisecond
 
 // TestRedisDown kills Redis under readers and writers. Reads go on and are right, writes do not notice, and when Redis
@@ -78,8 +78,8 @@ func writeAndReadAll(t *testing.T, s *server, rounds int) {
 }
 
 // TestRedisHung stops the Redis process: connections stay open, nothing answers. No request waits for it longer than
-// hungRedisLimit. The longest that any request takes at a second server without a Redis, at the same time, is added:
-// what MySQL and a busy machine cost is not Redis.
+// hungRedisLimit. To that limit the test adds the longest time that a request takes at a second server without Redis, for MySQL
+// and for a busy machine.
 func TestRedisHung(t *testing.T) {
 	redis := testenv.PrivateRedis(t)
 	w := worldOn(t, testenv.MySQL(t), redis.URL)
@@ -108,7 +108,7 @@ func TestRedisHung(t *testing.T) {
 	t.Error(late)
 }
 
-// awaitRedis waits until a server asks Redis again, which it left alone for a while.
+// awaitRedis waits until a server asks Redis again.
 func awaitRedis(t *testing.T, s *server) {
 	t.Helper()
 	offset := 0
@@ -122,7 +122,7 @@ func awaitRedis(t *testing.T, s *server) {
 	})
 }
 
-// measureHung sends requests to both servers for a while, and says which kind waited too long for a Redis that hangs.
+// measureHung sends requests to both servers for a while, and reports the kinds that waited too long for a Redis that hangs.
 func measureHung(t *testing.T, hung, plain *server) (late string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)

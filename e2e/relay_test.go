@@ -12,15 +12,14 @@ import (
 	"testing"
 )
 
-// relay stands between a client and the server that is up now. It can hold back what a server has answered to a submit,
-// or what a client has sent.
+// relay stands between a client and the server that is up now. It can hold back a submit of the client, or the answer to one.
 type relay struct {
 	url      string
 	server   atomic.Pointer[url.URL]
 	requests atomic.Int64 // submits that came
 	answers  atomic.Int64 // and were answered by a server
 
-	// The submit with this number is held back: before the server gets it, or its answer. held says that it is. The
+	// The submit with this number is held back: before the server gets it, or its answer. held gets a value then. The
 	// connection breaks when the client goes away, or when lose receives.
 	holdRequest, holdAnswer atomic.Int64
 	held, lose              chan struct{}
@@ -66,7 +65,7 @@ func (r *relay) answered(resp *http.Response) error {
 	return nil
 }
 
-// hold waits until the connection is to break.
+// hold waits until the connection must break.
 func (r *relay) hold(req *http.Request) {
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body) // a client that goes away is noticed after the body

@@ -87,7 +87,7 @@ func nextProgram(t *testing.T) string {
 	return program
 }
 
-// buildAt builds the program of a tree, without the race detector: what is looked at is how two of them get on.
+// buildAt builds the program of a tree, without the race detector: the test is about how two versions work together.
 func buildAt(t *testing.T, root, program string, flags ...string) {
 	t.Helper()
 	made := fmt.Sprintf("%s.%d", program, os.Getpid())

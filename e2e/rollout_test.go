@@ -24,11 +24,11 @@ const (
 	rolloutStreams = 12
 	// stopLimit is how long a server may take to end after SIGTERM.
 	stopLimit = 25 * time.Second
-	// drainDelay is how long a server says that it drains before it listens no more: many checks of a balancer.
+	// drainDelay is how long /readyz of a server says that it drains before the listener closes: many checks of a balancer.
 	drainDelay = 2 * time.Second
 )
 
-// rollout is servers that are replaced one after the other under load.
+// rollout replaces servers one after the other under load.
 type rollout struct {
 	*world
 	servers [rolloutServers]atomic.Pointer[server]
@@ -44,9 +44,9 @@ type rollout struct {
 }
 
 // TestRollingRestart replaces three servers one by one, with SIGTERM, under 2,000 requests a second: reads, additions
-// under keys, batches, forced rebuilds and streams, behind a balancer that goes by /readyz and repeats nothing, or of
-// clients that go on to the next server when a connection is refused or lost. No request fails, no stream ends for good or goes
-// back, each server ends in time with status 0, and no lease stays (promise F1).
+// with idempotency keys, batches, forced rebuilds and streams. They come through a balancer that follows /readyz and repeats
+// nothing, or from clients that take the next server when a connection is refused or lost. No request fails, no stream ends for
+// good or goes back, each server ends in time with status 0, and no lease stays (promise F1).
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	atOnce := func(t *testing.T) {
@@ -164,7 +164,7 @@ func (r *rollout) end(t *testing.T, s *server) time.Duration {
 	return took
 }
 
-// report logs what was asked: the numbers of docs/torture.md.
+// report logs the numbers of requests, for docs/torture.md.
 func (r *rollout) report(t *testing.T, took, slowest time.Duration) {
 	t.Helper()
 	total := 0
@@ -179,7 +179,7 @@ func (r *rollout) report(t *testing.T, took, slowest time.Duration) {
 		total, took.Round(time.Second), float64(total)/took.Seconds(), r.elsewhere.Load(), r.streamed.Load(), slowest.Round(time.Millisecond))
 }
 
-// pace sends numbers, so many a second, until ctx ends. Numbers that find no room are left out.
+// pace sends so many numbers a second until ctx ends. Numbers that find no room are left out.
 func pace(ctx context.Context, rate int, due chan<- int) {
 	defer close(due)
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -196,7 +196,7 @@ func pace(ctx context.Context, rate int, due chan<- int) {
 	}
 }
 
-// client asks for what the numbers say.
+// client sends the requests of the numbers.
 func (r *rollout) client(ctx context.Context, due <-chan int) {
 	for n := range due {
 		kind, request := r.request(n)
@@ -246,7 +246,7 @@ func (r *rollout) request(n int) (kind string, send func(context.Context, *api) 
 	}
 }
 
-// stream follows the top until ctx ends. What it brings never goes back.
+// stream follows the top until ctx ends. Its seq must not go back.
 func (r *rollout) stream(ctx context.Context, a *api) {
 	last := int64(0)
 	for p, err := range a.Watch(ctx, "race", client.WatchQuery{}) {

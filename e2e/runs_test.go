@@ -10,7 +10,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// awaitFailed waits until a server says of the last run of a board that its server ended, and returns it.
+// awaitFailed waits until the last run of a board has failed because its server ended, and returns it.
 func awaitFailed(t *testing.T, s *server, board string) (last client.Run) {
 	t.Helper()
 	eventually(t, "the run of "+board+" has an end", func() error {
@@ -26,7 +26,7 @@ func awaitFailed(t *testing.T, s *server, board string) (last client.Run) {
 	return last
 }
 
-// awaitRunning waits until a server says of the last run of a board that it is under way.
+// awaitRunning waits until the last run of a board is under way.
 func awaitRunning(t *testing.T, s *server, board string) {
 	t.Helper()
 	eventually(t, "a run of "+board+" is under way", func() error {
@@ -38,8 +38,7 @@ func awaitRunning(t *testing.T, s *server, board string) {
 	})
 }
 
-// TestRunOfAKilledServer: when a server is killed in the middle of a rebuild, another one says that the run has failed, and
-// rebuilds the board.
+// TestRunOfAKilledServer: a server is killed in the middle of a rebuild. Another one ends the run as failed and rebuilds the board.
 func TestRunOfAKilledServer(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
@@ -60,7 +59,7 @@ func TestRunOfAKilledServer(t *testing.T) {
 	}
 }
 
-// TestRunOfAKilledServerWithoutRedis: so does a recomputation of a derived board, without Redis.
+// TestRunOfAKilledServerWithoutRedis: the same for a recomputation of a derived board, without Redis.
 func TestRunOfAKilledServerWithoutRedis(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, w *world) {
@@ -86,8 +85,8 @@ func TestRunOfAKilledServerWithoutRedis(t *testing.T) {
 	})
 }
 
-// TestRunOfAFrozenServer: who was frozen in the middle of a build for so long that another one ended its run finds that it
-// has failed, and says so.
+// TestRunOfAFrozenServer: a server is frozen in the middle of a build until another one has ended its run as failed. When it goes on,
+// it reports the run as failed too.
 func TestRunOfAFrozenServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,8 +17,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestRedisSentinelFailover: see failOver. When the old primary comes back, empty, it is not written to before the sentinels have
-// made it a replica.
+// TestRedisSentinelFailover: see failOver. The old primary comes back empty, and gets no writes before the sentinels have made it
+// a replica.
 func TestRedisSentinelFailover(t *testing.T) {
 	old := failOver(t, (*devserver.Server).Kill, func(primary *devserver.Server) error { return primary.Restart(t.Context()) })
 	said, err := old.Info(t.Context(), "commandstats").Result()
@@ -27,15 +27,14 @@ func TestRedisSentinelFailover(t *testing.T) {
 	}
 }
 
-// TestRedisSentinelFrozen: see failOver. The connections of the old primary stay open, and it comes back with the copies of then,
-// as a primary that has not heard of the failover.
+// TestRedisSentinelFrozen: see failOver. The connections of the old primary stay open, and it comes back with its old copies, as a
+// primary that does not know of the failover.
 func TestRedisSentinelFrozen(t *testing.T) {
 	failOver(t, (*devserver.Server).Pause, (*devserver.Server).Resume)
 }
 
-// failOver takes the primary that sentinels watch away under readers and writers. Within failoverLimit the copy on what was the
-// replica gets what is written, and is read; and no answer is older than it says, also when the old primary, which is returned,
-// comes back.
+// failOver takes the primary that sentinels watch away under readers and writers, and returns it. Within failoverLimit the copy on
+// the former replica gets the writes and is read. No answer is older than it says, also when the old primary comes back.
 func failOver(t *testing.T, away, back func(*devserver.Server) error) (old *redis.Client) {
 	t.Helper()
 	s := testenv.PrivateRedisSentinel(t)

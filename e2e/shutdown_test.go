@@ -59,8 +59,8 @@ func (l *writeLoad) count() int {
 	return len(l.acked)
 }
 
-// TestGracefulShutdown ends a server with SIGTERM under writes. Requests that were under way are answered and none is cut off,
-// what was acknowledged is in MySQL and in the copy, and nothing else is; the load balancer is warned first, and the exit status is 0.
+// TestGracefulShutdown ends a server with SIGTERM under writes. Requests that were under way are answered and none is cut off;
+// exactly the acknowledged scores are in MySQL and in the copy; the load balancer is warned first, and the exit status is 0.
 func TestGracefulShutdown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -116,7 +116,7 @@ func TestGracefulShutdown(t *testing.T) {
 }
 
 // TestShutdownAnswersWhatIsUnderWay ends a server while its writes wait for MySQL: one batch at work, the rest in the
-// queue. The server stops listening, and answers all of them once MySQL goes on.
+// queue. The server stops listening, and answers all of them when MySQL goes on.
 func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -147,8 +147,8 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// TestStopWithHungMySQL ends a server whose MySQL has gone silent in the middle of many writes. It ends in bounded time,
-// each request has an answer by then, and what was told not to have happened has not.
+// TestStopWithHungMySQL ends a server whose MySQL hangs in the middle of many writes. The server ends in bounded time, each request
+// has an answer by then, and writes that were answered as not done are not done.
 func TestStopWithHungMySQL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -187,8 +187,8 @@ func TestStopWithHungMySQL(t *testing.T) {
 	}
 }
 
-// send sends one entry each in so many requests at once, to the boards in turn, and returns when all of them are sent.
-// answers waits until each has ended, and returns how.
+// send sends so many requests of one entry at once, to the boards in turn, and returns when all of them are sent. answers waits
+// for their ends and returns the outcomes.
 func (s *server) send(t *testing.T, requests int, boards ...string) (answers func() []error) {
 	t.Helper()
 	var sent, done sync.WaitGroup
@@ -221,7 +221,7 @@ func (w *world) lockPeriods(t *testing.T) (release func()) {
 	}
 }
 
-// checkCopyIsCurrent: the copy is at the seq of MySQL, and right, with no server running.
+// checkCopyIsCurrent checks that the copy is right and at the seq of MySQL, with no server running.
 func (w *world) checkCopyIsCurrent(t *testing.T, board string) {
 	t.Helper()
 	seq, err := w.copySeq(t.Context(), w.periodOf(t, board))

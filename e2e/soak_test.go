@@ -23,7 +23,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// soakVariable is the environment variable that says how long TestSoak goes on, as make soak sets it.
+// soakVariable is the environment variable for the duration of TestSoak; make soak sets it.
 const soakVariable = "LEADERBOARD_TEST_SOAK"
 
 const (
@@ -31,15 +31,15 @@ const (
 	soakPace    = 10 * time.Millisecond // between the requests of a client: what leaks does so at any pace
 	soakMembers = 500
 	soakSamples = 40
-	// soakFlat is from which duration on what grows must have come to rest: housekeeping comes every minute, and what it
-	// keeps here is a minute old at most.
+	// soakFlat is the duration from which on rows must have stopped growing: housekeeping comes every minute, and keeps rows
+	// for a minute here.
 	soakFlat = 6 * time.Minute
 )
 
 // usage is what a process and its servers hold at a moment, by name.
 type usage map[string]float64
 
-// soak is two servers under all kinds of requests.
+// soak is a pair of servers under all kinds of requests.
 type soak struct {
 	*world
 	servers []*server
@@ -49,9 +49,9 @@ type soak struct {
 	errs    []error
 }
 
-// TestSoak asks two servers for all that they do, while Redis is emptied and paused now and then. When it is over,
-// goroutines, descriptors, connections and temporary keys are back where they were after a warm-up; over minutes, memory,
-// keys in Redis and rows do not grow either (promise F5).
+// TestSoak sends all kinds of requests to two servers, while Redis is emptied and paused now and then. In the end goroutines,
+// descriptors, connections and temporary keys are back where they were after a warm-up; over minutes, memory, keys in Redis and
+// rows do not grow either (promise F5).
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	duration := 5 * time.Second
@@ -85,7 +85,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// load has clients ask for everything, and does harm ten times, until the time is over.
+// load has clients send all kinds of requests, and disturbs Redis ten times, until the time is over.
 func (s *soak) load(t *testing.T, duration time.Duration, harm func() error, sample func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
@@ -113,7 +113,7 @@ func (s *soak) load(t *testing.T, duration time.Duration, harm func() error, sam
 	all.Wait()
 }
 
-// client asks for one thing after the other. What is refused is counted, every other failure is kept.
+// client sends one request after the other. Refusals are counted, every other failure is kept.
 func (s *soak) client(ctx context.Context, id int) {
 	random := rand.New(rand.NewPCG(uint64(id), 5))
 	pace := time.NewTicker(soakPace)
@@ -137,7 +137,7 @@ func (s *soak) client(ctx context.Context, id int) {
 	}
 }
 
-// one asks for one of the things that there are.
+// one sends a request of a random kind.
 func (s *soak) one(ctx context.Context, a *api, kind int, board, member, key string) (err error) {
 	score := int64(len(key)) * time.Now().UnixMilli() % 1000
 	switch kind {
@@ -181,7 +181,7 @@ func (s *soak) one(ctx context.Context, a *api, kind int, board, member, key str
 	return err
 }
 
-// usage looks at both processes, MySQL and Redis.
+// usage measures both processes, MySQL and Redis.
 func (s *soak) usage(t *testing.T) usage {
 	t.Helper()
 	u := usage{}
@@ -247,8 +247,7 @@ func (s *soak) redisUsage(t *testing.T, u usage) {
 	}
 }
 
-// quiet waits until the servers hold no more than before, with some room for pools that are filled to another degree. It
-// returns what they hold; before may be nil.
+// quiet waits until the usage is no higher than before, with some room for pools, and returns it. before may be nil.
 func (s *soak) quiet(t *testing.T, before usage) (now usage) {
 	t.Helper()
 	for _, server := range s.servers {

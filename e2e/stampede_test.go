@@ -16,7 +16,7 @@ import (
 // stampedeBoards returns how many boards are read.
 func stampedeBoards() int { return testenv.Size(3, 20) }
 
-// stampede is three servers on one Redis, and boards with readers.
+// stampede has three servers on one Redis, and boards with readers.
 type stampede struct {
 	*world
 	servers []*server
@@ -130,7 +130,7 @@ func TestStampede(t *testing.T) {
 	}
 }
 
-// TestForcedRebuilds: 500 rebuilds demanded at once of three servers are all answered and cost two builds at most.
+// TestForcedRebuilds: 500 rebuilds requested at once from three servers are all answered and cost two builds at most.
 func TestForcedRebuilds(t *testing.T) {
 	w := newWorld(t)
 	s := &stampede{world: w}

@@ -26,13 +26,13 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// memoryLimit is what a process of TestUnreadClients may map to write to: RLIMIT_DATA, which a process cannot do without, unlike
-// GOMEMLIMIT, and which needs no rights. It is stricter than a cgroup for the process, whose stacks of threads count whole (so they are
-// made small), and leaves out what the kernel keeps for its connections; that is counted apart.
+// memoryLimit is how much writable memory a process of TestUnreadClients may map: RLIMIT_DATA, which is a hard limit, unlike
+// GOMEMLIMIT, and needs no rights. Unlike a cgroup it counts the stacks of threads whole (so they are made small) and leaves out
+// the kernel's buffers of connections, which are counted apart.
 const memoryLimit = 512 << 20
 
-// TestUnreadClients: a server with little memory survives clients that read nothing, of streams and of answers that they ask for
-// without end, and hostile bodies beside them; others are served all the while. When the clients go, nothing is left of them.
+// TestUnreadClients: a server with little memory survives clients that do not read their streams and answers and keep asking, and
+// hostile bodies beside them. Other clients are served all the time. When the hostile clients go, their memory is free again.
 func TestUnreadClients(t *testing.T) {
 	streams, pipelines := testenv.Size(400, 5000), testenv.Size(100, 2000)
 	w := newWorld(t)
@@ -139,7 +139,7 @@ func (s *server) deaf(t *testing.T, text string) net.Conn {
 	return c
 }
 
-// memory is what a server takes, in bytes.
+// memory is how much a server uses, in bytes.
 type memory struct {
 	process int // at the most so far
 	kernel  int // in the queues of its connections, in both directions; what the kernel adds for itself is left out
@@ -210,14 +210,14 @@ func hasRaceDetector(t *testing.T) bool {
 	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// bystanders write and read, and count how often it went well.
+// bystanders write and read, and count their successes.
 type bystanders struct {
 	cancel context.CancelFunc
 	group  errgroup.Group
 	done   atomic.Int64
 }
 
-// serveOthers begins with a few clients that do what all do: 20 commits a second, and a page after each.
+// serveOthers starts a few ordinary clients: 20 commits a second, and a page after each.
 func (s *server) serveOthers(t *testing.T) *bystanders {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -246,7 +246,7 @@ func (s *server) serveOthers(t *testing.T) *bystanders {
 	return o
 }
 
-// awaitMore waits until that has gone well so many times more.
+// awaitMore waits for so many more successes.
 func (o *bystanders) awaitMore(t *testing.T, n int64) {
 	t.Helper()
 	until := o.done.Load() + n
@@ -266,7 +266,7 @@ func (o *bystanders) stop(t *testing.T) {
 	}
 }
 
-// sendHostile sends bodies that are hard to read, over and over. What they are answered does not matter, but that they are.
+// sendHostile sends bodies that are costly to read, over and over. Each must get an answer, whatever it is.
 func (s *server) sendHostile(ctx context.Context, clients int) *errgroup.Group {
 	name, zeros := strings.Repeat("k", 50_000), strings.Repeat("0,", 50_000)
 	bodies := []struct{ method, path, body string }{

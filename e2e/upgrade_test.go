@@ -20,7 +20,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// upgrade is servers of the last release and of the version after it on one database and one Redis, under load.
+// upgrade has servers of the last release and of the version after it on one database and one Redis, under load.
 type upgrade struct {
 	*world
 	released, next string // programs
@@ -35,9 +35,9 @@ type upgrade struct {
 
 // TestUpgrade rolls this version out over the last release, and back, under load. Today's program has one more migration,
 // which gives every table a column, so both meet a schema that is not theirs: old servers go on while the new ones migrate,
-// and start on the newer schema; a new server waits for its migration and says so. With both at work what is written through one is
-// read through the other, a key that is sent to both counts once with equal answers, copies and ranks are equal, made by
-// either, and those of another format are left alone (promise F3).
+// and start on the newer schema; a new server waits for its migration and says so. With both at work, a write through one is read
+// through the other, a request with one idempotency key through both counts once with equal answers, and copies and ranks that
+// either makes are equal. Copies of another format are left alone (promise F3).
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	released, next := releasedProgram(t), nextProgram(t)
@@ -158,7 +158,7 @@ func (u *upgrade) await(t *testing.T) {
 	}
 }
 
-// load adds to a sum again and again, each time through two servers under one key, and reads what it wrote through the
+// load adds to a sum again and again, each time through two servers with one idempotency key, and reads the sum through the
 // second.
 func (u *upgrade) load(ctx context.Context, id int) {
 	for i := 0; ctx.Err() == nil; i++ {
@@ -225,7 +225,7 @@ func (u *upgrade) try(n int, ask func(*server) error) (err error) {
 // health returns an error unless the server is ready.
 func (s *server) health(ctx context.Context) error { _, err := s.Ready(ctx); return err }
 
-// compare writes through each of two servers, has each build the copy, and wants equal answers of all kinds of both.
+// compare writes through each of two servers, has each build the copy, and compares their answers of all kinds.
 func (u *upgrade) compare(t *testing.T, a, b *server, want ranking) {
 	t.Helper()
 	for i, pair := range [][2]*server{{a, b}, {b, a}} {
@@ -257,7 +257,7 @@ func freshlyRead(ctx context.Context, a, b *server, score int64) (source leaderb
 	return source, errors.New("each time an answer was stale")
 }
 
-// compareAnswers asks two servers for the same, in every way in which ranks are told.
+// compareAnswers asks two servers for the same ranks, in every way.
 func (u *upgrade) compareAnswers(t *testing.T, a, b *server) {
 	t.Helper()
 	ctx := t.Context()
@@ -314,8 +314,8 @@ func (w *world) seqOf(t *testing.T, board string) (seq int64) {
 	return seq
 }
 
-// otherFormats puts another format than theirs on the copy that both servers use: neither reads it, a newer one is left
-// alone, an older one is replaced. Each looks for what has just been written, which no answer in its memory has.
+// otherFormats changes the format number of the copy that both servers use: neither reads it, a newer one is left alone, an
+// older one is replaced. Each reads a new write, which no answer in its memory has.
 func (u *upgrade) otherFormats(t *testing.T, a, b *server) {
 	t.Helper()
 	base, err := u.base(t.Context(), u.periodOf(t, "race"))

@@ -202,14 +202,14 @@ func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
 	return seq, err
 }
 
-// base returns what the keys of a period begin with.
+// base returns the prefix of the keys of a period.
 func (w *world) base(ctx context.Context, period int64) (string, error) {
 	var history int64
 	err := w.db.QueryRowContext(ctx, "SELECT incarnation FROM periods WHERE id = ?", period).Scan(&history)
 	return fmt.Sprintf("lb:{%d}:%x:", period, uint64(history)), err
 }
 
-// leaseOf returns the key of the right to build a period's copy.
+// leaseOf returns the key of the lease for building a period's copy.
 func (w *world) leaseOf(t *testing.T, period int64) string {
 	t.Helper()
 	base, err := w.base(t.Context(), period)
@@ -219,8 +219,8 @@ func (w *world) leaseOf(t *testing.T, period int64) string {
 	return base + "lease"
 }
 
-// temporaryKeys looks at the temporary keys of a period at one moment: how many there are, and the shortest and the
-// longest time that one has to live, in milliseconds. -1 is one that would stay.
+// temporaryKeys returns the number of a period's temporary keys, and the shortest and longest time to live among them, in
+// milliseconds. -1 is a key without one.
 func (w *world) temporaryKeys(ctx context.Context, period int64) (n, shortest, longest int64, err error) {
 	const script = `local all, low, high = redis.call('KEYS', ARGV[1]), nil, nil
 		for _, key in ipairs(all) do
