@@ -14,9 +14,9 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// ClockVariable is the environment variable that sets the clock of every MySQL and MariaDB that is started: by how many
-// seconds it is ahead of this machine's, below zero when it is behind. It needs libfaketime. The clocks of Redis and of
-// the tests' own process stay: what the product writes is dated by the database.
+// ClockVariable is the environment variable that sets the clock of every MySQL and MariaDB that is started: the seconds that it
+// is ahead of this machine's, negative if it is behind. It needs libfaketime. The clocks of Redis and of the tests' own process
+// stay: the times in the product come from the database.
 const ClockVariable = "LEADERBOARD_TEST_CLOCK"
 
 // clockEnv returns the variables for a database whose clock ClockVariable sets; nil when it is not set.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestClockIsSetOrRefused: a clock that cannot be set as asked is an error: tests on the wrong day would say nothing.
+// TestClockIsSetOrRefused: a clock that cannot be set is an error: tests on the wrong day would prove nothing.
 func TestClockIsSetOrRefused(t *testing.T) {
 	t.Setenv(ClockVariable, "")
 	if env, err := clockEnv(); env != nil || err != nil {

@@ -29,7 +29,7 @@ func Provide(ctx context.Context, kind devserver.Kind, dir string, log func(stri
 	if err == nil {
 		return p, nil
 	}
-	// An engine without a way to the image is no reason to give up.
+	// If the image cannot be fetched, the next way is tried.
 	if log != nil {
 		log("%s; trying a process instead", err)
 	}

@@ -45,7 +45,7 @@ func claimRedis(t testing.TB, address string) string {
 	}
 	own := *opts
 	own.DB = db
-	// What an earlier owner left behind when it was killed.
+	// An earlier owner may have been killed and left keys.
 	if err := flush(ctx, own); err != nil {
 		t.Fatalf("test database %d on the Redis at %s: %s", db, opts.Addr, err)
 	}

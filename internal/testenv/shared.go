@@ -20,8 +20,7 @@ type pool struct {
 	failed  map[devserver.Kind]error // a start that failed is not tried again
 }
 
-// process is what this process's tests share. Tests receive nothing but a
-// testing.TB, so it has to be here.
+// process is the pool of this process. It is a package variable because tests receive nothing but a testing.TB.
 var process = newPool()
 
 func newPool() *pool {
@@ -90,9 +89,8 @@ func (p *pool) stop(ctx context.Context) error {
 	return errors.Join(append(errs, os.RemoveAll(p.dir))...)
 }
 
-// Main runs a package's tests, stops what they started, and fails when goroutines are left; call it from
-// TestMain. Without it the servers are killed with the process all the same,
-// their folder is swept by the next run, and containers are left to Ryuk.
+// Main runs a package's tests, stops their servers, and fails when goroutines are left. TestMain must call it. Without it the
+// servers are killed with the process, the next run sweeps their folder, and Ryuk removes containers.
 func Main(m *testing.M) int {
 	code := m.Run()
 	if err := process.stop(context.Background()); err != nil {

@@ -16,8 +16,8 @@
 // and passes the addresses on (make test does that). Without it each test
 // process starts what it needs at first use, and the servers die with it.
 //
-// No server and no way to get one fails the test with what to do. Nothing is
-// ever skipped.
+// Without a server and a way to get one the test fails, and says what to
+// install. No test is skipped.
 package testenv
 
 import (

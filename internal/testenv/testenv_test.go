@@ -75,7 +75,7 @@ func TestDatabasesAreFreshAndApart(t *testing.T) {
 	}
 }
 
-// TestPrivateMySQLIsDurable: what a private MySQL acknowledged survives a crash: it is not the fast kind.
+// TestPrivateMySQLIsDurable: writes that a private MySQL acknowledged survive a crash, since it is not Fast.
 func TestPrivateMySQLIsDurable(t *testing.T) {
 	s := PrivateMySQL(t)
 	db := open(t, s.DSN)
@@ -115,7 +115,7 @@ func TestPrivateServersEndWithTheirTest(t *testing.T) {
 	}
 }
 
-// caught is a test that notes how it failed.
+// caught is a test that keeps its failures.
 type caught struct {
 	testing.TB
 	message string
@@ -132,8 +132,8 @@ func (c *caught) Fatalf(format string, args ...any) {
 
 var errCaught = errors.New("the test has failed")
 
-// TestNoServerFails: without a server and a way to get one the test fails, is not skipped, and says what to do; the
-// next does not try again.
+// TestNoServerFails: without a server and a way to get one the test fails, is not skipped, and says what to do. The next test does
+// not try again.
 func TestNoServerFails(t *testing.T) {
 	t.Setenv(RedisVariable, "")
 	t.Setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")

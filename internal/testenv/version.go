@@ -10,8 +10,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// WithVersion returns a DSN of the same database behind a proxy: there the server answers SELECT VERSION() with that
-// version. The rest is what the server says itself. The proxy ends with the test.
+// WithVersion returns a DSN of the same database through a proxy that answers SELECT VERSION() with that version and passes all
+// else on. The proxy ends with the test.
 func WithVersion(t testing.TB, dsn, version string) string {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn)
@@ -38,7 +38,7 @@ func WithVersion(t testing.TB, dsn, version string) string {
 	return cfg.FormatDSN()
 }
 
-// pretend copies a connection until either end closes it, and asks for the version in words of its own.
+// pretend copies a connection until either end closes it, and replaces the question for the version.
 func pretend(client net.Conn, upstream, version string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", upstream)

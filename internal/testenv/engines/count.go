@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// result is what became of a suite, in tests without those inside of tests.
+// result is the outcome of a suite, in tests without subtests.
 type result struct {
 	Pkg     string   `json:"pkg"`
 	Of      int      `json:"of"` // tests that the package has
@@ -26,7 +26,7 @@ type event struct {
 	Action, Test string
 }
 
-// parse turns what a test program wrote with -test.v=test2json into events.
+// parse turns the output of a test program with -test.v=test2json into events.
 func parse(ctx context.Context, said string) ([]event, error) {
 	cmd := exec.CommandContext(ctx, "go", "tool", "test2json")
 	cmd.Stdin = strings.NewReader(said)
@@ -53,8 +53,8 @@ func decode(r io.Reader) ([]event, error) {
 	}
 }
 
-// count sums up a run of a suite's test program, which ended with ended, nil for 0. A test that began and did not end
-// has failed; so has a program that ended badly with no test to blame, or ran nothing.
+// count sums up a run of a suite's test program; ended is its error, nil for status 0. A test that began and did not end
+// has failed; so has a program that ended badly without a failed test, or ran no test.
 func count(s suite, of int, events []event, ended error) result {
 	r := result{Pkg: s.pkg, Of: of}
 	open := map[string]bool{}

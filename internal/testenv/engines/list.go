@@ -7,7 +7,7 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// engine is a row of the table: a server program of one version, and what is run on it.
+// engine is a row of the table: a server program of one version, and the suites that run on it.
 type engine struct {
 	name    string // for -only, as in mysql-8.0
 	title   string // as in MySQL 8.0
@@ -26,7 +26,7 @@ type suite struct {
 	tag   string // of files that are built for this suite only; "" for none
 }
 
-// faults names the tests of e2e that kill, freeze, flush or cut off servers, or have several at work on the same data.
+// faults names the tests of e2e that kill, freeze, flush or cut off servers, or run several on the same data.
 const faults = "Kill|Killed|Lost|Down|Gone|Hung|Slow|Paused|Frozen|Refused|AtOnce|ReadYourWrites|DuringRebuilds|AsOld"
 
 // onBoth are the suites that reach both kinds of server.
@@ -60,7 +60,7 @@ func packaged(distribution, suite, pkg, program string) func(context.Context, fe
 // fetcher fetches a program of a release and returns its path.
 type fetcher func(context.Context, devserver.Release) (path string, err error)
 
-// onSeveral is the suite of a Redis that is several servers: they take over from each other, which takes too long for every day.
+// onSeveral is the suite of a Redis of several servers. Its failovers take too long for every day.
 func onSeveral(tests string) []suite { return []suite{{pkg: "e2e", tests: tests, tag: "failover"}} }
 
 // engines returns the rows of the table in its order.

@@ -1,11 +1,11 @@
-// Command engines runs the tests of what is stored on one server program after another, several versions of MySQL,
-// MariaDB, Redis and what stands in for them, and writes what happened into a table of a document:
+// Command engines runs the tests of storage on one server program after another, several versions of MySQL, MariaDB, Redis and
+// their replacements, and writes the results into a table of a document:
 //
 //	make test-engines ARGS='-only valkey'
 //
-// The programs are fetched like those of any test. A distribution's archive is known on a machine of it; -ubuntu and
-// -debian give the address of the other's. What was run is noted in a folder: a second call goes on where the first one
-// stopped, and runs again what failed, which the table then tells. A change of a test program starts that one again.
+// The programs are fetched like those of any test. A machine knows the archive of its own distribution; -ubuntu and -debian
+// give the address of the other's. Notes of the runs are in a folder: a second call goes on where the first one stopped, and
+// runs failed tests again; the table says which those are. After a change of a test program its suite runs from the start.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 	"leaderboard/internal/testenv/program"
 )
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	only     *regexp.Regexp // names engines
 	tests    string         // in place of those that the suites name; "" for those
@@ -61,7 +61,7 @@ func main() {
 	program.Main(func(ctx context.Context) (int, error) { return run(ctx, o, engines(), os.Stdout) })
 }
 
-// runner runs suites and notes what became of them.
+// runner runs suites and notes the results.
 type runner struct {
 	options
 	fetch  fetcher
@@ -72,7 +72,7 @@ type runner struct {
 	stdout io.Writer
 }
 
-// errLater means that the time is over.
+// errLater means that the time limit has passed.
 var errLater = errors.New("the time is over, the next call goes on")
 
 // run runs the engines that are named, each with its row of the table, and returns the number of suites that failed and
@@ -108,7 +108,7 @@ func run(ctx context.Context, o options, list []engine, stdout io.Writer) (failu
 			line, failed = absent(e, err), 1
 		}
 		failures += failed
-		// An engine that is not to be had today was run another day, and some tests that passed say less than all of them did.
+		// If the engine cannot be fetched today, its row of another day stays; so does a row of more tests than this run had.
 		some := (o.quick || o.tests != "") && failed == 0
 		kept, err := writeRow(o.doc, line, list, func(old row) bool { return missing || some && old.saysMore(line) })
 		if err != nil {
@@ -125,7 +125,7 @@ func (r *runner) log(format string, args ...any) {
 	fmt.Fprintf(r.stdout, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
 }
 
-// today is the day and the revision of the tree, with a word for changes of it but in the document.
+// today is the day and the revision of the tree, with a mark for changes outside of the document.
 func today(ctx context.Context, doc string) string {
 	day := time.Now().UTC().Format(time.DateOnly)
 	out, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output()
@@ -180,7 +180,7 @@ func (o *options) testsOf(s suite) string {
 	}
 }
 
-// variables say that the servers which e stands in for are of the program at path, and not at an address.
+// variables returns the environment in which the servers that e replaces are started from the program at path.
 func variables(e engine, path string) []string {
 	var env []string
 	for _, kind := range e.as {
@@ -189,8 +189,8 @@ func variables(e engine, path string) []string {
 	return env
 }
 
-// suite returns what became of a suite: of the run that is noted, unless that failed, else of a new one. once are tests
-// that failed in an earlier run of the same programs.
+// suite returns the result of a suite: of the run that is noted, unless that failed, else of a new one. once are tests that
+// failed in an earlier run of the same programs.
 func (r *runner) suite(ctx context.Context, e engine, s suite, version string, env []string) (got result, once []string, err error) {
 	p, err := r.build(ctx, s)
 	if err != nil {
@@ -227,7 +227,7 @@ func (r *runner) suite(ctx context.Context, e engine, s suite, version string, e
 	return got, slices.Compact(once), r.notes.Add(program.Note{ID: id, Name: e.name + " " + s.pkg, Took: took, Said: string(said)})
 }
 
-// test runs a suite's test program, keeps what it wrote, and counts.
+// test runs a suite's test program, keeps its output, and counts.
 func (r *runner) test(ctx context.Context, e engine, s suite, p *program.Program, env []string) (result, time.Duration, error) {
 	own := *p
 	own.Env = slices.Concat(p.Env, env)
@@ -272,7 +272,7 @@ func (r *runner) build(ctx context.Context, s suite) (*program.Program, error) {
 	return &p, nil
 }
 
-// identify is the key of a run's notes: it changes with all that takes part in it.
+// identify returns the key of a run's notes. It depends on everything that takes part in the run.
 func identify(engine, version string, s suite, programID string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{engine, version, s.pkg, s.tests, programID}))
 	return hex.EncodeToString(sum[:6])

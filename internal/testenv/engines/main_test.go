@@ -75,8 +75,8 @@ func wantLines(t *testing.T, doc string, lines ...string) {
 	}
 }
 
-// TestFailedTestsAreShown: what failed and what was skipped on an engine is in its row, other rows stay, what is done is
-// not done again, and what failed once is still told when it does not fail any more.
+// TestFailedTestsAreShown: the row of an engine names failed and skipped tests, and other rows stay. Suites that are done do not run
+// again, and a test that failed once is still named when it passes later.
 func TestFailedTestsAreShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := world(t)
@@ -108,7 +108,7 @@ func TestFailedTestsAreShown(t *testing.T) {
 	}
 }
 
-// TestBrokenRunsAreShown: a program that panics, a suite of no tests and an engine that is not to be had are no success.
+// TestBrokenRunsAreShown: a program that panics, a suite of no tests and an engine that cannot be fetched are failures.
 func TestBrokenRunsAreShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := world(t)
@@ -129,7 +129,7 @@ func TestBrokenRunsAreShown(t *testing.T) {
 	wantLines(t, doc, `\| Newest \| not run \|  \| none: nowhere to be had \|.*`, `\| Old \| 1 \| then .*`)
 }
 
-// TestTimeIsBounded: no suite starts after the time, and then there is no row.
+// TestTimeIsBounded: no suite starts after the time limit, and then there is no row.
 func TestTimeIsBounded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := world(t)
@@ -140,7 +140,7 @@ func TestTimeIsBounded(t *testing.T) {
 	}
 }
 
-// TestQuick: a quick run is of the tests that a suite names for it, one of certain tests of those, and the row tells.
+// TestQuick: a quick run has the tests that a suite names for it, and the row says so.
 func TestQuick(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := world(t)

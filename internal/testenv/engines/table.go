@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The lines of the document that the table stands between.
+// The lines of the document around the table.
 const (
 	beginMark = "<!-- table of engines: begin -->"
 	endMark   = "<!-- table of engines: end -->"
@@ -20,7 +20,7 @@ const header = "| Engine | Version | Run | Tests | Failed | What differs | Remed
 // row is a line of the table, a text a cell; the first is the engine's title.
 type row []string
 
-// rowOf tells what happened on an engine. when has the day and the revision.
+// rowOf returns the row of an engine. when has the day and the revision.
 func rowOf(e engine, version, when string, results []result, once []string) row {
 	var ran, failed []string
 	for _, r := range results {
@@ -46,7 +46,7 @@ func rowOf(e engine, version, when string, results []result, once []string) row 
 	return row{e.title, version, when, strings.Join(ran, "; "), strings.Join(failed, "; "), or(e.differs), or(e.remedy)}
 }
 
-// absent is the row of an engine that could not be run, where none is of when it could.
+// absent is the row of an engine that could not be run, if there is no row of an earlier run.
 func absent(e engine, why error) row {
 	return row{e.title, "not run", "", "none: " + why.Error(), "", "", ""}
 }
@@ -81,7 +81,7 @@ func rowIn(doc, title string) row {
 // ranOf is a package and the number of its tests in a cell of a row.
 var ranOf = regexp.MustCompile(`(?:^|; )\S+ (\d+)`)
 
-// ran is how many tests a row tells of.
+// ran is the number of tests in a row.
 func (r row) ran() (n int) {
 	for _, m := range ranOf.FindAllStringSubmatch(r[3], -1) {
 		if tests, err := strconv.Atoi(m[1]); err == nil {
@@ -94,8 +94,8 @@ func (r row) ran() (n int) {
 // saysMore reports whether a row, nil for none, is of the same version as another and of more tests.
 func (r row) saysMore(other row) bool { return len(r) > 3 && r[1] == other[1] && r.ran() > other.ran() }
 
-// replaceRow returns the document with r in its table, in place of the row of the same title; rows are in the order of
-// titles, and those of engines that are no more go.
+// replaceRow returns the document with r in its table, in place of the row of the same title. Rows are in the order of titles;
+// those of other engines are removed.
 func replaceRow(doc string, r row, titles []string) (string, error) {
 	before, rest, ok := strings.Cut(doc, beginMark+"\n")
 	table, after, ok2 := strings.Cut(rest, endMark)
@@ -116,7 +116,7 @@ func replaceRow(doc string, r row, titles []string) (string, error) {
 	return out + endMark + after, nil
 }
 
-// writeRow puts r into the table of the document at path, unless a row of the same title is there that stays. kept says so.
+// writeRow puts r into the table of the document at path. kept reports that the row of the same title stays instead.
 func writeRow(path string, r row, list []engine, stays func(old row) bool) (kept bool, err error) {
 	doc, err := os.ReadFile(path)
 	if err != nil {

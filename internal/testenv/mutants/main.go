@@ -1,12 +1,12 @@
-// Command mutants breaks the lines of the program that carry its promises, one at a time, and wants the test that is named
-// with each to turn red:
+// Command mutants breaks the lines of the program that carry its promises, one at a time. The test that is named with each must
+// turn red:
 //
 //	make mutants ARGS='-only lease'
 //
-// It works on a copy of the tree in a temporary folder, with the servers of testenv/run. The tests must be green before
-// anything is broken. A line is told by its text, which must be in its file exactly once; so a change of it
-// fails TestMutants. What was found is noted in a file, and the next call goes on where the last one
-// stopped: a verdict counts for as long as the mutant and the test program of its package are the same.
+// It works on a copy of the tree in a temporary folder, with the servers of testenv/run. The tests must be green before a line is
+// broken. A line is found by its text, which must be in its file exactly once; so a change of it fails TestMutants. Verdicts are
+// noted in a file, and the next call goes on where the last one stopped: a verdict holds as long as the mutant and the test
+// program of its package are the same.
 package main
 
 import (
@@ -50,7 +50,7 @@ func (m *mutant) apply(text string) (string, error) {
 	return strings.Replace(text, m.old, m.new, 1), nil
 }
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	only    *regexp.Regexp
 	notes   string
@@ -66,7 +66,7 @@ func main() {
 	program.Main(func(ctx context.Context) (int, error) { return breakAll(ctx, o, os.Stdout) })
 }
 
-// breakAll tries the mutants package by package, prints what became of each, and returns how many did no harm.
+// breakAll tries the mutants package by package, prints each verdict, and returns how many mutants no test noticed.
 func breakAll(ctx context.Context, o options, stdout io.Writer) (survived int, err error) {
 	tree, err := copyTree(".")
 	if err != nil {
@@ -116,7 +116,7 @@ func byPackage(only *regexp.Regexp) [][]mutant {
 	return groups
 }
 
-// breakPackage wants the tests of one package green, and then red one after the other.
+// breakPackage checks that the tests of one package are green, and then that each turns red for its mutant.
 func (t *tree) breakPackage(ctx context.Context, o options, group []mutant, notes notes, stdout io.Writer) ([]verdict, error) {
 	dir := group[0].packageOf()
 	whole, err := t.build(ctx, dir)
@@ -161,7 +161,7 @@ func (t *tree) breakPackage(ctx context.Context, o options, group []mutant, note
 	return verdicts, nil
 }
 
-// breakOne breaks a line, runs the test, and mends the line.
+// breakOne breaks a line, runs the test, and restores the line.
 func (t *tree) breakOne(ctx context.Context, o options, v *verdict) (err error) {
 	path := filepath.Join(t.dir, filepath.FromSlash(v.file))
 	text, err := os.ReadFile(path)
@@ -198,7 +198,7 @@ func test(ctx context.Context, p *program.Program, pattern string, timeout time.
 // pattern returns the regular expression that names one test, or one subtest.
 func pattern(test string) string { return "^" + strings.ReplaceAll(test, "/", "$/^") + "$" }
 
-// judge says what a run of a test on a broken program means. A program that could not run its tests says nothing.
+// judge returns the verdict of a test's run on a broken program. A program that could not run its tests proves nothing.
 func judge(test, out string, failed error) string {
 	if failed == nil {
 		return verdictGreen

@@ -13,8 +13,8 @@ import (
 // root is the folder of the tree.
 const root = "../../.."
 
-// TestMutants: each text to break is in its file exactly once, and each test is there. A change of a line that
-// carries a promise says in this list how it can be broken now, and runs make mutants (promise I2).
+// TestMutants: each text to break is in its file exactly once, and each test is there. A commit that changes a line that carries a
+// promise must change this list, and run make mutants (promise I2).
 func TestMutants(t *testing.T) {
 	names := map[string]bool{}
 	all := mutants()
@@ -84,8 +84,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestVerdictsAreKept: a red verdict counts as long as mutant and program are the same; one that is not red is found out
-// again.
+// TestVerdictsAreKept: a red verdict holds as long as mutant and program are the same; other verdicts are made again.
 func TestVerdictsAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes")
 	n, err := openNotes(path)

@@ -10,14 +10,14 @@ import (
 	"leaderboard/internal/testenv/program"
 )
 
-// What becomes of a test.
+// The outcomes of a test.
 const (
 	verdictRed   = "red"
 	verdictGreen = "GREEN" // of a broken program: the mutant survived
 	verdictNone  = "NONE"  // the test program did not get to the test, or cannot be built
 )
 
-// verdict is what became of a mutant, or of the tests of an unbroken package.
+// verdict is the outcome of a mutant, or of the tests of an unbroken package.
 type verdict struct {
 	mutant
 	key  string // of the unbroken test program of the package
@@ -43,7 +43,7 @@ func openNotes(path string) (notes, error) {
 	return notes{n}, err
 }
 
-// find completes a verdict that is noted. One that is not good is found out again.
+// find completes a verdict that is noted. A verdict that is not good is made again.
 func (n notes) find(v *verdict) (verdict, bool) {
 	full := *v
 	for _, found := range n.Of(v.id()) {

@@ -16,7 +16,7 @@ type Note struct {
 	Said string
 }
 
-// Notes is the file of all runs, a line each: id, name, duration and what it said, separated by tabs.
+// Notes is the file of all runs, a line each: id, name, duration and text, separated by tabs.
 type Notes struct {
 	file *os.File
 	runs map[string][]Note // by id

@@ -1,5 +1,5 @@
-// Package program is what the commands share that run tests again and again, testenv/stress and testenv/mutants: it builds
-// test programs, tells them apart, runs them, and keeps notes of the runs.
+// Package program is shared by the commands that run tests again and again, such as testenv/stress and testenv/mutants: it builds
+// test programs, identifies them, runs them, and keeps notes of the runs.
 package program
 
 import (
@@ -25,8 +25,8 @@ const serverVariable = "LEADERBOARD_E2E_PROGRAM"
 // stopLimit is how long a test program may take to end when it is interrupted.
 const stopLimit = 40 * time.Second
 
-// Main runs a command until it is done or interrupted, and ends the process: with 0 when nothing was found, with 1
-// when something was, or when it failed.
+// Main runs a command until it is done or interrupted, and ends the process: with 0 when the command found no fault, otherwise
+// with 1.
 func Main(command func(context.Context) (found int, err error)) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	found, err := command(ctx)
@@ -66,7 +66,7 @@ func Build(ctx context.Context, dir, path, tests string, flags ...string) (Progr
 	return p, err
 }
 
-// GoTool runs the go tool in a folder and returns what it said.
+// GoTool runs the go tool in a folder and returns its output.
 func GoTool(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
@@ -97,8 +97,8 @@ func identify(tests string, programs []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:6]), nil
 }
 
-// Run runs the tests that a regular expression names, "" for all, with more arguments and through the command wrap if
-// there are any. It returns what they wrote, with an [exec.ExitError] when they failed.
+// Run runs the tests that a regular expression names, "" for all, with more arguments, through the command wrap unless it is
+// empty. It returns their output, with an [exec.ExitError] when they failed.
 func (p *Program) Run(ctx context.Context, tests string, timeout time.Duration, args, wrap []string) (out string, took time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+stopLimit) // the program ends itself at its limit
 	defer cancel()

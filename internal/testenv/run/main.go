@@ -22,7 +22,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// stopLimit bounds the orderly end; what is left after it is killed.
+// stopLimit bounds the orderly end. Processes that are left then are killed.
 const stopLimit = 30 * time.Second
 
 func main() {

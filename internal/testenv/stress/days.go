@@ -15,7 +15,7 @@ import (
 	"leaderboard/internal/testenv/program"
 )
 
-// circumstance is a day or a machine on which the tests have to pass as on any other.
+// circumstance is a day or a machine on which the tests must pass.
 type circumstance struct {
 	name  string
 	clock string   // of the databases when they start, RFC 3339; "" for the right time
@@ -23,7 +23,7 @@ type circumstance struct {
 	umask string
 }
 
-// circumstances are dated, so some of these days will be in the past: that is one more circumstance.
+// circumstances returns all of them. Some of their days may be in the past, which is one more circumstance.
 func circumstances() []circumstance {
 	const beforeMidnight = "2026-12-31T23:59:40Z" // midnight comes while tests run
 	return []circumstance{
@@ -44,7 +44,7 @@ func circumstances() []circumstance {
 
 // days runs each program once under each circumstance that o.only names, and returns the number of failed tests.
 func days(ctx context.Context, o options, programs []pkg, notes *program.Notes, stdout io.Writer) (failures int, err error) {
-	// What starts servers for a command.
+	// The program that starts servers for a command.
 	if _, err := program.GoTool(ctx, ".", "build", "-o", filepath.Join(o.dir, "bin", "testenv"), "./internal/testenv/run"); err != nil {
 		return 0, err
 	}
@@ -81,7 +81,7 @@ func days(ctx context.Context, o options, programs []pkg, notes *program.Notes, 
 	return failures, t.Flush()
 }
 
-// wrap returns the command that runs a test program: with servers of its own, so that their clocks begin when it does.
+// wrap returns the command that runs a test program, with servers of its own, whose clocks begin with it.
 func (c circumstance) wrap(o options) []string {
 	command := []string{filepath.Join(o.dir, "bin", "testenv")}
 	if c.umask != "" {
@@ -90,8 +90,8 @@ func (c circumstance) wrap(o options) []string {
 	return command
 }
 
-// environment changes env for this circumstance, which begins at the given moment. The folders for fetched servers and for
-// what the go tool needs stay where they are.
+// environment changes env for this circumstance, which begins at the given moment. The folders of fetched servers and of the go
+// tool stay.
 func (c circumstance) environment(env []string, now time.Time) []string {
 	if dir, err := os.UserCacheDir(); err == nil {
 		env = set(env, "XDG_CACHE_HOME", dir)

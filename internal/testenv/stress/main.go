@@ -3,11 +3,10 @@
 //
 //	make stress ARGS='-n 20 -for 30m ./cache ./refresher'
 //
-// Each test program is built once. Runs go round the packages, so that every package has been run when a slice of time
-// ends, and what was run is noted in a folder: the next slice goes on where the last one stopped. Runs of a package
-// count for as long as its test program is the same, so a change starts the packages that it reaches again, and no
-// others. Documents that tests read are no part of a program: leave the working tree alone meanwhile. The output of
-// runs that failed is kept beside the notes.
+// Each test program is built once. Runs go round the packages, so that every package has run when a slice of time ends. Runs
+// are noted in a folder: the next slice goes on where the last one stopped. Runs of a package count as long as its test program
+// is the same, so a change starts only the packages again that depend on it. Documents that tests read are no part of a program:
+// do not change the working tree meanwhile. The output of failed runs is kept beside the notes.
 //
 // With -days it runs them once on each of several days and machines instead, without the race detector: see
 // circumstances.
@@ -27,7 +26,7 @@ import (
 	"leaderboard/internal/testenv/program"
 )
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	count    int
 	threads  int           // that are kept busy
@@ -62,7 +61,7 @@ func main() {
 	program.Main(func(ctx context.Context) (int, error) { return stress(ctx, o, os.Stdout) })
 }
 
-// stress runs what is not yet run, prints the table, and returns the number of failed runs.
+// stress makes the runs that are left, prints the table, and returns the number of failed runs.
 func stress(ctx context.Context, o options, stdout io.Writer) (failures int, err error) {
 	dir, err := filepath.Abs(o.dir)
 	if err != nil {
@@ -90,7 +89,7 @@ func stress(ctx context.Context, o options, stdout io.Writer) (failures int, err
 	return table(stdout, programs, notes), nil
 }
 
-// rounds runs every program that has runs left once, again and again, until none has or the time is over.
+// rounds runs every program that has runs left once, again and again, until no runs are left or the time is over.
 func rounds(ctx context.Context, o options, programs []pkg, notes *program.Notes, stdout io.Writer) error {
 	end := time.Now().Add(o.slice)
 	for round := 1; round <= o.count; round++ {

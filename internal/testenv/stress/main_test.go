@@ -81,7 +81,7 @@ func TestRunsAreTakenUpAgain(t *testing.T) {
 	}
 }
 
-// TestCircumstances: what a circumstance says is what the command gets, and nothing else changes.
+// TestCircumstances: a circumstance changes only its own variables in the environment of the command.
 func TestCircumstances(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 3, 28, 0, 0, 0, 0, time.UTC)

@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/testenv/program"
 )
 
-// show tells of a run.
+// show prints a run.
 func show(n program.Note) string {
 	verdict := "ok"
 	if n.Said != "" {
