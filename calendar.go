@@ -275,6 +275,19 @@ func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	return c.Latest(w, start-1)
 }
 
+// After returns the first period of w that begins at the moment end or later, false when there is none, or none yet.
+func (c Calendar) After(w Window, end Micros) (Span, bool) {
+	if w != WindowSeason {
+		return w.SpanAt(end, c.zone), end < Forever
+	}
+	for _, s := range c.seasons {
+		if s.StartsAt >= end {
+			return Span(s), true
+		}
+	}
+	return Span{}, false
+}
+
 // ended returns the period of w that ended last at the moment t, the zero Span when none has.
 func (c Calendar) ended(w Window, t Micros) Span {
 	last, under := c.At(w, t)

@@ -71,6 +71,7 @@ type PeriodRevision struct {
 // LogPart is what the change log has of one period after a revision of it.
 type LogPart struct {
 	At      Revision // of the period when the log was read; commits end before it when they are many
+	Closed  bool     // the period was over by then: only a correction changes it
 	Commits []Commit // the first one starts from the revision asked for, none when that is At
 	Err     error    // why the log does not lead on; there are no commits then
 }

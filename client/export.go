@@ -32,8 +32,12 @@ type ExportQuery struct {
 type Export struct {
 	Seq   int64
 	AsOf  time.Time
-	Total int64         // entries that will arrive
-	Body  io.ReadCloser // ends with an error, not with io.EOF, when entries are missing; the caller closes it
+	Total int64 // entries that will arrive
+	// Period is the name of the period.
+	Period string
+	// Cursor is where Changes and Follow go on from this state.
+	Cursor string
+	Body   io.ReadCloser // ends with an error, not with io.EOF, when entries are missing; the caller closes it
 }
 
 // Export begins an export in a format. It fails when nothing arrives for longer than the client's timeout. Needs scope
@@ -44,7 +48,7 @@ func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery
 	if err != nil {
 		return nil, err
 	}
-	out := &Export{Body: resp.Body}
+	out := &Export{Body: resp.Body, Period: resp.Header.Get("Leaderboard-Period"), Cursor: resp.Header.Get(headerCursor)}
 	var errs [3]error
 	out.Seq, errs[0] = strconv.ParseInt(resp.Header.Get("Leaderboard-Seq"), 10, 64)
 	out.Total, errs[1] = strconv.ParseInt(resp.Header.Get("Leaderboard-Total"), 10, 64)
@@ -74,6 +78,18 @@ func (c *Client) ExportEntries(ctx context.Context, board string, q ExportQuery)
 			yield(ExportedEntry{}, err)
 			return
 		}
+		for e, err := range export.Entries() {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Entries iterates over the entries of an export in FormatJSONL, and closes it. It ends with an error when entries are missing.
+func (e *Export) Entries() iter.Seq2[ExportedEntry, error] {
+	return func(yield func(ExportedEntry, error) bool) {
+		export := e
 		defer export.Body.Close()
 		dec := json.NewDecoder(bufio.NewReader(export.Body))
 		for n := int64(0); ; n++ {

@@ -23,7 +23,7 @@ func TestEveryRoute(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
 	covered := map[string]bool{}
-	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, keysPart, combinedPart, membersPart, hiddenPart, operatePart, exportPart, healthPart} {
+	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, changesPart, keysPart, combinedPart, membersPart, hiddenPart, operatePart, exportPart, healthPart} {
 		for _, operation := range part(t, c) {
 			covered[operation] = true
 		}
@@ -433,6 +433,44 @@ func exportPart(t *testing.T, c *client.Client) []string {
 		}
 	}
 	return []string{"exportEntries"}
+}
+
+func changesPart(t *testing.T, c *client.Client) []string {
+	ctx := t.Context()
+	seq := makeBoard(t, c, "changes-1", leaderboard.Rules{})
+	export, err := c.Export(ctx, "changes-1", client.FormatJSONL, client.ExportQuery{})
+	must(t, err)
+	if len(all(t, export.Entries())) != 3 || export.Cursor == "" {
+		t.Errorf("export: %+v", export)
+	}
+	_, err = c.Submit(ctx, "changes-1", []leaderboard.Submission{{Member: "cid", Score: 40}})
+	must(t, err)
+	page, err := c.Changes(ctx, "changes-1", client.ChangesQuery{After: export.Cursor, Wait: time.Minute})
+	must(t, err)
+	if len(page.Changes) != 1 || page.Changes[0].Seq != seq+1 || page.Changes[0].Before.Score != 10 || page.Changes[0].After.Score != 40 || page.Cursor != page.Changes[0].Cursor {
+		t.Errorf("changes after the export: %+v", page)
+	}
+	n := 0
+	for change, err := range c.Follow(ctx, "changes-1", client.ChangesQuery{Window: "all_time", Limit: 2}) {
+		must(t, err)
+		if n++; change.Seq != int64(n) || change.CommittedAt.IsZero() || change.Period != "all_time" {
+			t.Errorf("change %d: %+v", n, change)
+		}
+		if n == 4 {
+			break
+		}
+	}
+	must(t, c.DeleteBoard(ctx, "changes-1"))
+	for _, err := range c.Follow(ctx, "changes-1", client.ChangesQuery{After: page.Cursor}) {
+		if !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			t.Errorf("a board that is gone: %v", err)
+		}
+	}
+	makeBoard(t, c, "changes-1", leaderboard.Rules{})
+	if _, err := c.Changes(ctx, "changes-1", client.ChangesQuery{After: page.Cursor}); !errors.Is(err, leaderboard.ErrHistoryChanged) {
+		t.Errorf("a board that was made again: %v", err)
+	}
+	return []string{"readChanges"}
 }
 
 func healthPart(t *testing.T, c *client.Client) []string {

@@ -72,6 +72,11 @@ type Store interface {
 	// first, in parts of at most 1,000. An error of either ends the export and is returned as it is; ErrPeriodNotFound.
 	Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
 
+	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most as many and one
+	// commit at least when there are any. The state at seq 0 is one, whatever time is given for it. Errors: ErrPeriodNotFound;
+	// ErrHistoryChanged when the revision is none of the period's; ErrLogPruned.
+	ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error)
+
 	// BoardHealth returns the health of boards, in their order, with few questions for all of them; there are at most maxStatus.
 	// Servers that do not answer soon are left out. away: the database is known not to answer, so it is not asked.
 	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth

@@ -28,10 +28,10 @@ func crossOrigin(origins []string, routes []route) *cors.Cors {
 	}
 	return cors.New(cors.Options{
 		AllowedOrigins: origins, AllowedMethods: methods, MaxAge: int(preflightAge / time.Second),
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", wire.HeaderRequestID, "Traceparent", "Tracestate"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", wire.HeaderRequestID, "Traceparent", "Tracestate"},
 		ExposedHeaders: []string{
 			"ETag", "Location", "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "Content-Disposition",
-			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", wire.HeaderRequestID,
+			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", "Leaderboard-Period", headerCursor, wire.HeaderRequestID,
 		},
 	})
 }

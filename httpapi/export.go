@@ -186,6 +186,9 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 	h.Set("Leaderboard-Seq", strconv.FormatInt(st.Seq, 10))
 	h.Set("Leaderboard-As-Of", st.AsOf.String())
 	h.Set("Leaderboard-Total", strconv.FormatInt(st.Total, 10))
+	h.Set("Leaderboard-Period", w.ref.Name)
+	place := wire.ChangePlace{Window: w.ref.Window, Period: w.ref.Name, At: st.Revision}
+	h.Set(headerCursor, place.Cursor(w.ref.Board))
 	if err := w.download.begin(exportType(w.format), exportName(w.ref)+"."+w.format); err != nil {
 		return err
 	}

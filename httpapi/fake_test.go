@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/rank"
 	"leaderboard/store/storetest"
 )
 
@@ -421,6 +422,22 @@ func (f *fake) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func
 		}
 	}
 	return nil
+}
+
+// ChangesAfter is of the model, as the app has it.
+func (f *fake) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error) {
+	if err := f.enter("ChangesAfter"); err != nil {
+		return leaderboard.LogPart{}, err
+	}
+	parts, err := f.CommitsSince(ctx, []leaderboard.PeriodRevision{from}, changes)
+	if err != nil {
+		return leaderboard.LogPart{}, err
+	}
+	part := parts[from.PeriodID]
+	if errors.Is(part.Err, rank.ErrDiverged) {
+		part.Err = leaderboard.ErrHistoryChanged
+	}
+	return part, part.Err
 }
 
 func (f *fake) Verify(context.Context, leaderboard.PeriodRef) (leaderboard.Verification, error) {

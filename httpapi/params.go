@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
@@ -48,6 +49,19 @@ func (c *call) integer(name string, def, least, most int64) int64 {
 }
 
 const maxInt64 = 1<<63 - 1
+
+// duration returns a parameter that is a duration, 0 when it is not given.
+func (c *call) duration(name string, most time.Duration) time.Duration {
+	text := c.text(name)
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > most {
+		c.badParam(name, "want a duration from 0s to "+most.String()+", such as 30s")
+	}
+	return d
+}
 
 // boolean returns a parameter's value, false when it is not given.
 func (c *call) boolean(name string) bool {

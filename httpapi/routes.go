@@ -24,6 +24,7 @@ type handlers struct {
 	members  memberHandlers
 	friends  friendHandlers
 	streams  streamHandlers
+	changes  changeHandlers
 	keys     keyHandlers
 	health   healthHandlers
 	pages    pageHandler
@@ -49,6 +50,7 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 		manual:   newManual(),
 	}
+	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
 	h.friends = friendHandlers{&h.reader, cfg.Store}
 	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, &h.streams, time.Now()}
 	h.streams.reader, h.streams.broadcasts.rankings = &h.reader, cfg.Rankings
@@ -112,6 +114,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: post("/v1/boards/{board}/rebuild"), access: guard.AccessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, heavy: 5, handle: h.runs.rebuild},
 		{pattern: get("/v1/boards/{board}/verify"), access: guard.AccessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, heavy: 10, handle: h.runs.verify},
 		{pattern: get("/v1/boards/{board}/export"), access: guard.AccessAdmins, params: []string{"window", "period", "format", "raw"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
+		{pattern: get("/v1/boards/{board}/changes"), access: guard.AccessAdmins, params: []string{"window", "after", "limit", "wait"}, extraTime: maxFeedWait, heavy: 1, stream: true, handle: h.changes.serve},
 		{pattern: get("/v1/audit"), access: guard.AccessAdmins, params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, handle: h.audit.list},
 		{pattern: get("/v1/status"), access: guard.AccessAdmins, someBoards: true, params: []string{"limit", "cursor"}, heavy: 1, handle: h.status.get},
 		{pattern: get("/v1/runs"), access: guard.AccessAdmins, someBoards: true, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},

@@ -72,8 +72,8 @@ func (h *runHandlers) rebuild(c *call) error {
 	default:
 		return wire.Malformed(wire.InputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
 	}
-	wait, err := c.wait()
-	if err != nil {
+	wait := c.duration("wait", maxWait)
+	if err := c.badInput(); err != nil {
 		return err
 	}
 	if detail := unknownWindow(body.Window); detail != "" {
@@ -109,19 +109,6 @@ func (h *runHandlers) rebuild(c *call) error {
 	}
 	c.w.Header().Set("Location", "/v1/runs/"+strconv.FormatInt(run.ID, 10))
 	return c.sendJSON(http.StatusAccepted, showRun(&run))
-}
-
-// wait returns how long the caller wants to wait for the run.
-func (c *call) wait() (time.Duration, error) {
-	text := c.text("wait")
-	if text == "" {
-		return 0, c.badInput()
-	}
-	wait, err := time.ParseDuration(text)
-	if err != nil || wait < 0 || wait > maxWait {
-		c.badParam("wait", "want a duration from 0s to "+maxWait.String()+", such as 30s")
-	}
-	return wait, c.badInput()
 }
 
 // get answers GET /v1/runs/{id}.

@@ -179,8 +179,7 @@ func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
 			next = h.inTurn(c, time.Duration(turn*float64(f.turns())))
 		case <-check.C:
 		case <-h.ended:
-			retry := leastRetry + rand.N(mostRetry-leastRetry)
-			out.write([]byte("retry: " + strconv.FormatInt(retry.Milliseconds(), 10) + "\n\n"))
+			h.sendRetry(&out)
 			return
 		case <-c.ctx.Done():
 			return
@@ -206,6 +205,30 @@ func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
 			ok = out.write([]byte(":\n\n"))
 		}
 	}
+}
+
+// sendRetry tells the client of a server that ends when to come back.
+func (h *streamHandlers) sendRetry(out *stream) {
+	retry := leastRetry + rand.N(mostRetry-leastRetry)
+	out.write([]byte("retry: " + strconv.FormatInt(retry.Milliseconds(), 10) + "\n\n"))
+}
+
+// whileOpen returns a context that ends with ctx, with the streams, or after a time, 0: none.
+func (h *streamHandlers) whileOpen(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	var over <-chan time.Time
+	if limit > 0 {
+		over = time.After(limit)
+	}
+	go func() {
+		defer stop()
+		select {
+		case <-h.ended:
+		case <-over:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, stop
 }
 
 // inTurn waits for a client's turn, if it is still there then.

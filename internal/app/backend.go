@@ -147,6 +147,19 @@ func (b backend) Export(ctx context.Context, ref leaderboard.PeriodRef, begin fu
 	})
 }
 
+// ChangesAfter reads the change log of one period.
+func (b backend) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error) {
+	parts, err := b.Store.CommitsSince(ctx, []leaderboard.PeriodRevision{from}, changes)
+	if err != nil {
+		return leaderboard.LogPart{}, err
+	}
+	part := parts[from.PeriodID]
+	if errors.Is(part.Err, rank.ErrDiverged) {
+		part.Err = fmt.Errorf("%w: %w", leaderboard.ErrHistoryChanged, part.Err)
+	}
+	return part, part.Err
+}
+
 // refreshing implements httpapi.Refresher.
 type refreshing struct {
 	refresher *refresher.Refresher

@@ -60,9 +60,9 @@ func sections() []section {
 		{"Logging", []string{"log", "log-level"}},
 		{"The dev command", []string{"dir", "members", "quiet-demo"}},
 		{"Refresh and verify", []string{"kind", "against", "all"}},
-		{"Talking to a server (board, submit, top, rank, refresh, health)", []string{
+		{"Talking to a server (board, submit, top, rank, follow, refresh, health)", []string{
 			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
-			"idempotency-key", "buckets", "ready", "watch",
+			"idempotency-key", "buckets", "ready", "watch", "after", "from-start",
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "friends"}},
 		{"Making API keys (key create, key update, key rotate)", []string{"name", "scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},

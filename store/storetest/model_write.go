@@ -297,8 +297,19 @@ func (m *Model) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevis
 	return parts, nil
 }
 
+// start returns the revision that the log begins at.
+func (p *modelPeriod) start() leaderboard.Revision {
+	if len(p.log) > 0 {
+		return p.log[0].From()
+	}
+	return p.Revision()
+}
+
 func (p *modelPeriod) since(from leaderboard.Revision, changes int64) leaderboard.LogPart {
-	part := leaderboard.LogPart{At: p.Revision()}
+	part := leaderboard.LogPart{At: p.Revision(), Closed: p.State == leaderboard.PeriodStateClosed}
+	if start := p.start(); from.Seq == 0 && start.Seq == 0 && from.Incarnation == start.Incarnation { // the state at seq 0 is one
+		from = start
+	}
 	if from == part.At {
 		return part
 	}

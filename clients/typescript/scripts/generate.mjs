@@ -65,7 +65,7 @@ function bodyType(o) {
   return `Sent<Schemas["${schema.$ref.split("/").pop()}"]>`;
 }
 
-const handWritten = ["exportEntries", "streamPage"]; // whose answers are streams
+const handWritten = ["exportEntries", "readChanges", "streamPage"]; // whose answers are streams
 
 /** method is the declaration of an operation: the parts of its path, its body, and the rest by name. */
 function method(o) {
@@ -141,7 +141,7 @@ const api = head + astToString(ast.filter((node) => ["components", "operations",
 
 const methods = `${head}import type { CallOptions, Integer, Pages, Query, Schemas, Sent } from "../types.js";
 
-/** A method for each operation of the API but for the two whose answers are streams. */
+/** A method for each operation of the API but for the three whose answers are streams. */
 export interface Operations {
 ${operations.filter((o) => !handWritten.includes(o.operationId)).map(method).join("\n")}
 }

@@ -27,6 +27,9 @@ const slow: { [id in Id]?: number } = { verifyCopy: 300_000, hideMember: 60_000,
 /** Milliseconds that a stream may be silent beyond the timeout: a server with nothing to tell says so every 15 seconds. */
 const silence = 20_000;
 
+/** Milliseconds between two looks at a board whose last season is over. */
+const followPause = 5000;
+
 /** Operations are declared by the API's document; a static block of the class makes them. */
 export interface Leaderboard extends Operations {}
 
@@ -105,6 +108,32 @@ export class Leaderboard {
     }
   }
 
+  /**
+   * Each change of a board once and in order, as they are committed, over the ends of periods, until the caller breaks off or the
+   * signal ends; `after` is where it begins. Changes are asked for when the caller has taken all before them. It throws a
+   * ProblemError "history-changed" or "log-pruned" when another export is the remedy. GET /v1/boards/{board}/changes
+   */
+  async *readChanges(board: string, options: Query<"readChanges"> & CallOptions = {}): AsyncGenerator<BoardChange, void, undefined> {
+    let after = options.after;
+    for (let over = ""; ; ) {
+      const call = this.#call("readChanges", [board, { wait: "30s", ...options, after }]);
+      const { lines, cursor } = await this.#repeat(call, async (signal) => {
+        const response = await this.#send(call, signal);
+        return { lines: (await response.text()).split("\n"), cursor: response.headers.get("Leaderboard-Cursor") };
+      });
+      for (const line of lines) {
+        if (!line) continue;
+        const change: BoardChange = parse(line);
+        const last = "end" in change && change.next === null ? change.period : "";
+        if (last && last === over) continue;
+        over = last;
+        yield change;
+      }
+      after = cursor ?? after;
+      if (over) await sleep(followPause, call.signal); // no period comes after it yet
+    }
+  }
+
   /** All entries of a period as CSV or JSON lines, best first, while they are read: `response.body`. GET /v1/boards/{board}/export */
   exportEntries(board: string, options: Query<"exportEntries"> & CallOptions = {}): Promise<Response> {
     const call = this.#call("exportEntries", [board, options]);
@@ -171,6 +200,19 @@ export class Leaderboard {
     call.onResponse?.(response);
     return response;
   }
+}
+
+/** One change of a board, or the end of one of its periods; `next` is the cursor of the next period. */
+export type BoardChange =
+  | { period: string; seq: number; committed_at: string; member: string; before: ChangedEntry | null; after: ChangedEntry | null; cursor: string }
+  | { end: true; period: string; next: string | null };
+
+/** What a member has in a period before or after a change. */
+export interface ChangedEntry {
+  score: bigint;
+  tiebreak: bigint;
+  fields?: Record<string, bigint>;
+  created_time: string;
 }
 
 /** What streamPage may be given. */

@@ -1,3 +1,3 @@
-export { Leaderboard, type StreamOptions } from "./client.js";
+export { Leaderboard, type BoardChange, type ChangedEntry, type StreamOptions } from "./client.js";
 export { ConnectionError, ProblemError } from "./errors.js";
 export type { CallOptions, Integer, LeaderboardOptions, Pages, ProblemCode, Retry, Schemas, Sent } from "./types.js";

@@ -166,6 +166,18 @@ var Kinds = []Kind{
 		Help:   "Ask with the seq that a write answered with, for the same period: each counts its own changes. If you did, the database was restored from a backup.",
 	},
 	{
+		Code: leaderboard.ErrHistoryChanged.Code, Status: 410,
+		Title:  "The cursor is of another history",
+		Detail: "The period is not what the cursor goes on from: the database was restored from a backup, or the board was made again.",
+		Help:   "Read everything anew with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor. What came after the last state that both histories have in common is lost.",
+	},
+	{
+		Code: leaderboard.ErrLogPruned.Code, Status: 410,
+		Title:  "The changes are not kept any more",
+		Detail: "The change log does not reach back to the cursor.",
+		Help:   "Read everything anew with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor.",
+	},
+	{
 		Code: CodePrecondition, Status: 412,
 		Title:  "The board is not as the request expects",
 		Detail: "The board is not as If-Match or If-None-Match says.",

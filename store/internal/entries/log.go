@@ -129,7 +129,7 @@ type Place struct{ PeriodID, Seq int64 }
 
 // ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order. Errors:
 // ErrPeriodNotFound; ErrLogPruned when the log does not have the commit that starts at fromSeq though the period is ahead of
-// it.
+// it, and rank.ErrDiverged too when a commit of another branch leads past it.
 func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, decode Decoder) ([]leaderboard.Commit, error) {
 	p := Place{periodID, fromSeq}
 	parts, err := readParts(ctx, d, q, placeText(p, limit), decode)
@@ -176,6 +176,8 @@ func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 		return &leaderboard.LogPart{Err: leaderboard.ErrPeriodNotFound}
 	case part.Err != nil:
 		part.Commits = nil
+	case len(part.Commits) > 0 && part.Commits[0].From().Seq < p.Seq:
+		part.Commits, part.Err = nil, fmt.Errorf("%w: a commit goes past %d: %w", leaderboard.ErrLogPruned, p.Seq, rank.ErrDiverged)
 	case len(part.Commits) == 0 && part.At.Seq > p.Seq, len(part.Commits) > 0 && part.Commits[0].From().Seq != p.Seq:
 		part.Commits, part.Err = nil, fmt.Errorf("%w: nothing starts at %d, the period is at %d", leaderboard.ErrLogPruned, p.Seq, part.At.Seq)
 	}
@@ -188,8 +190,8 @@ func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 }
 
 const (
-	// stateText and commitText have the same columns: the first is a commit without a beginning.
-	stateText  = "SELECT id, incarnation, 0 AS first_seq, last_seq, committed_at AS prev_committed_at, committed_at, entry_count, '' AS payload FROM periods WHERE state <> 'deleting' AND id IN ("
+	// stateText and commitText have the same columns: the first is a commit without a beginning, and the state of its period.
+	stateText  = "SELECT id, incarnation, 0 AS first_seq, last_seq, committed_at AS prev_committed_at, committed_at, entry_count, state AS payload FROM periods WHERE state <> 'deleting' AND id IN ("
 	commitText = ") UNION ALL (SELECT period_id, 0, first_seq, last_seq, prev_committed_at, committed_at, entry_count, payload FROM changes WHERE "
 )
 
@@ -240,7 +242,8 @@ func readParts(ctx context.Context, d *db.DB, q db.Querier, text string, decode 
 		}
 		c.PrevCommittedAt, c.CommittedAt = leaderboard.MicrosOf(prev.Time), leaderboard.MicrosOf(committed.Time)
 		if c.FirstSeq == 0 {
-			part(c.PeriodID).At = c.To()
+			p := part(c.PeriodID)
+			p.At, p.Closed = c.To(), string(payload) == string(leaderboard.PeriodStateClosed)
 			continue
 		}
 		p := part(c.PeriodID)

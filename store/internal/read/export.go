@@ -100,7 +100,7 @@ func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int
 // CommitsSince reads the change logs of many periods, each given once, in as few statements as possible: of each the commits
 // after a revision with at most so many changes, and one commit at least. The Err of a part: ErrPeriodNotFound;
 // ErrLogPruned as for Changes; rank.ErrDiverged when the period never had the revision, because the database was restored from
-// a backup. The error is about all parts: ErrUnavailable or ErrOverloaded.
+// a backup. The state at seq 0 is one, whatever time is given for it. The error is about all parts: ErrUnavailable or ErrOverloaded.
 func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	parts := make(map[int64]leaderboard.LogPart, len(from))
 	for chunk := range slices.Chunk(from, db.MaxRows) {
@@ -125,8 +125,11 @@ func held(from leaderboard.Revision, part leaderboard.LogPart) leaderboard.LogPa
 	if len(part.Commits) > 0 {
 		start = part.Commits[0].From()
 	}
+	if from.Seq == 0 && start.Seq == 0 {
+		from.AsOf = start.AsOf
+	}
 	if part.Err == nil && start != from {
-		return leaderboard.LogPart{At: part.At, Err: fmt.Errorf("%w at seq %d", rank.ErrDiverged, from.Seq)}
+		return leaderboard.LogPart{At: part.At, Closed: part.Closed, Err: fmt.Errorf("%w at seq %d", rank.ErrDiverged, from.Seq)}
 	}
 	return part
 }

@@ -1,0 +1,133 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"leaderboard"
+)
+
+const headerCursor = "Leaderboard-Cursor"
+
+// ChangesQuery says where the changes of a board begin.
+type ChangesQuery struct {
+	Window leaderboard.Window // "": that of After, or the board's first
+	// After is a cursor: Change.Cursor, Changes.Cursor or Export.Cursor. "": the first change of the current period.
+	After string
+	Limit int           // 1 to 5,000; 0: 1,000
+	Wait  time.Duration // how long Changes waits for a change, up to a minute
+}
+
+func (q *ChangesQuery) params() url.Values {
+	p := newParams().text("window", string(q.Window)).text("after", q.After).int("limit", int64(q.Limit))
+	if q.Wait > 0 {
+		p.Set("wait", q.Wait.String())
+	}
+	return p.Values
+}
+
+// Change is one change of a board, or the end of one of its periods.
+type Change struct {
+	Period      string        `json:"period"`
+	Seq         int64         `json:"seq"`
+	CommittedAt time.Time     `json:"committed_at"`
+	Member      string        `json:"member"`
+	Before      *ChangedEntry `json:"before"` // nil: there was none
+	After       *ChangedEntry `json:"after"`  // nil: there is none any more
+	// Cursor is where the changes go on. Keep it with what was made of the change.
+	Cursor string `json:"cursor"`
+
+	// End: nothing is committed to the period any more, and nothing else is set but Period and Cursor, which is of the next
+	// period. It is "" while the board names no further season.
+	End bool `json:"end,omitempty"`
+}
+
+// ChangedEntry is what a member has in a period before or after a change.
+type ChangedEntry struct {
+	Score       int64     `json:"score"`
+	Tiebreak    int64     `json:"tiebreak"`
+	Fields      Fields    `json:"fields,omitempty"`
+	CreatedTime time.Time `json:"created_time"`
+}
+
+// Changes is some of the changes of a board, in the order in which they were committed.
+type Changes struct {
+	Changes []Change
+	Cursor  string // where they go on
+}
+
+// Changes returns the next changes of a board, each once: none when there are none, or with Wait none in that time. Needs
+// scope admin. Errors: leaderboard.ErrHistoryChanged, leaderboard.ErrLogPruned; after either, export the board and go on
+// from the cursor of that.
+func (c *Client) Changes(ctx context.Context, board string, q ChangesQuery) (Changes, error) {
+	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "changes"), Query: q.params(), Timeout: q.Wait})
+	if err != nil {
+		return Changes{}, err
+	}
+	out := Changes{Cursor: answer.Header.Get(headerCursor)}
+	for line := range bytes.Lines(answer.Body) {
+		var l struct {
+			Change
+			Next string `json:"next"`
+		}
+		if err := json.Unmarshal(line, &l); err != nil {
+			return Changes{}, fmt.Errorf("read a change: %w", err)
+		}
+		if l.End {
+			l.Cursor = l.Next
+		}
+		out.Changes = append(out.Changes, l.Change)
+	}
+	return out, nil
+}
+
+const (
+	// followWait is how long Follow waits in one request.
+	followWait = 30 * time.Second
+	// followPause is how long it pauses where a board names no further season.
+	followPause = 5 * time.Second
+)
+
+// Follow yields each change of a board once and in order, as they are committed, over the ends of periods, until ctx ends or
+// the caller breaks off. Changes are asked for when the caller has taken all before them. A lost connection is opened again
+// as Do repeats requests; an error is yielded last, as of Changes.
+func (c *Client) Follow(ctx context.Context, board string, q ChangesQuery) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		if q.Wait == 0 {
+			q.Wait = followWait
+		}
+		over := "" // the period whose end was told, while nothing comes after it
+		for {
+			page, err := c.Changes(ctx, board, q)
+			if err != nil {
+				yield(Change{}, err)
+				return
+			}
+			for _, change := range page.Changes {
+				if last := change.End && change.Cursor == ""; last && over == change.Period {
+					continue
+				} else if over = ""; last {
+					over = change.Period
+				}
+				if !yield(change, nil) {
+					return
+				}
+			}
+			q.After = page.Cursor
+			if over != "" {
+				select {
+				case <-time.After(followPause):
+				case <-ctx.Done():
+					yield(Change{}, ctx.Err())
+					return
+				}
+			}
+		}
+	}
+}

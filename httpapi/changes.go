@@ -1,0 +1,385 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+const (
+	// maxChanges is how many changes an answer of the feed has at most, and defaultChanges unless another number is asked for.
+	maxChanges, defaultChanges = 5000, 1000
+	// maxChangeBytes bounds an answer: it ends behind the line that goes past it.
+	maxChangeBytes = 1 << 20
+	// maxFeedWait bounds ?wait= of the feed.
+	maxFeedWait = time.Minute
+	// feedLooksApart is the least time between two looks at the log for a client that waits: commits of meanwhile come together.
+	feedLooksApart = 20 * time.Millisecond
+
+	headerCursor = "Leaderboard-Cursor"
+	typeNDJSON   = "application/x-ndjson"
+	typeEvents   = "text/event-stream"
+)
+
+// changeHandlers serve the change feed.
+type changeHandlers struct {
+	resolver
+	store    Store
+	rankings Rankings
+	streams  *streamHandlers // clients of the feed are bounded like those of streams, and end with them
+}
+
+// serve answers GET …/changes: the changes behind a cursor as JSON lines, or as server-sent events without an end.
+func (h *changeHandlers) serve(c *call) error {
+	f, err := h.open(c)
+	if err != nil {
+		return err
+	}
+	caller := streamCaller(c)
+	if err := h.streams.enter(caller); err != nil {
+		return err
+	}
+	defer h.streams.leave(caller)
+	if strings.Contains(c.r.Header.Get("Accept"), typeEvents) {
+		return f.events()
+	}
+	return f.lines()
+}
+
+// changeFeed gives one client the changes of a board.
+type changeFeed struct {
+	*changeHandlers
+	call  *call
+	form  wire.ChangeForm
+	place wire.ChangePlace // behind what was given
+	limit int              // changes of one look
+	wait  time.Duration
+
+	ref  leaderboard.PeriodRef // of the place; the zero value while it has not begun
+	at   leaderboard.Revision  // of the period, at the last look
+	over bool                  // the end of the period was given, and none comes after it yet
+}
+
+// open reads what the feed is asked for.
+func (h *changeHandlers) open(c *call) (*changeFeed, error) {
+	f := &changeFeed{changeHandlers: h, call: c, form: wire.ChangeForm{Board: c.pathValue("board")}}
+	f.limit = int(c.integer("limit", defaultChanges, 1, maxChanges))
+	f.wait = c.duration("wait", maxFeedWait)
+	window, cursor := c.window(), c.text("after")
+	if last := c.r.Header.Get("Last-Event-ID"); last != "" { // of a client that comes back
+		cursor = last
+	}
+	if cursor != "" {
+		var ok bool
+		if f.place, ok = wire.AfterChange(f.form.Board, cursor); !ok {
+			c.bad = append(c.bad, badPlace())
+		} else if window != "" && window != string(f.place.Window) {
+			c.badParam("window", "the cursor is of window "+string(f.place.Window))
+		}
+	}
+	if err := c.badInput(); err != nil || cursor != "" {
+		return f, err
+	}
+	ref, _, err := h.resolve(c, window, "")
+	f.place = wire.ChangePlace{Window: ref.Window, Period: ref.Name, At: leaderboard.Revision{Incarnation: ref.Incarnation}}
+	return f, err
+}
+
+func badPlace() wire.InputError {
+	return wire.InputError{Parameter: "after", Detail: "is not a cursor of this board's changes"}
+}
+
+// lines answers with what there is, or with what comes while the client wants to wait.
+func (f *changeFeed) lines() error {
+	c := f.call
+	ctx, stop := f.streams.whileOpen(c.ctx, f.wait)
+	defer stop()
+	buf := c.shared.buffer()
+	defer c.shared.release(buf)
+	*buf = (*buf)[:0]
+	out := &changeSink{most: f.limit, put: func(line []byte, _ bool) { *buf = append(append(*buf, line...), '\n') }}
+	for {
+		if err := f.look(out); err != nil {
+			return err
+		}
+		if len(*buf) > 0 || f.wait == 0 || ctx.Err() != nil {
+			break
+		}
+		if err := f.changed(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.mayGoOn(time.Now()); err != nil {
+		return err
+	}
+	h := c.w.Header()
+	h.Set(headerCursor, f.place.Cursor(f.form.Board))
+	h.Set("Cache-Control", "no-store")
+	body := *buf
+	if c.strings {
+		body = wire.AppendNumbers(nil, body, true)
+	}
+	return c.send(http.StatusOK, typeNDJSON, body)
+}
+
+// events sends changes until the client goes, may not read them any more, or the server ends. Why the feed ends for good
+// is its last event.
+func (f *changeFeed) events() error {
+	c := f.call
+	var text []byte
+	put := func(line []byte, end bool) {
+		name := "\nevent: change\ndata: "
+		if end {
+			name = "\nevent: end\ndata: "
+		}
+		text = append(f.place.AppendCursor(append(text, "id: "...), f.form.Board), name...)
+		if c.strings {
+			text = wire.AppendNumbers(text, line, true)
+		} else {
+			text = append(text, line...)
+		}
+		text = append(text, "\n\n"...)
+	}
+	out := func() *changeSink { return &changeSink{most: f.limit, put: put} }
+	if err := f.look(out()); err != nil {
+		return err
+	}
+	c.ctx = c.r.Context() // for as long as the client stays
+	defer c.setBuffers(streamBuffer)()
+	ctx, stop := f.streams.whileOpen(c.ctx, 0)
+	defer stop()
+	to := stream{c: c, ctl: http.NewResponseController(c.w)}
+	if !to.begin() {
+		return nil
+	}
+	for {
+		idle := len(text) == 0
+		if idle && time.Since(to.last) >= streamSilence {
+			text = append(text, ":\n\n"...)
+		}
+		if len(text) > 0 && !to.write(text) {
+			return nil
+		}
+		text = nil
+		err := c.mayGoOn(time.Now())
+		if err == nil && idle {
+			quiet, cancel := context.WithTimeout(ctx, streamSilence)
+			err = unlessUnknown(f.changed(quiet))
+			cancel()
+		}
+		if ctx.Err() != nil {
+			f.streams.sendRetry(&to)
+			return nil
+		}
+		if err == nil {
+			err = f.look(out())
+		}
+		switch {
+		case err != nil && unlessUnknown(err) == nil:
+			pause(ctx, accessCheck)
+		case err != nil && (len(text) == 0 || to.write(text)):
+			to.gone(err)
+			return nil
+		case err != nil:
+			return nil
+		}
+	}
+}
+
+// pause waits for a while, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// changed waits until there may be something to give, or until ctx ends, and returns why the client may not be given it.
+// The feed of the process tells of commits. Twice a second it looks at what is in memory: whether the key and the board are
+// what they were, whether another period is current, and whether the database has lost what was given.
+func (f *changeFeed) changed(ctx context.Context) error {
+	pause(ctx, feedLooksApart)
+	for ctx.Err() == nil {
+		idle, cancel := context.WithTimeout(ctx, accessCheck)
+		news := f.ref.HasRow() && f.rankings.Changed(idle, f.ref.ID, f.at) == nil
+		if !f.ref.HasRow() {
+			<-idle.Done()
+		}
+		cancel()
+		if news {
+			return nil
+		}
+		if err := f.call.mayGoOn(time.Now()); err != nil {
+			return err
+		}
+		current, _, err := f.resolve(f.call, string(f.place.Window), "")
+		if errors.Is(err, leaderboard.ErrBoardNotFound) {
+			return err
+		}
+		if !f.ref.HasRow() || err == nil && current.ID != f.ref.ID || !f.rankings.Fresh(f.ref.ID, f.at) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// changeSink takes the lines of one look.
+type changeSink struct {
+	most int                         // lines
+	put  func(line []byte, end bool) // line is valid during the call
+
+	given, bytes int
+	line         []byte
+}
+
+func (s *changeSink) full() bool { return s.given >= s.most || s.bytes >= maxChangeBytes }
+
+// take puts the line that was appended to s.line.
+func (s *changeSink) take(line []byte, end bool) {
+	s.put(line, end)
+	s.given, s.bytes, s.line = s.given+1, s.bytes+len(line), line[:0]
+}
+
+// look gives what was committed behind the place, until that is enough for one answer; it goes on in the next period where
+// one has ended. It finds the board and the period as they are now.
+func (f *changeFeed) look(out *changeSink) error {
+	for {
+		if err := f.find(); err != nil || f.ref.Board == "" {
+			return err
+		}
+		ended, err := f.give(out)
+		if err != nil || !ended || out.full() {
+			return err
+		}
+		next, known := f.next()
+		if !known && f.over {
+			return nil
+		}
+		period := f.place.Period
+		if f.over = !known; f.over {
+			out.take(f.form.AppendEnd(out.line, period, nil), true)
+			return nil
+		}
+		f.place = next
+		out.take(f.form.AppendEnd(out.line, period, &next), true)
+	}
+}
+
+// find finds the period of the place. It may not have begun; when it is not kept any more, nor is its log.
+func (f *changeFeed) find() error {
+	ref, board, err := f.resolve(f.call, string(f.place.Window), f.place.Period)
+	period, ok := errors.AsType[*leaderboard.PeriodError](err)
+	switch {
+	case ok && period.NotBegun:
+		f.ref = leaderboard.PeriodRef{}
+		return nil
+	case ok && period.Malformed:
+		return wire.Malformed(badPlace())
+	case ok && (f.place.At.Incarnation != 0 || f.place.Ended.PeriodID != 0):
+		return wire.Reject(leaderboard.ErrLogPruned.Code, f.place.Period+" is not kept any more, nor are its changes.")
+	case err != nil:
+		return err
+	}
+	f.ref, f.form.Tie = ref, &board.Rules.Tiebreak
+	return nil
+}
+
+// give gives the changes of the period behind the place, and reports whether that was all: nothing more can enter it.
+func (f *changeFeed) give(out *changeSink) (ended bool, err error) {
+	if f.place.At.Incarnation == 0 && !f.ref.HasRow() {
+		return f.ref.Closed, nil // nobody has played in it
+	}
+	part, err := f.read(out.most - out.given)
+	if err != nil {
+		return false, err
+	}
+	f.at = part.At
+	for i := range part.Commits {
+		commit, from := &part.Commits[i], f.place
+		for n := int(from.Skip); n < len(commit.Changes); n++ {
+			if out.full() {
+				return false, nil
+			}
+			f.place = from.Behind(commit, n+1)
+			out.take(f.form.AppendChange(out.line, commit.CommittedAt, &commit.Changes[n], &f.place), false)
+		}
+	}
+	return part.Closed && f.place.At.Seq == part.At.Seq, nil
+}
+
+// read reads the log of the period behind the place. What the catalog knows of the board is renewed once when it does not
+// fit the place.
+func (f *changeFeed) read(most int) (part leaderboard.LogPart, err error) {
+	for _, last := range []bool{false, true} {
+		if err = f.bind(); err == nil {
+			from := leaderboard.PeriodRevision{PeriodID: f.ref.ID, Revision: f.place.At}
+			part, err = f.store.ChangesAfter(f.call.ctx, from, most+int(f.place.Skip))
+		}
+		other := errors.Is(err, leaderboard.ErrPeriodNotFound) || errors.Is(err, leaderboard.ErrHistoryChanged)
+		if !other || last {
+			break
+		}
+		if err := f.catalog.Renew(f.call.ctx, f.form.Board); err != nil {
+			return part, err
+		}
+		if err := f.find(); err != nil {
+			return part, err
+		}
+	}
+	switch {
+	case errors.Is(err, leaderboard.ErrPeriodNotFound):
+		return part, leaderboard.ErrHistoryChanged
+	case err == nil && f.place.Skip > 0 && (len(part.Commits) == 0 || part.Commits[0].CommittedAt != f.place.Commit):
+		return part, leaderboard.ErrHistoryChanged
+	}
+	return part, err
+}
+
+// bind takes a place that is in no history yet to the beginning of the period, if the database still has the end of the one
+// before it as that was given. Errors: ErrHistoryChanged, ErrLogPruned.
+func (f *changeFeed) bind() error {
+	if f.place.At.Incarnation == f.ref.Incarnation {
+		return nil
+	}
+	if f.place.At.Incarnation != 0 || !f.ref.HasRow() {
+		return leaderboard.ErrHistoryChanged
+	}
+	if f.place.Ended.PeriodID != 0 {
+		_, err := f.store.ChangesAfter(f.call.ctx, f.place.Ended, 1)
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			return leaderboard.ErrLogPruned
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.place.At, f.place.Ended = leaderboard.Revision{Incarnation: f.ref.Incarnation}, leaderboard.PeriodRevision{}
+	return nil
+}
+
+// next returns where the feed goes on behind the end of the period; false: the board has no period after it, or none yet.
+func (f *changeFeed) next() (wire.ChangePlace, bool) {
+	next := wire.ChangePlace{Window: f.place.Window, Ended: f.place.Ended}
+	if f.ref.HasRow() {
+		next.Ended = leaderboard.PeriodRevision{PeriodID: f.ref.ID, Revision: f.place.At}
+	}
+	cal, err := f.ref.Rules.Calendar()
+	if err != nil || !slices.Contains(f.ref.Rules.Windows, f.place.Window) {
+		return next, false
+	}
+	this, err := cal.Named(f.place.Window, f.place.Period)
+	if err != nil {
+		return next, false
+	}
+	span, ok := cal.After(f.place.Window, this.EndsAt)
+	next.Period = span.Name
+	return next, ok
+}

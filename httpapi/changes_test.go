@@ -1,0 +1,351 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// feedLine is a line of the change feed.
+type feedLine struct {
+	End       bool
+	Period    string
+	Next      *string
+	Seq       int64
+	Member    string
+	Before    *feedEntry
+	After     *feedEntry
+	Cursor    string
+	Committed string `json:"committed_at"`
+}
+
+type feedEntry struct {
+	Score    int64
+	Tiebreak int64
+	Fields   map[string]int64
+	Created  string `json:"created_time"`
+}
+
+// changes asks for changes, which must come, and returns them and where the feed goes on.
+func (e *env) changes(path string) (lines []feedLine, cursor string) {
+	e.t.Helper()
+	r := e.get(adminKey, path).want(200)
+	if got := r.header.Get("Content-Type"); got != typeNDJSON {
+		e.t.Errorf("content type %s", got)
+	}
+	for text := range strings.Lines(string(r.body)) {
+		var l feedLine
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			e.t.Fatalf("%q: %v", text, err)
+		}
+		lines = append(lines, l)
+	}
+	return lines, r.header.Get(headerCursor)
+}
+
+// brief is lines in short: period, seq, member, score before and after.
+func brief(lines []feedLine) string {
+	var out []string
+	score := func(e *feedEntry) string {
+		if e == nil {
+			return "-"
+		}
+		return fmt.Sprint(e.Score)
+	}
+	for _, l := range lines {
+		if l.End {
+			out = append(out, "end "+l.Period)
+		} else {
+			out = append(out, fmt.Sprintf("%s %d %s %s>%s", l.Period, l.Seq, l.Member, score(l.Before), score(l.After)))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func (e *env) submit(board string, entries ...leaderboard.Submission) {
+	e.t.Helper()
+	if _, err := e.fake.Model.Submit(e.t.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// TestChanges: each change once and in order, whatever the place from where a request goes on: each line, in the middle of a
+// commit too, an answer, an export.
+func TestChanges(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2}, leaderboard.Submission{Member: "c", Score: 3})
+	state := e.get(adminKey, "/v1/boards/b/export?format=jsonl").want(200).header.Get(headerCursor)
+	e.submit("b", leaderboard.Submission{Member: "a", Score: 5}, leaderboard.Submission{Member: "b", Score: 1}, leaderboard.Submission{Member: "d", Score: 4})
+	e.do(ask{method: "DELETE", path: "/v1/boards/b/members/b", key: adminKey}).want(200)
+	e.put(adminKey, "/v1/boards/b/members/a/hidden", `{"reason":"aimbot"}`).want(200)
+	all := []string{"all_time 1 a ->1", "all_time 2 b ->2", "all_time 3 c ->3", "all_time 4 a 1>5", "all_time 5 d ->4", "all_time 6 b 2>-", "all_time 7 a 5>-"}
+	lines, end := e.changes("/v1/boards/b/changes")
+	if got := brief(lines); got != strings.Join(all, ", ") {
+		t.Fatalf("changes: %s", got)
+	}
+	if after, _ := e.changes("/v1/boards/b/changes?after=" + state); brief(after) != strings.Join(all[3:], ", ") {
+		t.Errorf("after the export: %s", brief(after))
+	}
+	for i, l := range lines {
+		after, cursor := e.changes("/v1/boards/b/changes?window=all_time&after=" + l.Cursor)
+		if brief(after) != strings.Join(all[i+1:], ", ") || cursor != end {
+			t.Errorf("after change %d: %s", i+1, brief(after))
+		}
+	}
+	at := ""
+	for i := range all {
+		one, cursor := e.changes("/v1/boards/b/changes?limit=1" + at)
+		if brief(one) != all[i] || one[0].Cursor != cursor {
+			t.Errorf("one by one, %d: %s", i, brief(one))
+		}
+		at = "&after=" + cursor
+	}
+	if none, cursor := e.changes("/v1/boards/b/changes?limit=1" + at); none != nil || "&after="+cursor != at {
+		t.Errorf("behind the last: %s", brief(none))
+	}
+	if l := lines[3]; l.Committed == "" || l.After.Created == "" || l.Before.Created == "" {
+		t.Errorf("a line is %+v", l)
+	}
+	if text := string(e.get(adminKey, "/v1/boards/b/changes?limit=1&numbers=string").want(200).body); !strings.Contains(text, `"seq":"1"`) || !strings.Contains(text, `"score":"1"`) {
+		t.Errorf("numbers as strings: %s", text)
+	}
+}
+
+// TestChangesRefused: what is asked wrongly, or by keys that may not.
+func TestChangesRefused(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	e.board("other", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	_, cursor := e.changes("/v1/boards/other/changes")
+	for _, query := range []string{"after=x", "after=", "after=" + cursor, "limit=0", "limit=5001", "wait=61s", "wait=x", "window=never", "period=all_time"} {
+		e.get(adminKey, "/v1/boards/b/changes?"+query).wantProblem(400, "malformed-request")
+	}
+	e.get(adminKey, "/v1/boards/other/changes?window=day&after="+cursor).wantProblem(400, "malformed-request")
+	e.get(noKey, "/v1/boards/b/changes").wantProblem(401, "unauthorized")
+	e.get(writeKey, "/v1/boards/b/changes").wantProblem(403, "forbidden")
+	e.get(adminKey, "/v1/boards/none/changes").wantProblem(404, "board-not-found")
+	e.get(adminKey, "/v1/boards/b/changes?window=day").wantProblem(404, "period-not-found")
+	e.fake.fail = map[string]error{"ChangesAfter": leaderboard.ErrUnavailable}
+	e.get(adminKey, "/v1/boards/b/changes").wantProblem(503, "unavailable")
+}
+
+// TestChangesBreak: what a cursor goes on from is not there any more.
+func TestChangesBreak(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
+	lines, last := e.changes("/v1/boards/b/changes")
+	e.submit("b", leaderboard.Submission{Member: "a", Score: 3})
+	ref, _, err := e.fake.Resolve(t.Context(), "b", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.fake.PruneLog(ref.ID)
+	for _, cursor := range []string{"", "?after=" + lines[0].Cursor, "?after=" + last} {
+		e.get(adminKey, "/v1/boards/b/changes"+cursor).wantProblem(410, "log-pruned")
+	}
+	if err := e.fake.DeleteBoard(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	e.get(adminKey, "/v1/boards/b/changes?after="+last).wantProblem(404, "board-not-found")
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "x", Score: 1}, leaderboard.Submission{Member: "y", Score: 2})
+	for _, cursor := range []string{lines[0].Cursor, last} {
+		e.get(adminKey, "/v1/boards/b/changes?after="+cursor).wantProblem(410, "history-changed")
+	}
+}
+
+const hour = leaderboard.Micros(time.Hour / time.Microsecond)
+
+// TestChangesOverPeriods: a period ends once nothing can enter it, and the feed goes on in the next, through those in which
+// nobody played; a cursor of one that has not begun waits for it.
+func TestChangesOverPeriods(t *testing.T) {
+	e := newEnv(t)
+	now := leaderboard.Micros(1_700_000_000_000_000) // 22:13:20
+	e.fake.SetNow(now)
+	e.board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour}}, leaderboard.Submission{Member: "a", Score: 1})
+	_, cursor := e.changes("/v1/boards/b/changes")
+	e.fake.SetNow(now + hour)
+	e.submit("b", leaderboard.Submission{Member: "b", Score: 2})
+	lines, _ := e.changes("/v1/boards/b/changes?after=" + cursor)
+	if got := brief(lines); got != "end 2023-11-14T22, 2023-11-14T23 1 b ->2" {
+		t.Fatalf("at the turn: %s", got)
+	}
+	if again, _ := e.changes("/v1/boards/b/changes?limit=2&after=" + *lines[0].Next); brief(again) != "2023-11-14T23 1 b ->2" {
+		t.Errorf("from the next of an end: %s", brief(again))
+	}
+	e.fake.SetNow(now + 4*hour)
+	e.submit("b", leaderboard.Submission{Member: "c", Score: 3})
+	lines, _ = e.changes("/v1/boards/b/changes?after=" + lines[1].Cursor)
+	if got := brief(lines); got != "end 2023-11-14T23, end 2023-11-15T00, end 2023-11-15T01, 2023-11-15T02 1 c ->3" {
+		t.Errorf("over empty periods: %s", got)
+	}
+	current := lines[3].Cursor
+	ended := "/v1/boards/b/changes?limit=1&after=" + cursor
+	lines, _ = e.changes(ended)
+	if got := brief(lines); got != "end 2023-11-14T22" {
+		t.Errorf("a closed period once more: %s", got)
+	}
+	period, err := e.fake.PeriodNamed(t.Context(), 1, leaderboard.WindowHour, "2023-11-14T22")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.do(ask{method: "DELETE", path: "/v1/boards/b/members/a?period=2023-11-14T22&reopen=true", key: adminKey}).want(200)
+	if lines, _ = e.changes("/v1/boards/b/changes?after=" + cursor + "&limit=2"); brief(lines) != "2023-11-14T22 2 a 1>-, end 2023-11-14T22" {
+		t.Errorf("a correction of %+v: %s", period, brief(lines))
+	}
+	e.fake.SetNow(now + 5*hour)
+	e.get(adminKey, "/v1/boards/b/top").want(200)
+	lines, next := e.changes("/v1/boards/b/changes?limit=1&after=" + current)
+	if got := brief(lines); got != "end 2023-11-15T02" {
+		t.Fatalf("the last end: %s", got)
+	}
+	e.fake.SetNow(now + 4*hour) // as a server sees it whose clock was read a moment ago
+	if early, at := e.changes("/v1/boards/b/changes?after=" + next); early != nil || at != next {
+		t.Errorf("before the period: %s", brief(early))
+	}
+}
+
+// TestChangesOfSeasons: behind the last season there is no next one, until the rules name it.
+func TestChangesOfSeasons(t *testing.T) {
+	e := newEnv(t)
+	now := leaderboard.Micros(1_700_000_000_000_000)
+	e.fake.SetNow(now)
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: []leaderboard.SeasonRule{{Name: "one", StartsAt: now - hour, EndsAt: now + hour}}}
+	e.board("b", rules, leaderboard.Submission{Member: "a", Score: 1})
+	_, cursor := e.changes("/v1/boards/b/changes")
+	e.fake.SetNow(now + hour)
+	e.get(adminKey, "/v1/boards/b/top").want(200)
+	lines, end := e.changes("/v1/boards/b/changes?after=" + cursor)
+	if brief(lines) != "end one" || lines[0].Next != nil || end != cursor {
+		t.Fatalf("the last season: %s", brief(lines))
+	}
+	rules.Seasons = append(rules.Seasons, leaderboard.SeasonRule{Name: "two", StartsAt: now + 2*hour, EndsAt: now + 3*hour})
+	if _, _, err := e.fake.Model.ChangeBoard(t.Context(), "b", func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil }); err != nil {
+		t.Fatal(err)
+	}
+	lines, _ = e.changes("/v1/boards/b/changes?after=" + end)
+	if brief(lines) != "end one" || lines[0].Next == nil {
+		t.Errorf("with another season: %s", brief(lines))
+	}
+}
+
+// TestChangesWait: a request that waits is answered with the change that it waited for, or without any when the time is over;
+// one whose key is revoked meanwhile, or whose board is gone, is refused.
+func TestChangesWait(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(e *env)
+		status    int
+		want      string
+	}{
+		"change":  {func(e *env) { e.submit("b", leaderboard.Submission{Member: "z", Score: 9}) }, 200, "all_time 2 z ->9"},
+		"nothing": {func(*env) {}, 200, ""},
+		"gone":    {func(e *env) { _ = e.fake.DeleteBoard(context.Background(), "b") }, 404, ""},
+		"ending":  {func(e *env) { e.api.EndStreams() }, 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnv(t)
+				woken := make(chan struct{})
+				e.fake.changed = func(ctx context.Context) error {
+					select {
+					case <-woken:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+				e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+				_, cursor := e.changes("/v1/boards/b/changes")
+				began, done := time.Now(), make(chan struct{})
+				go func() {
+					time.Sleep(3 * time.Second)
+					c.meanwhile(e)
+					if name == "change" {
+						close(woken)
+					}
+					close(done)
+				}()
+				r := e.get(adminKey, "/v1/boards/b/changes?wait=20s&after="+cursor).want(c.status)
+				<-done
+				if c.status == http.StatusOK {
+					var lines []feedLine
+					for text := range strings.Lines(string(r.body)) {
+						var l feedLine
+						if err := json.Unmarshal([]byte(text), &l); err != nil {
+							t.Fatal(err)
+						}
+						lines = append(lines, l)
+					}
+					if brief(lines) != c.want {
+						t.Errorf("got %s", brief(lines))
+					}
+				}
+				took := time.Since(began)
+				if waits := name == "nothing"; waits && took != 20*time.Second || !waits && took > 4*time.Second {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+// TestChangesAsEvents: the same changes as events, whose ids go on where a connection ended, and why there are no more is the
+// last of them.
+func TestChangesAsEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		woken := make(chan struct{}, 1)
+		e.fake.changed = func(ctx context.Context) error {
+			select {
+			case <-woken:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
+		go func() {
+			time.Sleep(3 * time.Second)
+			e.submit("b", leaderboard.Submission{Member: "c", Score: 3})
+			woken <- struct{}{}
+			time.Sleep(20 * time.Second)
+			e.submit("b", leaderboard.Submission{Member: "d", Score: 4})
+			woken <- struct{}{}
+			time.Sleep(time.Second)
+			_ = e.fake.DeleteBoard(context.Background(), "b")
+		}()
+		read := func() (ids, events []string, text string) {
+			w := httptest.NewRecorder()
+			e.api.ServeHTTP(w, ask{method: "GET", path: "/v1/boards/b/changes?numbers=string", key: adminKey, header: http.Header{"Accept": {typeEvents}}}.request().WithContext(t.Context()))
+			text = w.Body.String()
+			for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+				fields := map[string]string{}
+				for line := range strings.Lines(block) {
+					name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+					fields[name] = value
+				}
+				if fields["event"] == "" {
+					continue
+				}
+				ids, events = append(ids, fields["id"]), append(events, fields["event"]+" "+fields["data"])
+			}
+			return ids, events, text
+		}
+		ids, events, text := read()
+		if len(events) != 5 || !strings.Contains(events[3], `change {"period":"all_time","seq":"4",`) || !strings.HasPrefix(events[4], "gone {") || !strings.Contains(events[4], "board-not-found") {
+			t.Errorf("events:\n%s", text)
+		}
+		if !strings.Contains(text, "\n\n:\n\n") {
+			t.Errorf("no comment in 20 seconds of silence:\n%s", text)
+		}
+		e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+		e.do(ask{method: "GET", path: "/v1/boards/b/changes", key: adminKey, header: http.Header{"Accept": {typeEvents}, "Last-Event-Id": {ids[0]}}}).wantProblem(410, "history-changed")
+	})
+}
