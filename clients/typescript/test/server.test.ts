@@ -40,6 +40,23 @@ test("scores are exact both ways, at any size, in every answer that has them", a
   }
 });
 
+test("changes come each once and in order, from an export on", async () => {
+  const b = await board("changes", {});
+  await lb.submitScores(b, { entries: [{ member: "ada", score: 1 }] });
+  const after = (await lb.exportEntries(b)).headers.get("Leaderboard-Cursor")!;
+  await lb.submitScores(b, { entries: [{ member: "ada", score: odd }, { member: "bob", score: 2 }] });
+  const scores: unknown[] = [];
+  for await (const change of lb.readChanges(b, { after, limit: 1 })) {
+    if ("end" in change) continue;
+    scores.push([change.seq, change.member, change.before?.score, change.after?.score]);
+    if (scores.length === 2) break;
+  }
+  assert.deepEqual(scores, [[2, "ada", 1n, odd], [3, "bob", undefined, 2n]]);
+  await lb.deleteBoard(b);
+  await board("changes", {});
+  await assert.rejects(async () => { for await (const _ of lb.readChanges(b, { after })); }, { code: "history-changed", status: 410 });
+});
+
 test("a submission whose answer is lost is repeated, and counted once", async () => {
   const b = await board("once", { policy: "sum" });
   let sends = 0;

@@ -2,7 +2,7 @@
 
 import type { CallOptions, Integer, Pages, Query, Schemas, Sent } from "../types.js";
 
-/** A method for each operation of the API but for the two whose answers are streams. */
+/** A method for each operation of the API but for the three whose answers are streams. */
 export interface Operations {
   /** List boards. GET /v1/boards */
   listBoards(options?: Query<"listBoards"> & CallOptions): Pages<Schemas["BoardList"]>;
@@ -162,6 +162,7 @@ export const table = {
   startRebuild: "POST /v1/boards/{board}/rebuild",
   verifyCopy: "GET /v1/boards/{board}/verify",
   exportEntries: "GET /v1/boards/{board}/export",
+  readChanges: "GET /v1/boards/{board}/changes",
   getStatus: "GET /v1/status",
   listRuns: "GET /v1/runs",
   getRun: "GET /v1/runs/{id}",
