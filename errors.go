@@ -54,8 +54,10 @@ var (
 	// ErrOutcomeUnknown: the connection was lost during COMMIT. The write happened or not; a repetition with the same
 	// Idempotency-Key returns the one result.
 	ErrOutcomeUnknown = &Error{Code: "outcome-unknown", text: "outcome unknown"}
-	// ErrLogPruned: the change log no longer reaches back to the seq asked for; only a rebuild, or another export, helps.
-	ErrLogPruned = &Error{Code: "log-pruned", text: "change log is pruned"}
+	// ErrLogPruned: the change log no longer reaches back to the seq asked for; only a rebuild helps.
+	ErrLogPruned = &Error{text: "change log is pruned"}
+	// ErrFeedPruned is that of a client who follows the changes: only another export helps.
+	ErrFeedPruned = &Error{Code: "log-pruned", text: "changes are not kept any more"}
 	// ErrHistoryChanged: the database never had, or has lost, the state that a reader of the change log goes on from: it was
 	// restored from a backup, or the board was made again.
 	ErrHistoryChanged = &Error{Code: "history-changed", text: "the period has another history"}

@@ -63,7 +63,7 @@ type Changes struct {
 }
 
 // Changes returns the next changes of a board, each once: none when there are none, or with Wait none in that time. Needs
-// scope admin. Errors: leaderboard.ErrHistoryChanged, leaderboard.ErrLogPruned; after either, export the board and go on
+// scope admin. Errors: leaderboard.ErrHistoryChanged, leaderboard.ErrFeedPruned; after either, export the board and go on
 // from the cursor of that.
 func (c *Client) Changes(ctx context.Context, board string, q ChangesQuery) (Changes, error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "changes"), Query: q.params(), Timeout: q.Wait})

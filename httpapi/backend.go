@@ -74,7 +74,7 @@ type Store interface {
 
 	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most as many and one
 	// commit at least when there are any. The state at seq 0 is one, whatever time is given for it. Errors: ErrPeriodNotFound;
-	// ErrHistoryChanged when the revision is none of the period's; ErrLogPruned.
+	// ErrHistoryChanged when the revision is none of the period's; ErrFeedPruned.
 	ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error)
 
 	// BoardHealth returns the health of boards, in their order, with few questions for all of them; there are at most maxStatus.

@@ -284,7 +284,7 @@ func (f *changeFeed) find() error {
 	case ok && period.Malformed:
 		return wire.Malformed(badPlace())
 	case ok && (f.place.At.Incarnation != 0 || f.place.Ended.PeriodID != 0):
-		return wire.Reject(leaderboard.ErrLogPruned.Code, f.place.Period+" is not kept any more, nor are its changes.")
+		return wire.Reject(leaderboard.ErrFeedPruned.Code, f.place.Period+" is not kept any more, nor are its changes.")
 	case err != nil:
 		return err
 	}
@@ -344,7 +344,7 @@ func (f *changeFeed) read(most int) (part leaderboard.LogPart, err error) {
 }
 
 // bind takes a place that is in no history yet to the beginning of the period, if the database still has the end of the one
-// before it as that was given. Errors: ErrHistoryChanged, ErrLogPruned.
+// before it as that was given. Errors: ErrHistoryChanged, ErrFeedPruned.
 func (f *changeFeed) bind() error {
 	if f.place.At.Incarnation == f.ref.Incarnation {
 		return nil
@@ -355,7 +355,7 @@ func (f *changeFeed) bind() error {
 	if f.place.Ended.PeriodID != 0 {
 		_, err := f.store.ChangesAfter(f.call.ctx, f.place.Ended, 1)
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-			return leaderboard.ErrLogPruned
+			return leaderboard.ErrFeedPruned
 		}
 		if err != nil {
 			return err

@@ -434,8 +434,11 @@ func (f *fake) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision
 		return leaderboard.LogPart{}, err
 	}
 	part := parts[from.PeriodID]
-	if errors.Is(part.Err, rank.ErrDiverged) {
+	switch {
+	case errors.Is(part.Err, rank.ErrDiverged):
 		part.Err = leaderboard.ErrHistoryChanged
+	case errors.Is(part.Err, leaderboard.ErrLogPruned):
+		part.Err = leaderboard.ErrFeedPruned
 	}
 	return part, part.Err
 }

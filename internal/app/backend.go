@@ -154,8 +154,11 @@ func (b backend) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevisi
 		return leaderboard.LogPart{}, err
 	}
 	part := parts[from.PeriodID]
-	if errors.Is(part.Err, rank.ErrDiverged) {
-		part.Err = fmt.Errorf("%w: %w", leaderboard.ErrHistoryChanged, part.Err)
+	switch {
+	case errors.Is(part.Err, rank.ErrDiverged):
+		part.Err = fmt.Errorf("%w: at seq %d of %d", leaderboard.ErrHistoryChanged, from.Seq, part.At.Seq)
+	case errors.Is(part.Err, leaderboard.ErrLogPruned):
+		part.Err = fmt.Errorf("%w: at seq %d of %d", leaderboard.ErrFeedPruned, from.Seq, part.At.Seq)
 	}
 	return part, part.Err
 }

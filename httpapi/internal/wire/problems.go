@@ -172,7 +172,7 @@ var Kinds = []Kind{
 		Help:   "Read everything anew with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor. What came after the last state that both histories have in common is lost.",
 	},
 	{
-		Code: leaderboard.ErrLogPruned.Code, Status: 410,
+		Code: leaderboard.ErrFeedPruned.Code, Status: 410,
 		Title:  "The changes are not kept any more",
 		Detail: "The change log does not reach back to the cursor.",
 		Help:   "Read everything anew with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor.",
