@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -331,4 +332,73 @@ func TestFeedNoticesRestore(t *testing.T) {
 		}
 		return ""
 	})
+}
+
+// TestFeedRebuildsTheBoard: a second store whose program is killed again and again, and then has only what it kept with its last
+// cursor, is equal to the database at random seqs, each read as an export beside writers of two servers (promise B8).
+func TestFeedRebuildsTheBoard(t *testing.T) {
+	t.Parallel()
+	_, servers := pair(t, testenv.Redis(t))
+	servers[0].Ask(201, "PUT", "/v1/boards/feed", `{"policy":"latest"}`)
+	c := admins(t, servers[1])
+	kept := exported(t, c, "feed", "all_time")
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	for i, a := range servers {
+		w := admins(t, a)
+		writers.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				entries := make([]leaderboard.Submission, 1+rand.IntN(20))
+				for j := range entries {
+					entries[j] = leaderboard.Submission{Member: fmt.Sprintf("m%d", rand.IntN(50)), Score: rand.Int64N(1000)}
+				}
+				_, err := w.Submit(t.Context(), "feed", entries)
+				if err == nil && i == 0 && n%20 == 7 {
+					_, err = w.HideMember(t.Context(), "feed", "m1", "test", client.HideOptions{})
+				} else if err == nil && i == 0 && n%20 == 17 {
+					err = w.RestoreMember(t.Context(), "feed", "m1", "", client.HideOptions{})
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	defer writers.Wait()
+	defer close(stop)
+	running, kills := kept.copy(), 0
+	for range testenv.Size(20, 1000) {
+		want := exported(t, c, "feed", "all_time")
+		for seq := want.seq["all_time"]; running.seq["all_time"] < seq; {
+			behind := int(seq - running.seq["all_time"])
+			if err := running.take(t.Context(), c, "feed", time.Minute, 1+rand.IntN(behind)); err != nil {
+				t.Fatal(err)
+			}
+			switch rand.IntN(4) {
+			case 0:
+				running, kills = kept.copy(), kills+1
+			case 1:
+				kept = running.copy()
+			}
+		}
+		if !maps.EqualFunc(running.entries["all_time"], want.entries["all_time"], same) || running.seq["all_time"] != want.seq["all_time"] {
+			t.Fatalf("at seq %d the second store is another than the database", want.seq["all_time"])
+		}
+	}
+	t.Logf("%d kills, %d changes", kills, running.seq["all_time"])
+}
+
+// copy returns a store that goes on by itself, as one that is read from a disk.
+func (r *rebuilt) copy() *rebuilt {
+	out := &rebuilt{entries: map[string]map[string]client.ChangedEntry{}, cursor: r.cursor, seq: maps.Clone(r.seq)}
+	for period, entries := range r.entries {
+		out.entries[period] = maps.Clone(entries)
+	}
+	return out
 }
