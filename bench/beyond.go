@@ -17,8 +17,8 @@ const (
 	crowdStale   = 0.001
 )
 
-// measureBeyond holds reads of a board that is in no memory, and whose copy in Redis holds the best thousand, against the
-// bare handler, and then asks with more connections than can be served at once.
+// measureBeyond compares reads of a board that is not in memory, and whose copy in Redis has the best thousand, with the bare
+// handler, and then asks with more connections than can be served at once.
 func (w *world) measureBeyond(ctx context.Context, rep *report) error {
 	if err := w.serve(ctx, withoutMemory()...); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"leaderboard/store"
 )
 
-// compareRanks holds ranks by the index against those of a store that counts every entry that is better: a benchmark of
-// wrong answers would be worth nothing.
+// compareRanks compares ranks by the index with those of a store that counts every better entry, since a benchmark of wrong
+// answers would be worth nothing.
 func compareRanks(t *testing.T, b *board) {
 	t.Helper()
 	scanning, err := store.Open(t.Context(), store.Config{DSN: b.dsn, IndexMinEntries: math.MaxInt64})

@@ -27,7 +27,7 @@ const (
 	redisLimit   = 3 * time.Second // of a command to Redis
 )
 
-// redisFault is what happens to Redis while answers are looked at.
+// redisFault is a fault of Redis during the polls.
 type redisFault struct {
 	name  string
 	begin func(context.Context, *devserver.Server) error // returns at once; what it starts ends with the context
@@ -70,8 +70,7 @@ func redisCommand(addr string, words ...any) error {
 	return client.Do(ctx, words...).Err()
 }
 
-// measureFreshness lets one server commit and looks at what another one answers, with a Redis of their own that all
-// kinds of things happen to.
+// measureFreshness commits through one server and polls another one, under each fault of their Redis.
 func (w *world) measureFreshness(ctx context.Context, rep *report) error {
 	if err := w.serve(ctx); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (w *world) measureFreshness(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// watchFault commits through one server and polls the other while something happens to Redis.
+// watchFault commits through one server and polls the other under a fault of Redis.
 func (w *world) watchFault(ctx context.Context, writing, reading *service, redis *devserver.Server, fault redisFault) (*freshness, error) {
 	faulty, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -125,7 +124,7 @@ func (w *world) watchFault(ctx context.Context, writing, reading *service, redis
 	return freshnessOf(polls.polls, written.acks), nil
 }
 
-// poll is one answer: what it says, and when it was asked for and there.
+// poll is one answer: its state, and when it was asked for and came.
 type poll struct {
 	sent, got time.Time
 	seq       int64
@@ -157,7 +156,7 @@ func (p *pollers) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// connection asks whenever the next poll of all is due, and keeps what came back.
+// connection asks whenever the next poll of all is due, and keeps the answers.
 func (p *pollers) connection(ctx context.Context, start time.Time) error {
 	w, err := dial(p.addr, freshLimit+answerLimit)
 	if err != nil {
@@ -199,7 +198,7 @@ func (p *pollers) connection(ctx context.Context, start time.Time) error {
 	}
 }
 
-// freshness is what the polls of one fault came to.
+// freshness is the result of the polls under one fault.
 type freshness struct {
 	samples, stale, failed int
 	back, backStale        int             // answers behind one that was there before they were asked for; the stale of them
@@ -208,7 +207,7 @@ type freshness struct {
 	commits                int
 }
 
-// freshnessOf holds polls against the commits that were acknowledged meanwhile.
+// freshnessOf compares polls with the commits that were acknowledged meanwhile.
 func freshnessOf(polls []poll, acks []ack) *freshness {
 	f := &freshness{samples: len(polls), commits: len(acks)}
 	slices.SortFunc(acks, func(a, b ack) int { return int(a.seq - b.seq) })

@@ -62,7 +62,7 @@ func (l *lagging) handle(w http.ResponseWriter, r *http.Request) {
 	sayState(w, "local", seq, false)
 }
 
-// TestWatchFault polls a service that is 100 ms behind, and looks for that.
+// TestWatchFault polls a service that is 100 ms behind, and finds that age.
 func TestWatchFault(t *testing.T) {
 	l := &lagging{lag: 100 * time.Millisecond}
 	w := fakeService(t, l.handle)

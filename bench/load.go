@@ -10,9 +10,8 @@ import (
 )
 
 // load is one closed-loop load: conns connections, each sending the next request as soon as the answer to the last one is
-// there. It writes bytes to a socket and looks at little of what comes back, because it shares the machine with what it
-// measures: through the public client, which asks for all that is no load, the same 32 connections on 2 cores came to
-// 38 % of the reads (top 10) and 88 % of the single submits.
+// there. It writes bytes to a socket and looks at little of the answers, because it shares the machine with the server: through
+// the public client the same 32 connections on 2 cores came to 38 % of the reads (top 10) and 88 % of the single submits.
 type load struct {
 	addrs   []string // that the connections are shared out to
 	conns   int
@@ -20,10 +19,10 @@ type load struct {
 	rate    float64                             // requests a second of all connections together; 0: as many as are answered
 	warm    time.Duration                       // of the start, in which answers count and their latencies do not
 	request requester                           // of each connection
-	observe func(begin, end time.Time, of said) // is told of each answer, by all connections at once; nil: not wanted
+	observe func(begin, end time.Time, of said) // called for each answer, by all connections at once; may be nil
 }
 
-// loadResult counts what came back.
+// loadResult counts the answers.
 type loadResult struct {
 	answers    int64
 	failed     int64 // status 400 and above, and broken connections
@@ -51,7 +50,7 @@ func (r *loadResult) failure() error {
 	return fmt.Errorf("%d of %d failed: %s", r.failed, r.answers, r.firstFail)
 }
 
-// broken returns an error if something failed in another way than that it was refused.
+// broken returns an error if a request failed other than by a refusal.
 func (r *loadResult) broken() error {
 	if r.failed == r.refused {
 		return nil
@@ -59,7 +58,7 @@ func (r *loadResult) broken() error {
 	return fmt.Errorf("%d of %d failed otherwise than by being refused, the first failure: %s", r.failed-r.refused, r.answers, r.firstFail)
 }
 
-// add takes over what another one counted.
+// add adds the counts of another one.
 func (r *loadResult) add(c *loadResult) {
 	r.answers, r.failed, r.refused = r.answers+c.answers, r.failed+c.failed, r.refused+c.refused
 	r.stale, r.local = r.stale+c.stale, r.local+c.local
@@ -105,7 +104,7 @@ func (l load) run() *loadResult {
 	return &result
 }
 
-// connection asks and counts until it is ended, and returns what broke the connection.
+// connection asks and counts until it is ended, and returns the error that broke the connection.
 func (l load) connection(c int, start time.Time, ended *atomic.Bool, got *loadResult) error {
 	var w *wire // not before it is needed: a server ends connections that ask nothing
 	var buf []byte
@@ -139,8 +138,8 @@ func (l load) connection(c int, start time.Time, ended *atomic.Bool, got *loadRe
 	}
 }
 
-// pace waits until the n-th request of all is due and returns when its time begins: when it was due, if the answer
-// before it, at prev, came later than that, or else what waits would not be seen; now, if not.
+// pace waits until the n-th request of all is due, and returns when its latency begins. That is when it was due if the answer
+// before it, at prev, came later than that, since otherwise the wait would not be counted; else it is now.
 func (l load) pace(start, prev time.Time, n int) time.Time {
 	if l.rate <= 0 {
 		return time.Now()

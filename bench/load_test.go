@@ -79,7 +79,7 @@ func TestLoadPaced(t *testing.T) {
 	}
 }
 
-// TestPace: what waited for the answer before it began when it was due.
+// TestPace: the latency of a request that waited for the answer before it begins when it was due.
 func TestPace(t *testing.T) {
 	l := load{rate: 1000}
 	start := time.Now().Add(-time.Second)

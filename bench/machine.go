@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// machineOf says what figures depend on besides the code. It names no machine.
+// machineOf describes the hardware and the system that the figures depend on. It names no machine.
 func machineOf(ctx context.Context, db *sql.DB, redisVersion string) (string, error) {
 	memory, err := machineMemory()
 	if err != nil {

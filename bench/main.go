@@ -1,7 +1,6 @@
-// Command bench measures the service as its users meet it: a process of its own on real servers with their durable
-// defaults, asked over HTTP, on a machine that the load shares. Every figure is held against a yardstick that runs in
-// turn with it, so the ratios hold where the absolute numbers drift. `make bench` writes the tables of
-// docs/benchmarks.md with it.
+// Command bench measures the service as a process of its own, over HTTP, on real servers with their durable defaults, on a
+// machine that the load shares. Every figure is compared with a yardstick that runs in turn with it, so the ratios hold when the
+// absolute numbers drift. `make bench` writes the tables of docs/benchmarks.md with it.
 package main
 
 import (
@@ -65,7 +64,7 @@ type topic struct {
 
 const giantTopic = "giant"
 
-// topics returns what can be measured, in the order of the page.
+// topics returns all topics, in the order of the page.
 func topics() []topic {
 	const million = 1_000_000
 	return []topic{
@@ -94,7 +93,7 @@ func splitNames(names string) []string {
 	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' })
 }
 
-// check refuses what cannot be measured.
+// check fails for topics that cannot be measured.
 func (o *options) check() error {
 	for _, name := range o.only {
 		if !slices.Contains(topicNames(), name) {
@@ -118,7 +117,7 @@ func (o *options) wants(name string) bool {
 	return slices.Contains(o.only, name)
 }
 
-// command returns what measures a topic again.
+// command returns the command that measures a topic again.
 func (o *options) command(name string) string {
 	args := "-only " + name
 	if o.members != 0 {
@@ -133,7 +132,7 @@ func (o *options) command(name string) string {
 	return fmt.Sprintf("make bench ARGS='%s'", args)
 }
 
-// measure measures the topics that are wanted and prints the table of each, on the page too.
+// measure measures the wanted topics, and prints the table of each and writes it into the page.
 func measure(ctx context.Context, o options, out, log io.Writer) error {
 	w, err := newWorld(ctx, o, log)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	peakGoal     = 256 // MiB, as promise G3 has it
 )
 
-// measureOverload measures what a server does when it is asked for more than it can do.
+// measureOverload measures a server that gets more requests than it can answer.
 func (w *world) measureOverload(ctx context.Context, rep *report) (err error) {
 	if err := w.measureQuiet(ctx, rep); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (w *world) measureOverload(ctx context.Context, rep *report) (err error) {
 	return nil
 }
 
-// flood is what came of a load, and what it cost.
+// flood is the result of a load, and its cost.
 type flood struct {
 	*loadResult
 	cpu time.Duration // of all that serves
@@ -94,7 +94,7 @@ func (f *flood) join(g *flood) {
 // perAnswer returns the CPU of an answer, rejections left out of account.
 func (f *flood) perAnswer() time.Duration { return f.cpu / time.Duration(max(1, f.answers-f.failed)) }
 
-// perRejection returns the CPU of one, when each answer beside them took so much.
+// perRejection returns the CPU of a rejection, if each answer beside them took so much.
 func (f *flood) perRejection(answer time.Duration) time.Duration {
 	return max(0, f.cpu-time.Duration(f.answers-f.failed)*answer) / time.Duration(max(1, f.refused))
 }
@@ -107,7 +107,7 @@ func (f *flood) said() string {
 	return fmt.Sprintf("%s of %s refused, in %s (p99)", thousands(f.refused), thousands(f.answers), inMS(quantile(f.rejections, 0.99)))
 }
 
-// send sends a load, of which nothing may fail but what is refused.
+// send sends a load. Requests may be refused, but must not fail otherwise.
 func (w *world) send(l load) (*flood, error) {
 	before, err := w.cpu()
 	if err != nil {
@@ -122,7 +122,7 @@ func (w *world) send(l load) (*flood, error) {
 	return &flood{got, after - before}, got.broken()
 }
 
-// cpu returns the processor time of all that serves.
+// cpu returns the processor time of all servers.
 func (w *world) cpu() (sum time.Duration, err error) {
 	for _, pid := range []int{w.pid, w.mysql.PID, w.redis.PID} {
 		cpu, err := cpuOf(pid)
@@ -134,7 +134,7 @@ func (w *world) cpu() (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// best returns the load of the number of connections that gets the most done.
+// best returns the load with the number of connections that gets the most done.
 func (w *world) best(request requester, conns ...int) (best *flood, with int, err error) {
 	for _, n := range conns {
 		f, err := w.send(load{conns: n, length: w.seconds(bestSeconds), request: request})
@@ -185,7 +185,7 @@ func (w *world) overloadWrites(rep *report) error {
 	return nil
 }
 
-// addRejection adds what it costs to reject something, beside what it costs to do it.
+// addRejection adds the cost of a rejection beside that of an answer.
 func (r *report) addRejection(what string, full *flood, done time.Duration) {
 	out := row{what: "CPU of rejecting " + what, here: "none was refused", yardstick: "of doing it: " + inMicros(done), goal: "≤ 0.05"}
 	if full.refused > 0 {
@@ -215,7 +215,7 @@ func (w *world) overloadReads(rep *report) error {
 	return nil
 }
 
-// overloadOpen sends twice as much as can be done, then half as much, whatever the answers are.
+// overloadOpen sends twice as much as the server can do, then half as much, without waiting for answers.
 func (w *world) overloadOpen(rep *report) error {
 	request := submitRequest(benchBoard, w.members, openRows)
 	best, _, err := w.best(request, 64)
@@ -253,7 +253,7 @@ func (w *world) overloadOpen(rep *report) error {
 	return nil
 }
 
-// timeline is what became of the requests of each second.
+// timeline is the results of the requests of each second.
 type timeline struct {
 	start time.Time
 
@@ -266,7 +266,7 @@ type second struct {
 	latencies []time.Duration
 }
 
-// observe takes an answer down in the second in which its request was due.
+// observe counts an answer in the second in which its request was due.
 func (t *timeline) observe(begin, end time.Time, of said) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

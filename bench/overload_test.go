@@ -31,7 +31,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// TestRejectionCost: what a rejection costs is what is left when the answers are paid for.
+// TestRejectionCost: the cost of rejections is the rest when that of the answers is subtracted.
 func TestRejectionCost(t *testing.T) {
 	f := &flood{loadResult: &loadResult{answers: 1100, failed: 1000, refused: 1000}, cpu: 200 * time.Millisecond}
 	if got := f.perRejection(time.Millisecond); got != 100*time.Microsecond {

@@ -15,7 +15,7 @@ func cores() (unix.CPUSet, error) {
 	return set, unix.SchedGetaffinity(0, &set)
 }
 
-// split divides cores: the first one for the load, the others for what is measured. With one core both have it.
+// split divides cores: the first one for the load, the others for the servers. With one core both have it.
 func split(all unix.CPUSet) (forLoad, forServers unix.CPUSet) {
 	forServers = all
 	for core := range len(all) * strconv.IntSize {
@@ -50,7 +50,7 @@ func pin(pid int, to unix.CPUSet) error {
 	return nil
 }
 
-// pinned is the division of the machine between the load, which is this process, and what is measured.
+// pinned is the division of the machine between the load, which is this process, and the servers.
 type pinned struct {
 	all, forServers unix.CPUSet
 	servers         []int // beside the service, of which there are several in turn
@@ -74,7 +74,7 @@ func (w *world) pin() (*pinned, error) {
 	return p, err
 }
 
-// end undoes it.
+// end undoes the division.
 func (p *pinned) end() error {
 	runtime.GOMAXPROCS(p.procs)
 	err := pin(os.Getpid(), p.all)

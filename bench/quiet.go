@@ -21,8 +21,8 @@ const (
 	quietSeconds = 4 // of a round
 )
 
-// measureQuiet measures what a key that sends many times its quota does to others, through two servers, and how much of
-// it is let through (promise E4).
+// measureQuiet measures, through two servers, the effect of a key that sends many times its quota on other keys, and how much
+// of its requests is let through (promise E4).
 func (w *world) measureQuiet(ctx context.Context, rep *report) error {
 	if err := w.serve(ctx); err != nil {
 		return err

@@ -15,7 +15,7 @@ const (
 	localInRow    = 50   // random members in a row that are answered from memory: so many are never among answers that are kept otherwise
 )
 
-// question is a kind of read, and what is wanted of its rate and of its CPU, beside those of the bare handler.
+// question is a kind of read, with the goals for its rate and its CPU relative to those of the bare handler.
 type question struct {
 	what          string
 	request       requester
@@ -23,7 +23,7 @@ type question struct {
 	processorGoal string // "" for none
 }
 
-// measureReads holds the reads of a board that is in memory and does not change against the bare handler.
+// measureReads compares the reads of a board that is in memory and does not change with the bare handler.
 func (w *world) measureReads(ctx context.Context, rep *report) error {
 	if err := w.serve(ctx); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (w *world) measureReads(ctx context.Context, rep *report) error {
 	})
 }
 
-// awaitResident waits until random members of the board are answered from the memory of a server. It says so when it
-// does not come to that: what is measured then is another thing.
+// awaitResident waits until random members of the board are answered from the memory of a server. If that does not happen it
+// prints a warning, since the figures then mean something else.
 func (w *world) awaitResident(ctx context.Context, s *service) error {
 	limit := w.seconds(residentLimit)
 	conn, err := dial(s.addr, limit+answerLimit)
@@ -69,7 +69,7 @@ func (w *world) awaitResident(ctx context.Context, s *service) error {
 	return nil
 }
 
-// side is what the rounds of the service, or of the bare handler, came to.
+// side is the results of the rounds of the service, or of the bare handler.
 type side struct {
 	all   loadResult
 	rates []float64 // of each round, like those below
@@ -104,7 +104,7 @@ func (s *side) String() string {
 	return fmt.Sprintf("%s/s; p50 %s, p99 %s", thousands(median(s.rates)), inMS(median(s.p50s)), inMS(median(s.p99s)))
 }
 
-// ask puts questions to the service, in turn with a bare handler that returns the same bytes.
+// ask sends questions to the service, in turn with a bare handler that returns the same bytes.
 func (w *world) ask(ctx context.Context, rep *report, questions []question) error {
 	for _, q := range questions {
 		var here, bare side

@@ -195,11 +195,11 @@ func addressIn(logs io.Reader) (string, error) {
 
 // awaitReady waits until the server is ready.
 func (s *service) awaitReady(ctx context.Context) error {
-	patient, err := client.New("http://"+s.addr, client.WithMaxWait(time.Minute))
+	waiting, err := client.New("http://"+s.addr, client.WithMaxWait(time.Minute))
 	if err != nil {
 		return err
 	}
-	if _, err := patient.Ready(ctx); err != nil {
+	if _, err := waiting.Ready(ctx); err != nil {
 		return fmt.Errorf("the service does not become ready: %w", err)
 	}
 	return nil

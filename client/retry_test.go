@@ -277,7 +277,7 @@ func TestAsksForCompression(t *testing.T) {
 	}
 }
 
-// TestOnAnswer: each answer that is read as a whole is told of as it came, and no other.
+// TestOnAnswer: the function of WithOnAnswer gets each answer that is read as a whole, as it came, and no other.
 func TestOnAnswer(t *testing.T) {
 	t.Parallel()
 	const body = `{"id":7,"state":"done","new":"member"}`

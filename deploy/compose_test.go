@@ -17,7 +17,7 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// composed is what is looked at of docker-compose.yml.
+// composed is the part of docker-compose.yml that the tests check.
 type composed struct {
 	Services map[string]struct {
 		Image       string
@@ -45,8 +45,8 @@ func readCompose(t *testing.T) composed {
 	return c
 }
 
-// TestComposeServers: the servers of docker-compose.yml are ones that the service starts on: an account that may do what it has to and
-// nothing else, and a Redis with a bound that evicts nothing.
+// TestComposeServers: the service starts on the servers of docker-compose.yml: a database account with exactly the rights that it
+// needs, and a Redis with a memory limit that evicts nothing.
 func TestComposeServers(t *testing.T) {
 	c := readCompose(t)
 	program, err := os.ReadFile("../store/internal/db/faults.go")
@@ -97,15 +97,15 @@ func TestComposeServers(t *testing.T) {
 	}
 }
 
-// TestComposePassword: the account that docker-compose.yml makes is let in with the DSN that it gives to the servers, whatever
-// characters its password has.
+// TestComposePassword: the DSN that docker-compose.yml gives to the servers works for the account that it makes, with any characters
+// in the password.
 func TestComposePassword(t *testing.T) {
 	const password = `it's a "hard\' one: $HOME/\\@tcp(x)/&?%27` + "`;"
 	c := readCompose(t)
 	if target := "/docker-entrypoint-initdb.d/account.sh"; c.Services["mysql"].Configs[0].Target != target {
 		t.Fatalf("the script is at %s, want %s", c.Services["mysql"].Configs[0].Target, target)
 	}
-	// As the image does, and as compose does before. Of commands there is the client, which shows what it is given, as whom.
+	// As compose and then the image do it. The only command is a client that prints its input and its user.
 	script := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", `mysql() { test "$*" = "--protocol=socket --user=root --password=of root" && cat; }`+
 		"\n"+strings.ReplaceAll(c.Configs["account"].Content, "$$", "$"))
 	script.Env = []string{"PATH=" + os.Getenv("PATH"), "MYSQL_ROOT_PASSWORD=of root", "LEADERBOARD_MYSQL_PASSWORD=" + password}
@@ -149,8 +149,8 @@ func execute(t *testing.T, dsn, statements string) {
 	}
 }
 
-// TestComposePorts: nothing is reached from other machines, a server that may be there several times has no port of its own, and what
-// is not always started belongs to the fleet.
+// TestComposePorts: no port is reachable from other machines, a service that may run several times has no port of its own, and
+// services that are not always started belong to the fleet.
 func TestComposePorts(t *testing.T) {
 	for name, s := range readCompose(t).Services {
 		for _, port := range s.Ports {

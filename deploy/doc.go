@@ -1,2 +1,2 @@
-// Package deploy holds what the service is run with elsewhere, and the tests that hold it to the tools it is for.
+// Package deploy has the files for running the service elsewhere, and tests of them with the tools that they are for.
 package deploy

@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// built returns what kustomize makes of a folder, each object decoded strictly into its type.
+// built returns the objects that kustomize builds of a folder, each decoded strictly into its type.
 func built(t *testing.T, dir string) []runtime.Object {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -78,7 +78,7 @@ func pods(objects []runtime.Object) map[string]corev1.PodTemplateSpec {
 	return out
 }
 
-// TestKubernetes builds the base and the example: all of it is of Kubernetes' types, to the letter.
+// TestKubernetes builds the base and the example: each object decodes strictly into a type of Kubernetes.
 func TestKubernetes(t *testing.T) {
 	for dir, want := range map[string]int{"kubernetes/base": 9, "kubernetes/overlays/example": 12} {
 		objects := built(t, dir)
@@ -118,7 +118,7 @@ func TestRestricted(t *testing.T) {
 	}
 }
 
-// TestVariables: what the pods are configured with are settings of the program, and secrets come from secrets.
+// TestVariables: the variables of the pods are settings of the program, and secrets come from secrets.
 func TestVariables(t *testing.T) {
 	settings, err := os.ReadFile("../docs/settings.md")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestGrace: a server has the time to end that its settings say it takes.
+// TestGrace: a server has as much time to end as its settings need.
 func TestGrace(t *testing.T) {
 	pod := pods(built(t, "kubernetes/base"))["Deployment"]
 	const drain, shutdown, room = 5, 12, 10

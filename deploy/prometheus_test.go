@@ -36,7 +36,7 @@ func tool(t *testing.T, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestRules: promtool takes the rules, and each alert is given when it should be and no other time.
+// TestRules: promtool accepts the rules, and each alert fires when it should and at no other time.
 func TestRules(t *testing.T) {
 	for _, args := range [][]string{{"check", "rules", "leaderboard.rules.yml"}, {"test", "rules", "leaderboard.test.yml"}} {
 		cmd := tool(t, "promtool", args...)
@@ -47,7 +47,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRunbooks: each alert has a section of docs/alerts.md, and is told there when it is given.
+// TestRunbooks: each alert has a section of docs/alerts.md, which says when it fires.
 func TestRunbooks(t *testing.T) {
 	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")
 	if err != nil {
@@ -71,7 +71,7 @@ func TestRunbooks(t *testing.T) {
 	}
 }
 
-// expressions returns what the panels of the dashboard ask, by their titles, with its variables filled in.
+// expressions returns the queries of the dashboard's panels, by their titles, with its variables filled in.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("grafana/leaderboard.json")
@@ -100,7 +100,7 @@ func expressions(t *testing.T) map[string]string {
 	return out
 }
 
-// TestDashboard asks a real Prometheus, which scrapes a server under load, for all that the dashboard and the rules ask for.
+// TestDashboard sends all queries of the dashboard and the rules to a real Prometheus, which scrapes a server under load.
 func TestDashboard(t *testing.T) {
 	d, err := apptest.StartDev("..", "--members", "500")
 	if err != nil {
@@ -193,7 +193,7 @@ func load(t *testing.T, d *apptest.Dev) (stop func()) {
 	}
 }
 
-// answers returns of how many series a query's answer is.
+// answers returns the number of series in a query's answer.
 func answers(ctx context.Context, address, query string) (int, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/v1/query?query="+url.QueryEscape(query), http.NoBody)
 	if err != nil {

@@ -126,7 +126,7 @@ func (m *metrics) newReads() {
 		m.answers[source] = answers.WithLabelValues(string(source))
 	}
 	m.stale = m.auto.NewCounter(prometheus.CounterOpts{
-		Name: "leaderboard_stale_answers_total", Help: "Answers that said stale:true because the database did not say whether there is something newer; leaderboard_answers_total counts them too.",
+		Name: "leaderboard_stale_answers_total", Help: "Answers that said stale:true because the database could not be asked for something newer; leaderboard_answers_total counts them too.",
 	})
 	m.rejections = m.auto.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_fallback_rejections_total", Help: "Reads refused because too many waited for MySQL already.",
@@ -154,7 +154,7 @@ func (m *metrics) newResident() {
 		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30, 120},
 	}, []string{"result"})
 	m.residentLeaves = m.auto.NewCounter(prometheus.CounterOpts{
-		Name: "leaderboard_resident_evictions_total", Help: "Periods that left the memory: for others, because nobody read them, or because they were of no more use.",
+		Name: "leaderboard_resident_evictions_total", Help: "Periods that left the memory: for others, because they were not read, or because they were of no more use.",
 	})
 }
 
@@ -215,7 +215,7 @@ func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, kn
 // watchAge publishes how long ago the database last answered the feed.
 func (m *metrics) watchAge(age func() time.Duration) {
 	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "leaderboard_watch_age_seconds", Help: "Time since the database last told the revisions of the periods that are read; grows while nobody reads.",
+		Name: "leaderboard_watch_age_seconds", Help: "Time since the database last gave the revisions of the periods that are read; grows while there are no reads.",
 	}, func() float64 { return age().Seconds() })
 }
 

@@ -1,10 +1,10 @@
-// Command nightly tells make test which of the tests that take long may be left out: those whose subject is as it was when
-// make nightly last ran all tests and they were green. The file .ci/green names the commit of that run, and .ci/nightly has a
-// row for each such test. It prints the arguments for go test, and to stderr what is left out and why:
+// Command nightly finds the slow tests that make test may leave out: those whose subject has not changed since make nightly last
+// ran all tests and they were green. The file .ci/green names the commit of that run, and .ci/nightly has a row for each such
+// test. The command prints the arguments for go test, and to stderr the tests that are left out and why:
 //
 //	go run -C tools ./nightly "$PWD"
 //
-// With packages it prints those of them that have changed since, or something that they or their tests import. make fuzz takes
+// With packages it prints those that have changed since, or that import a changed package, also in their tests. make fuzz takes
 // their targets:
 //
 //	go run -C tools ./nightly "$PWD" ./rank ./httpapi
@@ -42,7 +42,7 @@ func main() {
 	fmt.Println(strings.Join(args, " "))
 }
 
-// row says what tests test. A change of their own package is one of that too.
+// row names tests and their subjects. The package of the tests is one of the subjects too.
 type row struct {
 	own      string // package of the tests
 	tests    []string
@@ -54,11 +54,11 @@ func (r *row) whole() bool { return r.tests[0] == "*" }
 
 func (r *row) String() string { return strings.Join(r.tests, " ") + " of " + r.own }
 
-// always are the folders and files whose change makes all tests run: what tests are run with.
+// always are the folders and files whose change makes all tests run, since all tests depend on them.
 var always = []string{"go.mod", "go.sum", "Makefile", ".ci/nightly", "internal/testenv", "internal/devserver"}
 
-// arguments returns what go test is to be called with: the tests to skip, and the packages. Those with tests that take long come
-// first, so that nothing is left to wait for when all others are done.
+// arguments returns the arguments for go test: the tests to skip, and the packages. Packages with slow tests come first, so that
+// they do not run alone at the end.
 func arguments(root string, said io.Writer) ([]string, error) {
 	rows, err := readRows(root)
 	if err != nil {
@@ -104,7 +104,7 @@ func changedPackages(root string, packages []string, said io.Writer) []string {
 	})
 }
 
-// leftOut returns the rows whose subject has not changed, and tells about each why it is left out or not.
+// leftOut returns the rows whose subject has not changed, and prints for each row why it is left out or not.
 func leftOut(root string, rows []row, said io.Writer) (left []row) {
 	since, changed, err := changes(root)
 	if err != nil {
@@ -148,8 +148,7 @@ func readRows(root string) ([]row, error) {
 	return rows, nil
 }
 
-// changes lists the files that differ from the last commit at which all tests were green, in the folder as it is, with what
-// git does not know yet.
+// changes lists the files of the folder that differ from the last commit at which all tests were green, with untracked files.
 func changes(root string) (since string, files []string, err error) {
 	green, err := os.ReadFile(filepath.Join(root, ".ci", "green"))
 	if err != nil {
@@ -167,7 +166,7 @@ func changes(root string) (since string, files []string, err error) {
 	return since[:min(12, len(since))], append(differ, unknown...), nil
 }
 
-// subject is the folders and files of what a test tests. Those of folders that are true have tests that count too.
+// subject is the folders and files that a test tests. In folders that are true, test files count too.
 type subject map[string]bool
 
 // subjectOf lists what is part of a subject: packages with all that they import, for whole packages what their tests import too.

@@ -69,7 +69,7 @@ func TestChangedPackages(t *testing.T) {
 	}
 }
 
-// TestAllRunInDoubt: nothing is left out where it is not known what has changed.
+// TestAllRunInDoubt: no test is left out if the changes are not known.
 func TestAllRunInDoubt(t *testing.T) {
 	t.Parallel()
 	for said, change := range map[string]func(t *testing.T, root string){
@@ -91,8 +91,8 @@ func TestAllRunInDoubt(t *testing.T) {
 	}
 }
 
-// TestTable wants the rows of this tree to name tests that are there, each of a name of its own: -skip knows no packages. A row of
-// a whole package names the files elsewhere that its tests read.
+// TestTable checks that the rows of this tree name tests that exist, each with a unique name, since -skip knows no packages. A row
+// of a whole package must name the files elsewhere that its tests read.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
@@ -190,7 +190,7 @@ func remove(t *testing.T, root, name string) {
 	}
 }
 
-// check wants the tests skipped that want names, all packages but those after "without", and said in what is told.
+// check checks that the tests in want are skipped, all packages run but those after "without", and the output has said.
 func check(t *testing.T, root, want, said string) {
 	t.Helper()
 	var out strings.Builder

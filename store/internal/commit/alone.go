@@ -10,7 +10,7 @@ import (
 
 // Alone runs fn in a transaction that may lock one board, and commits it. It is for what writes to a board and is no
 // batch. Like a batch it waits until no other writer of this process works on the board; for a lock that another session
-// holds it waits twice at most. The error says whether anything was done, see db.NotDone. fn may be called again.
+// holds it waits twice at most. By the error db.NotDone reports whether anything was done. fn may be called again.
 func (w *Writer) Alone(ctx context.Context, board string, fn func(*sqlx.Tx) error) error {
 	return w.alone(ctx, board, true, fn)
 }
