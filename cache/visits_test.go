@@ -22,7 +22,7 @@ func (b *begun) Sampled() bool                           { return true }
 func (b *begun) IDs() (traceID, spanID string)           { return "", "" }
 
 // TestVisitsAreNotTraced: a reader's question to Redis is a span; the visits of copies, which go on for as long as boards are
-// read from memory, are none.
+// read from memory, are not.
 func TestVisitsAreNotTraced(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{})

@@ -123,7 +123,7 @@ type profileFinder struct {
 	profiles Store
 }
 
-// shownProfiles are the profiles that an answer shows beside its entries. The zero value is none.
+// shownProfiles are the profiles that an answer shows beside its entries. The zero value is no profiles.
 type shownProfiles struct {
 	asked    bool
 	profiles []*leaderboard.Profile // by the index of the entry, nil for a member without one

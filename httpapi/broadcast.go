@@ -44,7 +44,7 @@ func (k *broadcastKey) interval() time.Duration {
 // event is what a broadcast says at one time. Once clients have it, only next changes.
 type event struct {
 	text []byte // as it is sent; nil before the first, and with an error
-	err  error  // why there is none, nor will be
+	err  error  // why there is no event, and will be none
 
 	n int64 // how many the broadcast had before
 

@@ -69,7 +69,7 @@ func (m *manual) problemPage(c *call) error {
 }
 
 // pageHandler lets Config.Pages answer.
-type pageHandler struct{ handler http.Handler } // nil: there are none
+type pageHandler struct{ handler http.Handler } // nil: no pages
 
 func (h *pageHandler) serve(c *call) error {
 	if h.handler == nil {

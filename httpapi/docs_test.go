@@ -121,7 +121,7 @@ func checkPage(t *testing.T, page, policy string) {
 	}
 }
 
-// TestManualIsSentOnce: pages and the document come with an ETag, compressed to who asks for it, and not at all to who
+// TestManualIsSentOnce: pages and the document come with an ETag, compressed for clients that take that, and not at all for clients that
 // has them.
 func TestManualIsSentOnce(t *testing.T) {
 	e := newEnv(t)

@@ -13,7 +13,7 @@ import (
 
 // selection is what a request about several boards looks at: one period of each.
 type selection struct {
-	target // ref is none; private as for one board, the mode in query
+	target // without ref; private as for one board, the mode in query
 	refs   []leaderboard.PeriodRef
 	absent []string // boards that have no such window or period
 

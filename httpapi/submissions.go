@@ -84,7 +84,7 @@ func (h *submissionHandlers) list(c *call) error {
 	return c.sendJSON(http.StatusOK, out)
 }
 
-// afterRecord has a query go on after a cursor; false when it is none of the list.
+// afterRecord makes a query go on after a cursor; false when that belongs to another list.
 func afterRecord(of wire.List, cursor string, q *leaderboard.SubmissionsQuery) bool {
 	text, ok := of.After(cursor)
 	if !ok {

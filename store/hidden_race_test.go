@@ -322,8 +322,8 @@ func TestHideDuringBatch(t *testing.T) {
 	})
 }
 
-// TestHideDuringCreation: a board whose creator has asked already whether anybody is hidden everywhere, and found
-// nobody, is not passed over.
+// TestHideDuringCreation: a board whose creator has asked already whether any member is hidden everywhere, and found
+// none, is not left out.
 func TestHideDuringCreation(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -43,7 +43,7 @@ func TestSQLDocument(t *testing.T) {
 	})
 }
 
-// race makes the boards of docs/sql.md: on race fewer milliseconds are better, on points more is. Whoever deleted the
+// race makes the boards of docs/sql.md: on race fewer milliseconds are better, on points more is. The process that deleted the
 // board removed was killed before its rows were gone, and so was a sweep that deleted a period of race.
 func race(t *testing.T, dsn string) {
 	t.Helper()

@@ -48,7 +48,7 @@ func faultsOf(ctx context.Context, c redis.Cmdable) ([]leaderboard.ServerFault, 
 	info, err := infoOf(ctx, c)
 	if isAnswer(err) {
 		return []leaderboard.ServerFault{{
-			Check: leaderboard.ServerCheckAnswers, Wrong: fmt.Sprintf("nobody knows whether Redis is safe to use, because it does not answer INFO (%s)", err),
+			Check: leaderboard.ServerCheckAnswers, Wrong: fmt.Sprintf("it is not known whether Redis is safe to use, because it does not answer INFO (%s)", err),
 			Remedy: "let the account ask INFO: ACL SETUSER … +info", Doubtful: true,
 		}}, nil
 	}

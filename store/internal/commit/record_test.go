@@ -13,7 +13,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// TestRecordRoundTrip: what is read of a record is what was written, and part of one is none.
+// TestRecordRoundTrip: a record is read as it was written, and a part of one is an error.
 func TestRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -31,7 +31,7 @@ func TestVersionFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsOfVariables: each variable that is not as it should be is a fault of its own, and what a server does not have is none.
+// TestFaultsOfVariables: each variable that is not as it should be is a fault of its own, and a variable that a server does not have is not.
 func TestFaultsOfVariables(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{
