@@ -48,7 +48,7 @@ func (o *followOptions) run(ctx context.Context, args []string) error {
 	return err
 }
 
-// export prints the entries that there are. Only the last has a cursor: who has read less must begin again.
+// export prints the present entries. Only the last one has a cursor: a reader that stops before it must begin again.
 func (o *followOptions) export(ctx context.Context, c *client.Client, board string) error {
 	export, err := c.Export(ctx, board, client.FormatJSONL, client.ExportQuery{Window: o.query.Window})
 	if err != nil {
