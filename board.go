@@ -54,6 +54,8 @@ const (
 	PolicySum Policy = "sum"
 )
 
+func policies() []Policy { return []Policy{PolicyBest, PolicyLatest, PolicySum} }
+
 // Rules are the rules that an admin gives a board. The JSON form is the body of PUT /v1/boards/{board} and the content
 // of boards.rules.
 type Rules struct {
@@ -90,6 +92,8 @@ type Rules struct {
 	Record Record `json:"record,omitempty"`
 	// RecordTTL is how long the record of a submission is kept, a Go duration; "": DefaultRecordTTL.
 	RecordTTL string `json:"record_ttl,omitempty"`
+	// Overrides say which submissions may do otherwise than Policy says; nil: none.
+	Overrides *Overrides `json:"overrides,omitempty"`
 }
 
 // Resident tells whether servers keep the periods of a board whole in memory.
@@ -143,6 +147,17 @@ type Limits struct {
 	MaxDelta *int64 `json:"max_delta,omitempty"` // greatest change of a score by one submission
 }
 
+// Overrides say which submissions may do otherwise than the board's policy says, by keys of scope admin and by those
+// named. The zero value allows none.
+type Overrides struct {
+	Keys     []string `json:"keys,omitempty"`     // ids of keys, at most MaxOverrideKeys
+	Ops      []Policy `json:"ops,omitempty"`      // what may take the place of the policy
+	KeepTime bool     `json:"keep_time,omitzero"` // a created_time may be kept
+}
+
+// MaxOverrideKeys is how many keys Overrides may name.
+const MaxOverrideKeys = 100
+
 // Defaults and bounds of the rules.
 const (
 	DefaultTopN        = 1000
@@ -171,6 +186,9 @@ func (r Rules) WithDefaults() Rules {
 	r.Derive = r.Derive.withDefaults()
 	if r.Display != nil && *r.Display == (Display{}) {
 		r.Display = nil
+	}
+	if o := r.Overrides; o != nil && len(o.Keys)+len(o.Ops) == 0 && !o.KeepTime {
+		r.Overrides = nil
 	}
 	if len(r.Windows) == 0 {
 		r.Windows = []Window{WindowAllTime}

@@ -37,6 +37,7 @@ func (r *Rules) Check() error {
 	r.Display.check(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
+	r.Overrides.check(fail)
 	r.checkDerive(fail)
 	if bad == nil {
 		return nil
@@ -53,7 +54,12 @@ func (r *Rules) UnknownWord() (first string) {
 // checkWords reports rules whose value is not one of their words.
 func (r *Rules) checkWords(fail failFunc) {
 	checkOneOf(fail, "/order", r.Order, OrderDesc, OrderAsc)
-	checkOneOf(fail, "/policy", r.Policy, PolicyBest, PolicyLatest, PolicySum)
+	checkOneOf(fail, "/policy", r.Policy, policies()...)
+	if r.Overrides != nil {
+		for i, op := range r.Overrides.Ops[:min(len(r.Overrides.Ops), len(policies()))] {
+			checkOneOf(fail, "/overrides/ops/"+strconv.Itoa(i), op, policies()...)
+		}
+	}
 	checkOneOf(fail, "/mode", r.Mode, ModeStrict, ModeTied, ModeDense)
 	checkOneOf(fail, "/visibility", r.Visibility, VisibilityPublic, VisibilityPrivate)
 	checkOneOf(fail, "/tiebreak/order", r.Tiebreak.Order, OrderDesc, OrderAsc)
@@ -162,6 +168,32 @@ func (r *Rules) checkLimits(fail failFunc) {
 	}
 	if l.MaxDelta != nil && *l.MaxDelta < 0 {
 		fail("/limits/max_delta", "want 0 or more")
+	}
+}
+
+func (o *Overrides) check(fail failFunc) {
+	if o == nil {
+		return
+	}
+	if len(o.Keys) > MaxOverrideKeys {
+		fail("/overrides/keys", "want at most %d keys", MaxOverrideKeys)
+		return
+	}
+	for i, key := range o.Keys {
+		if !IsKeyID(key) && key != SettingsKeyID(ScopeWrite) || slices.Contains(o.Keys[:i], key) {
+			fail("/overrides/keys/"+strconv.Itoa(i), "want the id of a key, each once, or %s; keys of scope admin need not be named", SettingsKeyID(ScopeWrite))
+		}
+	}
+	for i, op := range o.Ops[:min(len(o.Ops), len(policies()))] {
+		if slices.Contains(o.Ops[:i], op) {
+			fail("/overrides/ops/"+strconv.Itoa(i), "%s is listed twice", op)
+		}
+	}
+	if len(o.Ops) > len(policies()) {
+		fail("/overrides/ops", "want at most %d", len(policies()))
+	}
+	if len(o.Ops) == 0 && !o.KeepTime {
+		fail("/overrides", "want ops or keep_time: without them nothing is allowed")
 	}
 }
 

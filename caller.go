@@ -7,6 +7,7 @@ import "context"
 type Caller struct {
 	Key       string // Key.ID; "" for the service itself
 	RequestID string // "" when there is no request
+	Admin     bool   // the key has scope admin
 }
 
 // CallerKey is the key of a *Caller in a context, for contexts that carry one without context.WithValue.

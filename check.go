@@ -55,3 +55,8 @@ func validSeason(name string) bool {
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
+
+// pointerEscape returns a name as a JSON pointer has it.
+func pointerEscape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

@@ -49,6 +49,7 @@ func (r *Rules) checkIgnored(fail failFunc) {
 		{"/keep", len(r.Keep) > 0},
 		{"/seasons", len(r.Seasons) > 0},
 		{"/strict_ids", r.StrictIDs},
+		{"/overrides", r.Overrides != nil},
 	} {
 		if rule.given {
 			fail(rule.pointer, "has no effect on a derived board, which takes no submissions and has one period")

@@ -4,17 +4,17 @@
 // Its files read in layers, each of which uses only those before it:
 //
 //	micros, window, order, errors, check    times, windows, orders, what can be wrong
-//	key, quota                              API keys: scopes, boards that they are for, their text; how much may be asked for
+//	key, quota, caller                      API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom
 //	entry, formula, labels, calendar        what rules and entries are made of
 //	display                                 how people read scores
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
-//	policy, submit                          what a submission does
+//	submit, condition, edit, policy         what a submission says, and what it does
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	revision, period                        states of a period, periods, finding one by name
 //	query, past, combined, answered         what is asked and answered
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	server_fault                            what is wrong with a MySQL or a Redis
-//	people, hidden, caller, audit           profiles, friends, erasure, hidden members, the caller of a change, its record
+//	people, hidden, audit                   profiles, friends, erasure, hidden members, the record of changes
 //	member_data                             all that is stored of a member
 package leaderboard

@@ -85,6 +85,12 @@ const (
 	// CodeDerivedBoard: a derived board takes no submissions.
 	CodeDerivedBoard = "derived-board"
 	CodeInvalidHide  = "invalid-hiding"
+	// CodeConditionUnmet: the entry is not as the submission wants it. It may be another time.
+	CodeConditionUnmet = "condition-unmet"
+	// CodeAborted: another entry of an atomic request was rejected or unmet.
+	CodeAborted = "aborted"
+	// CodeOverrideNotAllowed: the board does not let this key do otherwise than its policy says.
+	CodeOverrideNotAllowed = "override-not-allowed"
 	// CodeInvalidKey: a new or changed API key breaks one of its bounds.
 	CodeInvalidKey = "invalid-key"
 	// CodeModeNotAvailable: finding a rank in this mode would take too long here; other modes are available.
@@ -101,7 +107,8 @@ type FieldError struct {
 	Detail  string
 }
 
-// RuleError is a well-formed input that breaks a rule. It is final: the same input fails again.
+// RuleError is a well-formed input that breaks a rule. It is final: the same input fails again, unless it wants an entry to
+// be as it is not (CodeConditionUnmet, CodeAborted).
 type RuleError struct {
 	Code   string // stable, such as CodeScoreLimit
 	Detail string

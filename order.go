@@ -174,6 +174,19 @@ func (t *Tiebreak) unknown(values map[string]int64) string {
 	return "" // every value belongs to a field
 }
 
+// field finds a field by its name. The error has CodeInvalidFields.
+func (t *Tiebreak) field(name string) (*TiebreakField, error) {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return &t.Fields[i], nil
+		}
+	}
+	if len(t.Fields) == 0 {
+		return nil, invalidFields("the board's tiebreak has no fields")
+	}
+	return nil, invalidFields("%.*q is none of the fields %s", maxFieldName, name, t.form())
+}
+
 // Unpack is the inverse of Pack: it returns the values of the fields in declared order, nil without fields. Bits
 // above those of the fields are ignored.
 func (t *Tiebreak) Unpack(packed int64) []FieldValue {

@@ -160,10 +160,6 @@ func appendText(b []byte, s string) []byte {
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...)
 }
 
-func pointerEscape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
 // Check returns a RuleError when a profile is invalid. Its attributes must come from ParseAttributes.
 func (p *Profile) Check() error {
 	if err := CheckMember(p.Member); err != nil {

@@ -2,60 +2,100 @@ package leaderboard
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
 // Apply returns what a submission makes of cur, the member's entry (nil: none), and whether it differs from cur, or a
-// RuleError. It is pure: now is the created_time of an applied change unless the submission gives one; clock is the
-// database clock, and no created_time may be later.
+// RuleError: one with CodeConditionUnmet when cur is not as the submission wants it. It is pure: now is the created_time of
+// an applied change unless the submission gives one, or keeps that of cur; clock is the database clock, and no created_time
+// may be later.
 func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, err error) {
 	if err = r.checkSubmission(sub, clock); err != nil {
 		return Entry{}, false, err
 	}
-	next = Entry{Member: sub.Member, Score: sub.Score, CreatedTime: now}
-	if sub.CreatedTime != nil {
-		next.CreatedTime = *sub.CreatedTime
-	}
-	var kept *int64
-	if r.Policy == PolicySum && cur != nil {
-		if len(r.Tiebreak.Fields) == 0 || len(r.Windows) == 1 {
-			kept = &cur.Tiebreak // windows must agree on the fields: all of them take a submission, or none
-		}
-		var ok bool
-		if next.Score, ok = addInt64(cur.Score, sub.Score); !ok {
-			return Entry{}, false, &RuleError{Code: CodeScoreOverflow, Detail: fmt.Sprintf("%d + %d does not fit into an int64", cur.Score, sub.Score)}
-		}
-	}
-	if next.Tiebreak, err = r.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, kept); err != nil {
+	if err = r.checkTerms(cur, &sub); err != nil {
 		return Entry{}, false, err
 	}
-	if err = r.checkRange(cur, next.Score); err != nil {
+	policy := sub.Edit.policy(r.Policy)
+	if next, err = r.next(policy, cur, &sub, now); err != nil {
 		return Entry{}, false, err
 	}
-	if cur != nil && !r.replaces(*cur, next, sub.CreatedTime != nil) {
+	if cur != nil && !r.replaces(policy, *cur, next, sub.CreatedTime != nil) {
 		return *cur, false, nil
 	}
-	if err = r.checkDelta(cur, sub.Score); err != nil {
+	if err = r.checkDelta(policy, cur, &sub); err != nil {
 		return Entry{}, false, err
 	}
 	return next, true, nil
 }
 
+// checkTerms checks what a submission says of the entry besides what is to be made of it.
+func (r *Rules) checkTerms(cur *Entry, sub *Submission) error {
+	if sub.Plain() {
+		return nil
+	}
+	if err := r.checkCondition(sub.If); err != nil {
+		return err
+	}
+	if err := r.checkEdit(sub.Edit); err != nil {
+		return err
+	}
+	return r.meets(cur, sub)
+}
+
+// next returns the entry that a submission leads to when it replaces cur.
+func (r *Rules) next(policy Policy, cur *Entry, sub *Submission, now Micros) (next Entry, err error) {
+	next = Entry{Member: sub.Member, Score: sub.Score, CreatedTime: now}
+	switch {
+	case sub.Edit.withoutScore():
+		next.Score = cur.Score
+	case policy == PolicySum && cur != nil:
+		var ok bool
+		if next.Score, ok = addInt64(cur.Score, sub.Score); !ok {
+			return Entry{}, &RuleError{Code: CodeScoreOverflow, Detail: fmt.Sprintf("%d + %d does not fit into an int64", cur.Score, sub.Score)}
+		}
+	}
+	switch {
+	case sub.CreatedTime != nil:
+		next.CreatedTime = *sub.CreatedTime
+	case cur != nil && sub.Edit.keepsTime() && next.Score == cur.Score:
+		next.CreatedTime = cur.CreatedTime
+	}
+	if next.Tiebreak, err = r.nextTiebreak(policy, cur, sub); err != nil {
+		return Entry{}, err
+	}
+	if sub.Edit.withoutScore() {
+		return next, nil // the score may lie outside of limits that were narrowed
+	}
+	return next, r.checkRange(policy, cur, next.Score)
+}
+
+// nextTiebreak returns the tiebreak of the entry that a submission leads to.
+func (r *Rules) nextTiebreak(policy Policy, cur *Entry, sub *Submission) (int64, error) {
+	if sub.Edit.editsFields() {
+		return r.Tiebreak.edit(cur, sub.Edit)
+	}
+	var kept *int64
+	if policy == PolicySum && cur != nil && (len(r.Tiebreak.Fields) == 0 || len(r.Windows) == 1) {
+		kept = &cur.Tiebreak // windows must agree on the fields: all of them take a submission, or none
+	}
+	return r.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, kept)
+}
+
 // replaces reports whether next replaces cur. An equal entry changes nothing, its created_time included, unless the
 // submission gives a created_time: then it corrects the time (best: only to an earlier one).
-func (r *Rules) replaces(cur, next Entry, timeGiven bool) bool {
+func (r *Rules) replaces(policy Policy, cur, next Entry, timeGiven bool) bool {
 	if cur.Score == next.Score && cur.Tiebreak == next.Tiebreak {
 		switch {
 		case !timeGiven:
 			return false
-		case r.Policy == PolicyBest:
+		case policy == PolicyBest:
 			return next.CreatedTime < cur.CreatedTime
 		default:
 			return next.CreatedTime != cur.CreatedTime
 		}
 	}
-	return r.Policy != PolicyBest || r.Better(next, cur)
+	return policy != PolicyBest || r.Better(next, cur)
 }
 
 func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
@@ -93,9 +133,9 @@ func (r *Rules) checkMember(id string) error {
 
 // checkRange checks the score that the member would have against min_score and max_score. A sum that lies outside of
 // them, because they were narrowed after it was reached, may move towards them.
-func (r *Rules) checkRange(cur *Entry, score int64) error {
+func (r *Rules) checkRange(policy Policy, cur *Entry, score int64) error {
 	l := r.Limits
-	sum := r.Policy == PolicySum && cur != nil
+	sum := policy == PolicySum && cur != nil
 	if l.MinScore != nil && score < *l.MinScore && !(sum && score >= cur.Score) {
 		return &RuleError{Code: CodeScoreLimit, Detail: fmt.Sprintf("score %d is below the board's min_score %d", score, *l.MinScore)}
 	}
@@ -107,13 +147,13 @@ func (r *Rules) checkRange(cur *Entry, score int64) error {
 
 // checkDelta checks a submission that changes the entry against max_delta: with sum the amount, otherwise the distance
 // from the score that the member has, if any.
-func (r *Rules) checkDelta(cur *Entry, submitted int64) error {
-	if r.Limits.MaxDelta == nil || (cur == nil && r.Policy != PolicySum) {
+func (r *Rules) checkDelta(policy Policy, cur *Entry, sub *Submission) error {
+	if r.Limits.MaxDelta == nil || sub.Edit.withoutScore() || (cur == nil && policy != PolicySum) {
 		return nil
 	}
-	delta := magnitude(submitted, 0)
-	if r.Policy != PolicySum {
-		delta = magnitude(submitted, cur.Score)
+	delta := magnitude(sub.Score, 0)
+	if policy != PolicySum {
+		delta = magnitude(sub.Score, cur.Score)
 	}
 	if delta > uint64(*r.Limits.MaxDelta) {
 		return &RuleError{Code: CodeDeltaLimit, Detail: fmt.Sprintf("a change by %d is above the board's max_delta %d", delta, *r.Limits.MaxDelta)}
@@ -127,13 +167,6 @@ func magnitude(a, b int64) uint64 {
 		a, b = b, a
 	}
 	return uint64(a) - uint64(b)
-}
-
-func addInt64(a, b int64) (int64, bool) {
-	if (b > 0 && a > math.MaxInt64-b) || (b < 0 && a < math.MinInt64-b) {
-		return 0, false
-	}
-	return a + b, true
 }
 
 // Compare is the one total order of a period (promise P1): negative when a is ranked before b. Score and tiebreak in

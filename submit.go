@@ -1,5 +1,10 @@
 package leaderboard
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Submission is one score sent for a member.
 type Submission struct {
 	Member   string
@@ -8,13 +13,48 @@ type Submission struct {
 	// Fields are the values of the board's tiebreak fields, instead of Tiebreak; nil when they are not given.
 	Fields      map[string]int64
 	CreatedTime *Micros // nil: assigned at commit; only admins may give one, for imports and corrections
+
+	If   *Condition // nil: whatever the entry is like
+	Edit *Edit      // nil: the board's policy decides what becomes of the entry
 }
+
+// Plain reports whether a submission is a score alone, without a condition and without anything that the board's policy
+// does not say.
+func (s *Submission) Plain() bool { return s.If == nil && s.Edit == nil }
+
+// Condition is what the entry of a member must be like for a submission to be applied. All that is given must hold, and
+// in each of the board's windows, whose entries differ.
+type Condition struct {
+	Absent      *bool            `json:"absent,omitempty"` // true: there is no entry; false: there is one
+	Score       *int64           `json:"score,omitempty"`
+	Tiebreak    *int64           `json:"tiebreak,omitempty"` // of a board without fields
+	Fields      map[string]int64 `json:"fields,omitempty"`   // some of the board's tiebreak fields, or all
+	CreatedTime *Micros          `json:"created_time,omitempty"`
+}
+
+// Edit is what a submission does otherwise than the board's policy says.
+type Edit struct {
+	// NoScore: the score stays as it is, whatever it is; only Set and Add change the entry, in any direction.
+	NoScore bool `json:"no_score,omitzero"`
+	// Set and Add change single tiebreak fields of the entry that is there; one without an entry begins with 0 in each
+	// field. The others stay.
+	Set map[string]int64 `json:"set,omitempty"`
+	Add map[string]int64 `json:"add,omitempty"`
+	// Op takes the place of the board's policy, where Overrides allow it. "": the policy.
+	Op Policy `json:"op,omitempty"`
+	// KeepTime keeps the entry's created_time while its score stays the same, where Overrides allow it.
+	KeepTime bool `json:"keep_time,omitzero"`
+}
+
+// withoutScore reports whether the score stays as it is. A nil Edit changes nothing about a submission.
+func (e *Edit) withoutScore() bool { return e != nil && e.NoScore }
 
 // SubmitRequest asks to submit scores to one board. Its entries are applied in order, in one transaction.
 type SubmitRequest struct {
 	Board   string
 	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
 	Entries []Submission
+	Atomic  bool // none of the entries is applied when one is rejected or unmet
 }
 
 // MaxIdempotencyKey is the greatest length of an idempotency key in bytes.
@@ -23,12 +63,19 @@ const MaxIdempotencyKey = 128
 // Status is the outcome of one submission.
 type Status string
 
-// StatusApplied changed the entry; StatusUnchanged was valid and changed nothing; StatusRejected broke a rule.
+// StatusApplied changed the entry; StatusUnchanged was valid and changed nothing; StatusRejected broke a rule. StatusUnmet
+// found the entry other than its condition wants it. StatusAborted would have been applied or unchanged, but another entry
+// of an atomic request was rejected or unmet. The last three changed nothing.
 const (
 	StatusApplied   Status = "applied"
 	StatusUnchanged Status = "unchanged"
 	StatusRejected  Status = "rejected"
+	StatusUnmet     Status = "unmet"
+	StatusAborted   Status = "aborted"
 )
+
+// Failed reports whether nothing was done for a reason, which the result has.
+func (s Status) Failed() bool { return s == StatusRejected || s == StatusUnmet || s == StatusAborted }
 
 // Result is the outcome of one submission. Score and CreatedTime are the entry's after it and Previous is its score
 // before it; all three are nil while the member has no entry.
@@ -38,7 +85,57 @@ type Result struct {
 	Score       *int64
 	Previous    *int64
 	CreatedTime *Micros
-	Rule        *RuleError // why, when rejected
+	Rule        *RuleError // why, when Status.Failed
+
+	// Of a submission that is not Plain, also the entry's tiebreak and its fields, if the board has some.
+	Tiebreak *int64
+	Fields   []FieldValue
+}
+
+// Fail makes the result one of a submission that broke a rule, an unmet condition included.
+func (r *Result) Fail(broken *RuleError) {
+	r.Rule = broken
+	switch broken.Code {
+	case CodeConditionUnmet:
+		r.Status = StatusUnmet
+	case CodeAborted:
+		r.Status = StatusAborted
+	default:
+		r.Status = StatusRejected
+	}
+}
+
+// aborted returns why an entry of an atomic request was not applied: the i-th one, from 0, has a status that prevented it.
+func aborted(i int, status Status) *RuleError {
+	return &RuleError{Code: CodeAborted, Detail: fmt.Sprintf("nothing of the request was applied, because entry %d of it is %s", i, status)}
+}
+
+// AbortAll makes the results of an atomic request, in order, those of one of which nothing is applied, when one of them has
+// failed; ok is false otherwise. The entries in them are the caller's to correct.
+func AbortAll(results []*Result) (ok bool) {
+	first := slices.IndexFunc(results, func(r *Result) bool { return r.Status.Failed() })
+	if first < 0 {
+		return false
+	}
+	broken := aborted(first, results[first].Status)
+	for _, r := range results {
+		if !r.Status.Failed() {
+			r.Fail(broken)
+		}
+	}
+	return true
+}
+
+// Show makes cur, nil for none, the entry of a result of which nothing was applied.
+func (r *Result) Show(cur *Entry, t *Tiebreak, plain bool) {
+	r.Score, r.Previous, r.CreatedTime, r.Tiebreak, r.Fields = nil, nil, nil, nil, nil
+	if cur == nil {
+		return
+	}
+	r.Score, r.Previous, r.CreatedTime = &cur.Score, &cur.Score, &cur.CreatedTime
+	if !plain {
+		r.Tiebreak, r.Fields = &cur.Tiebreak, t.Unpack(cur.Tiebreak)
+	}
 }
 
 // Receipt answers a submit: one result per submission, in order, and the seq of the period after it.
@@ -74,6 +171,7 @@ type BoardSubmission struct {
 type MultiBoardRequest struct {
 	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
 	Entries []BoardSubmission
+	Atomic  bool // none of the entries is applied, on no board, when one is rejected or unmet
 }
 
 // BoardResult is the outcome of one BoardSubmission.
@@ -122,7 +220,8 @@ type SubmissionRecord struct {
 	Previous  *int64 // score of the entry before, nil without one
 	NewScore  *int64 // and after it
 	Seq       int64  // after it
-	Code      string // of the rule that a rejected one broke, and what it said
+	Edit      *Edit  // as it was submitted, as far as the board has the fields that it names; nil: none was
+	Code      string // of the rule that one broke which Failed, and what it said
 	Detail    string
 	Actor     string // id of the key
 	RequestID string

@@ -53,18 +53,24 @@ func submitRequest(board string, members, n int) requester {
 }
 
 func appendSubmit(buf []byte, board string, members, n int) []byte {
-	return appendScores(buf, board, n, func(int) int { return rand.IntN(members) })
+	return appendScores(buf, board, n, "", func(int) int { return rand.IntN(members) })
 }
 
-// appendScores appends a submit of n entries, the i-th of the member with the number that member says.
-func appendScores(buf []byte, board string, n int, member func(i int) int) []byte {
+// appendConditional is appendSubmit with a condition for each entry, which holds.
+func appendConditional(buf []byte, board string, members, n int) []byte {
+	return appendScores(buf, board, n, `,"if":{"absent":false}`, func(int) int { return rand.IntN(members) })
+}
+
+// appendScores appends a submit of n entries, the i-th of the member with the number that member says, each with more members
+// of JSON.
+func appendScores(buf []byte, board string, n int, more string, member func(i int) int) []byte {
 	body := []byte(`{"entries":[`)
 	for i := range n {
 		if i > 0 {
 			body = append(body, ',')
 		}
 		body = append(appendMember(append(body, `{"member":"`...), member(i)), `","score":`...)
-		body = append(strconv.AppendInt(body, randomScore(), 10), '}')
+		body = append(append(strconv.AppendInt(body, randomScore(), 10), more...), '}')
 	}
 	body = append(body, "]}"...)
 	buf = fmt.Appendf(buf, "POST /v1/boards/%s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",

@@ -43,6 +43,7 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 		{"single-entry submits, 128 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.6", single, plain},
 		{"single-entry submits, 128 connections", "bare loop of 500-row upserts", "≥ 0.32", single, bulk},
 		{"submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.88", batches, bulk},
+		{"single-entry submits with a condition, 128 connections", "without one", "≥ 0.9", w.conditional, single},
 	} {
 		a, b, ratio, err := paired(writeRounds, c.here, c.there)
 		if err != nil {
@@ -100,7 +101,7 @@ func (w *world) fillOverHTTP(board string, members int) error {
 	}
 	defer conn.close()
 	for from := 0; from < members; from += bulkRows {
-		request := appendScores(nil, board, min(bulkRows, members-from), func(i int) int { return from + i })
+		request := appendScores(nil, board, min(bulkRows, members-from), "", func(i int) int { return from + i })
 		if _, err := conn.ask(request); err != nil {
 			return err
 		}
@@ -114,6 +115,14 @@ func (w *world) submits(conns, n int) func() (float64, error) {
 		result := w.submitLoad([]string{benchBoard}, w.members, conns, n)
 		return result.perSecond() * float64(n), result.failure()
 	}
+}
+
+// conditional is submits of one entry by submitConns connections, each with a condition that holds.
+func (w *world) conditional() (float64, error) {
+	result := load{addrs: []string{w.addr}, conns: submitConns, length: w.seconds(writeSeconds), request: func(_, _ int, buf []byte) []byte {
+		return appendConditional(buf, benchBoard, w.members, 1)
+	}}.run()
+	return result.perSecond(), result.failure()
 }
 
 // submitLoad submits n entries at a time to boards, each connection to one of them.

@@ -14,6 +14,8 @@ type SubmitOptions struct {
 	// IdempotencyKey names the request, 1 to 128 visible ASCII characters: a repetition with the same key, also from
 	// another process, gets the first answer. "": the client makes one up for the attempts of this call.
 	IdempotencyKey string
+	// Atomic: all entries are applied, or nothing of the request is done.
+	Atomic bool
 }
 
 // Result is the outcome of one entry. Score, PreviousScore and CreatedTime are nil when the member has no entry.
@@ -24,7 +26,9 @@ type Result struct {
 	Score         *int64             `json:"score"`
 	PreviousScore *int64             `json:"previous_score"`
 	CreatedTime   *time.Time         `json:"created_time"`
-	Error         *Problem           `json:"error,omitempty"` // why, when rejected
+	Tiebreak      *int64             `json:"tiebreak,omitempty"` // of a submission that is not plain
+	Fields        Fields             `json:"fields,omitempty"`   // likewise, on a board with fields
+	Error         *Problem           `json:"error,omitempty"`    // why, when rejected, unmet or aborted
 }
 
 // Receipt answers a submission or a removal.
@@ -42,20 +46,33 @@ type MultiBoardReceipt struct {
 
 // entry is an entry of a submission as the API takes it.
 type entry struct {
-	Board       string              `json:"board,omitempty"`
-	Member      string              `json:"member"`
-	Score       int64               `json:"score"`
-	Tiebreak    *int64              `json:"tiebreak,omitempty"`
-	Fields      map[string]int64    `json:"fields,omitempty"`
-	CreatedTime *leaderboard.Micros `json:"created_time,omitempty"`
+	Board       string                 `json:"board,omitempty"`
+	Member      string                 `json:"member"`
+	Score       *int64                 `json:"score,omitempty"`
+	Tiebreak    *int64                 `json:"tiebreak,omitempty"`
+	Fields      map[string]int64       `json:"fields,omitempty"`
+	CreatedTime *leaderboard.Micros    `json:"created_time,omitempty"`
+	If          *leaderboard.Condition `json:"if,omitempty"`
+	Set         map[string]int64       `json:"set,omitempty"`
+	Add         map[string]int64       `json:"add,omitempty"`
+	Op          leaderboard.Policy     `json:"op,omitempty"`
+	KeepTime    bool                   `json:"keep_time,omitempty"`
 }
 
-func entryOf(board string, s leaderboard.Submission) entry {
-	return entry{board, s.Member, s.Score, s.Tiebreak, s.Fields, s.CreatedTime}
+func entryOf(board string, s *leaderboard.Submission) entry {
+	e := entry{Board: board, Member: s.Member, Score: &s.Score, Tiebreak: s.Tiebreak, Fields: s.Fields, CreatedTime: s.CreatedTime, If: s.If}
+	if edit := s.Edit; edit != nil {
+		e.Set, e.Add, e.Op, e.KeepTime = edit.Set, edit.Add, edit.Op, edit.KeepTime
+		if edit.NoScore {
+			e.Score = nil
+		}
+	}
+	return e
 }
 
 type entries struct {
 	Entries []entry `json:"entries"`
+	Atomic  bool    `json:"atomic,omitempty"`
 }
 
 // Submit submits 1 to 1,000 scores and returns after they are committed. An entry that breaks a rule is rejected alone.
@@ -66,20 +83,24 @@ func (c *Client) Submit(ctx context.Context, board string, scores []leaderboard.
 
 // SubmitRequest returns the request of Submit, for callers that need the raw answer.
 func SubmitRequest(board string, scores []leaderboard.Submission, options ...SubmitOptions) Request {
-	body := entries{make([]entry, len(scores))}
-	for i, s := range scores {
-		body.Entries[i] = entryOf("", s)
+	body := entries{make([]entry, len(scores)), atomic(options)}
+	for i := range scores {
+		body.Entries[i] = entryOf("", &scores[i])
 	}
 	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Header: idempotent(options), Body: body}
 }
 
 // SubmitMultiBoard submits 1 to 1,000 scores to up to 50 boards in one transaction. Needs scope write.
 func (c *Client) SubmitMultiBoard(ctx context.Context, scores []leaderboard.BoardSubmission, options ...SubmitOptions) (MultiBoardReceipt, error) {
-	body := entries{make([]entry, len(scores))}
-	for i, s := range scores {
-		body.Entries[i] = entryOf(s.Board, s.Submission)
+	body := entries{make([]entry, len(scores)), atomic(options)}
+	for i := range scores {
+		body.Entries[i] = entryOf(scores[i].Board, &scores[i].Submission)
 	}
 	return call[MultiBoardReceipt](ctx, c, Request{Method: http.MethodPost, Path: Path("scores"), Header: idempotent(options), Body: body})
+}
+
+func atomic(options []SubmitOptions) bool {
+	return len(options) > 0 && options[len(options)-1].Atomic
 }
 
 // idempotent returns the header with the key of a write.

@@ -229,6 +229,7 @@ func (c *call) findKey(now time.Time) error {
 	key, err := c.shared.guard.Key(c.r, now)
 	if err == nil && key != nil {
 		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
+		c.caller.Admin = key.Scope.Includes(leaderboard.ScopeAdmin)
 	}
 	return err
 }

@@ -22,6 +22,7 @@ type scoreHandlers struct {
 // submitBody is the body of POST …/scores. Members that have to be there are pointers, so that left out is not zero.
 type submitBody struct {
 	Entries []submitEntry `json:"entries"`
+	Atomic  bool          `json:"atomic"`
 }
 
 type submitEntry struct {
@@ -30,6 +31,7 @@ type submitEntry struct {
 	Tiebreak    *int64              `json:"tiebreak"`
 	Fields      map[string]*int64   `json:"fields"`
 	CreatedTime *leaderboard.Micros `json:"created_time"`
+	submitTerms                     // inlined
 }
 
 // submit answers POST …/scores after the commit.
@@ -50,7 +52,7 @@ func (h *scoreHandlers) submit(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries})
+	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries, Atomic: body.Atomic})
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -64,6 +66,7 @@ func (h *scoreHandlers) submit(c *call) error {
 // boardsBody is the body of POST /v1/scores.
 type boardsBody struct {
 	Entries []boardEntry `json:"entries"`
+	Atomic  bool         `json:"atomic"`
 }
 
 type boardEntry struct {
@@ -85,7 +88,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.SubmitMultiBoard(c.ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries})
+	receipt, err := h.writer.SubmitMultiBoard(c.ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries, Atomic: body.Atomic})
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -111,13 +114,22 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 		} else {
 			out[i].Member = *e.Member
 		}
-		if e.Score == nil {
-			bad.Add(fmt.Sprintf("/entries/%d/score", i), "is required")
-		} else {
-			out[i].Score = *e.Score
-		}
 		out[i].Tiebreak, out[i].CreatedTime = e.Tiebreak, e.CreatedTime
-		out[i].Fields = fieldValues(e.Fields, &bad, i)
+		out[i].Fields = fieldValues(e.Fields, &bad, i, "fields")
+		e.submitTerms.addTo(&out[i], &bad, i)
+		switch {
+		case e.Score != nil:
+			out[i].Score = *e.Score
+		case out[i].Edit != nil:
+			out[i].Edit.NoScore = true
+		default:
+			bad.Add(fmt.Sprintf("/entries/%d/score", i), "is required")
+		}
+		if !out[i].Plain() {
+			for _, f := range out[i].CheckForm() {
+				bad.Add(wire.Clip(fmt.Sprintf("/entries/%d%s", i, f.Pointer)), f.Detail)
+			}
+		}
 	}
 	if err := bad.Err(); err != nil {
 		return nil, err
@@ -131,15 +143,15 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 	return out, nil
 }
 
-// fieldValues returns the fields of entry i of a body; nil when it has none. null is no value.
-func fieldValues(in map[string]*int64, bad *wire.BadFields, i int) map[string]int64 {
+// fieldValues returns the fields of entry i of a body that stand at a place in it; nil when there are none. null is no value.
+func fieldValues(in map[string]*int64, bad *wire.BadFields, i int, at string) map[string]int64 {
 	if in == nil {
 		return nil
 	}
 	out := make(map[string]int64, len(in))
 	for name, v := range in {
 		if v == nil {
-			bad.Add(wire.Clip(fmt.Sprintf("/entries/%d/fields%s", i, jsontext.Pointer("").AppendToken(name))), "want a JSON integer, not null")
+			bad.Add(wire.Clip(fmt.Sprintf("/entries/%d/%s%s", i, at, jsontext.Pointer("").AppendToken(name))), "want a JSON integer, not null")
 			continue
 		}
 		out[name] = *v
@@ -262,6 +274,9 @@ func appendResult(b []byte, r *leaderboard.Result) []byte {
 	b = wire.AppendOptInt(append(b, `,"score":`...), r.Score)
 	b = wire.AppendOptInt(append(b, `,"previous_score":`...), r.Previous)
 	b = wire.AppendOptTime(append(b, `,"created_time":`...), r.CreatedTime)
+	if r.Tiebreak != nil {
+		b = appendTiebreak(b, r)
+	}
 	if r.Rule != nil {
 		b = appendRule(append(b, `,"error":`...), r.Rule)
 	}

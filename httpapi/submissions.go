@@ -20,11 +20,15 @@ type submissionHandlers struct {
 type submissionJSON struct {
 	Time      leaderboard.Micros `json:"time"`
 	Status    leaderboard.Status `json:"status"`
-	Score     int64              `json:"score"`
+	Score     *int64             `json:"score"`
 	Tiebreak  *int64             `json:"tiebreak"`
 	Previous  *int64             `json:"previous_score"`
 	NewScore  *int64             `json:"new_score"`
 	Seq       int64              `json:"seq"`
+	Set       map[string]int64   `json:"set,omitempty"`
+	Add       map[string]int64   `json:"add,omitempty"`
+	Op        leaderboard.Policy `json:"op,omitempty"`
+	KeepTime  bool               `json:"keep_time,omitzero"`
 	Code      string             `json:"code,omitempty"`
 	Detail    string             `json:"detail,omitempty"`
 	Actor     string             `json:"actor"`
@@ -32,7 +36,17 @@ type submissionJSON struct {
 }
 
 func showSubmission(r *leaderboard.SubmissionRecord) submissionJSON {
-	return submissionJSON{r.At, r.Status, r.Score, r.Tiebreak, r.Previous, r.NewScore, r.Seq, r.Code, r.Detail, r.Actor, r.RequestID}
+	out := submissionJSON{
+		Time: r.At, Status: r.Status, Score: &r.Score, Tiebreak: r.Tiebreak, Previous: r.Previous, NewScore: r.NewScore, Seq: r.Seq,
+		Code: r.Code, Detail: r.Detail, Actor: r.Actor, RequestID: r.RequestID,
+	}
+	if e := r.Edit; e != nil {
+		out.Set, out.Add, out.Op, out.KeepTime = e.Set, e.Add, e.Op, e.KeepTime
+		if e.NoScore {
+			out.Score = nil
+		}
+	}
+	return out
 }
 
 // submissionList is the answer.

@@ -30,7 +30,7 @@ func TestSubmissions(t *testing.T) {
 	for cursor := "?limit=1"; cursor != ""; {
 		var got submissionList
 		e.get(adminKey, path+cursor).want(200).decode(&got)
-		seen = append(seen, got.Submissions[0].Score)
+		seen = append(seen, *got.Submissions[0].Score)
 		if cursor = ""; got.Next != "" {
 			cursor = "?limit=1&cursor=" + got.Next
 		}

@@ -50,8 +50,13 @@ type rulesBody struct {
 	StrictIDs  *bool              `json:"strict_ids,omitempty"`
 	Record     string             `json:"record,omitempty"`
 	RecordTTL  string             `json:"record_ttl,omitempty"`
-	Limits     leaderboard.Limits `json:"limits,omitzero"`
-	Tiebreak   struct {
+	Overrides  struct {
+		Keys     []string `json:"keys,omitempty"`
+		Ops      []string `json:"ops,omitempty"`
+		KeepTime *bool    `json:"keep_time,omitempty"`
+	} `json:"overrides,omitzero"`
+	Limits   leaderboard.Limits `json:"limits,omitzero"`
+	Tiebreak struct {
 		Order  string          `json:"order,omitempty"`
 		Fields []tiebreakField `json:"fields,omitempty"`
 	} `json:"tiebreak,omitzero"`
@@ -105,6 +110,11 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		optional(newChecked(p.option("strict-ids", "true: submissions for ids that are not printable ASCII are rejected (default: false)"), new(bool), parseSwitch), &b.StrictIDs),
 		oneOf(p.option("record", "applied or all: which submissions are recorded, with who sent them (default: none)"), &b.Record, "applied", "all"),
 		word("record-ttl", "how long records of submissions are kept (default: 2160h)", &b.RecordTTL),
+		custom(p.option("override-keys", "keys besides those of scope admin whose submits may override the policy, separated by commas"),
+			&b.Overrides.Keys, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
+		custom(p.option("override-ops", "best, latest, sum: what submits may put in the place of the policy, separated by commas (default: nothing)"),
+			&b.Overrides.Ops, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
+		optional(newChecked(p.option("override-keep-time", "true: submits may keep the time of a score that stays (default: false)"), new(bool), parseSwitch), &b.Overrides.KeepTime),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

@@ -64,6 +64,9 @@ func sections() []section {
 			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
 			"idempotency-key", "buckets", "ready", "watch", "after", "from-start",
 		}},
+		{"Conditions and single fields of a submit (submit)", []string{
+			"if-absent", "if-score", "if-tiebreak", "if-field", "if-created-time", "set", "add", "op", "keep-time", "atomic",
+		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "friends"}},
 		{"Making API keys (key create, key update, key rotate)", []string{"name", "scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
 		{"Hiding and removing members (hide, restore, hidden, remove)", []string{"reason", "actor", "reopen"}},
@@ -72,7 +75,7 @@ func sections() []section {
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "min-score", "max-score", "max-delta",
-			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
+			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}
 }

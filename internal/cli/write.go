@@ -27,12 +27,13 @@ type submitOptions struct {
 	tiebreak       *int64
 	fields         map[string]int64
 	idempotencyKey string
+	terms          submitTerms
 }
 
 func (p *program) submitCommand() *cli.Command {
 	o := &submitOptions{remote: p.remote()}
 	return o.command("submit", "submit scores to a board, or the same ones to several", "BOARD MEMBER=SCORE [MEMBER=SCORE …] | --boards BOARDS MEMBER=SCORE [MEMBER=SCORE …]", o.run,
-		append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey), o.boardsFlag())...)
+		append(append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey), o.boardsFlag()), o.termFlags(&o.terms)...)...)
 }
 
 // run sends scores, given as MEMBER=SCORE. It repeats the request with the same Idempotency-Key while the server allows it, so
@@ -50,7 +51,7 @@ func (o *submitOptions) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	var results []client.Result
-	key, again := client.SubmitOptions{IdempotencyKey: o.idempotencyKey}, client.WithMaxWait(o.timeout)
+	key, again := client.SubmitOptions{IdempotencyKey: o.idempotencyKey, Atomic: o.terms.atomic}, client.WithMaxWait(o.timeout)
 	if !o.given() {
 		var receipt client.Receipt
 		receipt, err = show(&o.remote, func(c *client.Client) (client.Receipt, error) { return c.Submit(ctx, boards[0], entries, key) }, o.printReceipt, again)
@@ -62,7 +63,7 @@ func (o *submitOptions) run(ctx context.Context, args []string) (err error) {
 		}, o.printReceipts, again)
 		results = receipt.Results
 	}
-	if err == nil && slices.ContainsFunc(results, func(r client.Result) bool { return r.Status == leaderboard.StatusRejected }) {
+	if err == nil && slices.ContainsFunc(results, func(r client.Result) bool { return r.Status.Failed() }) {
 		return errQuiet // the answer says why
 	}
 	return err
@@ -78,19 +79,30 @@ func onEach(boards []string, entries []leaderboard.Submission) (all []leaderboar
 	return all
 }
 
-// entries reads MEMBER=SCORE, split at the last =, since a member may contain one.
+// entries reads MEMBER=SCORE, split at the last =, since a member may contain one. With --set or --add the score may be left
+// out.
 func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error) {
 	var entries []leaderboard.Submission
 	for _, arg := range args {
 		at := strings.LastIndexByte(arg, '=')
+		if at < 0 && o.terms.edits() {
+			at, arg = len(arg), arg+"="
+		}
 		if at < 1 {
 			return nil, usagef("want MEMBER=SCORE, not %q", arg)
 		}
-		score, err := strconv.ParseInt(arg[at+1:], 10, 64)
-		if err != nil {
-			return nil, usagef("want MEMBER=SCORE with a whole number from %d to %d, not %q", int64(-1<<63), int64(1<<63-1), arg)
+		sub := leaderboard.Submission{Member: arg[:at], Tiebreak: o.tiebreak, Fields: o.fields}
+		o.terms.addTo(&sub)
+		if arg[at+1:] == "" && o.terms.edits() {
+			sub.Edit.NoScore = true
+		} else {
+			score, err := strconv.ParseInt(arg[at+1:], 10, 64)
+			if err != nil {
+				return nil, usagef("want MEMBER=SCORE with a whole number from %d to %d, not %q", int64(-1<<63), int64(1<<63-1), arg)
+			}
+			sub.Score = score
 		}
-		entries = append(entries, leaderboard.Submission{Member: arg[:at], Score: score, Tiebreak: o.tiebreak, Fields: o.fields})
+		entries = append(entries, sub)
 	}
 	return entries, nil
 }

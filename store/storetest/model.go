@@ -46,11 +46,13 @@ type modelBoard struct {
 
 type modelKey struct {
 	entries []leaderboard.Submission
+	atomic  bool
 	receipt leaderboard.Receipt
 }
 
 type multiBoardKey struct {
 	entries []leaderboard.BoardSubmission
+	atomic  bool
 	receipt leaderboard.MultiBoardReceipt
 }
 

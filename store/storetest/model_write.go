@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -21,20 +23,27 @@ func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 		return leaderboard.Receipt{}, leaderboard.ErrBoardNotFound
 	}
 	if known, ok := b.keys[r.Key]; ok && r.Key != "" {
-		if len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
+		if known.atomic != r.Atomic || len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
 			return leaderboard.Receipt{}, leaderboard.ErrKeyReused
 		}
 		return known.receipt, nil
 	}
-	receipt := m.submitTo(b, r.Entries)
+	undo := m.remember(b)
+	receipt, changes := m.submitTo(b, r.Entries, leaderboard.CallerOf(ctx))
+	if r.Atomic && abort(pointers(receipt.Results)) {
+		undo()
+		changes = nil
+		m.showAsIs(b, r.Entries, pointers(receipt.Results))
+	}
+	m.commitAll(b, changes, &receipt)
 	if r.Key != "" {
-		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), receipt}
+		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), r.Atomic, receipt}
 	}
 	return receipt, nil
 }
 
-// submitTo applies submissions to a board, in one commit per period.
-func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboard.Receipt {
+// submitTo applies submissions to a board, and returns the changes of each of its current periods, to be committed.
+func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leaderboard.Caller) (leaderboard.Receipt, [][]leaderboard.Change) {
 	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, len(subs))}
 	periods := m.current(b)
 	if cal, err := b.Rules.Calendar(); err == nil && len(periods) == 0 {
@@ -45,7 +54,10 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 	changes := make([][]leaderboard.Change, len(periods))
 	for j, sub := range subs {
 		hidden := m.isHidden(b.ID, sub.Member)
-		broken := m.broken(b, periods, sub, hidden)
+		broken := leaderboard.AsRule(b.Rules.Allow(sub.Edit, &by))
+		if broken == nil {
+			broken = m.broken(b, periods, sub, hidden)
+		}
 		for i, p := range periods {
 			res, change := p.submit(&b.Rules, sub, m.clock(), hidden, broken)
 			if change != nil {
@@ -56,11 +68,78 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 			}
 		}
 	}
+	return receipt, changes
+}
+
+// commitAll commits what was submitted to a board, and tells the receipt which states it led to.
+func (m *Model) commitAll(b *modelBoard, changes [][]leaderboard.Change, receipt *leaderboard.Receipt) {
+	periods := m.current(b)
 	for i, p := range periods {
-		m.commit(b, p, changes[i])
+		if i < len(changes) {
+			m.commit(b, p, changes[i])
+		}
 	}
-	tellSeqs(&receipt, periods)
-	return receipt
+	tellSeqs(receipt, periods)
+}
+
+// remember returns a function that gives the current periods of a board the entries that they have now.
+func (m *Model) remember(b *modelBoard) (undo func()) {
+	var undos []func()
+	for _, p := range m.current(b) {
+		entries, hidden, last := maps.Clone(p.entries), maps.Clone(p.hiddenEntries), p.lastCreated
+		undos = append(undos, func() { p.entries, p.hiddenEntries, p.lastCreated = entries, hidden, last })
+	}
+	return func() {
+		for _, undo := range undos {
+			undo()
+		}
+	}
+}
+
+// abort makes results those of an atomic request of which nothing is applied, if one of them is rejected or unmet.
+func abort(results []*leaderboard.Result) bool {
+	for i, r := range results {
+		if r.Status != leaderboard.StatusRejected && r.Status != leaderboard.StatusUnmet {
+			continue
+		}
+		detail := fmt.Sprintf("nothing of the request was applied, because entry %d of it is %s", i, r.Status)
+		for _, other := range results {
+			if other.Status == leaderboard.StatusApplied || other.Status == leaderboard.StatusUnchanged {
+				other.Status, other.Rule = leaderboard.StatusAborted, &leaderboard.RuleError{Code: leaderboard.CodeAborted, Detail: detail}
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// showAsIs gives results the entries that their members have.
+func (m *Model) showAsIs(b *modelBoard, subs []leaderboard.Submission, results []*leaderboard.Result) {
+	periods := m.current(b)
+	for i, r := range results {
+		if len(periods) > 0 {
+			show(r, periods[0].entry(subs[i].Member, m.isHidden(b.ID, subs[i].Member)), &b.Rules, &subs[i])
+		}
+	}
+}
+
+// show gives a result an entry, nil for none, that was there before and is there after it.
+func show(r *leaderboard.Result, e *leaderboard.Entry, rules *leaderboard.Rules, sub *leaderboard.Submission) {
+	r.Score, r.Previous, r.CreatedTime, r.Tiebreak, r.Fields = nil, nil, nil, nil, nil
+	if e == nil {
+		return
+	}
+	r.Score, r.Previous, r.CreatedTime = &e.Score, &e.Score, &e.CreatedTime
+	if sub.If != nil || sub.Edit != nil {
+		r.Tiebreak, r.Fields = &e.Tiebreak, rules.Tiebreak.Unpack(e.Tiebreak)
+	}
+}
+
+func pointers(results []leaderboard.Result) (out []*leaderboard.Result) {
+	for i := range results {
+		out = append(out, &results[i])
+	}
+	return out
 }
 
 // SubmitMultiBoard does what store.Store.SubmitMultiBoard does.
@@ -71,7 +150,7 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 	}
 	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	if known, ok := m.multiBoard[r.Key]; ok && r.Key != "" {
-		if len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
+		if known.atomic != r.Atomic || len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
 			return leaderboard.MultiBoardReceipt{}, leaderboard.ErrKeyReused
 		}
 		return known.receipt, nil
@@ -86,6 +165,8 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 			Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard(),
 		}}
 	}
+	var undos []func()
+	changes := map[string][][]leaderboard.Change{} // by board that takes submissions
 	for name := range subs {
 		b := m.boards[name]
 		if b == nil {
@@ -99,16 +180,47 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 			}
 			continue
 		}
-		of := m.submitTo(b, subs[name])
+		undos = append(undos, m.remember(b))
+		of, changed := m.submitTo(b, subs[name], leaderboard.CallerOf(ctx))
+		changes[name] = changed
 		for i, at := range places[name] {
 			receipt.Results[at].Result = of.Results[i]
 		}
+	}
+	if r.Atomic {
+		m.abortAll(r.Entries, receipt.Results, changes, undos)
+	}
+	for name, changed := range changes {
+		var of leaderboard.Receipt
+		m.commitAll(m.boards[name], changed, &of)
 		receipt.Boards[name] = leaderboard.BoardSeqs{Seq: of.Seq, Seqs: of.Seqs}
 	}
 	if r.Key != "" {
-		m.multiBoard[r.Key] = multiBoardKey{slices.Clone(r.Entries), receipt}
+		m.multiBoard[r.Key] = multiBoardKey{slices.Clone(r.Entries), r.Atomic, receipt}
 	}
 	return receipt, nil
+}
+
+// abortAll takes an atomic request to several boards back, if one of its entries is rejected or unmet.
+func (m *Model) abortAll(entries []leaderboard.BoardSubmission, results []leaderboard.BoardResult, changes map[string][][]leaderboard.Change, undos []func()) {
+	all := make([]*leaderboard.Result, len(results))
+	for i := range results {
+		all[i] = &results[i].Result
+	}
+	if !abort(all) {
+		return
+	}
+	for _, undo := range undos {
+		undo()
+	}
+	for name := range changes {
+		changes[name] = nil
+	}
+	for i, e := range entries {
+		if _, takes := changes[e.Board]; takes {
+			m.showAsIs(m.boards[e.Board], []leaderboard.Submission{e.Submission}, all[i:i+1])
+		}
+	}
 }
 
 // Remove does what store.Store.Remove does.
@@ -213,11 +325,12 @@ func (p *modelPeriod) entry(member string, hidden bool) *leaderboard.Entry {
 func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submission, clock leaderboard.Micros, hidden bool, broken *leaderboard.RuleError) (leaderboard.Result, *leaderboard.Change) {
 	cur := p.entry(sub.Member, hidden)
 	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.StatusUnchanged}
-	if cur != nil {
-		res.Score, res.Previous, res.CreatedTime = &cur.Score, &cur.Score, &cur.CreatedTime
-	}
+	show(&res, cur, rules, &sub)
 	if broken != nil {
 		res.Status, res.Rule = leaderboard.StatusRejected, broken
+		if broken.Code == leaderboard.CodeConditionUnmet {
+			res.Status = leaderboard.StatusUnmet
+		}
 		return res, nil
 	}
 	now := max(clock, p.lastCreated+1)
@@ -225,10 +338,12 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	if !changed {
 		return res, nil
 	}
-	if sub.CreatedTime == nil {
+	if sub.CreatedTime == nil && next.CreatedTime == now {
 		p.lastCreated = now
 	}
-	res.Status, res.Score, res.CreatedTime = leaderboard.StatusApplied, &next.Score, &next.CreatedTime
+	was := res.Previous
+	show(&res, &next, rules, &sub)
+	res.Status, res.Previous = leaderboard.StatusApplied, was
 	if hidden {
 		p.hiddenEntries[sub.Member] = next
 		return res, nil

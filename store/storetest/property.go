@@ -58,6 +58,7 @@ type twin struct {
 }
 
 func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *history {
+	ctx = leaderboard.WithCaller(ctx, leaderboard.Caller{Admin: true})
 	h := &history{Subject: s, ctx: ctx, model: NewModel(), name: name, now: propertyStart}
 	rules := leaderboard.Rules{
 		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}).Draw(t, "order"),
@@ -65,6 +66,8 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 		Policy:   rapid.SampledFrom([]leaderboard.Policy{leaderboard.PolicyBest, leaderboard.PolicyLatest, leaderboard.PolicySum}).Draw(t, "policy"),
 		TopN:     rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "top_n"),
 		Windows:  []leaderboard.Window{leaderboard.WindowAllTime},
+
+		Overrides: anyOverrides().Draw(t, "overrides"),
 	}
 	if s.SetNow != nil {
 		rules.TimeZone = rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo"}).Draw(t, "zone")
@@ -153,6 +156,7 @@ func anySubmission(tie *leaderboard.Tiebreak) *rapid.Generator[leaderboard.Submi
 			created := leaderboard.Micros(rapid.Int64Range(-1, 3).Draw(t, "time"))
 			sub.CreatedTime = &created
 		}
+		drawTerms(t, tie, &sub)
 		return sub
 	})
 }
@@ -178,6 +182,7 @@ func (h *history) step(t *rapid.T) {
 		}
 	default:
 		r := leaderboard.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(&h.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")}
+		r.Atomic = rapid.IntRange(0, 3).Draw(t, "atomic") == 0
 		if rapid.Bool().Draw(t, "has key") {
 			r.Key = fmt.Sprint("key ", len(h.sent))
 			h.sent = append(h.sent, r)
@@ -193,7 +198,7 @@ func (h *history) submit(t *rapid.T, r leaderboard.SubmitRequest) {
 		t.Fatal(err)
 	}
 	for i, res := range got.Results {
-		if h.SetNow == nil && res.Status == leaderboard.StatusApplied && r.Entries[i].CreatedTime == nil {
+		if h.SetNow == nil && res.Status == leaderboard.StatusApplied && r.Entries[i].CreatedTime == nil && !timeKept(&r.Entries[i], &res) {
 			h.model.SetNow(*res.CreatedTime) // the first assigned time is the clock, the others follow from it
 			break
 		}
@@ -202,7 +207,7 @@ func (h *history) submit(t *rapid.T, r leaderboard.SubmitRequest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if short(got.Results) != short(want.Results) || !reflect.DeepEqual(times(got), times(want)) || got.Seq != want.Seq ||
+	if short(got.Results) != short(want.Results) || tiebreaks(got.Results) != tiebreaks(want.Results) || !reflect.DeepEqual(times(got), times(want)) || got.Seq != want.Seq ||
 		!reflect.DeepEqual(got.Seqs, want.Seqs) {
 		t.Fatalf("receipt is %s %v %d\nwant %s %v %d", short(got.Results), times(got), got.Seq, short(want.Results), times(want), want.Seq)
 	}

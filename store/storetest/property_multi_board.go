@@ -57,6 +57,7 @@ func (h *multiBoardHistory) makeBoards(prefix string) {
 		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
 			leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek,
 		}), 1, 3, rapid.ID).Draw(h.t, "windows")
+		rules.Overrides = anyOverrides().Draw(h.t, "overrides")
 		name := fmt.Sprint(prefix, "-", i)
 		for _, database := range []Database{h.Database, h.model} {
 			if _, _, err := database.PutBoard(h.t.Context(), name, rules); err != nil {
@@ -88,7 +89,7 @@ func (h *multiBoardHistory) step() {
 			}
 		}
 	default:
-		r := leaderboard.MultiBoardRequest{}
+		r := leaderboard.MultiBoardRequest{Atomic: rapid.IntRange(0, 3).Draw(h.t, "atomic") == 0}
 		for range rapid.IntRange(0, 12).Draw(h.t, "entries") {
 			name := rapid.SampledFrom(append([]string{"none", "NONE"}, h.boards...)).Draw(h.t, "board")
 			r.Entries = append(r.Entries, on(name, h.submission(name).Draw(h.t, "submission")))

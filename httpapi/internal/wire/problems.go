@@ -64,6 +64,12 @@ var Kinds = []Kind{
 		Help:   "Use a key with a greater scope, or one that is for the board: the detail says what the key given is for.",
 	},
 	{
+		Code: leaderboard.CodeOverrideNotAllowed, Status: 403,
+		Title:  "The board does not allow this override",
+		Detail: "The board does not let this key do otherwise than its policy says.",
+		Help:   "GET /v1/boards/{board} shows the rule overrides: which op and keep_time it allows, and which keys besides those of scope admin.",
+	},
+	{
 		Code: CodeNotFound, Status: 404,
 		Title:  "There is nothing at this address",
 		Detail: "No route has this path.",
@@ -166,6 +172,12 @@ var Kinds = []Kind{
 		Help:   "Ask with the seq that a write answered with, for the same period: each counts its own changes. If you did, the database was restored from a backup.",
 	},
 	{
+		Code: leaderboard.CodeAborted, Status: 409,
+		Title:  "Another entry of the request prevented it",
+		Detail: "Another entry of the atomic request was rejected or unmet.",
+		Help:   "Nothing of the request was applied. Look at the results that are rejected or unmet, and send the request anew.",
+	},
+	{
 		Code: leaderboard.ErrHistoryChanged.Code, Status: 410,
 		Title:  "The cursor is of another history",
 		Detail: "The period is not what the cursor goes on from: the database was restored from a backup, or the board was made again.",
@@ -176,6 +188,12 @@ var Kinds = []Kind{
 		Title:  "The changes are not kept any more",
 		Detail: "The change log does not reach back to the cursor.",
 		Help:   "Read everything anew with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor.",
+	},
+	{
+		Code: leaderboard.CodeConditionUnmet, Status: 412,
+		Title:  "The entry is not as its condition wants it",
+		Detail: "The entry is not as its condition wants it.",
+		Help:   "Nothing was changed. The result has the entry as it is: decide anew on that, and send another request.",
 	},
 	{
 		Code: CodePrecondition, Status: 412,

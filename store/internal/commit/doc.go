@@ -11,6 +11,7 @@
 //   - writer.go: what callers ask for
 //   - request.go, and submission.go, removal.go, move.go: the kinds of requests, and what each does to the boards that
 //     were locked
+//   - atomic.go: submissions of which all are applied or none
 //   - queue.go: which requests wait, and which become a batch
 //   - admission.go, rejection.go: which requests may wait, and how others are refused
 //   - mutex.go: one writer of this process at a time per board, and which boards another session keeps locked

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
+	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 
 	"leaderboard"
@@ -48,7 +50,34 @@ func requestHash(entries []leaderboard.Submission) [sha256.Size]byte {
 			b = binary.BigEndian.AppendUint64(b, uint64(e.Fields[name]))
 		}
 	}
+	for i, e := range entries {
+		if !e.Plain() {
+			b = appendTerms(b, i, &e)
+		}
+	}
 	return sha256.Sum256(b)
+}
+
+// appendTerms appends what an entry has that is not Plain, after all Fields: no entry has the number that it begins with.
+func appendTerms(b []byte, i int, e *leaderboard.Submission) []byte {
+	terms, err := json.Marshal(struct {
+		If   *leaderboard.Condition
+		Edit *leaderboard.Edit
+	}{e.If, e.Edit})
+	if err != nil {
+		terms = nil // it has numbers and texts only
+	}
+	b = binary.BigEndian.AppendUint64(b, math.MaxUint64)
+	b = binary.BigEndian.AppendUint64(b, uint64(i))
+	return append(binary.BigEndian.AppendUint64(b, uint64(len(terms))), terms...)
+}
+
+// hashOf returns the hash of a request that has one of entries.
+func hashOf(entries [sha256.Size]byte, atomic bool) [sha256.Size]byte {
+	if !atomic {
+		return entries
+	}
+	return sha256.Sum256(append(entries[:], "atomic"...))
 }
 
 // multiBoardHash is requestHash of a request for several boards.

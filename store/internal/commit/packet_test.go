@@ -20,12 +20,17 @@ func largest(entries int) *writes {
 	rules := &leaderboard.Rules{}
 	o := &writes{owner: low, clock: leaderboard.MaxTime}
 	number := int64(low)
+	edit := &leaderboard.Edit{Set: map[string]int64{}, Op: leaderboard.PolicyLatest, KeepTime: true}
+	var fields []leaderboard.FieldValue
+	for i := range leaderboard.MaxTiebreakFields {
+		edit.Set[text(i, 32)], fields = 7, append(fields, leaderboard.FieldValue{Name: text(i, 32), Value: 7})
+	}
 	for i := range entries {
 		member := text(i, 64)
 		old := leaderboard.Entry{Member: member, Score: low, Tiebreak: low, CreatedTime: leaderboard.MaxTime}
 		b := &lockedBoard{known: &boards.Known{Board: leaderboard.Board{ID: low}}, clock: leaderboard.MaxTime, records: []leaderboard.SubmissionRecord{{
 			Member: member, Actor: text(i, maxActor), RequestID: text(i, maxRequestID-1) + "x", Status: leaderboard.StatusApplied,
-			Score: low, Tiebreak: &number, Previous: &number, NewScore: &number, Seq: low,
+			Score: low, Tiebreak: &number, Previous: &number, NewScore: &number, Seq: low, Edit: edit,
 		}}}
 		for range leaderboard.Windows() {
 			p := &period{
@@ -38,12 +43,12 @@ func largest(entries int) *writes {
 		o.recorded = append(o.recorded, b)
 		receipt := leaderboard.Receipt{Seq: low, Seqs: map[leaderboard.Window]int64{}, Results: []leaderboard.Result{{
 			Member: member, Status: leaderboard.StatusRejected, Previous: &number, Score: &number, CreatedTime: (*leaderboard.Micros)(&number),
-			Rule: &leaderboard.RuleError{Code: leaderboard.CodeScoreLimit, Detail: strings.Repeat("x", 200)},
+			Rule: &leaderboard.RuleError{Code: leaderboard.CodeScoreLimit, Detail: strings.Repeat("x", 200)}, Tiebreak: &number, Fields: fields,
 		}}}
 		for _, w := range leaderboard.Windows() {
 			receipt.Seqs[w] = low
 		}
-		o.keys = append(o.keys, keyRow{key: text(i, maxKey), receipt: encodeReceipt(&receipt, []leaderboard.Submission{{Member: member}})})
+		o.keys = append(o.keys, keyRow{key: text(i, maxKey), receipt: encodeReceipt(&receipt, []leaderboard.Submission{{Member: member, Edit: edit}})})
 	}
 	return o
 }

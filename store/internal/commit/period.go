@@ -57,14 +57,14 @@ func submitAll(periods []*period, sub leaderboard.Submission) leaderboard.Result
 			} else {
 				decisions = append(decisions, d)
 			}
-			return decisions[0].result(sub.Member)
+			return decisions[0].result(periods[0], &sub)
 		}
 		decisions = append(decisions, d)
 	}
 	for i := range decisions {
 		periods[i].carryOut(sub, &decisions[i])
 	}
-	return decisions[0].result(sub.Member)
+	return decisions[0].result(periods[0], &sub)
 }
 
 // decide returns what a submission would make of the period, and changes nothing.
@@ -84,25 +84,37 @@ func (p *period) carryOut(sub leaderboard.Submission, d *decision) {
 	if !d.changed {
 		return
 	}
-	if sub.CreatedTime == nil {
+	if sub.CreatedTime == nil && d.next.CreatedTime == d.now { // it was not kept
 		p.lastCreated = d.now
 	}
 	p.record(sub.Member, d.cur, &d.next)
 }
 
-// result returns the result for the submitter.
-func (d *decision) result(member string) leaderboard.Result {
-	res := leaderboard.Result{Member: member, Status: leaderboard.StatusUnchanged, Rule: d.broken}
-	if d.cur != nil {
-		res.Score, res.Previous, res.CreatedTime = &d.cur.Score, &d.cur.Score, &d.cur.CreatedTime
+// result returns the result for the submitter, of a period.
+func (d *decision) result(p *period, sub *leaderboard.Submission) leaderboard.Result {
+	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.StatusUnchanged}
+	if d.broken != nil || !d.changed {
+		p.show(&res, d.cur, sub)
+		if d.broken != nil {
+			res.Fail(d.broken)
+		}
+		return res
 	}
-	switch {
-	case d.broken != nil:
-		res.Status = leaderboard.StatusRejected
-	case d.changed:
-		res.Status, res.Score, res.CreatedTime = leaderboard.StatusApplied, &d.next.Score, &d.next.CreatedTime
+	p.show(&res, &d.next, sub)
+	res.Status, res.Previous = leaderboard.StatusApplied, nil
+	if d.cur != nil {
+		res.Previous = &d.cur.Score
 	}
 	return res
+}
+
+// show makes e, nil for none, the entry of a result.
+func (p *period) show(res *leaderboard.Result, e *leaderboard.Entry, sub *leaderboard.Submission) {
+	var t *leaderboard.Tiebreak
+	if p.ref.Rules != nil {
+		t = &p.ref.Rules.Tiebreak
+	}
+	res.Show(e, t, sub.Plain())
 }
 
 // entry returns what a submission of the member is applied to: the hidden entry when the member is hidden.

@@ -18,7 +18,15 @@ import (
 // many (a uvarint), a shape, and of each the values that the shape says are written (varints). So of an import, in which
 // each entry was applied with the score that was submitted, a microsecond after the one before, there is one run, and one
 // time.
-const receiptFormat = 2
+//
+// receiptTerms is the format of requests with entries that are not Plain, or with results that receiptFormat has no status
+// for. It says of a result also that it is unmet or aborted, which of them its rule says, and after the results it has the
+// tiebreaks and the fields, by name, of those whose entries are not Plain. A server that does not know it knows no such
+// request either; receipts of all others are as they were.
+const (
+	receiptFormat = 2
+	receiptTerms  = 3
+)
 
 // shape says in pairs of bits what a result is, and where its score, its previous score and its time are from.
 type shape byte
@@ -41,9 +49,30 @@ func shapeStatuses() []leaderboard.Status {
 	return []leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
 }
 
+// shapeFailed stands in the place of a status for one that the rule of the result says; see receiptTerms.
+const shapeFailed = 3
+
+// hasRule reports whether results of the shape have the rule that they broke.
+func (s shape) hasRule() bool {
+	return s.from(0) >= slices.Index(shapeStatuses(), leaderboard.StatusRejected)
+}
+
+// formatOf returns the format of a receipt.
+func formatOf(results []leaderboard.Result, entries []leaderboard.Submission) byte {
+	for i := range results {
+		if !entries[i].Plain() || !slices.Contains(shapeStatuses(), results[i].Status) {
+			return receiptTerms
+		}
+	}
+	return receiptFormat
+}
+
 // shapeOf returns the shape of a result whose time follows last.
 func shapeOf(r *leaderboard.Result, sub *leaderboard.Submission, last leaderboard.Micros) shape {
-	s := shape(slices.Index(shapeStatuses(), r.Status))
+	s := shape(shapeFailed)
+	if i := slices.Index(shapeStatuses(), r.Status); i >= 0 {
+		s = shape(i)
+	}
 	if r.Previous != nil {
 		from := shape(fromText)
 		if r.Score != nil && *r.Score == *r.Previous {
@@ -105,7 +134,7 @@ func appendResults(b []byte, results []leaderboard.Result, entries []leaderboard
 			if r.CreatedTime != nil {
 				last = *r.CreatedTime
 			}
-			if r.Status == leaderboard.StatusRejected {
+			if run.hasRule() {
 				rule, err := json.Marshal(r.Rule)
 				if err != nil {
 					rule = []byte("null") // it has texts only
@@ -116,25 +145,44 @@ func appendResults(b []byte, results []leaderboard.Result, entries []leaderboard
 		}
 		b = append(append(binary.AppendUvarint(b, uint64(same)), byte(run)), values...)
 	}
+	for i := range results {
+		if r := &results[i]; !entries[i].Plain() && r.Score != nil {
+			b = appendTiebreak(b, r)
+		}
+	}
+	return b
+}
+
+// appendTiebreak appends the tiebreak of a result that has an entry.
+func appendTiebreak(b []byte, r *leaderboard.Result) []byte {
+	tiebreak := int64(0)
+	if r.Tiebreak != nil {
+		tiebreak = *r.Tiebreak
+	}
+	b = binary.AppendUvarint(binary.AppendVarint(b, tiebreak), uint64(len(r.Fields)))
+	for _, f := range r.Fields {
+		b = binary.AppendVarint(appendText(b, f.Name), f.Value)
+	}
 	return b
 }
 
 // encodeReceipt encodes the receipt of a request for one board.
 func encodeReceipt(r *leaderboard.Receipt, entries []leaderboard.Submission) []byte {
-	return appendResults(appendSeqs([]byte{receiptFormat}, leaderboard.BoardSeqs{Seq: r.Seq, Seqs: r.Seqs}), r.Results, entries)
+	b := []byte{formatOf(r.Results, entries)}
+	return appendResults(appendSeqs(b, leaderboard.BoardSeqs{Seq: r.Seq, Seqs: r.Seqs}), r.Results, entries)
 }
 
 // encodeMultiBoardReceipt encodes the receipt of a request for several boards.
 func encodeMultiBoardReceipt(r *leaderboard.MultiBoardReceipt, entries []leaderboard.BoardSubmission) []byte {
-	b := binary.AppendUvarint([]byte{receiptFormat}, uint64(len(r.Boards)))
-	for _, name := range slices.Sorted(maps.Keys(r.Boards)) {
-		b = appendSeqs(appendText(b, name), r.Boards[name])
-	}
-	results := make([]leaderboard.Result, len(r.Results))
+	results, subs := make([]leaderboard.Result, len(r.Results)), withoutBoards(entries)
 	for i := range r.Results {
 		results[i] = r.Results[i].Result
 	}
-	return appendResults(b, results, withoutBoards(entries))
+	b := binary.AppendUvarint([]byte{formatOf(results, subs)}, uint64(len(r.Boards)))
+	for _, name := range slices.Sorted(maps.Keys(r.Boards)) {
+		b = appendSeqs(appendText(b, name), r.Boards[name])
+	}
+	return appendResults(b, results, subs)
 }
 
 // errReceipt is a receipt that is damaged, or of another version of the program.
@@ -143,6 +191,7 @@ var errReceipt = errors.New("it cannot be read")
 // receiptText is what is left to read of a receipt.
 type receiptText struct {
 	b      []byte
+	terms  bool // it is of format receiptTerms
 	failed bool
 }
 
@@ -207,7 +256,7 @@ func (t *receiptText) results(entries []leaderboard.Submission) ([]leaderboard.R
 	out, last := make([]leaderboard.Result, 0, len(entries)), leaderboard.Micros(0)
 	for len(out) < len(entries) && !t.failed {
 		same, run := t.count(len(entries)-len(out)), shape(t.byte())
-		if same == 0 || run.from(0) >= len(shapeStatuses()) {
+		if same == 0 || run.from(0) == shapeFailed && !t.terms {
 			t.fail()
 		}
 		for ; same > 0 && !t.failed; same-- {
@@ -218,15 +267,29 @@ func (t *receiptText) results(entries []leaderboard.Submission) ([]leaderboard.R
 			out = append(out, r)
 		}
 	}
+	for i := range out {
+		if t.terms && !entries[i].Plain() && out[i].Score != nil {
+			t.tiebreak(&out[i])
+		}
+	}
 	if t.failed || len(t.b) > 0 {
 		return nil, db.Wrap("receipt", errReceipt)
 	}
 	return out, nil
 }
 
+// tiebreak reads the tiebreak of a result.
+func (t *receiptText) tiebreak(r *leaderboard.Result) {
+	tiebreak := t.varint()
+	r.Tiebreak = &tiebreak
+	for range t.count(len(t.b)) {
+		r.Fields = append(r.Fields, leaderboard.FieldValue{Name: t.text(), Value: t.varint()})
+	}
+}
+
 // result reads one result.
 func (t *receiptText) result(run shape, sub *leaderboard.Submission, last leaderboard.Micros) leaderboard.Result {
-	r := leaderboard.Result{Member: sub.Member, Status: shapeStatuses()[run.from(0)]}
+	r := leaderboard.Result{Member: sub.Member}
 	var score, previous int64
 	if run.from(shapePrevious) == fromText {
 		previous = t.varint()
@@ -255,16 +318,35 @@ func (t *receiptText) result(run shape, sub *leaderboard.Submission, last leader
 		}
 		r.CreatedTime = &at
 	}
-	if r.Status == leaderboard.StatusRejected && json.Unmarshal([]byte(t.text()), &r.Rule) != nil {
-		t.fail()
-	}
+	t.status(&r, run)
 	return r
+}
+
+// status reads the status of a result, and its rule when it has one.
+func (t *receiptText) status(r *leaderboard.Result, run shape) {
+	if run.from(0) != shapeFailed {
+		r.Status = shapeStatuses()[run.from(0)]
+	}
+	if !run.hasRule() {
+		return
+	}
+	failed := run.from(0) == shapeFailed
+	switch {
+	case json.Unmarshal([]byte(t.text()), &r.Rule) != nil, failed && r.Rule == nil:
+		t.fail()
+	case failed:
+		r.Fail(r.Rule)
+	}
 }
 
 // readReceipt begins to read a receipt.
 func readReceipt(b []byte) *receiptText {
 	t := &receiptText{b: b}
-	if t.byte() != receiptFormat {
+	switch t.byte() {
+	case receiptFormat:
+	case receiptTerms:
+		t.terms = true
+	default:
 		t.fail()
 	}
 	return t

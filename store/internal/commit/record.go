@@ -3,6 +3,7 @@ package commit
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -93,6 +94,11 @@ const (
 	recordRule     = 1 << 5
 )
 
+// recordTerms is the format of records that are not of plain submissions, or of a status that recordFormat has no number
+// for. After the format it has the edit in JSON, empty for none, and the status, both as texts; the rest is as in
+// recordFormat, but for the status there. An older server cannot list such records.
+const recordTerms = 2
+
 // optionals are the values of a record that may be missing, by flag.
 func optionals(r *leaderboard.SubmissionRecord) [3]**int64 {
 	return [...]**int64{&r.Tiebreak, &r.Previous, &r.NewScore}
@@ -100,7 +106,12 @@ func optionals(r *leaderboard.SubmissionRecord) [3]**int64 {
 
 // appendRecord appends submissions.result.
 func appendRecord(b []byte, r *leaderboard.SubmissionRecord) []byte {
-	flags := byte(slices.Index(shapeStatuses(), r.Status))
+	flags := byte(0)
+	if i := slices.Index(shapeStatuses(), r.Status); r.Edit == nil && i >= 0 {
+		b, flags = append(b, recordFormat), byte(i)
+	} else {
+		b = appendText(appendText(append(b, recordTerms), editText(r.Edit)), string(r.Status))
+	}
 	values := optionals(r)
 	for i, v := range values {
 		if *v != nil {
@@ -110,7 +121,7 @@ func appendRecord(b []byte, r *leaderboard.SubmissionRecord) []byte {
 	if r.Code != "" {
 		flags |= recordRule
 	}
-	b = binary.AppendVarint(append(b, recordFormat, flags), r.Score)
+	b = binary.AppendVarint(append(b, flags), r.Score)
 	for _, v := range values {
 		if *v != nil {
 			b = binary.AppendVarint(b, **v)
@@ -123,19 +134,39 @@ func appendRecord(b []byte, r *leaderboard.SubmissionRecord) []byte {
 	return b
 }
 
+// editText returns an edit as a record has it.
+func editText(e *leaderboard.Edit) string {
+	if e == nil {
+		return ""
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return "" // it has numbers and texts only
+	}
+	return string(text)
+}
+
 // errRecord is a record that is damaged, or of another version of the program.
 var errRecord = errors.New("it cannot be read")
 
 // ReadRecord reads submissions.result into a record.
 func ReadRecord(b []byte, r *leaderboard.SubmissionRecord) error {
 	t := &receiptText{b: b}
-	if t.byte() != recordFormat {
-		t.fail()
-	}
-	flags := t.byte()
-	if status := int(flags & 3); status < len(shapeStatuses()) {
-		r.Status = shapeStatuses()[status]
-	} else {
+	var flags byte
+	switch t.byte() {
+	case recordFormat:
+		flags = t.byte()
+		if status := int(flags & 3); status < len(shapeStatuses()) {
+			r.Status = shapeStatuses()[status]
+		} else {
+			t.fail()
+		}
+	case recordTerms:
+		if edit := t.text(); edit != "" && json.Unmarshal([]byte(edit), &r.Edit) != nil {
+			t.fail()
+		}
+		r.Status, flags = leaderboard.Status(t.text()), t.byte()
+	default:
 		t.fail()
 	}
 	r.Score = t.varint()

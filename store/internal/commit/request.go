@@ -94,7 +94,14 @@ const (
 
 // sizeOf returns how much memory an entry takes, roughly.
 func sizeOf(s *leaderboard.Submission) int64 {
-	return int64(entryBytes + len(s.Member) + len(s.Fields)*entryBytes/2)
+	values := len(s.Fields)
+	if s.If != nil {
+		values += 1 + len(s.If.Fields)
+	}
+	if s.Edit != nil {
+		values += 1 + len(s.Edit.Set) + len(s.Edit.Add)
+	}
+	return int64(entryBytes + len(s.Member) + values*entryBytes/2)
 }
 
 func (h *header) head() *header { return h }

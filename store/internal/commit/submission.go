@@ -11,6 +11,7 @@ import (
 type submission struct {
 	header
 	entries []leaderboard.Submission
+	atomic  bool
 	receipt leaderboard.Receipt // after apply
 }
 
@@ -21,10 +22,10 @@ func newSubmission(r *leaderboard.SubmitRequest) *submission {
 	}
 	s := &submission{
 		header:  headerOf(queueID{board: r.Board}, []string{r.Board}, len(r.Entries), bytes),
-		entries: slices.Clone(r.Entries),
+		entries: slices.Clone(r.Entries), atomic: r.Atomic,
 	}
 	if r.Key != "" {
-		s.key, s.hash = r.Key, requestHash(r.Entries)
+		s.key, s.hash = r.Key, hashOf(requestHash(r.Entries), r.Atomic)
 	}
 	return s
 }
@@ -36,9 +37,20 @@ func (s *submission) apply(l *locked) error {
 	if err != nil {
 		return err
 	}
-	s.receipt = leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(s.entries))}
-	for _, sub := range s.entries {
-		s.receipt.Results = append(s.receipt.Results, b.submit(sub, &s.caller))
+	s.receipt = leaderboard.Receipt{Results: make([]leaderboard.Result, len(s.entries))}
+	carry := func() {
+		for i := range s.entries {
+			s.receipt.Results[i] = b.submit(&s.entries[i], &s.caller)
+		}
+	}
+	if s.atomic {
+		list := make([]attempt, len(s.entries))
+		for i := range list {
+			list[i] = attempt{b, &s.entries[i], &s.receipt.Results[i]}
+		}
+		allOrNone(list, &s.caller, carry)
+	} else {
+		carry()
 	}
 	s.receipt.Seq, s.receipt.Seqs = seqsOf(b.periods)
 	return nil
@@ -55,6 +67,7 @@ func (s *submission) replay(stored []byte) (err error) {
 type multiBoardSubmission struct {
 	header
 	entries []leaderboard.BoardSubmission
+	atomic  bool
 	receipt leaderboard.MultiBoardReceipt // after apply
 }
 
@@ -68,10 +81,10 @@ func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *multiBoardSubmis
 	slices.Sort(names)
 	s := &multiBoardSubmission{
 		header:  headerOf(queueID{several: true}, slices.Compact(names), len(r.Entries), bytes),
-		entries: slices.Clone(r.Entries),
+		entries: slices.Clone(r.Entries), atomic: r.Atomic,
 	}
 	if r.Key != "" {
-		s.key, s.hash = r.Key, multiBoardHash(r.Entries)
+		s.key, s.hash = r.Key, hashOf(multiBoardHash(r.Entries), r.Atomic)
 	}
 	return s
 }
@@ -96,8 +109,10 @@ func (s *multiBoardSubmission) apply(l *locked) error {
 	s.receipt = leaderboard.MultiBoardReceipt{
 		Results: make([]leaderboard.BoardResult, len(s.entries)), Boards: map[string]leaderboard.BoardSeqs{},
 	}
-	for i, e := range s.entries {
-		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: l.submit(e, &s.caller)}
+	if s.atomic {
+		allOrNone(s.attempts(l), &s.caller, func() { s.carry(l) })
+	} else {
+		s.carry(l)
 	}
 	for _, name := range s.boards {
 		if b := l.boards[name]; b != nil && b.known.Board.Rules.Derive == nil {
@@ -108,16 +123,43 @@ func (s *multiBoardSubmission) apply(l *locked) error {
 	return nil
 }
 
+// carry applies the entries in order.
+func (s *multiBoardSubmission) carry(l *locked) {
+	for i := range s.entries {
+		e := &s.entries[i]
+		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: l.submit(e, &s.caller)}
+	}
+}
+
+// attempts returns the entries with their boards and the places of their results.
+func (s *multiBoardSubmission) attempts(l *locked) []attempt {
+	list := make([]attempt, len(s.entries))
+	for i := range list {
+		e := &s.entries[i]
+		list[i] = attempt{l.taker(e.Board), &e.Submission, &s.receipt.Results[i].Result}
+	}
+	return list
+}
+
+// taker returns the board of a name that takes submissions, nil when there is none.
+func (l *locked) taker(name string) *lockedBoard {
+	b := l.boards[name]
+	if l.derived[name] || b != nil && b.known.Board.Rules.Derive != nil {
+		return nil
+	}
+	return b
+}
+
 // submit applies one entry to its board.
-func (l *locked) submit(e leaderboard.BoardSubmission, caller *leaderboard.Caller) leaderboard.Result {
+func (l *locked) submit(e *leaderboard.BoardSubmission, caller *leaderboard.Caller) leaderboard.Result {
+	if b := l.taker(e.Board); b != nil {
+		return b.submit(&e.Submission, caller)
+	}
 	rejected := leaderboard.Result{Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard()}
-	switch b := l.boards[e.Board]; {
-	case l.derived[e.Board] || b != nil && b.known.Board.Rules.Derive != nil:
+	if l.derived[e.Board] || l.boards[e.Board] != nil {
 		if rejected.Rule = leaderboard.AsRule(leaderboard.CheckMember(e.Member)); rejected.Rule == nil {
 			rejected.Rule = leaderboard.NotToDerived()
 		}
-	case b != nil:
-		return b.submit(e.Submission, caller)
 	}
 	return rejected
 }
@@ -132,15 +174,27 @@ func (s *multiBoardSubmission) replay(stored []byte) (err error) {
 }
 
 // submit applies a submission to the board's current periods, and records it if the board wants that.
-func (b *lockedBoard) submit(sub leaderboard.Submission, caller *leaderboard.Caller) leaderboard.Result {
-	res := submitAll(b.periods, sub)
+func (b *lockedBoard) submit(sub *leaderboard.Submission, caller *leaderboard.Caller) (res leaderboard.Result) {
+	if broken := leaderboard.AsRule(b.known.Board.Rules.Allow(sub.Edit, caller)); broken != nil {
+		res.Member = sub.Member
+		b.periods[0].show(&res, b.periods[0].entry(sub.Member), sub)
+		res.Fail(broken)
+	} else {
+		res = submitAll(b.periods, *sub)
+	}
+	b.record(sub, &res, caller)
+	return res
+}
+
+// record records what became of a submission, if the board wants that.
+func (b *lockedBoard) record(sub *leaderboard.Submission, res *leaderboard.Result, caller *leaderboard.Caller) {
 	rules := &b.known.Board.Rules
 	if !rules.Record.Keeps(res.Status) || leaderboard.CheckMember(sub.Member) != nil { // what is no id has no past
-		return res
+		return
 	}
 	rec := leaderboard.SubmissionRecord{
 		Member: sub.Member, Status: res.Status, Score: sub.Score, Previous: res.Previous, NewScore: res.Score, Seq: b.periods[0].lastSeq,
-		Actor: caller.Key, RequestID: caller.RequestID,
+		Edit: rules.Known(sub.Edit), Actor: caller.Key, RequestID: caller.RequestID,
 	}
 	if sub.Tiebreak != nil || sub.Fields != nil {
 		if packed, err := rules.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, nil); err == nil {
@@ -151,5 +205,4 @@ func (b *lockedBoard) submit(sub leaderboard.Submission, caller *leaderboard.Cal
 		rec.Code, rec.Detail = res.Rule.Code, res.Rule.Detail
 	}
 	b.records = append(b.records, rec)
-	return res
 }

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"fmt"
+	"strconv"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// submitTerms is what an entry of a submit says besides a score: what the entry that is there must be like, and what is done
+// otherwise than the board's policy says.
+type submitTerms struct {
+	If       *conditionJSON      `json:"if"`
+	Set      map[string]*int64   `json:"set"`
+	Add      map[string]*int64   `json:"add"`
+	Op       *leaderboard.Policy `json:"op"`
+	KeepTime bool                `json:"keep_time"`
+}
+
+type conditionJSON struct {
+	Absent      *bool               `json:"absent"`
+	Score       *int64              `json:"score"`
+	Tiebreak    *int64              `json:"tiebreak"`
+	Fields      map[string]*int64   `json:"fields"`
+	CreatedTime *leaderboard.Micros `json:"created_time"`
+}
+
+// addTo adds the terms of entry i of a body to its submission, which stays plain when there are none.
+func (t *submitTerms) addTo(sub *leaderboard.Submission, bad *wire.BadFields, i int) {
+	if c := t.If; c != nil {
+		sub.If = &leaderboard.Condition{
+			Absent: c.Absent, Score: c.Score, Tiebreak: c.Tiebreak, Fields: fieldValues(c.Fields, bad, i, "if/fields"), CreatedTime: c.CreatedTime,
+		}
+	}
+	if t.Set == nil && t.Add == nil && t.Op == nil && !t.KeepTime {
+		return
+	}
+	sub.Edit = &leaderboard.Edit{Set: fieldValues(t.Set, bad, i, "set"), Add: fieldValues(t.Add, bad, i, "add"), KeepTime: t.KeepTime}
+	if t.Op == nil {
+		return
+	}
+	if sub.Edit.Op = *t.Op; *t.Op == "" { // which is the board's policy, for the rules
+		bad.Add(fmt.Sprintf("/entries/%d/op", i), "want an op, not an empty text")
+	}
+}
+
+// appendTiebreak appends the tiebreak and the fields of a result.
+func appendTiebreak(b []byte, r *leaderboard.Result) []byte {
+	b = strconv.AppendInt(append(b, `,"tiebreak":`...), *r.Tiebreak, 10)
+	if len(r.Fields) == 0 {
+		return b
+	}
+	b = append(b, `,"fields":{`...)
+	for i, f := range r.Fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(wire.AppendString(b, f.Name), ':'), f.Value, 10)
+	}
+	return append(b, '}')
+}

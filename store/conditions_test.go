@@ -1,0 +1,105 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// TestFlagIsSwappedOnce: 64 callers through two servers sell one flag of each of some members, and add to the same entries
+// meanwhile. Each flag is sold once, no amount is lost, and a repeated request gets the same answer.
+func TestFlagIsSwappedOnce(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		const callers, members = 64, 5
+		servers := []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}
+		ref := makeBoard(t, servers[0], "b", leaderboard.Rules{
+			Policy: leaderboard.PolicySum, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 1}, {Name: "wins", Bits: 20, Order: leaderboard.OrderAsc}}},
+		})
+		var sold [members]atomic.Int64
+		var wg sync.WaitGroup
+		for c := range callers {
+			wg.Go(func() {
+				for m := range members {
+					member := fmt.Sprint("m", m)
+					add := leaderboard.Submission{Member: member, Score: int64(c), Edit: &leaderboard.Edit{Add: map[string]int64{"wins": 1}}}
+					swap := leaderboard.Submission{
+						Member: member, If: &leaderboard.Condition{Fields: map[string]int64{"paid": 0}}, Edit: &leaderboard.Edit{NoScore: true, Set: map[string]int64{"paid": 1}},
+					}
+					r := leaderboard.SubmitRequest{Board: "b", Key: fmt.Sprint(c, " ", m), Entries: []leaderboard.Submission{add, swap}}
+					first, err := servers[c%2].Submit(t.Context(), r)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					again, err := servers[(c+1)%2].Submit(t.Context(), r)
+					if err != nil || again.Results[1].Status != first.Results[1].Status || *again.Results[1].Tiebreak != *first.Results[1].Tiebreak {
+						t.Errorf("the same again: %+v, %v; the first was %+v", again.Results, err, first.Results)
+					}
+					if first.Results[1].Status == leaderboard.StatusApplied {
+						sold[m].Add(1)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		page, err := servers[0].Page(t.Context(), ref, leaderboard.PageQuery{Limit: 100})
+		if err != nil || len(page.Entries) != members {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		for _, e := range page.Entries {
+			if f := ref.Rules.Tiebreak.Unpack(e.Tiebreak); e.Score != callers*(callers-1)/2 || f[0].Value != 1 || f[1].Value != callers {
+				t.Errorf("%s has %d and %v after %d callers", e.Member, e.Score, f, callers)
+			}
+		}
+		for m := range sold {
+			if n := sold[m].Load(); n != 1 {
+				t.Errorf("the flag of m%d was sold %d times", m, n)
+			}
+		}
+		storetest.CheckLog(t, servers[0], ref)
+	})
+}
+
+// TestTermsAreRecorded: the record of a submission has what it said besides a score, and what became of it.
+func TestTermsAreRecorded(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{
+			Record: leaderboard.RecordAll, Overrides: &leaderboard.Overrides{Ops: []leaderboard.Policy{leaderboard.PolicyLatest}},
+			Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 1}}},
+		})
+		ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "k", Admin: true})
+		paid, five := map[string]int64{"paid": 1}, int64(5)
+		entries := []leaderboard.Submission{
+			{Member: "a", Score: 9, Fields: paid},
+			{Member: "a", Score: 5, Edit: &leaderboard.Edit{Op: leaderboard.PolicyLatest, Set: map[string]int64{"paid": 0}}},
+			{Member: "a", Edit: &leaderboard.Edit{NoScore: true, Set: paid}},
+			{Member: "a", Score: 7, If: &leaderboard.Condition{Absent: new(bool), Score: &five, Fields: map[string]int64{"paid": 0}}},
+		}
+		if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Atomic: true, Entries: []leaderboard.Submission{{Member: "a", Score: 99, Fields: paid}, {Member: "a", Score: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+		got := recorded(t, s, ref.BoardID, "a")
+		const want = "rejected 1 at 3 by k  - 5 5 invalid-fields; aborted 99 at 3 by k  1 5 5 aborted; unmet 7 at 3 by k  - 5 5 condition-unmet; " +
+			"applied 0 at 3 by k  - 5 5; applied 5 at 2 by k  - 9 5; applied 9 at 1 by k  1 - 9"
+		if text := recordText(got); text != want {
+			t.Fatalf("%s\nwant %s", text, want)
+		}
+		if e := got[3].Edit; e == nil || !e.NoScore || e.Set["paid"] != 1 {
+			t.Errorf("a field that was set: %+v", e)
+		}
+		if e := got[4].Edit; e == nil || e.Op != leaderboard.PolicyLatest || e.Set["paid"] != 0 || got[5].Edit != nil {
+			t.Errorf("an override: %+v", e)
+		}
+	})
+}
