@@ -17,6 +17,13 @@ const (
 	AuditActionMemberRestore AuditAction = "member.restore"
 	AuditActionMemberErase   AuditAction = "member.erase"
 	AuditActionEntryRemove   AuditAction = "entry.remove" // in a closed period: a correction
+
+	AuditActionEndpointCreate AuditAction = "endpoint.create"
+	AuditActionEndpointUpdate AuditAction = "endpoint.update" // also by the service itself, after an answer of 410
+	AuditActionEndpointDelete AuditAction = "endpoint.delete"
+	AuditActionEndpointRotate AuditAction = "endpoint.rotate"
+	AuditActionEndpointTest   AuditAction = "endpoint.test"
+	AuditActionEndpointReplay AuditAction = "endpoint.replay"
 )
 
 // AuditActions lists all actions.
@@ -25,6 +32,8 @@ func AuditActions() []AuditAction {
 		AuditActionBoardCreate, AuditActionBoardUpdate, AuditActionBoardDelete, AuditActionBoardRebuild,
 		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke,
 		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove,
+		AuditActionEndpointCreate, AuditActionEndpointUpdate, AuditActionEndpointDelete, AuditActionEndpointRotate, AuditActionEndpointTest,
+		AuditActionEndpointReplay,
 	}
 }
 

@@ -31,6 +31,10 @@ var (
 	ErrKeyRevoked = &Error{Code: "key-revoked", text: "API key is revoked"}
 	// ErrKeyOverlap: the API key has two valid secrets now, so it cannot get a third one with an overlap.
 	ErrKeyOverlap = &Error{Code: "key-overlap", text: "API key has two secrets already"}
+	// ErrEndpointNotFound: no endpoint has this name.
+	ErrEndpointNotFound = &Error{Code: "endpoint-not-found", text: "endpoint not found"}
+	// ErrEventNotFound: no event that is kept has this id, or none that the endpoint gets.
+	ErrEventNotFound = &Error{Code: "event-not-found", text: "event not found"}
 	// ErrKeyExpired: the API key, or its secret before the last rotation, has expired.
 	ErrKeyExpired = &Error{text: "API key is expired"}
 
@@ -93,6 +97,10 @@ const (
 	CodeOverrideNotAllowed = "override-not-allowed"
 	// CodeInvalidKey: a new or changed API key breaks one of its bounds.
 	CodeInvalidKey = "invalid-key"
+	// CodeInvalidEndpoint: a new or changed endpoint breaks one of its bounds.
+	CodeInvalidEndpoint = "invalid-endpoint"
+	// CodeTooManyEndpoints: there are MaxEndpoints already.
+	CodeTooManyEndpoints = "too-many-endpoints"
 	// CodeModeNotAvailable: finding a rank in this mode would take too long here; other modes are available.
 	CodeModeNotAvailable = "mode-not-available"
 	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.

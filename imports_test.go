@@ -32,6 +32,7 @@ const (
 	storeEntries = "leaderboard/store/internal/entries"
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
+	storeOutbox  = "leaderboard/store/internal/outbox"
 	storeCommit  = "leaderboard/store/internal/commit"
 	sqlxPkg      = "github.com/jmoiron/sqlx"
 	plansPkg     = "leaderboard/store/internal/plantest"
@@ -48,7 +49,7 @@ func importRules() []importRule {
 		{
 			dir: "store", may: []string{
 				module, rankPkg, "leaderboard/migrations", storeDB, storeAudit, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", sqlxPkg,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeOutbox, sqlxPkg,
 			},
 			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
@@ -60,7 +61,8 @@ func importRules() []importRule {
 			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/boards", may: []string{module, "leaderboard/internal/bounded", storeDB, sqlxPkg, "github.com/go-json-experiment/json"}},
+		{dir: "store/internal/outbox", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/boards", may: []string{module, "leaderboard/internal/bounded", storeDB, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
 		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{
 			dir: "store/internal/derived", may: []string{module, rankPkg, "leaderboard/internal/bounded", storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
@@ -97,6 +99,7 @@ func importRules() []importRule {
 			dir: "httpapi/internal/wire", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
+		{dir: "webhooks", may: []string{module}},
 		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
 		{dir: "pages", may: []string{module}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},

@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"encoding/base32"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -133,12 +134,27 @@ func (k *Key) Limited() bool { return len(k.Boards) > 0 }
 
 // Covers reports whether the key is for a board.
 func (k *Key) Covers(board string) bool {
-	for _, pattern := range k.Boards {
-		if prefix, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(board, prefix) || pattern == board {
-			return true
+	return !k.Limited() || covers(k.Boards, board)
+}
+
+// covers reports whether a board is one of those that a list of names and prefixes stands for.
+func covers(patterns []string, board string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		prefix, ok := strings.CutSuffix(pattern, "*")
+		return ok && strings.HasPrefix(board, prefix) || pattern == board
+	})
+}
+
+// checkPatterns checks a list of names of boards and of prefixes.
+func checkPatterns(fail failFunc, patterns []string) {
+	if len(patterns) > MaxKeyBoards {
+		fail("/boards", "want at most %d", MaxKeyBoards)
+	}
+	for i, pattern := range patterns[:min(len(patterns), MaxKeyBoards)] {
+		if !isName(strings.TrimSuffix(pattern, "*")) {
+			fail("/boards/"+strconv.Itoa(i), "want the name of a board, or how names begin followed by *, such as game1-*")
 		}
 	}
-	return !k.Limited()
 }
 
 // Check returns a RuleError when a key is invalid.
@@ -151,14 +167,7 @@ func (k *Key) Check() error {
 		fail("/name", "want 1 to %d bytes of UTF-8 without control characters", MaxKeyName)
 	}
 	checkOneOf(fail, "/scope", k.Scope, scopes()...)
-	if len(k.Boards) > MaxKeyBoards {
-		fail("/boards", "want at most %d", MaxKeyBoards)
-	}
-	for i, pattern := range k.Boards[:min(len(k.Boards), MaxKeyBoards)] {
-		if !isName(strings.TrimSuffix(pattern, "*")) {
-			fail("/boards/"+strconv.Itoa(i), "want the name of a board, or how names begin followed by *, such as game1-*")
-		}
-	}
+	checkPatterns(fail, k.Boards)
 	if k.ExpiresAt < 0 || k.ExpiresAt > MaxTime {
 		fail("/expires_at", "want a time up to %s", MaxTime)
 	}

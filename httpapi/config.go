@@ -18,6 +18,7 @@ type Config struct {
 	Writer    Writer
 	Store     Store
 	Refresher Refresher
+	Endpoints Endpoints
 	Build     Build
 	// Health returns the health of the process and of every dependency ("mysql", "redis"). The text of an error is shown only
 	// when it is a Reason.

@@ -206,18 +206,9 @@ func (h *keyHandlers) rotate(c *call) error {
 	if err != nil {
 		return err
 	}
-	var body struct {
-		Overlap string `json:"overlap"`
-	}
-	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil {
+	overlap, err := c.overlap(leaderboard.MaxKeyOverlap * time.Microsecond)
+	if err != nil {
 		return err
-	}
-	overlap := time.Duration(0)
-	if body.Overlap != "" {
-		const most = leaderboard.MaxKeyOverlap * time.Microsecond
-		if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > most {
-			return wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + most.String() + ", such as 24h"})
-		}
 	}
 	secret, hash := leaderboard.NewKeySecret(id)
 	k, err := h.store.RotateKey(c.ctx, id, hash, overlap)
@@ -225,6 +216,20 @@ func (h *keyHandlers) rotate(c *call) error {
 		return wire.WriteError(err)
 	}
 	return c.sendSecret(http.StatusOK, &k, secret)
+}
+
+// overlap returns what the body of a rotation says, 0 when it says nothing.
+func (c *call) overlap(most time.Duration) (overlap time.Duration, err error) {
+	var body struct {
+		Overlap string `json:"overlap"`
+	}
+	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil || body.Overlap == "" {
+		return 0, err
+	}
+	if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > most {
+		return 0, wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + most.String() + ", such as 24h"})
+	}
+	return overlap, nil
 }
 
 // list answers GET /v1/keys, in the order of their ids.

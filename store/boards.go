@@ -13,6 +13,7 @@ import (
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/derived"
+	"leaderboard/store/internal/outbox"
 )
 
 // Board returns the board with this name, or ErrBoardNotFound.
@@ -85,6 +86,9 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chang
 	}
 	l, err := s.lookup.Begin(ctx, tx, name)
 	if err == nil {
+		err = s.enterBoard(ctx, tx, name, l.Board.Version, changeOf(created))
+	}
+	if err == nil {
 		err = setLabels(ctx, tx, &l.Board, b.Rules.Labels)
 	}
 	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
@@ -97,6 +101,31 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chang
 		return b, false, err
 	}
 	return l.Board, created, nil
+}
+
+// boardChange is what has happened to a board, in its event.
+type boardChange string
+
+const (
+	boardCreated boardChange = "created"
+	boardUpdated boardChange = "updated"
+	boardDeleted boardChange = "deleted"
+)
+
+func changeOf(created bool) boardChange {
+	if created {
+		return boardCreated
+	}
+	return boardUpdated
+}
+
+// enterBoard enters the event of a change of a board. version is that of its rules.
+func (s *Store) enterBoard(ctx context.Context, tx *sqlx.Tx, name string, version int64, change boardChange) error {
+	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{Kind: leaderboard.EventKindBoardChanged, Board: name, Data: outbox.Of(struct {
+		Board   string      `json:"board"`
+		Change  boardChange `json:"change"`
+		Version int64       `json:"version"`
+	}{name, change, version})})
 }
 
 // boardsVersion is the row of table_versions by which servers see that boards have changed.

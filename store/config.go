@@ -57,6 +57,8 @@ type Config struct {
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
 	// afterwards. Commits of other processes, and those whose outcome is unknown, are not reported: follow Changes.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
+	// EventPoint is called at named points of the way of events, for tests; nil: nothing is.
+	EventPoint func(name string)
 	// OnBatch is called once per batch, with how long the first of its requests had waited when it was begun, and the error
 	// that all of them got, if any.
 	OnBatch func(requests, rows int, waited, took time.Duration, err error)

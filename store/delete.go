@@ -38,8 +38,11 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 
 // retire hides a board and its periods from all readers.
 func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
-	var rules []byte
-	err = tx.QueryRowContext(ctx, "SELECT id, rules FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name)).Scan(&id, &rules)
+	var (
+		rules   []byte
+		version int64
+	)
+	err = tx.QueryRowContext(ctx, "SELECT id, version, rules FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name)).Scan(&id, &version, &rules)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, leaderboard.ErrBoardNotFound
 	}
@@ -61,6 +64,9 @@ func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64,
 	}
 	deleted := audit.Change{Action: leaderboard.AuditActionBoardDelete, Board: name, Before: json.RawMessage(rules)}
 	if _, err := audit.Write(ctx, s.db, tx, deleted); err != nil {
+		return 0, err
+	}
+	if err := s.enterBoard(ctx, tx, name, version, boardDeleted); err != nil {
 		return 0, err
 	}
 	return id, s.nextVersion(ctx, tx, boardsVersion)

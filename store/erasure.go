@@ -16,6 +16,7 @@ import (
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
+	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -120,9 +121,28 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 		}
 	}
 	if err == nil {
-		err = s.inSteps(ctx, "DELETE FROM erasures WHERE member = ? LIMIT ?", e.Member)
+		err = s.RemoveMember(ctx, e.Member)
+	}
+	if err == nil {
+		err = s.endErasure(ctx, e)
 	}
 	return err == nil, err
+}
+
+// endErasure deletes the row of an erasure, and enters the event of that: of several processes the one that deletes it.
+func (s *Store) endErasure(ctx context.Context, e *erasure) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		result, err := tx.ExecContext(ctx, "DELETE FROM erasures WHERE member = ?", e.Member)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{
+			Kind: leaderboard.EventKindMemberErased, Data: outbox.Of(struct{}{}, leaderboard.EventMember{Member: string(e.Member)}),
+		})
+	})
 }
 
 // renames are the statements that give a member another name in the records of the past. They take the new name, the old

@@ -14,6 +14,7 @@ import (
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -173,8 +174,28 @@ func (s *Store) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *leaderboar
 		if err := row.save(ctx, tx, before.Version == 0); err != nil {
 			return nil, err
 		}
+		if err := s.enterHidden(ctx, tx, req, &before, row); err != nil {
+			return nil, err
+		}
 	}
 	return row, nil
+}
+
+// enterHidden enters the event that a member is hidden who was not, or the reverse.
+func (s *Store) enterHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) error {
+	hidden := func(r *hiddenRow) bool { return r.Version > 0 && r.State != commit.StateRestoring }
+	if hidden(before) == hidden(after) {
+		return nil
+	}
+	kind := leaderboard.EventKindMemberHidden
+	if !hidden(after) {
+		kind = leaderboard.EventKindMemberRestored
+	}
+	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{Kind: kind, Board: req.Board, Data: outbox.Of(struct {
+		Board  string `json:"board,omitempty"`
+		Reason string `json:"reason,omitempty"`
+		Actor  string `json:"actor,omitempty"`
+	}{req.Board, req.Reason, req.Actor}, leaderboard.EventMember{Member: req.Member})})
 }
 
 // hiddenState is what the audit has of a hidden member, or of one that is shown again.

@@ -198,9 +198,7 @@ func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.A
 
 // nextVersion gives a table that servers keep in memory its next version, whose row is locked until the commit.
 func (s *Store) nextVersion(ctx context.Context, tx *sqlx.Tx, table string) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO table_versions (name, version, changed_at) VALUES (?, 1, "+s.db.Now()+")"+
-		" ON DUPLICATE KEY UPDATE version = version + 1, changed_at = VALUES(changed_at)", []byte(table))
-	return err
+	return s.db.NextVersion(ctx, tx, table)
 }
 
 // keyState is what the audit has of a key, without anything by which it could be used.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
@@ -53,7 +54,7 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 					return true, failed
 				}
 				s.sweeps.closing.Begin(p.PeriodID)
-				_, err := s.changeStates(ctx, p.boardVersion, []int64{p.PeriodID}, "open", "closed")
+				err := s.closePeriod(ctx, &p)
 				if errors.Is(err, leaderboard.ErrUnknownRule) {
 					continue // a newer server closes it
 				}
@@ -69,10 +70,37 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 	}
 }
 
+// closePeriod closes a period that has ended.
+func (s *Store) closePeriod(ctx context.Context, p *endedPeriod) error {
+	_, err := s.withBoard(ctx, p.boardVersion, func(tx *sqlx.Tx, b *leaderboard.Board) error {
+		var row boards.PeriodRow
+		err := tx.GetContext(ctx, &row, "SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ? AND state = 'open'", p.PeriodID)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil // another was faster
+		}
+		if err != nil {
+			return err
+		}
+		return boards.Close(ctx, tx, s.db.Sysdate(), b, []leaderboard.Period{row.Period()})
+	})
+	return err
+}
+
 // changeStates gives periods of a board their next state, and reports whether the board still has this version (0: any). With
 // other rules it does nothing. It locks the row of the board first, as every writer does: so it waits for a batch that has
 // begun, and cannot deadlock with it.
 func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
+	return s.withBoard(ctx, b, func(tx *sqlx.Tx, _ *leaderboard.Board) error {
+		move := (&db.Text{}).Str("UPDATE periods FORCE INDEX (PRIMARY) SET state = ").Hex(to)
+		move.Str(" WHERE id IN (").Ints(ids).Str(") AND state = ").Hex(from)
+		_, err := tx.ExecContext(ctx, move.String())
+		return err
+	})
+}
+
+// withBoard runs fn in a transaction that has locked a board, and reports whether the board still has this version: otherwise
+// it does not call fn.
+func (s *Store) withBoard(ctx context.Context, b boardVersion, fn func(*sqlx.Tx, *leaderboard.Board) error) (same bool, err error) {
 	err = s.writer.TryAlone(ctx, string(b.Name), func(tx *sqlx.Tx) error {
 		found, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE id = ? FOR UPDATE", b.ID)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
@@ -84,10 +112,7 @@ func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, f
 		if same = err == nil && (b.Version == 0 || found.Version == b.Version); !same {
 			return err
 		}
-		move := (&db.Text{}).Str("UPDATE periods FORCE INDEX (PRIMARY) SET state = ").Hex(to)
-		move.Str(" WHERE id IN (").Ints(ids).Str(") AND state = ").Hex(from)
-		_, err = tx.ExecContext(ctx, move.String())
-		return err
+		return fn(tx, &found)
 	})
 	return same, err
 }

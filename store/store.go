@@ -11,6 +11,7 @@ import (
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
+	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
 )
@@ -24,6 +25,7 @@ type (
 
 	reader   = read.Reader
 	follower = derived.Follower
+	outboxes = outbox.Outbox
 )
 
 // DenseDepth is how many entries may be ahead of one whose dense rank is wanted.
@@ -40,6 +42,7 @@ type Store struct {
 	writer    *commit.Writer
 	*reader   // answers about entries
 	*follower // derived boards
+	*outboxes // events and where they are sent
 	sweeper   *sweep.Sweeper
 	sweeps    sweeps
 	runs      *runsHere
@@ -74,6 +77,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		},
 	})
 	s.lookup = boards.Lookup{DB: database, Memory: s.memory, Lock: s.writer.TryAlone}
+	s.outboxes = outbox.New(database, cfg.EventPoint)
 	s.follower = derived.New(database, s.memory, s.writer, cfg.DeriveRows)
 	return s, nil
 }

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"leaderboard"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -29,6 +31,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "sweep runs", Run: s.sweeper.Runs},
 		{Name: "sweep audit", Run: s.sweeper.Audit},
 		{Name: "sweep submissions", Run: s.sweeper.Submissions},
+		{Name: "sweep events", Run: s.sweepEvents},
 		{Name: "sweep hidden members", Run: s.sweepHidden},
 		{Name: "sweep erasures", Run: s.sweepErasures},
 		{Name: "give up periods", Run: s.giveUpPeriods},
@@ -46,6 +49,12 @@ func (s *Store) ChangeLog() (changes int64, overdue time.Duration, known bool) {
 		return 0, 0, !size.At.IsZero()
 	}
 	return size.Changes, max(0, size.Oldest+time.Since(size.At)-s.cfg.ChangeTTL), true
+}
+
+// sweepEvents deletes events that are older than leaderboard.EventTTL, and those about erased members that were delivered.
+func (s *Store) sweepEvents(ctx context.Context, slice sweep.Slice) (more bool, err error) {
+	more, err = s.RemoveAged(ctx, s.sweeper.Before(leaderboard.EventTTL), slice.Over)
+	return more, errors.Join(err, s.RemoveTold(ctx))
 }
 
 // sweepIndexes brings the rank indexes up to date from the log.

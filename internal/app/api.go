@@ -99,6 +99,7 @@ func (a *App) wireAPI() error {
 		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store,
 		Store:     backend{a.people, status, a.catalog, a.listings, a.keys, a.log, a.gate},
 		Refresher: refreshing{a.refresher, a.store, a.copies},
+		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints},
 		Build:     httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
 		Keys: a.cfg.Keys, Keyring: a.keys, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, Tracer: a.traces.requests(), Logger: a.log,

@@ -23,6 +23,7 @@ import (
 	"leaderboard/internal/demo"
 	"leaderboard/refresher"
 	"leaderboard/store"
+	"leaderboard/webhooks"
 )
 
 // App is one serving process, wired together from a Config. New makes it without any I/O, Start serves, Stop ends it in
@@ -47,6 +48,7 @@ type App struct {
 	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader
 	people    people
+	sender    *webhooks.Sender
 	keys      *keyring.Ring
 	quotas    *quotas
 	gate      gate
@@ -86,6 +88,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
+		EventPoint: cfg.Fault.hook(),
 	})
 	if err != nil {
 		return nil, err
@@ -104,6 +107,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.refresher = newRefresher(a.store, a.feed, a.copies, log, a.metrics, a.traces.root())
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)
+	a.wireEvents()
 	a.wireReader()
 	a.wireHealth()
 	a.wireQuotas()

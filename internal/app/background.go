@@ -114,6 +114,7 @@ func (a *App) startBackground(ctx context.Context) {
 		}
 		a.background.Go(func() { a.sweep(ctx) })
 		a.background.Go(func() { a.endRuns(ctx) })
+		a.background.Go(func() { a.sender.Run(ctx) })
 		a.refresher.Run(ctx)
 	})
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"crypto/x509"
 	"net/netip"
 	"time"
 
@@ -29,13 +30,16 @@ type Config struct {
 	Keys                     []httpapi.SettingsKey
 	KeyQuota                 leaderboard.Rates // of a key that has none of its own
 	// AddressQuota is the quota of an address for requests without a key. It needs TrustedProxies to be given.
-	AddressQuota    leaderboard.Rates
-	Servers         int           // that share the quotas when Redis does not answer
-	CORSOrigins     []string      // whose pages may use the API, "*" alone: all; nil: none
-	DrainDelay      time.Duration // how long /readyz says 503 before the listener closes at shutdown
-	ShutdownTimeout time.Duration // for the requests under way at shutdown
-	Migrate         bool          // bring the schema up to date at the start, waiting for MySQL if it is away
-	Fault           Fault
+	AddressQuota leaderboard.Rates
+	Servers      int      // that share the quotas when Redis does not answer
+	CORSOrigins  []string // whose pages may use the API, "*" alone: all; nil: none
+	// PrivateEndpoints lets endpoints have addresses that are not public, if they ask for it.
+	PrivateEndpoints bool
+	EndpointRoots    *x509.CertPool // of the authorities of their certificates; nil: those of the system. No setting sets it
+	DrainDelay       time.Duration  // how long /readyz says 503 before the listener closes at shutdown
+	ShutdownTimeout  time.Duration  // for the requests under way at shutdown
+	Migrate          bool           // bring the schema up to date at the start, waiting for MySQL if it is away
+	Fault            Fault
 
 	BatchRows int           // entries that one transaction commits at most
 	WriteWait time.Duration // how long a write may wait until it is sent

@@ -53,6 +53,8 @@ type metrics struct {
 	derivedSteps *prometheus.HistogramVec
 	derivedRows  prometheus.Counter
 
+	attempts *prometheus.HistogramVec
+
 	quotas quotaMetrics
 }
 
@@ -67,6 +69,7 @@ func newMetrics() *metrics {
 	m.newResident()
 	m.newRefreshes()
 	m.newDerived()
+	m.newEvents()
 	m.newQuotas()
 	return m
 }

@@ -66,6 +66,7 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 		p.keysFlag(cfg),
 		custom(p.setting("cors-origins", "origins whose pages may use the API from a browser, as in https://game.example,http://localhost:3000, or * for all; "+
 			"empty: none"), &cfg.CORSOrigins, parseOrigins),
+		toggle(p.setting("private-endpoints", "let endpoints of events that ask for it (allow_private) have http and addresses that are not public"), &cfg.PrivateEndpoints),
 		duration(p.setting("shutdown-timeout", "how long requests under way may take to end at shutdown"), &cfg.ShutdownTimeout, 0),
 		duration(p.setting("drain-delay", "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"), &cfg.DrainDelay, 0),
 	}

@@ -69,6 +69,22 @@ CREATE TABLE `changes` (
   PRIMARY KEY (`period_id`,`last_seq`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `deliveries` (
+  `endpoint_id` bigint(20) NOT NULL,
+  `event_id` bigint(20) NOT NULL COMMENT 'outbox.id',
+  `state` varbinary(16) NOT NULL COMMENT 'waiting, delivered, failed',
+  `event_at` datetime(6) NOT NULL COMMENT 'outbox.created_at',
+  `next_at` datetime(6) NOT NULL COMMENT 'while it is waiting: when it is tried',
+  `attempt_count` int(11) NOT NULL DEFAULT 0,
+  `tried_at` datetime(6) DEFAULT NULL COMMENT 'when the last attempt ended; NULL: there was none',
+  `status` int(11) NOT NULL DEFAULT 0 COMMENT 'of the last answer; 0: there was none',
+  `error` varchar(200) NOT NULL DEFAULT '' COMMENT 'of the last attempt, in words of the service alone',
+  PRIMARY KEY (`endpoint_id`,`event_id`),
+  KEY `deliveries_due` (`endpoint_id`,`state`,`next_at`,`event_id`),
+  KEY `deliveries_state` (`endpoint_id`,`state`,`event_id`),
+  KEY `deliveries_event` (`event_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `derived_boards` (
   `board_id` bigint(20) NOT NULL,
   `step` bigint(20) NOT NULL DEFAULT 0 COMMENT 'grows by one whenever the entries follow the sources',
@@ -84,6 +100,24 @@ CREATE TABLE `derived_sources` (
   `seq` bigint(20) NOT NULL COMMENT 'the state of the source that the entries reflect',
   PRIMARY KEY (`board_id`,`position`),
   KEY `derived_sources_period` (`source_period_id`,`seq`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `endpoints` (
+  `id` bigint(20) NOT NULL AUTO_INCREMENT,
+  `name` varbinary(64) NOT NULL,
+  `url` varbinary(1000) NOT NULL,
+  `kinds` longtext CHARACTER SET utf8mb4 NOT NULL COMMENT 'of events; none: all' CHECK (json_valid(`kinds`)),
+  `boards` longtext CHARACTER SET utf8mb4 NOT NULL COMMENT 'names, and prefixes such as game1-*; none: all boards' CHECK (json_valid(`boards`)),
+  `allow_private` tinyint(4) NOT NULL DEFAULT 0 COMMENT '1: it may have an address that is not public',
+  `state` varbinary(16) NOT NULL COMMENT 'on, off, gone',
+  `secret` varbinary(100) NOT NULL COMMENT 'signs what is sent, so it cannot be kept as a hash',
+  `previous_secret` varbinary(100) DEFAULT NULL COMMENT 'before the last rotation',
+  `previous_ends_at` datetime(6) DEFAULT NULL COMMENT 'until when that signs too',
+  `low_water` bigint(20) NOT NULL COMMENT 'outbox.id: no event up to here is missing in deliveries, nor will be',
+  `created_at` datetime(6) NOT NULL,
+  `updated_at` datetime(6) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `endpoints_name` (`name`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `entries` (
@@ -145,6 +179,28 @@ CREATE TABLE `idempotency_keys` (
   `receipt` mediumblob NOT NULL COMMENT 'versioned: the answer that was given',
   PRIMARY KEY (`board_id`,`idempotency_key`),
   KEY `idempotency_keys_age` (`created_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `outbox` (
+  `id` bigint(20) NOT NULL AUTO_INCREMENT COMMENT 'ids commit out of order: see docs/decisions/events.md',
+  `dedupe` varbinary(32) NOT NULL COMMENT 'the webhook-id; of what happens only once it is made of what happened',
+  `kind` varbinary(32) NOT NULL COMMENT 'leaderboard.EventKind',
+  `board` varbinary(64) NOT NULL COMMENT 'its name at the time; empty: none or all',
+  `payload` mediumtext NOT NULL COMMENT 'a JSON object; the members are in outbox_members',
+  `created_at` datetime(6) NOT NULL COMMENT 'database clock',
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `outbox_dedupe` (`dedupe`),
+  KEY `outbox_age` (`created_at`,`id`),
+  KEY `outbox_kind` (`kind`,`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `outbox_members` (
+  `event_id` bigint(20) NOT NULL COMMENT 'outbox.id',
+  `place` int(11) NOT NULL COMMENT 'in the event, from 0',
+  `member` varbinary(64) NOT NULL,
+  `detail` mediumtext NOT NULL COMMENT 'a JSON object beside the id of the member; empty: nothing',
+  PRIMARY KEY (`event_id`,`place`),
+  KEY `outbox_members_member` (`member`,`event_id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `periods` (

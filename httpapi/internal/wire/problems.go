@@ -112,6 +112,18 @@ var Kinds = []Kind{
 		Help:   "GET /v1/keys lists the keys. Those of the server's settings are not among them.",
 	},
 	{
+		Code: leaderboard.ErrEndpointNotFound.Code, Status: 404,
+		Title:  "Endpoint not found",
+		Detail: "No endpoint has this name.",
+		Help:   "GET /v1/endpoints lists the endpoints that the key may see.",
+	},
+	{
+		Code: leaderboard.ErrEventNotFound.Code, Status: 404,
+		Title:  "Event not found",
+		Detail: "No event that is kept has this id, or the endpoint does not get it.",
+		Help:   "GET /v1/endpoints/{name}/deliveries lists the events of an endpoint; they are kept for three days.",
+	},
+	{
 		Code: leaderboard.ErrRunNotFound.Code, Status: 404,
 		Title:  "Run not found",
 		Detail: "No run has this id.",
@@ -332,6 +344,18 @@ var Kinds = []Kind{
 		Title:  "The key is not valid",
 		Detail: "What is said of the key is not valid.",
 		Help:   "Correct what the member errors points at.",
+	},
+	{
+		Code: leaderboard.CodeInvalidEndpoint, Status: 422,
+		Title:  "The endpoint is not valid",
+		Detail: "What is said of the endpoint is not valid.",
+		Help:   "Correct what the member errors points at.",
+	},
+	{
+		Code: leaderboard.CodeTooManyEndpoints, Status: 422,
+		Title:  "There are too many endpoints",
+		Detail: "There are as many endpoints as there can be.",
+		Help:   "Delete one that is not needed, or have one endpoint pass events on.",
 	},
 	{
 		Code: CodeQuota, Status: 429, Wait: time.Second,

@@ -2,19 +2,22 @@ package boards
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/outbox"
 )
 
 // Rollover is what a moment of the database clock makes of a board's open periods.
 type Rollover struct {
 	Current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet, or one that is closed
 	Ended   []int64              // open periods past their end
+
+	ended []leaderboard.Period
+	clock leaderboard.Micros
 
 	// LastCreated is, by period that Write opened again, periods.last_created_time.
 	LastCreated map[int64]leaderboard.Micros
@@ -25,11 +28,11 @@ type Rollover struct {
 // agree. A period that begins later than leaderboard.ClockBack from now is not current: the clock was wrong when it was
 // begun, or is now.
 func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.Window, open []leaderboard.Period, clock leaderboard.Micros) Rollover {
-	var r Rollover
+	r := Rollover{clock: clock}
 	latest := make(map[leaderboard.Window]leaderboard.Period, len(windows))
 	for _, p := range open {
 		if p.EndsAt <= clock {
-			r.Ended = append(r.Ended, p.ID)
+			r.Ended, r.ended = append(r.Ended, p.ID), append(r.ended, p)
 		} else if p.StartsAt > clock && p.StartsAt-clock > leaderboard.ClockBack {
 			continue // it may become current later
 		} else if l, ok := latest[p.Window]; !ok || precedes(l, p, clock) {
@@ -79,20 +82,12 @@ func (r *Rollover) IDs() (ids []int64, whole bool) {
 	return ids, whole
 }
 
-// executor is a transaction that has locked the board's row.
-type executor interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. A period
 // that was closed before its end, by a clock that was ahead, is opened again, which is recorded as a run. Because the board's
 // row is locked, no other process does so at the same time, and no writer goes on with a closed period.
-func (r *Rollover) Write(ctx context.Context, tx executor) error {
-	for _, id := range r.Ended {
-		if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", id); err != nil {
-			return err
-		}
+func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board) error {
+	if err := Close(ctx, tx, (&db.Text{}).Time(r.clock).String(), b, r.ended); err != nil {
+		return err
 	}
 	for i := range r.Current {
 		p := &r.Current[i]
@@ -110,8 +105,27 @@ func (r *Rollover) Write(ctx context.Context, tx executor) error {
 	return nil
 }
 
+// Close closes open periods of a board at the moment of an SQL expression, and enters the events of that.
+func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, ended []leaderboard.Period) error {
+	var news []outbox.News
+	for _, p := range ended {
+		result, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", p.ID)
+		if err != nil {
+			return err
+		}
+		closed, err := result.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if closed > 0 {
+			news = append(news, outbox.Closed(b, p))
+		}
+	}
+	return outbox.Enter(ctx, tx, at, news...)
+}
+
 // begin makes the row of a period.
-func begin(ctx context.Context, tx executor, p *leaderboard.Period) error {
+func begin(ctx context.Context, tx outbox.Tx, p *leaderboard.Period) error {
 	q := (&db.Text{}).Str("INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
 	history := leaderboard.NewIncarnation()
 	q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
@@ -133,7 +147,7 @@ func begin(ctx context.Context, tx executor, p *leaderboard.Period) error {
 
 // openAgain opens the closed period in the place of one that is to begin. Errors: ErrUnavailable when it is being
 // deleted, or ended by other rules than those of now.
-func (r *Rollover) openAgain(ctx context.Context, tx executor, p *leaderboard.Period) error {
+func (r *Rollover) openAgain(ctx context.Context, tx outbox.Tx, p *leaderboard.Period) error {
 	var (
 		row         PeriodRow
 		lastCreated time.Time
@@ -155,6 +169,9 @@ func (r *Rollover) openAgain(ctx context.Context, tx executor, p *leaderboard.Pe
 	t.Int(found.BoardID).Str(",").Int(found.ID).Str(",").Hex(string(leaderboard.RunKindReopen)).Str(",").Hex(string(leaderboard.RunReasonClock))
 	t.Str(",").Hex(string(leaderboard.RunStateDone)).Str(",").Int(found.LastSeq).Str(",").Int(found.LastSeq).Str(",").Time(now).Str(")")
 	if _, err := tx.ExecContext(ctx, t.String()); err != nil {
+		return err
+	}
+	if err := outbox.Reopened(ctx, tx, found); err != nil {
 		return err
 	}
 	found.State = leaderboard.PeriodStateOpen

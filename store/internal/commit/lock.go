@@ -137,7 +137,7 @@ func readingOf(known *boards.Known, n *needs) *reading {
 // rollOver brings the periods up to date and reads what was not read with the lock.
 func (t *transaction) rollOver(ctx context.Context, b *lockedBoard, n *needs) error {
 	if b.rollover.Due() {
-		if err := b.rollover.Write(ctx, t.Conn); err != nil {
+		if err := b.rollover.Write(ctx, t.Conn, &b.known.Board); err != nil {
 			return err
 		}
 		b.rolledOver = true

@@ -41,6 +41,7 @@ const (
 	errKilled           = 1927 // MariaDB
 	errStatementTime    = 1969 // MariaDB
 	errQueryTimeout     = 3024
+	errLockNoWait       = 3572
 	errRolledBack       = 3101 // group replication, at COMMIT
 	errOffline          = 3032
 	errIdleTooLong      = 4031
@@ -140,6 +141,9 @@ func IsDuplicate(err error) bool { return number(err) == errDuplicate }
 
 // IsLockWait reports whether a wait for a lock took too long.
 func IsLockWait(err error) bool { return number(err) == errLockWait }
+
+// IsLocked reports whether a statement that does not wait for locks found one.
+func IsLocked(err error) bool { return number(err) == errLockNoWait || IsLockWait(err) }
 
 // IsDiskFull reports whether the server could not write to its disk.
 func IsDiskFull(err error) bool {

@@ -50,6 +50,13 @@ func (d *DB) once(ctx context.Context, pool *sqlx.DB, fn func(*sqlx.Tx) error) e
 	return err
 }
 
+// NextVersion gives a table the next version in a transaction. The row of the version is locked until that ends.
+func (d *DB) NextVersion(ctx context.Context, tx *sqlx.Tx, table string) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO table_versions (name, version, changed_at) VALUES (?, 1, "+d.Now()+")"+
+		" ON DUPLICATE KEY UPDATE version = version + 1, changed_at = VALUES(changed_at)", []byte(table))
+	return err
+}
+
 // Tx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
 // were sent.
 type Tx struct {

@@ -23,13 +23,13 @@ const (
 // Keys deletes idempotency keys older than KeyTTL, from the oldest on.
 func (s *Sweeper) Keys(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?"
-	return s.aged(ctx, slice, keysNext, remove, s.before(s.cfg.KeyTTL))
+	return s.aged(ctx, slice, keysNext, remove, s.Before(s.cfg.KeyTTL))
 }
 
 // Audit deletes records of changes older than AuditTTL, from the oldest on.
 func (s *Sweeper) Audit(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?"
-	return s.aged(ctx, slice, auditNext, remove, s.before(s.cfg.AuditTTL))
+	return s.aged(ctx, slice, auditNext, remove, s.Before(s.cfg.AuditTTL))
 }
 
 // aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which
@@ -69,7 +69,7 @@ func (s *Sweeper) Runs(ctx context.Context, slice Slice) (more bool, err error) 
 			return false, err
 		}
 		old := 0
-		for old < len(rows) && (rows[old].ID <= beyond || rows[old].At.Before(s.before(runTTL))) {
+		for old < len(rows) && (rows[old].ID <= beyond || rows[old].At.Before(s.Before(runTTL))) {
 			old++
 		}
 		if old == 0 {

@@ -102,12 +102,12 @@ func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64
 	if o.At.After(s.now.Add(clockStep)) {
 		return s.pruneAhead(ctx, o, upTo)
 	}
-	if limit := s.before(s.cfg.ChangeTTL); o.Seq <= upTo && o.At.Before(limit) {
+	if limit := s.Before(s.cfg.ChangeTTL); o.Seq <= upTo && o.At.Before(limit) {
 		if finished, err = s.pruneLog(ctx, o, upTo, limit); !finished {
 			return false, err
 		}
 	}
-	if limit := s.before(followTTL); ok && s.cfg.ChangeTTL < followTTL && o.At.Before(limit) {
+	if limit := s.Before(followTTL); ok && s.cfg.ChangeTTL < followTTL && o.At.Before(limit) {
 		return s.pruneLog(ctx, o, math.MaxInt64, limit)
 	}
 	return true, nil

@@ -43,6 +43,6 @@ func (s *Sweeper) pruneRecords(ctx context.Context, board int64) (finished bool,
 		}
 	}
 	const remove = "DELETE FROM submissions WHERE board_id = ? AND recorded_at < ? ORDER BY recorded_at, id LIMIT ?"
-	n, err := s.Delete(ctx, remove, board, s.before(rules.RecordFor()), Rows)
+	n, err := s.Delete(ctx, remove, board, s.Before(rules.RecordFor()), Rows)
 	return n < Rows, err
 }

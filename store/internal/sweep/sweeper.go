@@ -66,8 +66,8 @@ func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err err
 	return now, end, nil
 }
 
-// before returns the moment before which something is older than age.
-func (s *Sweeper) before(age time.Duration) time.Time {
+// Before returns the moment before which something is older than age.
+func (s *Sweeper) Before(age time.Duration) time.Time {
 	if s.doubted {
 		return time.Unix(0, 0).UTC()
 	}

@@ -1,0 +1,332 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// Endpoints are where events are sent. What its methods change is durable. may is asked under a lock whether the caller may see
+// or change an endpoint that is there; its errors come back. Others: ErrEndpointNotFound, *leaderboard.RuleError.
+type Endpoints interface {
+	// PutEndpoint creates an endpoint, with a secret, or changes one, which keeps its own.
+	PutEndpoint(ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error) (e leaderboard.Endpoint, created bool, err error)
+	Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error)
+	// Endpoints lists all, in the order of their names.
+	Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error)
+	DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error
+	// RotateEndpoint gives an endpoint another secret; the one before signs too until the overlap is over.
+	RotateEndpoint(ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error) (leaderboard.Endpoint, error)
+	// TestEndpoint makes one attempt to deliver an event that is kept nowhere, and returns how long it took.
+	TestEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Attempt, time.Duration, error)
+	// Deliveries lists those of an endpoint, newest event first.
+	Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error)
+	// Replay has events delivered once more and returns how many; ErrEventNotFound.
+	Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error)
+}
+
+// endpointHandlers make, show, change, test and delete endpoints.
+type endpointHandlers struct{ endpoints Endpoints }
+
+// endpointJSON is an endpoint as it is shown.
+type endpointJSON struct {
+	Name            string                     `json:"name"`
+	Secret          leaderboard.EndpointSecret `json:"secret,omitempty"` // once
+	URL             string                     `json:"url"`
+	Kinds           *[]leaderboard.EventKind   `json:"kinds"`  // null: all
+	Boards          *[]string                  `json:"boards"` // null: all
+	Enabled         bool                       `json:"enabled"`
+	AllowPrivate    bool                       `json:"allow_private"`
+	State           leaderboard.EndpointState  `json:"state"`
+	Waiting         int64                      `json:"waiting"`
+	OldestWaitingAt *leaderboard.Micros        `json:"oldest_waiting_at"`
+	CreatedTime     leaderboard.Micros         `json:"created_time"`
+	UpdatedTime     leaderboard.Micros         `json:"updated_time"`
+	PreviousUntil   *leaderboard.Micros        `json:"previous_secret_until"`
+}
+
+func showEndpoint(e *leaderboard.Endpoint) endpointJSON {
+	out := endpointJSON{
+		Name: e.Name, URL: e.URL, Enabled: e.State == leaderboard.EndpointStateOn, AllowPrivate: e.AllowPrivate, State: e.State, Waiting: e.Waiting,
+		OldestWaitingAt: given(e.OldestWaiting), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: given(e.PreviousUntil),
+	}
+	if len(e.Kinds) > 0 {
+		out.Kinds = &e.Kinds
+	}
+	if len(e.Boards) > 0 {
+		out.Boards = &e.Boards
+	}
+	return out
+}
+
+// endpointBody is the body of PUT /v1/endpoints/{name}.
+type endpointBody struct {
+	URL          *string                                `json:"url"`
+	Kinds        wire.Nullable[[]leaderboard.EventKind] `json:"kinds"`
+	Boards       wire.Nullable[[]string]                `json:"boards"`
+	Enabled      *bool                                  `json:"enabled"`
+	AllowPrivate bool                                   `json:"allow_private"`
+}
+
+// request returns what a body says. Empty lists, which null stands for, are refused: they may have been meant as none.
+func (b *endpointBody) request() (leaderboard.EndpointRequest, error) {
+	r := leaderboard.EndpointRequest{Enabled: b.Enabled == nil || *b.Enabled, AllowPrivate: b.AllowPrivate}
+	var bad wire.BadFields
+	if b.URL == nil {
+		bad.Add("/url", "is required")
+	} else {
+		r.URL = *b.URL
+	}
+	if b.Kinds.Given != nil {
+		if r.Kinds = *b.Kinds.Given; len(r.Kinds) == 0 {
+			bad.Add("/kinds", "want at least one kind, or null for all")
+		}
+	}
+	if b.Boards.Given != nil {
+		if r.Boards = *b.Boards.Given; len(r.Boards) == 0 {
+			bad.Add("/boards", "want at least one name or prefix, or null for all boards")
+		}
+	}
+	return r, bad.Err()
+}
+
+// put answers PUT /v1/endpoints/{name}: 201 with the secret, which is never shown again, or 200.
+func (h *endpointHandlers) put(c *call) error {
+	var body endpointBody
+	if err := c.decode(&body, false, nil); err != nil {
+		return err
+	}
+	r, err := body.request()
+	if err != nil {
+		return err
+	}
+	if !c.key.CoversAll(r.Boards) {
+		return guard.ErrNotCovered(c.key, wire.InputError{Pointer: "/boards", Detail: "the key is not for all of these boards"})
+	}
+	name, secret := c.pathValue("name"), leaderboard.NewEndpointSecret()
+	e, created, err := h.endpoints.PutEndpoint(c.ctx, name, r, secret, func(old *leaderboard.Endpoint) error {
+		if !c.key.CoversAll(old.Boards) {
+			return guard.ErrNotCovered(c.key)
+		}
+		return nil
+	})
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	if !created {
+		return c.sendJSON(http.StatusOK, showEndpoint(&e))
+	}
+	c.w.Header().Set("Location", "/v1/endpoints/"+name)
+	return c.sendEndpoint(http.StatusCreated, &e, secret)
+}
+
+// sendEndpoint answers with an endpoint and its secret, which no cache may keep.
+func (c *call) sendEndpoint(status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
+	shown := showEndpoint(e)
+	shown.Secret = secret
+	body, err := json.Marshal(shown, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	return c.send(status, wire.TypeJSON, body)
+}
+
+// maySee returns ErrEndpointNotFound for an endpoint that gets events of boards that the key is not for.
+func (c *call) maySee(e *leaderboard.Endpoint) error {
+	if !c.key.CoversAll(e.Boards) {
+		return leaderboard.ErrEndpointNotFound
+	}
+	return nil
+}
+
+// endpointName returns the name in the path.
+func (c *call) endpointName() (string, error) {
+	name := c.pathValue("name")
+	if !leaderboard.IsEndpointName(name) {
+		return "", leaderboard.ErrEndpointNotFound
+	}
+	return name, nil
+}
+
+// find returns the endpoint of the path, if the key may see it.
+func (h *endpointHandlers) find(c *call) (e leaderboard.Endpoint, err error) {
+	name, err := c.endpointName()
+	if err == nil {
+		e, err = h.endpoints.Endpoint(c.ctx, name)
+	}
+	if err == nil {
+		err = c.maySee(&e)
+	}
+	return e, err
+}
+
+// get answers GET /v1/endpoints/{name}.
+func (h *endpointHandlers) get(c *call) error {
+	e, err := h.find(c)
+	if err != nil {
+		return err
+	}
+	return c.sendJSON(http.StatusOK, showEndpoint(&e))
+}
+
+// list answers GET /v1/endpoints: all that the key may see.
+func (h *endpointHandlers) list(c *call) error {
+	all, err := h.endpoints.Endpoints(c.ctx)
+	if err != nil {
+		return err
+	}
+	seen := all[:0]
+	for i := range all {
+		if c.maySee(&all[i]) == nil {
+			seen = append(seen, all[i])
+		}
+	}
+	return sendPage(c, "endpoints", seen, showEndpoint, "")
+}
+
+// delete answers DELETE /v1/endpoints/{name}.
+func (h *endpointHandlers) delete(c *call) error {
+	name, err := c.endpointName()
+	if err == nil {
+		err = h.endpoints.DeleteEndpoint(c.ctx, name, c.maySee)
+	}
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}
+
+// rotate answers POST /v1/endpoints/{name}/rotate with another secret.
+func (h *endpointHandlers) rotate(c *call) error {
+	name, err := c.endpointName()
+	if err != nil {
+		return err
+	}
+	overlap, err := c.overlap(leaderboard.MaxEndpointOverlap)
+	if err != nil {
+		return err
+	}
+	secret := leaderboard.NewEndpointSecret()
+	e, err := h.endpoints.RotateEndpoint(c.ctx, name, secret, overlap, c.maySee)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	return c.sendEndpoint(http.StatusOK, &e, secret)
+}
+
+// maxTestWait is longer than an attempt takes at most.
+const maxTestWait = 20 * time.Second
+
+// test answers POST /v1/endpoints/{name}/test once the endpoint has answered.
+func (h *endpointHandlers) test(c *call) error {
+	name, err := c.endpointName()
+	if err != nil {
+		return err
+	}
+	a, took, err := h.endpoints.TestEndpoint(c.ctx, name, c.maySee)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	return c.sendJSON(http.StatusOK, struct {
+		Delivered bool    `json:"delivered"`
+		Status    *int    `json:"status"`
+		Error     *string `json:"error"`
+		Took      string  `json:"took"`
+	}{a.Delivered(), given(a.Status), given(a.Error), took.Round(10 * time.Microsecond).String()})
+}
+
+// deliveryJSON is a delivery as it is shown.
+type deliveryJSON struct {
+	ID       string                    `json:"id"` // of the event
+	Kind     leaderboard.EventKind     `json:"kind"`
+	Time     leaderboard.Micros        `json:"time"` // of the event
+	State    leaderboard.DeliveryState `json:"state"`
+	Attempts int                       `json:"attempts"`
+	TriedAt  *leaderboard.Micros       `json:"last_attempt_at"`
+	NextAt   *leaderboard.Micros       `json:"next_attempt_at"`
+	Status   *int                      `json:"status"`
+	Error    *string                   `json:"error"`
+	Payload  jsontext.Value            `json:"payload"`
+}
+
+func showDelivery(d *leaderboard.Delivery) deliveryJSON {
+	payload, err := d.Body()
+	if err != nil {
+		payload = []byte("null") // it cannot be delivered either, and the error of that says why
+	}
+	return deliveryJSON{
+		ID: d.ID, Kind: d.Kind, Time: d.Time, State: d.State, Attempts: d.Attempts, TriedAt: given(d.Tried), NextAt: given(d.Next),
+		Status: given(d.Status), Error: given(d.Error), Payload: payload,
+	}
+}
+
+// deliveries answers GET /v1/endpoints/{name}/deliveries: newest event first.
+func (h *endpointHandlers) deliveries(c *call) error {
+	q := leaderboard.DeliveriesQuery{Endpoint: c.pathValue("name"), State: leaderboard.DeliveryState(c.text("state"))}
+	limit := int(c.integer("limit", defaultDeliveries, 1, maxDeliveries))
+	of := wire.List{Name: "deliveries " + q.Endpoint + " " + string(q.State)}
+	switch q.State {
+	case "", leaderboard.DeliveryStateWaiting, leaderboard.DeliveryStateDelivered, leaderboard.DeliveryStateFailed:
+	default:
+		c.badParam("state", "want one of waiting, delivered, failed")
+	}
+	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
+		if q.Before, ok = of.AfterID(cursor); !ok {
+			c.bad = append(c.bad, wire.BadCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	if _, err := h.find(c); err != nil {
+		return err
+	}
+	q.Limit = limit + 1
+	found, err := h.endpoints.Deliveries(c.ctx, q)
+	if err != nil {
+		return err
+	}
+	return sendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
+}
+
+// Bounds of the list of deliveries, which come with their payloads.
+const (
+	defaultDeliveries = 20
+	maxDeliveries     = 100
+)
+
+// replay answers POST /v1/endpoints/{name}/replay: 202 with how many events are delivered once more.
+func (h *endpointHandlers) replay(c *call) error {
+	r := leaderboard.Replay{Since: c.moment("since"), Event: c.text("event")}
+	if r.Event != "" && !leaderboard.IsEventID(r.Event) {
+		c.badParam("event", "want the id of an event, such as "+leaderboard.EventIDOf(""))
+	}
+	if c.query.Has("since") == c.query.Has("event") {
+		c.badParam("since", "want either since or event")
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	var err error
+	if r.Endpoint, err = c.endpointName(); err != nil {
+		return err
+	}
+	n, err := h.endpoints.Replay(c.ctx, r, c.maySee)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	return c.sendJSON(http.StatusAccepted, struct {
+		Events int `json:"events"`
+	}{n})
+}

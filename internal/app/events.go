@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/webhooks"
+)
+
+// wireEvents makes what sends events.
+func (a *App) wireEvents() {
+	a.sender = webhooks.New(webhooks.Config{
+		Outbox: a.store, Lead: a.store, AllowPrivate: a.cfg.PrivateEndpoints, Roots: a.cfg.EndpointRoots, Logger: a.log, OnAttempt: a.metrics.attempt,
+	})
+	a.metrics.watchEvents(a.sender.Backlog)
+}
+
+// endpoints implements httpapi.Endpoints.
+type endpoints struct {
+	*store.Store
+	sender  *webhooks.Sender
+	private bool // the settings allow addresses that are not public
+}
+
+// PutEndpoint is that of the store, within what the settings allow.
+func (e endpoints) PutEndpoint(
+	ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
+) (leaderboard.Endpoint, bool, error) {
+	if r.AllowPrivate && !e.private {
+		return leaderboard.Endpoint{}, false, &leaderboard.RuleError{Code: leaderboard.CodeInvalidEndpoint, Detail: "the endpoint is not valid", Fields: []leaderboard.FieldError{
+			{Pointer: "/allow_private", Detail: "the server's setting private-endpoints does not allow it"},
+		}}
+	}
+	return e.Store.PutEndpoint(ctx, name, r, secret, may)
+}
+
+// TestEndpoint makes one attempt from this server.
+func (e endpoints) TestEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Attempt, time.Duration, error) {
+	to, err := e.Recipient(ctx, name, may)
+	if err != nil {
+		return leaderboard.Attempt{}, 0, err
+	}
+	attempt, took := e.sender.Test(ctx, &to)
+	return attempt, took, nil
+}

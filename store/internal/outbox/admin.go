@@ -1,0 +1,289 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/audit"
+	"leaderboard/store/internal/db"
+)
+
+// endpointState is what the audit has of an endpoint: not its secret.
+type endpointState struct {
+	Name          string                    `json:"name"`
+	URL           string                    `json:"url"`
+	Kinds         []leaderboard.EventKind   `json:"kinds"`
+	Boards        []string                  `json:"boards"`
+	AllowPrivate  bool                      `json:"allow_private,omitempty"`
+	State         leaderboard.EndpointState `json:"state"`
+	PreviousUntil *leaderboard.Micros       `json:"previous_until,omitempty"`
+}
+
+func stateOf(e *leaderboard.Endpoint) endpointState {
+	s := endpointState{e.Name, e.URL, slices.Concat([]leaderboard.EventKind{}, e.Kinds), slices.Concat([]string{}, e.Boards), e.AllowPrivate, e.State, nil}
+	if e.PreviousUntil != 0 {
+		s.PreviousUntil = &e.PreviousUntil
+	}
+	return s
+}
+
+func ignoreNoRows(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// MayChange returns why a caller may not see or change an endpoint, nil when it may.
+type MayChange func(*leaderboard.Endpoint) error
+
+// PutEndpoint creates an endpoint or changes it; created reports which. A new one has the secret, and gets what happens from
+// then on; one that exists keeps its own. The same again changes nothing. Errors: a *leaderboard.RuleError, those of may,
+// ErrUnavailable.
+func (o *Outbox) PutEndpoint(
+	ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
+) (e leaderboard.Endpoint, created bool, err error) {
+	if broken := r.Check(name); broken != nil {
+		return e, false, db.Wrap("put endpoint", broken)
+	}
+	err = o.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+		if created = old == nil; created {
+			return o.create(ctx, tx, name, &r, secret)
+		}
+		if err := may(old); err != nil {
+			return err
+		}
+		return o.update(ctx, tx, old, &r)
+	})
+	if err == nil {
+		e, err = o.endpointIn(ctx, o.db, name)
+	}
+	return e, created, db.Translate(ctx, "put endpoint", err)
+}
+
+// change runs fn in a transaction that has the endpoints alone: nothing enters an event meanwhile. old is nil without an
+// endpoint of this name.
+func (o *Outbox) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, old *leaderboard.Endpoint) error) error {
+	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := o.db.NextVersion(ctx, tx, Version); err != nil {
+			return err
+		}
+		old, err := o.endpointIn(ctx, tx, name)
+		if errors.Is(err, leaderboard.ErrEndpointNotFound) {
+			return fn(tx, nil)
+		}
+		if err != nil {
+			return err
+		}
+		return fn(tx, &old)
+	})
+}
+
+// endpointIn reads an endpoint. Errors: ErrEndpointNotFound.
+func (o *Outbox) endpointIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderboard.Endpoint, error) {
+	var row endpointRow
+	err := sqlx.GetContext(ctx, q, &row, "SELECT "+endpointColumns+" FROM endpoints WHERE name = ?", []byte(name))
+	if errors.Is(err, sql.ErrNoRows) {
+		return leaderboard.Endpoint{}, leaderboard.ErrEndpointNotFound
+	}
+	if err != nil {
+		return leaderboard.Endpoint{}, err
+	}
+	return row.endpoint()
+}
+
+func (o *Outbox) create(ctx context.Context, tx *sqlx.Tx, name string, r *leaderboard.EndpointRequest, secret leaderboard.EndpointSecret) error {
+	var n int
+	if err := tx.GetContext(ctx, &n, "SELECT COUNT(*) FROM endpoints"); err != nil {
+		return err
+	}
+	if n >= leaderboard.MaxEndpoints {
+		return &leaderboard.RuleError{Code: leaderboard.CodeTooManyEndpoints, Detail: fmt.Sprintf("there are %d endpoints already", leaderboard.MaxEndpoints)}
+	}
+	kinds, boards, err := listsOf(r)
+	if err != nil {
+		return err
+	}
+	now := o.db.Now()
+	_, err = tx.ExecContext(ctx, "INSERT INTO endpoints (name, url, kinds, boards, allow_private, state, secret, low_water, created_at, updated_at)"+
+		" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT COALESCE(MAX(id), 0) FROM outbox), "+now+", "+now+")",
+		[]byte(name), []byte(r.URL), kinds, boards, r.AllowPrivate, []byte(nextState(leaderboard.EndpointStateOff, r.Enabled)), []byte(secret))
+	if err != nil {
+		return err
+	}
+	made, err := o.endpointIn(ctx, tx, name)
+	if err != nil {
+		return err
+	}
+	_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointCreate, After: stateOf(&made)})
+	return err
+}
+
+func (o *Outbox) update(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Endpoint, r *leaderboard.EndpointRequest) error {
+	e := *old
+	e.URL, e.Kinds, e.Boards, e.AllowPrivate, e.State = r.URL, r.Kinds, r.Boards, r.AllowPrivate, nextState(old.State, r.Enabled)
+	before, after := stateOf(old), stateOf(&e)
+	if old.URL == e.URL && slices.Equal(old.Kinds, e.Kinds) && slices.Equal(old.Boards, e.Boards) && old.AllowPrivate == e.AllowPrivate && old.State == e.State {
+		return nil
+	}
+	kinds, boards, err := listsOf(r)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE endpoints SET url = ?, kinds = ?, boards = ?, allow_private = ?, state = ?, updated_at = "+o.db.Now()+" WHERE id = ?",
+		[]byte(e.URL), kinds, boards, e.AllowPrivate, []byte(e.State), e.ID)
+	if err == nil {
+		_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointUpdate, Before: before, After: after})
+	}
+	return err
+}
+
+// nextState returns the state of an endpoint that is to be on or off.
+func nextState(is leaderboard.EndpointState, on bool) leaderboard.EndpointState {
+	switch {
+	case on:
+		return leaderboard.EndpointStateOn
+	case is == leaderboard.EndpointStateGone:
+		return is
+	default:
+		return leaderboard.EndpointStateOff
+	}
+}
+
+func listsOf(r *leaderboard.EndpointRequest) (kinds, boards string, err error) {
+	k, err := json.Marshal(slices.Concat([]leaderboard.EventKind{}, r.Kinds)) // not null
+	if err != nil {
+		return "", "", err
+	}
+	b, err := json.Marshal(slices.Concat([]string{}, r.Boards))
+	return string(k), string(b), err
+}
+
+// deleteSteps bounds the statements by which the deliveries of an endpoint are deleted at once. The rest goes with the events.
+const deleteSteps = 20
+
+// DeleteEndpoint deletes an endpoint with its deliveries. What is on its way to it just now may still arrive. Errors:
+// ErrEndpointNotFound, those of may, ErrUnavailable.
+func (o *Outbox) DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error {
+	var id int64
+	err := o.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+		if err := mayChange(old, may); err != nil {
+			return err
+		}
+		id = old.ID
+		if _, err := tx.ExecContext(ctx, "DELETE FROM endpoints WHERE id = ?", id); err != nil {
+			return err
+		}
+		_, err := audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointDelete, Before: stateOf(old)})
+		return err
+	})
+	for range deleteSteps {
+		if err != nil {
+			break
+		}
+		result, failed := o.db.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, db.MaxRows)
+		if failed != nil {
+			break // it is no more than tidy
+		}
+		if n, failed := result.RowsAffected(); failed != nil || n < db.MaxRows {
+			break
+		}
+	}
+	return db.Translate(ctx, "delete endpoint", err)
+}
+
+func mayChange(old *leaderboard.Endpoint, may func(*leaderboard.Endpoint) error) error {
+	if old == nil {
+		return leaderboard.ErrEndpointNotFound
+	}
+	return may(old)
+}
+
+// RotateEndpoint gives an endpoint another secret. Deliveries are signed with the one before too for the time of the overlap.
+// Errors: as of DeleteEndpoint.
+func (o *Outbox) RotateEndpoint(
+	ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error,
+) (e leaderboard.Endpoint, err error) {
+	err = o.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+		if err := mayChange(old, may); err != nil {
+			return err
+		}
+		between := overlap.Microseconds()
+		// Assignments are carried out from left to right.
+		_, err := tx.ExecContext(ctx, "UPDATE endpoints SET previous_secret = IF(? > 0, secret, NULL), previous_ends_at = IF(? > 0, "+o.db.Now()+" + INTERVAL ? MICROSECOND, NULL),"+
+			" secret = ?, updated_at = "+o.db.Now()+" WHERE id = ?", between, between, between, []byte(secret), old.ID)
+		if err != nil {
+			return err
+		}
+		if e, err = o.endpointIn(ctx, tx, name); err != nil {
+			return err
+		}
+		_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointRotate, Before: stateOf(old), After: stateOf(&e)})
+		return err
+	})
+	return e, db.Translate(ctx, "rotate endpoint", err)
+}
+
+// Recipient returns an endpoint with its secrets, for a test of it, and records that. Errors: ErrEndpointNotFound, those of may,
+// ErrUnavailable.
+func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (to leaderboard.Recipient, err error) {
+	now, err := o.db.Clock(ctx)
+	if err != nil {
+		return to, db.Translate(ctx, "endpoint", err)
+	}
+	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		var row endpointRow
+		err := tx.GetContext(ctx, &row, "SELECT "+endpointColumns+" FROM endpoints WHERE name = ?", []byte(name))
+		if errors.Is(err, sql.ErrNoRows) {
+			return leaderboard.ErrEndpointNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if to, err = row.recipient(now); err == nil {
+			err = may(&to.Endpoint)
+		}
+		if err == nil {
+			_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointTest, After: stateOf(&to.Endpoint)})
+		}
+		return err
+	})
+	return to, db.Translate(ctx, "endpoint", err)
+}
+
+// Endpoint returns an endpoint and what waits for it. Errors: ErrEndpointNotFound, ErrUnavailable.
+func (o *Outbox) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error) {
+	e, err := o.endpointIn(ctx, o.db, name)
+	if err == nil {
+		e.Waiting, e.OldestWaiting, err = o.waiting(ctx, e.ID)
+	}
+	return e, db.Translate(ctx, "endpoint", err)
+}
+
+// Endpoints lists all endpoints in the order of their names, with what waits for them. Errors: ErrUnavailable.
+func (o *Outbox) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) {
+	var rows []endpointRow
+	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY name LIMIT ", leaderboard.MaxEndpoints)
+	if err := o.db.SelectContext(ctx, &rows, o.db.Limited(query)); err != nil {
+		return nil, db.Translate(ctx, "endpoints", err)
+	}
+	out := make([]leaderboard.Endpoint, len(rows))
+	for i := range rows {
+		var err error
+		if out[i], err = rows[i].endpoint(); err == nil {
+			out[i].Waiting, out[i].OldestWaiting, err = o.waiting(ctx, rows[i].ID)
+		}
+		if err != nil {
+			return nil, db.Translate(ctx, "endpoints", err)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,163 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/audit"
+	"leaderboard/store/internal/db"
+)
+
+// eventRow is a row of outbox.
+type eventRow struct {
+	ID      int64     `db:"id"`
+	Dedupe  []byte    `db:"dedupe"`
+	Kind    []byte    `db:"kind"`
+	Board   []byte    `db:"board"`
+	Payload []byte    `db:"payload"`
+	Created time.Time `db:"created_at"`
+}
+
+const eventColumns = "o.id, o.dedupe, o.kind, o.board, o.payload, o.created_at"
+
+func (r *eventRow) event() leaderboard.Event {
+	return leaderboard.Event{
+		Seq: r.ID, ID: string(r.Dedupe), Kind: leaderboard.EventKind(r.Kind), Time: leaderboard.MicrosOf(r.Created), Board: string(r.Board), Data: string(r.Payload),
+	}
+}
+
+// due finds the deliveries that are to be tried, those first that wait longest.
+const due = "SELECT " + eventColumns + ", d.attempt_count FROM deliveries d FORCE INDEX (deliveries_due) STRAIGHT_JOIN outbox o ON o.id = d.event_id" +
+	" WHERE d.endpoint_id = ? AND d.state = 'waiting' AND d.next_at <= %s ORDER BY d.next_at, d.event_id LIMIT ?"
+
+// Due returns deliveries to an endpoint that are to be tried now, at most limit, those first that wait longest. Errors:
+// ErrUnavailable.
+func (o *Outbox) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error) {
+	var rows []struct {
+		eventRow
+		Attempts int `db:"attempt_count"`
+	}
+	err := o.db.SelectContext(ctx, &rows, o.db.Limited(fmt.Sprintf(due, o.db.Now())), endpoint, limit)
+	if err != nil {
+		return nil, db.Translate(ctx, "due deliveries", err)
+	}
+	out := make([]leaderboard.Delivery, len(rows))
+	events := make([]*leaderboard.Event, len(rows))
+	for i := range rows {
+		out[i] = leaderboard.Delivery{Event: rows[i].event(), State: leaderboard.DeliveryStateWaiting, Attempts: rows[i].Attempts}
+		events[i] = &out[i].Event
+	}
+	return out, db.Translate(ctx, "due deliveries", o.addMembers(ctx, events))
+}
+
+// addMembers gives events their members.
+func (o *Outbox) addMembers(ctx context.Context, events []*leaderboard.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	ids, byID := make([]int64, len(events)), make(map[int64]*leaderboard.Event, len(events))
+	for i, e := range events {
+		ids[i], byID[e.Seq] = e.Seq, e
+	}
+	var rows []struct {
+		Event  int64  `db:"event_id"`
+		Member []byte `db:"member"`
+		Detail []byte `db:"detail"`
+	}
+	t := (&db.Text{}).Str("SELECT event_id, member, detail FROM outbox_members WHERE event_id IN (").Ints(ids)
+	t.Str(") ORDER BY event_id, place LIMIT ").Int(int64(len(ids) * leaderboard.MaxClosedTop))
+	if err := o.db.SelectContext(ctx, &rows, o.db.Limited(t.String())); err != nil {
+		return err
+	}
+	for i := range rows {
+		e := byID[rows[i].Event]
+		e.Members = append(e.Members, leaderboard.EventMember{Member: string(rows[i].Member), Detail: string(rows[i].Detail)})
+	}
+	return nil
+}
+
+// Settle notes what became of an attempt. A delivery that would be tried later than leaderboard.EventTTL after its event has
+// failed for good, of which failed tells. Nothing is noted of an endpoint that was deleted meanwhile. Errors: ErrUnavailable.
+func (o *Outbox) Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error) {
+	o.point("events-sent")
+	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if a.Gone {
+			if err := o.turnOff(ctx, tx, a.EndpointID); err != nil {
+				return err
+			}
+		}
+		const note = "UPDATE deliveries SET attempt_count = attempt_count + 1, status = ?, error = ?, tried_at = "
+		const which = " WHERE endpoint_id = ? AND event_id = ? AND state = 'waiting'"
+		now := o.db.Now()
+		if a.Delivered() {
+			_, err := tx.ExecContext(ctx, note+now+", state = 'delivered'"+which, a.Status, "", a.EndpointID, a.Event)
+			return err
+		}
+		retry := a.Retry.Microseconds()
+		_, err := tx.ExecContext(ctx, note+now+", next_at = "+now+" + INTERVAL ? MICROSECOND, state = IF(next_at > event_at + INTERVAL ? SECOND, 'failed', 'waiting')"+which,
+			a.Status, db.CutText(a.Error, 200), retry, int64(leaderboard.EventTTL/time.Second), a.EndpointID, a.Event)
+		if err != nil {
+			return err
+		}
+		return tx.GetContext(ctx, &failed, "SELECT EXISTS (SELECT 1 FROM deliveries WHERE endpoint_id = ? AND event_id = ? AND state = 'failed')", a.EndpointID, a.Event)
+	})
+	o.point("events-settled")
+	return failed, db.Translate(ctx, "settle", err)
+}
+
+// turnOff turns an endpoint off that is on, because it is gone.
+func (o *Outbox) turnOff(ctx context.Context, tx *sqlx.Tx, endpoint int64) error {
+	var row endpointRow
+	if err := tx.GetContext(ctx, &row, "SELECT "+endpointColumns+" FROM endpoints WHERE id = ? AND state = 'on' FOR UPDATE", endpoint); err != nil {
+		return ignoreNoRows(err)
+	}
+	before, err := row.endpoint()
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE endpoints SET state = 'gone', updated_at = "+o.db.Now()+" WHERE id = ?", endpoint); err != nil {
+		return err
+	}
+	after := before
+	after.State = leaderboard.EndpointStateGone
+	_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointUpdate, Before: stateOf(&before), After: stateOf(&after)})
+	return err
+}
+
+// Backlog returns what waits for the endpoints that are on. Errors: ErrUnavailable.
+func (o *Outbox) Backlog(ctx context.Context) (b leaderboard.Backlog, err error) {
+	rows, _, err := o.endpointsOn(ctx)
+	for i := range rows {
+		if err != nil {
+			break
+		}
+		var waiting int64
+		var oldest leaderboard.Micros
+		if waiting, oldest, err = o.waiting(ctx, rows[i].ID); err == nil && waiting > 0 {
+			b.Waiting += waiting
+			if b.Oldest == 0 || oldest < b.Oldest {
+				b.Oldest = oldest
+			}
+		}
+	}
+	return b, db.Translate(ctx, "backlog", err)
+}
+
+const (
+	waitingCount = "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries FORCE INDEX (deliveries_state) WHERE endpoint_id = ? AND state = 'waiting' LIMIT ?) waiting"
+	waitingFirst = "SELECT event_at FROM deliveries FORCE INDEX (deliveries_state) WHERE endpoint_id = ? AND state = 'waiting' ORDER BY event_id LIMIT 1"
+)
+
+// waiting returns how many deliveries wait for an endpoint, up to leaderboard.MaxWaiting, and the time of the oldest event.
+func (o *Outbox) waiting(ctx context.Context, endpoint int64) (n int64, oldest leaderboard.Micros, err error) {
+	if err = o.db.GetContext(ctx, &n, o.db.Limited(waitingCount), endpoint, leaderboard.MaxWaiting); err != nil || n == 0 {
+		return n, 0, err
+	}
+	var at time.Time
+	err = ignoreNoRows(o.db.GetContext(ctx, &at, o.db.Limited(waitingFirst), endpoint))
+	return n, leaderboard.MicrosOf(at), err
+}

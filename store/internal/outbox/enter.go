@@ -1,0 +1,156 @@
+// Package outbox keeps events until they are delivered.
+//
+// Read enter.go (how an event is entered in the transaction of the change that it tells of) and closed.go (the one with a
+// list of members), then endpoints.go (their rows), spread.go (how each event gets a delivery for each endpoint, though ids
+// commit out of order), deliver.go (what is due, and what became of it), list.go and replay.go (what admins see and repeat),
+// and aged.go (how rows go).
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// Tx is a transaction.
+type Tx interface {
+	db.Querier
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// News is an event that a transaction may enter.
+type News struct {
+	Kind  leaderboard.EventKind
+	Board string // its name; "" for none or all
+	// Once is a text that no other event has, of what happens only once; "" for what may happen again.
+	Once string
+	// Data returns what the event has besides. It is called only when an endpoint gets the event.
+	Data func(ctx context.Context, tx Tx) (data any, members []leaderboard.EventMember, err error)
+}
+
+// Of returns the Data of an event whose content is known.
+func Of(data any, members ...leaderboard.EventMember) func(context.Context, Tx) (any, []leaderboard.EventMember, error) {
+	return func(context.Context, Tx) (any, []leaderboard.EventMember, error) { return data, members, nil }
+}
+
+// Version is the row of table_versions that goes with the table endpoints. Whatever enters an event shares its lock until it
+// commits; whatever changes an endpoint, and whatever wants to know that no id is still to come, takes it alone.
+const Version = "endpoints"
+
+// Enter enters events at the moment of an SQL expression, those that an endpoint gets. Without any endpoint it costs one
+// statement. It is called late in a transaction, since all that it locks stays locked until the commit.
+func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
+	if len(news) == 0 {
+		return nil
+	}
+	listening, err := endpointsIn(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for i := range news {
+		if listening.want(&news[i]) {
+			if err := news[i].enter(ctx, tx, at); err != nil {
+				return fmt.Errorf("enter %s: %w", news[i].Kind, err)
+			}
+		}
+	}
+	return nil
+}
+
+// listening are the endpoints that there are, also those that are off.
+type listening []leaderboard.Endpoint
+
+func (l listening) want(n *News) bool {
+	for i := range l {
+		if l[i].Wants(n.Kind, n.Board) {
+			return true
+		}
+	}
+	return false
+}
+
+// endpointsIn returns the endpoints, which do not change until the transaction ends.
+func endpointsIn(ctx context.Context, tx Tx) (listening, error) {
+	var version int64
+	err := tx.QueryRowContext(ctx, "SELECT version FROM table_versions WHERE name = '"+Version+"' LOCK IN SHARE MODE").Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && version == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, fmt.Sprint("SELECT kinds, boards FROM endpoints ORDER BY id LIMIT ", leaderboard.MaxEndpoints))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found listening
+	for rows.Next() {
+		var row endpointRow
+		if err := rows.Scan(&row.Kinds, &row.Boards); err != nil {
+			return nil, err
+		}
+		e, err := row.endpoint()
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, e)
+	}
+	return found, errors.Join(rows.Err(), rows.Close())
+}
+
+// enter writes an event, unless it happens only once and was entered before.
+func (n *News) enter(ctx context.Context, tx Tx, at string) error {
+	data, members, err := n.Data(ctx, tx)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	id := leaderboard.NewEventID()
+	if n.Once != "" {
+		id = leaderboard.EventIDOf(n.Once)
+	}
+	t := (&db.Text{}).Str("INSERT INTO outbox (dedupe, kind, board, payload, created_at) VALUES (").Hex(id).Str(",").Hex(string(n.Kind)).Str(",")
+	t.Hex(n.Board).Str(",").HexText(string(text)).Str(",").Str(at).Str(") ON DUPLICATE KEY UPDATE dedupe = VALUES(dedupe)")
+	result, err := tx.ExecContext(ctx, t.String())
+	if err != nil {
+		return err
+	}
+	if entered, err := result.RowsAffected(); err != nil || entered == 0 || len(members) == 0 {
+		return err
+	}
+	event, err := result.LastInsertId()
+	if err != nil {
+		return err
+	}
+	t.Reset()
+	t.Str("INSERT INTO outbox_members (event_id, place, member, detail) VALUES ")
+	for i, m := range members {
+		t.Comma(i).Str("(").Int(event).Str(",").Int(int64(i)).Str(",").Hex(m.Member).Str(",").HexText(m.Detail).Str(")")
+	}
+	_, err = tx.ExecContext(ctx, t.String())
+	return err
+}
+
+// Withdraw takes back an event of what happens only once, when it turns out not to have happened.
+func Withdraw(ctx context.Context, tx Tx, once string) error {
+	id := leaderboard.EventIDOf(once)
+	for _, query := range []string{
+		"DELETE m FROM outbox_members m JOIN outbox o ON o.id = m.event_id WHERE o.dedupe = ",
+		"DELETE d FROM deliveries d JOIN outbox o ON o.id = d.event_id WHERE o.dedupe = ",
+		"DELETE FROM outbox WHERE dedupe = ",
+	} {
+		if _, err := tx.ExecContext(ctx, (&db.Text{}).Str(query).Hex(id).String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

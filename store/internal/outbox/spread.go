@@ -1,0 +1,205 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// How each event gets a delivery for each endpoint.
+//
+// An id is given when a row is inserted, and shown when its transaction commits: a later id may be seen before an earlier
+// one. So no round may go on behind the greatest id that it has seen. Each endpoint has a low-water mark, up to which no event
+// lacks its delivery, nor ever will; above it a round looks for events without one, so it does not matter in which order they
+// come. The mark moves up to the greatest id that is there at a moment at which no transaction is between an id and its
+// commit: each shares the lock of one row from before it gets an id until it commits, so that moment is when the round has
+// that lock alone. It does not wait for it: as long as others share it, the mark stays where it is, and a few more rows are
+// looked at.
+
+// Outbox is the events that wait, and the endpoints that they wait for. All methods may be called concurrently.
+type Outbox struct {
+	db    *db.DB
+	point func(name string)
+}
+
+// New returns the outbox of a database. point is called at named points of the work, for tests; nil: nothing is.
+func New(d *db.DB, point func(name string)) *Outbox {
+	if point == nil {
+		point = func(string) {}
+	}
+	return &Outbox{db: d, point: point}
+}
+
+// spreadRows is how many events are spread in one transaction.
+const spreadRows = db.MaxRows
+
+// leadLock is what one process has that sends.
+func leadLock() db.Lock { return db.Lock{Kind: "events"} }
+
+// LeadEvents reports whether this process is the one that sends, and becomes it when there is none. It does not wait for
+// another process. The caller asks again from time to time: the server gives the lock up with the connection. Errors:
+// ErrUnavailable.
+func (o *Outbox) LeadEvents(ctx context.Context) (bool, error) {
+	have, err := o.db.Locks.Hold(ctx, []db.Lock{leadLock()})
+	if err != nil {
+		return false, db.Translate(ctx, "lead events", err)
+	}
+	return have[0], nil
+}
+
+// YieldEvents lets another process send.
+func (o *Outbox) YieldEvents(ctx context.Context) error {
+	return db.Translate(ctx, "yield events", o.db.Locks.Release(ctx, leadLock()))
+}
+
+// Spread gives each event its deliveries, and returns the endpoints that are on. What came too late for this round is found
+// by the next. Two processes may do so at once. Errors: ErrUnavailable.
+func (o *Outbox) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
+	rows, now, err := o.endpointsOn(ctx)
+	if err != nil {
+		return nil, db.Translate(ctx, "spread events", err)
+	}
+	recipients := make([]leaderboard.Recipient, 0, len(rows))
+	low := leastMark(rows)
+	for i := range rows {
+		to, err := rows[i].recipient(now)
+		if err != nil {
+			o.db.Log.ErrorContext(ctx, "an endpoint cannot be read and gets nothing", "endpoint", string(rows[i].Name), "error", err)
+			continue
+		}
+		recipients = append(recipients, to)
+	}
+	var any bool
+	if len(rows) > 0 {
+		err = o.db.GetContext(ctx, &any, o.db.Limited("SELECT EXISTS (SELECT 1 FROM outbox WHERE id > ?)"), low)
+	}
+	if err != nil || !any {
+		return recipients, db.Translate(ctx, "spread events", err)
+	}
+	bound, err := o.settled(ctx)
+	if err != nil {
+		return nil, db.Translate(ctx, "spread events", err)
+	}
+	for i := range recipients {
+		if err := o.spreadTo(ctx, &recipients[i].Endpoint, markOf(rows, recipients[i].ID), bound); err != nil {
+			return nil, db.Translate(ctx, "spread events", err)
+		}
+	}
+	return recipients, nil
+}
+
+func leastMark(rows []endpointRow) (low int64) {
+	for i := range rows {
+		if i == 0 || rows[i].LowWater < low {
+			low = rows[i].LowWater
+		}
+	}
+	return low
+}
+
+func markOf(rows []endpointRow, id int64) int64 {
+	for i := range rows {
+		if rows[i].ID == id {
+			return rows[i].LowWater
+		}
+	}
+	return 0
+}
+
+func (o *Outbox) endpointsOn(ctx context.Context) (rows []endpointRow, now leaderboard.Micros, err error) {
+	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints WHERE state = 'on' ORDER BY id LIMIT ", leaderboard.MaxEndpoints)
+	if err = o.db.SelectContext(ctx, &rows, o.db.Limited(query)); err == nil && len(rows) > 0 {
+		now, err = o.db.Clock(ctx)
+	}
+	return rows, now, err
+}
+
+// settled returns an id up to which every event is there that ever will be, 0 when others are entering events just now.
+func (o *Outbox) settled(ctx context.Context) (bound int64, err error) {
+	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		var version int64
+		err := tx.GetContext(ctx, &version, "SELECT version FROM table_versions WHERE name = '"+Version+"' FOR UPDATE NOWAIT")
+		if db.IsLocked(err) {
+			return nil
+		}
+		if err == nil {
+			err = tx.GetContext(ctx, &bound, "SELECT COALESCE(MAX(id), 0) FROM outbox")
+		}
+		return err
+	})
+	return bound, err
+}
+
+// outboxRow is what decides whether an endpoint gets an event.
+type outboxRow struct {
+	ID    int64  `db:"id"`
+	Kind  []byte `db:"kind"`
+	Board []byte `db:"board"`
+}
+
+// missing finds the events above a mark that have no delivery for an endpoint.
+const missing = "SELECT o.id, o.kind, o.board FROM outbox o FORCE INDEX (PRIMARY) WHERE o.id > ?" +
+	" AND NOT EXISTS (SELECT 1 FROM deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id = ? AND d.event_id = o.id) ORDER BY o.id LIMIT ?"
+
+// spreadTo gives an endpoint the events that it lacks above its mark, and moves the mark as far as that is certain: up to
+// bound.
+func (o *Outbox) spreadTo(ctx context.Context, e *leaderboard.Endpoint, mark, bound int64) error {
+	for after := mark; ; {
+		var rows []outboxRow
+		if err := o.db.SelectContext(ctx, &rows, o.db.Limited(missing), after, e.ID, spreadRows); err != nil {
+			return err
+		}
+		next := max(mark, bound)
+		if len(rows) == spreadRows {
+			after = rows[len(rows)-1].ID
+			next = min(next, max(mark, after))
+		}
+		wanted := wantedOf(e, rows)
+		if len(wanted) > 0 || next > mark {
+			o.point("events-spread")
+			if err := o.deliverTo(ctx, e.ID, wanted, next, keepWaiting); err != nil {
+				return err
+			}
+			o.point("events-spread-done")
+		}
+		if len(rows) < spreadRows {
+			return nil
+		}
+	}
+}
+
+func wantedOf(e *leaderboard.Endpoint, rows []outboxRow) (ids []int64) {
+	for i := range rows {
+		if e.Wants(leaderboard.EventKind(rows[i].Kind), string(rows[i].Board)) {
+			ids = append(ids, rows[i].ID)
+		}
+	}
+	return ids
+}
+
+// What becomes of a delivery that is there already.
+const (
+	keepWaiting = "endpoint_id = VALUES(endpoint_id)"
+	startAgain  = "state = 'waiting', next_at = VALUES(next_at), attempt_count = 0, status = 0, error = ''"
+)
+
+// deliverTo makes deliveries of events to an endpoint, if it is still there, and moves its mark up to one.
+func (o *Outbox) deliverTo(ctx context.Context, endpoint int64, events []int64, mark int64, again string) error {
+	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		var id int64
+		if err := tx.GetContext(ctx, &id, "SELECT id FROM endpoints WHERE id = ? FOR UPDATE", endpoint); err != nil {
+			return ignoreNoRows(err) // it was deleted meanwhile
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE endpoints SET low_water = GREATEST(low_water, ?) WHERE id = ?", mark, endpoint); err != nil || len(events) == 0 {
+			return err
+		}
+		t := (&db.Text{}).Str("INSERT INTO deliveries (endpoint_id, event_id, state, event_at, next_at) SELECT ").Int(endpoint)
+		t.Str(", id, 'waiting', created_at, " + o.db.Now() + " FROM outbox WHERE id IN (").Ints(events).Str(") ON DUPLICATE KEY UPDATE " + again)
+		_, err := tx.ExecContext(ctx, t.String())
+		return err
+	})
+}

@@ -1,0 +1,76 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+)
+
+const dialTimeout = 5 * time.Second
+
+// errPrivate is an endpoint with no address that may be dialled.
+var errPrivate = errors.New("the endpoint has no public address, and allow_private is not given")
+
+// Resolver finds the addresses of a host; *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// dialer dials the addresses that a name was resolved to once: what was checked is what is dialled.
+type dialer struct {
+	resolver Resolver
+	private  bool // addresses that are not public are allowed
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+func (d *dialer) dialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	found, err := d.resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	failed := errPrivate
+	for _, ip := range found {
+		if ip = ip.Unmap(); !d.private && !isPublic(ip) {
+			continue
+		}
+		conn, err := d.dial(ctx, network, net.JoinHostPort(ip.String(), port))
+		if err == nil {
+			return conn, nil
+		}
+		failed = err
+	}
+	return nil, failed
+}
+
+// isPublic reports whether an address is one that anyone on the internet can reach.
+func isPublic(ip netip.Addr) bool {
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.Zone() != "" {
+		return false // loopback, link-local, multicast, broadcast and unspecified addresses among them
+	}
+	for _, special := range specialNetworks() {
+		if special.Contains(ip) {
+			return false
+		}
+	}
+	return true
+}
+
+// specialNetworks are the networks for special purposes that have unicast addresses (RFC 6890 and its registries), among
+// them those that carry an IPv4 address, which might be a private one.
+func specialNetworks() []netip.Prefix {
+	return []netip.Prefix{
+		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+		netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
+		netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("100::/64"),
+		netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("3fff::/20"),
+		netip.MustParsePrefix("5f00::/16"), netip.MustParsePrefix("::/96"),
+	}
+}

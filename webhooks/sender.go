@@ -1,0 +1,372 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+)
+
+const (
+	// laneWidth is how many deliveries to one endpoint are on their way at once. With leaderboard.MaxEndpoints it bounds all.
+	laneWidth = 8
+	// failuresToPause is after how many batches that failed as a whole a lane sends one delivery at a time, with pauses.
+	failuresToPause = 3
+	maxPause        = time.Minute
+	// firstRetry is before the second attempt, three times as long before each further one, up to lastRetry; give or take a fifth.
+	firstRetry  = 5 * time.Second
+	lastRetry   = 4 * time.Hour
+	retryFactor = 3
+	// settleTimeout bounds noting what became of an attempt, also of one that was made just before the end.
+	settleTimeout = 5 * time.Second
+	// backlogEvery is the time between two looks at what waits.
+	backlogEvery = 15 * time.Second
+)
+
+// Outbox has the events and the endpoints. What it returns is committed.
+type Outbox interface {
+	// Spread gives new events their deliveries and returns the endpoints that are on.
+	Spread(ctx context.Context) ([]leaderboard.Recipient, error)
+	// Due returns up to limit deliveries to an endpoint that are to be tried now, those first that wait longest.
+	Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error)
+	// Settle notes what became of an attempt; failed: it is not tried any more.
+	Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error)
+	// Backlog returns what waits.
+	Backlog(ctx context.Context) (leaderboard.Backlog, error)
+}
+
+// Lead makes one process the one that sends.
+type Lead interface {
+	// LeadEvents reports whether this process is the one, and makes it so when none is. It is asked in each round.
+	LeadEvents(ctx context.Context) (bool, error)
+	// YieldEvents lets another one send.
+	YieldEvents(ctx context.Context) error
+}
+
+// Config is what a Sender needs. Outbox and Lead are required.
+type Config struct {
+	Outbox Outbox
+	Lead   Lead
+	// AllowPrivate lets endpoints that ask for it have addresses that are not public.
+	AllowPrivate bool
+	Every        time.Duration    // between two rounds, give or take a tenth. Default 1s
+	Timeout      time.Duration    // of an attempt. Default 15s
+	Roots        *x509.CertPool   // nil: those of the system
+	Resolver     Resolver         // nil: that of the system
+	Now          func() time.Time // nil: time.Now
+	Logger       *slog.Logger     // nil: nothing is logged
+	// OnAttempt is called after each attempt that was noted, with whether it delivered the event and whether it was the last.
+	OnAttempt func(delivered, last bool, took time.Duration)
+}
+
+func (c Config) withDefaults() Config {
+	if c.Every == 0 {
+		c.Every = time.Second
+	}
+	if c.Timeout == 0 {
+		c.Timeout = 15 * time.Second
+	}
+	if c.Resolver == nil {
+		c.Resolver = net.DefaultResolver
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.OnAttempt == nil {
+		c.OnAttempt = func(bool, bool, time.Duration) {}
+	}
+	return c
+}
+
+// Sender sends events. Run and RunOnce must not be called at the same time; the other methods may be called at any time.
+type Sender struct {
+	cfg    Config
+	poster *poster
+
+	backlog atomic.Pointer[leaderboard.Backlog]
+	asked   time.Time // when backlog was; the goroutine of the rounds alone
+
+	mu      sync.Mutex
+	lanes   map[int64]*lane // by endpoint; guarded by mu
+	working sync.WaitGroup  // one for each lane that is busy
+}
+
+// lane is the way to one endpoint. Its fields are guarded by Sender.mu.
+type lane struct {
+	to       *leaderboard.Recipient // nil: it is off, or was deleted
+	busy     bool                   // a goroutine sends
+	failures int                    // batches in a row that failed as a whole
+	until    time.Time              // it pauses
+}
+
+// Result is what a round found.
+type Result struct {
+	Led       bool
+	Endpoints int // that are on
+}
+
+// New returns a Sender. It does nothing before RunOnce or Run.
+func New(cfg Config) *Sender {
+	cfg = cfg.withDefaults()
+	return &Sender{cfg: cfg, poster: newPoster(&cfg), lanes: map[int64]*lane{}}
+}
+
+// Backlog returns what waited when this process last looked, if it is the one that sends; zeros otherwise.
+func (s *Sender) Backlog() leaderboard.Backlog {
+	if b := s.backlog.Load(); b != nil {
+		return *b
+	}
+	return leaderboard.Backlog{}
+}
+
+// Test makes one attempt to deliver an event that is kept nowhere, and returns what became of it.
+func (s *Sender) Test(ctx context.Context, to *leaderboard.Recipient) (a leaderboard.Attempt, took time.Duration) {
+	start := time.Now()
+	out := s.poster.post(ctx, to, &leaderboard.Event{
+		ID: leaderboard.NewEventID(), Kind: leaderboard.EventKindTest, Time: leaderboard.MicrosOf(s.cfg.Now()), Data: `{"endpoint":"` + to.Name + `"}`,
+	})
+	return leaderboard.Attempt{EndpointID: to.ID, Status: out.status, Error: out.err}, time.Since(start)
+}
+
+// RunOnce does one round and waits until nothing more is due.
+func (s *Sender) RunOnce(ctx context.Context) (Result, error) {
+	r, err := s.round(ctx)
+	s.working.Wait()
+	return r, err
+}
+
+// Run does rounds until ctx ends, and returns when nothing is on its way.
+func (s *Sender) Run(ctx context.Context) {
+	for failed := error(nil); ctx.Err() == nil; {
+		_, err := s.round(ctx)
+		switch {
+		case err != nil && failed == nil && ctx.Err() == nil:
+			s.cfg.Logger.WarnContext(ctx, "events wait", "error", err)
+		case err == nil && failed != nil:
+			s.cfg.Logger.InfoContext(ctx, "events are sent again", "was", failed)
+		}
+		failed = err
+		sleep(ctx, jitter(s.cfg.Every, 10))
+	}
+	s.working.Wait()
+	s.poster.close()
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := s.cfg.Lead.YieldEvents(bounded); err != nil {
+		s.cfg.Logger.DebugContext(ctx, "the lead of events ends with its connection", "error", err)
+	}
+}
+
+// round gives new events their deliveries and starts the lanes that have something to do.
+func (s *Sender) round(ctx context.Context) (r Result, err error) {
+	led, err := s.cfg.Lead.LeadEvents(ctx)
+	if err != nil || !led {
+		s.aim(nil)
+		s.backlog.Store(nil)
+		return r, err
+	}
+	recipients, err := s.cfg.Outbox.Spread(ctx)
+	if err != nil {
+		return Result{Led: true}, err
+	}
+	s.aim(recipients)
+	for i := range recipients {
+		s.start(ctx, recipients[i].ID)
+	}
+	return Result{Led: true, Endpoints: len(recipients)}, s.look(ctx)
+}
+
+// look finds out what waits, once in a while.
+func (s *Sender) look(ctx context.Context) error {
+	if !s.asked.IsZero() && time.Since(s.asked) < backlogEvery {
+		return nil
+	}
+	b, err := s.cfg.Outbox.Backlog(ctx)
+	if err == nil {
+		s.asked = time.Now()
+		s.backlog.Store(&b)
+	}
+	return err
+}
+
+// aim tells the lanes what their endpoints are now.
+func (s *Sender) aim(recipients []leaderboard.Recipient) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lanes {
+		l.to = nil
+	}
+	for i := range recipients {
+		to := &recipients[i]
+		l := s.lanes[to.ID]
+		if l == nil {
+			l = &lane{}
+			s.lanes[to.ID] = l
+		}
+		l.to = to
+	}
+	for id, l := range s.lanes {
+		if l.to == nil && !l.busy {
+			delete(s.lanes, id)
+		}
+	}
+}
+
+// start has a lane send what is due, unless it does so already or pauses.
+func (s *Sender) start(ctx context.Context, endpoint int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lanes[endpoint]
+	if l.busy || time.Now().Before(l.until) {
+		return
+	}
+	l.busy = true
+	s.working.Go(func() {
+		defer func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			l.busy = false
+		}()
+		for s.sendDue(ctx, l) {
+		}
+	})
+}
+
+// sendDue sends a batch of what is due, and reports whether there may be more to send at once.
+func (s *Sender) sendDue(ctx context.Context, l *lane) bool {
+	to, width := s.next(l)
+	if to == nil || ctx.Err() != nil {
+		return false
+	}
+	due, err := s.cfg.Outbox.Due(ctx, to.ID, width)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.cfg.Logger.DebugContext(ctx, "deliveries that are due are looked for later", "endpoint", to.Name, "error", err)
+		}
+		return false
+	}
+	if len(due) == 0 {
+		return false
+	}
+	delivered, gone, noted := s.sendAll(ctx, to, due)
+	return s.learn(ctx, l, to, delivered > 0) && !gone && noted
+}
+
+// next returns what a lane is to do: its endpoint, nil when there is none any more, and how many deliveries at once.
+func (s *Sender) next(l *lane) (to *leaderboard.Recipient, width int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.failures >= failuresToPause {
+		return l.to, 1
+	}
+	return l.to, laneWidth
+}
+
+// learn notes whether any of a batch was delivered, and reports whether the lane may go on at once.
+func (s *Sender) learn(ctx context.Context, l *lane, to *leaderboard.Recipient, any bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := l.failures
+	if any {
+		l.failures = 0
+		if was >= failuresToPause {
+			s.cfg.Logger.InfoContext(ctx, "an endpoint takes events again", "endpoint", to.Name)
+		}
+		return true
+	}
+	if l.failures++; l.failures < failuresToPause {
+		return true
+	}
+	if was < failuresToPause {
+		s.cfg.Logger.WarnContext(ctx, "an endpoint takes no events: they wait, and it is tried from time to time", "endpoint", to.Name)
+	}
+	l.until = time.Now().Add(jitter(min(maxPause, time.Second<<min(l.failures-failuresToPause, 10)), 20))
+	return false
+}
+
+// sendAll makes an attempt for each delivery, all at once. noted is false when what became of one could not be noted.
+func (s *Sender) sendAll(ctx context.Context, to *leaderboard.Recipient, due []leaderboard.Delivery) (delivered int, gone, noted bool) {
+	var (
+		wg sync.WaitGroup
+		mu sync.Mutex
+	)
+	noted = true
+	for i := range due {
+		wg.Go(func() {
+			a, err := s.sendOne(ctx, to, &due[i])
+			mu.Lock()
+			defer mu.Unlock()
+			noted, gone = noted && err == nil, gone || a.Gone
+			if err == nil && a.Delivered() {
+				delivered++
+			}
+		})
+	}
+	wg.Wait()
+	return delivered, gone, noted
+}
+
+// errEnded is an attempt that was cut off because this process ends: it counts as none.
+var errEnded = errors.New("the sender ends")
+
+// sendOne makes an attempt and notes what became of it.
+func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *leaderboard.Delivery) (leaderboard.Attempt, error) {
+	start := time.Now()
+	out := s.poster.post(ctx, to, &d.Event)
+	took := time.Since(start)
+	a := leaderboard.Attempt{EndpointID: to.ID, Event: d.Seq, Status: out.status, Error: out.err, Gone: out.gone}
+	if !a.Delivered() {
+		if ctx.Err() != nil {
+			return a, errEnded
+		}
+		a.Retry = max(retryAfter(d.Attempts), out.retryAfter)
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	failed, err := s.cfg.Outbox.Settle(bounded, a)
+	if err != nil {
+		s.cfg.Logger.WarnContext(ctx, "what became of a delivery could not be noted, so it is sent again", "endpoint", to.Name, "event", d.ID, "error", err)
+		return a, err
+	}
+	if failed {
+		s.cfg.Logger.WarnContext(ctx, "an event is given up", "endpoint", to.Name, "event", d.ID, "kind", string(d.Kind), "error", a.Error)
+	}
+	s.cfg.OnAttempt(a.Delivered(), failed, took)
+	return a, nil
+}
+
+// retryAfter returns how long to wait after an attempt that failed; before is how many there had been.
+func retryAfter(before int) time.Duration {
+	wait := firstRetry
+	for range before {
+		if wait *= retryFactor; wait >= lastRetry {
+			return jitter(lastRetry, 20)
+		}
+	}
+	return jitter(wait, 20)
+}
+
+// jitter returns a duration give or take some percent.
+func jitter(d time.Duration, percent int) time.Duration {
+	give := d * time.Duration(percent) / 100
+	return d - give + rand.N(2*give+1)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
