@@ -61,7 +61,7 @@ func importRules() []importRule {
 			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/outbox", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/outbox", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
 		{dir: "store/internal/boards", may: []string{module, "leaderboard/internal/bounded", storeDB, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
 		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{

@@ -12,7 +12,7 @@ import (
 
 // concrete fills in the wildcards of a route's path.
 func concrete(path string) string {
-	return strings.NewReplacer("{board}", "b", "{member}", "m", "{score}", "1", "{id}", "1", "{code}", "internal").Replace(path)
+	return strings.NewReplacer("{board}", "b", "{member}", "m", "{score}", "1", "{id}", "1", "{name}", "game", "{code}", "internal").Replace(path)
 }
 
 // TestEveryRouteDenies: every route denies what its access says: without a key, with a key that is not known, with a

@@ -180,17 +180,29 @@ func (h *endpointHandlers) get(c *call) error {
 
 // list answers GET /v1/endpoints: all that the key may see.
 func (h *endpointHandlers) list(c *call) error {
+	limit := int(c.integer("limit", defaultList, 1, maxList))
+	of := wire.List{Name: "endpoints"}
+	var after string
+	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
+		if after, ok = of.After(cursor); !ok {
+			c.bad = append(c.bad, wire.BadCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
 	all, err := h.endpoints.Endpoints(c.ctx)
 	if err != nil {
 		return err
 	}
 	seen := all[:0]
 	for i := range all {
-		if c.maySee(&all[i]) == nil {
+		if c.maySee(&all[i]) == nil && all[i].Name > after {
 			seen = append(seen, all[i])
 		}
 	}
-	return sendPage(c, "endpoints", seen, showEndpoint, "")
+	return sendList(c, "endpoints", seen, limit, showEndpoint, func(last *leaderboard.Endpoint) string { return of.Cursor(last.Name) })
 }
 
 // delete answers DELETE /v1/endpoints/{name}.
@@ -231,6 +243,9 @@ const maxTestWait = 20 * time.Second
 func (h *endpointHandlers) test(c *call) error {
 	name, err := c.endpointName()
 	if err != nil {
+		return err
+	}
+	if err := c.decode(&struct{}{}, true, nil); err != nil {
 		return err
 	}
 	a, took, err := h.endpoints.TestEndpoint(c.ctx, name, c.maySee)
@@ -308,15 +323,23 @@ const (
 
 // replay answers POST /v1/endpoints/{name}/replay: 202 with how many events are delivered once more.
 func (h *endpointHandlers) replay(c *call) error {
-	r := leaderboard.Replay{Since: c.moment("since"), Event: c.text("event")}
-	if r.Event != "" && !leaderboard.IsEventID(r.Event) {
-		c.badParam("event", "want the id of an event, such as "+leaderboard.EventIDOf(""))
+	var body struct {
+		Since *leaderboard.Micros `json:"since"`
+		Event *string             `json:"event"`
 	}
-	if c.query.Has("since") == c.query.Has("event") {
-		c.badParam("since", "want either since or event")
-	}
-	if err := c.badInput(); err != nil {
+	if err := c.decode(&body, false, &wire.Emptiness{}); err != nil {
 		return err
+	}
+	r := leaderboard.Replay{}
+	switch {
+	case (body.Since == nil) == (body.Event == nil):
+		return wire.Malformed(wire.InputError{Detail: "want either since or event"})
+	case body.Since != nil:
+		r.Since = *body.Since
+	case !leaderboard.IsEventID(*body.Event):
+		return wire.Malformed(wire.InputError{Pointer: "/event", Detail: "want the id of an event: evt_ and 26 letters and digits"})
+	default:
+		r.Event = *body.Event
 	}
 	var err error
 	if r.Endpoint, err = c.endpointName(); err != nil {

@@ -20,6 +20,7 @@ type fake struct {
 	boards atomic.Int64 // times that one was asked for
 	*storetest.Model
 	*fakeKeys
+	*fakeEndpoints
 	audit *auditLog
 
 	mu       sync.Mutex
@@ -55,7 +56,7 @@ func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
 	return &fake{
-		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}}, audit: &auditLog{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
+		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}}, fakeEndpoints: &fakeEndpoints{all: map[string]leaderboard.Endpoint{}}, audit: &auditLog{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}
 }

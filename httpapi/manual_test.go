@@ -53,6 +53,8 @@ var beforeExample = map[string]func(e *env, line string) string{
 		return strings.Replace(line, "/v1/runs/1", run, 1)
 	},
 	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
+	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
+	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
 	"restoreMember": func(e *env, line string) string {
 		e.put(adminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).want(200)
 		return line
@@ -68,6 +70,12 @@ func aboutNewKey(e *env, line string) string {
 	var made struct{ ID string }
 	e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).decode(&made)
 	return regexp.MustCompile(`/v1/keys/\w+`).ReplaceAllString(line, "/v1/keys/"+made.ID)
+}
+
+// aboutNewEndpoint makes the endpoint of the examples.
+func aboutNewEndpoint(e *env, line string) string {
+	e.put(adminKey, "/v1/endpoints/game", `{"url":"https://game.example/hooks"}`).want(201)
+	return line
 }
 
 // curlOf reads a line for a shell, with the values of $SERVER and $KEY.

@@ -35,6 +35,10 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"POST /v1/keys":                                  {}, // what a key is for need not be there
 	"PATCH /v1/keys/{id}":                            {},
 	"POST /v1/keys/{id}/rotate":                      {},
+	"PUT /v1/endpoints/{name}":                       {}, // nor what an endpoint gets events of
+	"POST /v1/endpoints/{name}/rotate":               {},
+	"POST /v1/endpoints/{name}/test":                 {},
+	"POST /v1/endpoints/{name}/replay":               {},
 }
 
 // namings are all places of all routes in which a request names a board.

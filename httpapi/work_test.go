@@ -29,7 +29,7 @@ func bodyRoutes(e *env) (asks []ask, members [][]string) {
 		if rt.body.limit == 0 {
 			continue
 		}
-		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id).Replace(rt.path)
+		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id, "{name}", "game").Replace(rt.path)
 		asks = append(asks, ask{method: rt.method, path: path, key: adminKey})
 		content := doc.Paths.Find(rt.path).GetOperation(rt.method).RequestBody.Value.Content
 		for _, form := range content { // one, or two that are the same

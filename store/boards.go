@@ -107,16 +107,16 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chang
 type boardChange string
 
 const (
-	boardCreated boardChange = "created"
-	boardUpdated boardChange = "updated"
-	boardDeleted boardChange = "deleted"
+	boardChangeCreated boardChange = "created"
+	boardChangeUpdated boardChange = "updated"
+	boardChangeDeleted boardChange = "deleted"
 )
 
 func changeOf(created bool) boardChange {
 	if created {
-		return boardCreated
+		return boardChangeCreated
 	}
-	return boardUpdated
+	return boardChangeUpdated
 }
 
 // enterBoard enters the event of a change of a board. version is that of its rules.

@@ -66,7 +66,7 @@ func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64,
 	if _, err := audit.Write(ctx, s.db, tx, deleted); err != nil {
 		return 0, err
 	}
-	if err := s.enterBoard(ctx, tx, name, version, boardDeleted); err != nil {
+	if err := s.enterBoard(ctx, tx, name, version, boardChangeDeleted); err != nil {
 		return 0, err
 	}
 	return id, s.nextVersion(ctx, tx, boardsVersion)

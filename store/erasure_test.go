@@ -35,10 +35,14 @@ func TestForgetIsRestartable(t *testing.T) {
 			}
 		}
 		s := open(t, dsn, configure)
+		putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed, leaderboard.EventKindMemberHidden, leaderboard.EventKindMemberRestored)
 		boards := fillForErasure(t, s, &offset)
 		before := forgottenPlaces(t, s, boards)
 		if n := count(t, connect(t, dsn), "submissions WHERE member = '"+forgotten+"'"); n < 18 {
 			t.Fatalf("%d submissions are recorded", n)
+		}
+		if n := count(t, connect(t, dsn), "outbox_members WHERE member = '"+forgotten+"'"); n < 15 {
+			t.Fatalf("%d events name the member", n)
 		}
 
 		commits.Store(5) // the fifth removal from now on
@@ -71,6 +75,7 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		p, through := newProxy(t, dsn)
 		s, other, db := open(t, through, nil), open(t, dsn, nil), connect(t, dsn)
+		putEndpoint(t, other, "game", leaderboard.EventKindMemberHidden)
 		b, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{})
 		if err != nil {
 			t.Fatal(err)

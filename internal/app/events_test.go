@@ -176,4 +176,3 @@ func TestEventsArrive(t *testing.T) {
 		})
 	}
 }
-

@@ -23,7 +23,7 @@ func (p *program) auditCommand() *cli.Command {
 		memberFlag(&q.Member),
 		actorFlag(&q.Actor),
 		&cli.StringFlag{Name: "action", Usage: "only changes of this kind, such as board.update", Destination: &q.Action},
-		&cli.StringFlag{Name: "since", Usage: "only changes at this `time` or later, as in 2026-11-20T13:00:00Z", Destination: &q.Since},
+		&cli.StringFlag{Name: "since", Usage: "only what was at this `time` or later, as in 2026-11-20T13:00:00Z", Destination: &q.Since},
 		&cli.StringFlag{Name: "until", Usage: "only changes before this `time`", Destination: &q.Until},
 	)
 }

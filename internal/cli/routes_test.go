@@ -26,6 +26,8 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"startRebuild": "refresh b", "verifyCopy": "verify b", "exportEntries": "export b", "getStatus": "status", "listRuns": "run list --board b", "getRun": "run show 7",
 		"listKeys": "key list", "createKey": "key create --scope read k", "getOwnKey": "key show", "getKey": "key show k", "changeKey": "key update k --name x",
 		"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",
+		"listEndpoints": "endpoint list", "getEndpoint": "endpoint show e", "putEndpoint": "endpoint put e https://game.example/hooks", "deleteEndpoint": "endpoint delete e --yes",
+		"rotateEndpoint": "endpoint rotate e", "testEndpoint": "endpoint test e", "listDeliveries": "endpoint deliveries e", "replayEvents": "endpoint replay e --since 2026-11-20T00:00:00Z",
 		"searchMembers": "member search a --by name", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x",
 		"forgetMember": "member forget m --yes", "getMemberData": "member data m", "listFriends": "member friends m", "putFriends": "member befriend m --replace", "addFriends": "member befriend m n", "removeFriend": "member unfriend m n",
 		"getLivez": "health", "getReadyz": "health --ready",

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"leaderboard"
 	"leaderboard/store/internal/db"
 )
@@ -39,21 +41,19 @@ func (o *Outbox) RemoveAged(ctx context.Context, before time.Time, over func() b
 	return true, nil
 }
 
-// remove deletes events, their members first: an event without them is delivered no more.
+// remove deletes events with all that goes with them.
 func (o *Outbox) remove(ctx context.Context, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	for _, from := range []string{"outbox_members WHERE event_id", "deliveries WHERE event_id", "outbox WHERE id"} {
-		err := db.Retry(db.Retryable, func() error {
-			_, err := o.db.ExecContext(ctx, (&db.Text{}).Str("DELETE FROM "+from+" IN (").Ints(ids).Str(")").String())
-			return err
-		})
-		if err != nil {
-			return err
+	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		for _, from := range []string{"outbox_members WHERE event_id", "deliveries WHERE event_id", "outbox WHERE id"} {
+			if _, err := tx.ExecContext(ctx, (&db.Text{}).Str("DELETE FROM "+from+" IN (").Ints(ids).Str(")").String()); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // RemoveMember deletes what events have of a member: events about the member alone, and the place in others.

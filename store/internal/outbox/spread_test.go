@@ -90,6 +90,7 @@ func enter(t *testing.T, pool *sql.DB, kind leaderboard.EventKind) entering {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = tx.Rollback() })
 	e := entering{tx: tx}
 	if err := Enter(t.Context(), tx, "NOW(6)", News{Kind: kind, Data: Of(struct{}{})}); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+)
+
+func (p *program) endpointCommand() *cli.Command {
+	return group("endpoint", "endpoints: where events are sent, and what became of them",
+		p.endpointPutCommand(), p.endpointListCommand(), p.endpointShowCommand(), p.endpointDeleteCommand(), p.endpointRotateCommand(), p.endpointTestCommand(),
+		p.endpointDeliveriesCommand(), p.endpointReplayCommand(),
+	)
+}
+
+func (p *program) endpointPutCommand() *cli.Command {
+	var (
+		kinds, boards string
+		off           bool
+		e             client.EndpointRequest
+	)
+	return question(p, "endpoint put", "create an endpoint, and show its secret once, or say anew what one is; what is left out is as of a new one", "NAME URL",
+		func(ctx context.Context, c *client.Client, args []string) (client.NewEndpoint, error) {
+			e.URL = args[1]
+			if kinds != "" {
+				for k := range strings.SplitSeq(kinds, ",") {
+					e.Kinds = append(e.Kinds, leaderboard.EventKind(k))
+				}
+			}
+			if boards != "" {
+				e.Boards = strings.Split(boards, ",")
+			}
+			if off {
+				e.Enabled = new(bool)
+			}
+			return c.PutEndpoint(ctx, args[0], e)
+		}, (*remote).printNewEndpoint,
+		&cli.StringFlag{Name: "kinds", Usage: "kinds of events that it gets, as in period.closed,member.erased; empty: all", Destination: &kinds},
+		&cli.StringFlag{Name: "for", Usage: "boards that it is for: names and prefixes as in game1-*,lobby; empty: all", Destination: &boards},
+		&cli.BoolFlag{Name: "off", Usage: "send it nothing until it is put again without this", Destination: &off},
+		&cli.BoolFlag{Name: "allow-private", Usage: "let it have http and an address that is not public", Destination: &e.AllowPrivate},
+	)
+}
+
+func (r *remote) printNewEndpoint(e *client.NewEndpoint) error {
+	if e.Secret == "" {
+		return r.printEndpoint(&e.Endpoint)
+	}
+	_, err := fmt.Fprintf(r.out, "%s\nThis is shown once. It signs what %s is sent.\n", terminal.Printable(e.Secret), terminal.Printable(e.Name))
+	return err
+}
+
+func endpointHead() []string {
+	return []string{"NAME", "URL", "KINDS", "BOARDS", "STATE", "WAITING", "SINCE"}
+}
+
+func addEndpoint(t *terminal.Table, e *client.Endpoint) {
+	kinds := make([]string, len(e.Kinds))
+	for i, k := range e.Kinds {
+		kinds[i] = string(k)
+	}
+	t.Row(e.Name, e.URL, cmp.Or(strings.Join(kinds, ","), "all"), cmp.Or(strings.Join(e.Boards, ","), "all"), e.State, e.Waiting, timeOrDash(e.OldestWaitingAt))
+}
+
+func (p *program) endpointListCommand() *cli.Command {
+	return listing(p, "endpoint list", "list the endpoints", "", func([]string) list {
+		return list{path: client.Path("endpoints"), member: "endpoints", head: endpointHead()}
+	}, addEndpoint)
+}
+
+func (p *program) endpointShowCommand() *cli.Command {
+	return question(p, "endpoint show", "show an endpoint", "NAME", func(ctx context.Context, c *client.Client, args []string) (client.Endpoint, error) {
+		return c.GetEndpoint(ctx, args[0])
+	}, (*remote).printEndpoint)
+}
+
+func (r *remote) printEndpoint(e *client.Endpoint) error {
+	t := terminal.NewTable(r.out, endpointHead()...)
+	addEndpoint(t, e)
+	return t.Flush()
+}
+
+func (p *program) endpointDeleteCommand() *cli.Command {
+	r, yes := p.remote(), false
+	return r.command("endpoint delete", "delete an endpoint with its deliveries", "NAME", func(ctx context.Context, args []string) error {
+		name := terminal.Printable(args[0])
+		if err := r.confirm(ctx, yes, "Delete endpoint "+name+"? What waits for it is not sent."); err != nil {
+			return err
+		}
+		return r.carryOut(func(c *client.Client) error { return c.DeleteEndpoint(ctx, args[0]) }, "deleted", args[0], name+" is deleted")
+	}, yesFlag(&yes))
+}
+
+func (p *program) endpointRotateCommand() *cli.Command {
+	var overlap time.Duration
+	return question(p, "endpoint rotate", "give an endpoint another secret, and show it once", "NAME",
+		func(ctx context.Context, c *client.Client, args []string) (client.NewEndpoint, error) {
+			return c.RotateEndpoint(ctx, args[0], overlap)
+		}, (*remote).printNewEndpoint,
+		&cli.DurationFlag{Name: "overlap", Usage: "how long the secret before it is taken too", Destination: &overlap})
+}
+
+func (p *program) endpointTestCommand() *cli.Command {
+	return question(p, "endpoint test", "have the server send an endpoint an event of kind endpoint.test, and show what becomes of it", "NAME",
+		func(ctx context.Context, c *client.Client, args []string) (client.EndpointTest, error) {
+			return c.TestEndpoint(ctx, args[0])
+		}, (*remote).printTest)
+}
+
+func (r *remote) printTest(t *client.EndpointTest) error {
+	what := "delivered"
+	if t.Error != nil {
+		what = "not delivered: " + terminal.Printable(*t.Error)
+	}
+	_, err := fmt.Fprintf(r.out, "%s, after %s\n", what, terminal.Printable(t.Took))
+	return err
+}
+
+func (p *program) endpointDeliveriesCommand() *cli.Command {
+	state := ""
+	return listing(p, "endpoint deliveries", "list the events of an endpoint, newest first, and what became of them; with --json also what is sent", "NAME", func(args []string) list {
+		query := optionalValues("state", state)
+		query.Set("limit", "100")
+		return list{
+			path: client.Path("endpoints", args[0], "deliveries"), query: query, member: "deliveries",
+			head: []string{"EVENT", "KIND", "TIME", "STATE", "ATTEMPTS", "NEXT", "LAST ERROR"},
+		}
+	}, func(t *terminal.Table, d *client.Delivery) {
+		failure := "-"
+		if d.Error != nil {
+			failure = *d.Error
+		}
+		t.Row(d.ID, d.Kind, timeText(d.Time), d.State, d.Attempts, timeOrDash(d.NextAttemptAt), failure)
+	}, &cli.StringFlag{Name: "state", Usage: "only those that are waiting, delivered or failed", Destination: &state})
+}
+
+func (p *program) endpointReplayCommand() *cli.Command {
+	since, event := "", ""
+	return question(p, "endpoint replay", "send an endpoint its events once more, from a time on or one of them", "NAME --since TIME | --event EVENT",
+		func(ctx context.Context, c *client.Client, args []string) (n replayed, err error) {
+			if (since == "") == (event == "") {
+				return n, usagef("want --since or --event, as in: leaderboard endpoint replay game --since 2026-11-20T00:00:00Z")
+			}
+			body := map[string]string{"since": since}
+			if event != "" {
+				body = map[string]string{"event": event}
+			}
+			return request[replayed](ctx, c, client.Request{Method: "POST", Path: client.Path("endpoints", args[0], "replay"), Body: body})
+		}, func(r *remote, n *replayed) error {
+			_, err := fmt.Fprintf(r.out, "%d events are sent once more\n", n.Events)
+			return err
+		},
+		&cli.StringFlag{Name: "since", Usage: "only what was at this `time` or later, as in 2026-11-20T13:00:00Z", Destination: &since},
+		&cli.StringFlag{Name: "event", Usage: "the `id` of one event", Destination: &event})
+}
+
+// replayed is how many events are sent once more.
+type replayed struct {
+	Events int `json:"events"`
+}
