@@ -11,7 +11,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
@@ -175,4 +177,97 @@ func TestEventsArrive(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoEventIsLost: receivers that fail every other time, answer late or take nothing at all: each event arrives at every one that
+// takes events, under one id and as the same bytes; the dead one holds up no other; two servers share the sending, and the one that sends
+// is stopped in the middle.
+func TestNoEventIsLost(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	first, second := startReady(t, dsn, "", withEndpoints), startReady(t, dsn, "", withEndpoints)
+	stop := make(chan struct{})
+	half := newReceiver(t, func(_ http.ResponseWriter, _ *http.Request, _ string, attempt int) int { return 200 + 303*(attempt%2) })
+	late := newReceiver(t, func(_ http.ResponseWriter, r *http.Request, _ string, _ int) int {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		return 204
+	})
+	hangs := newReceiver(t, func(_ http.ResponseWriter, r *http.Request, _ string, _ int) int {
+		select {
+		case <-stop:
+		case <-r.Context().Done():
+		}
+		return 0
+	})
+	t.Cleanup(func() { close(stop) }) // before the receivers are closed
+	half.subscribe(first, "half", `,"kinds":["board.changed"]`)
+	late.subscribe(first, "late", `,"kinds":["board.changed"]`)
+	hangs.subscribe(first, "hangs", `,"kinds":["board.changed"]`)
+	const boards = 60
+	for i := range boards {
+		s := []*testApp{first, second}[i%2]
+		if i > boards/2 {
+			s = second
+		}
+		s.Ask(201, "PUT", fmt.Sprint("/v1/boards/b", i), `{}`)
+		if i == boards/2 {
+			first.stop()
+		}
+	}
+	late.await("board.changed", boards)
+	half.await("board.changed", boards)
+	for _, rc := range []*receiver{half, late} {
+		seen := map[any]bool{}
+		for _, e := range rc.has("board.changed") {
+			seen[e["data"].(map[string]any)["board"]] = true
+		}
+		if len(seen) != boards {
+			t.Errorf("events of %d boards, want %d", len(seen), boards)
+		}
+	}
+	if e := second.Ask(200, "GET", "/v1/endpoints/hangs", ""); fmt.Sprint(e["waiting"]) != fmt.Sprint(boards) {
+		t.Errorf("%v events wait for the one that takes none", e["waiting"])
+	}
+}
+
+// TestGoneEndpoint: 410 turns an endpoint off; put again it gets what it missed; deleted while it is sent to, nothing of it stays.
+func TestGoneEndpoint(t *testing.T) {
+	t.Parallel()
+	a := startReady(t, testenv.MySQL(t), "", withEndpoints)
+	var gone atomic.Bool
+	gone.Store(true)
+	arrived, release := make(chan struct{}, 10), make(chan struct{})
+	rc := newReceiver(t, func(http.ResponseWriter, *http.Request, string, int) int {
+		if gone.Load() {
+			return http.StatusGone
+		}
+		arrived <- struct{}{}
+		<-release
+		return 204
+	})
+	rc.subscribe(a, "game", "")
+	a.Ask(201, "PUT", "/v1/boards/b", `{}`)
+	apptest.Eventually(t, func() string {
+		if e := a.Ask(200, "GET", "/v1/endpoints/game", ""); e["state"] != "gone" || e["enabled"] != false {
+			return fmt.Sprint(e)
+		}
+		return ""
+	})
+	gone.Store(false)
+	a.Ask(200, "PUT", "/v1/endpoints/game", `{"url":"`+rc.URL+`/hook","allow_private":true}`)
+	apptest.Eventually(t, func() string {
+		select {
+		case <-arrived:
+			return ""
+		default:
+			return "what it missed has not come"
+		}
+	})
+	a.Ask(204, "DELETE", "/v1/endpoints/game", "")
+	close(release)
+	rc.await("board.changed", 1)
+	a.Ask(404, "GET", "/v1/endpoints/game", "")
 }

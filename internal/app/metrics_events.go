@@ -9,29 +9,26 @@ import (
 )
 
 func (m *metrics) newEvents() {
-	m.attempts = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "leaderboard_event_attempt_duration_seconds", Help: "Attempts of this server to deliver an event, by outcome: delivered, retried, failed for good.",
+	m.attempts = m.auto.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "leaderboard_event_attempt_duration_seconds", Help: "Attempts of this server to deliver an event, by outcome: delivered, retried, failed (for good).",
 		Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
 	}, []string{"outcome"})
-	m.registry.MustRegister(m.attempts)
 }
 
-// watchEvents publishes what waits to be delivered, by the server that sends; the others have zeros.
+// watchEvents publishes what waits to be delivered. Only the server that sends knows; the others have zeros.
 func (m *metrics) watchEvents(backlog func() leaderboard.Backlog) {
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "leaderboard_events_waiting", Help: "Deliveries that wait for endpoints that are on, up to 100,000 of each.",
-		}, func() float64 { return float64(backlog().Waiting) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "leaderboard_events_oldest_seconds", Help: "Age of the oldest event that waits for an endpoint that is on.",
-		}, func() float64 {
-			oldest := backlog().Oldest
-			if oldest == 0 {
-				return 0
-			}
-			return max(0, time.Since(oldest.Time()).Seconds())
-		}),
-	)
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_events_waiting", Help: "Deliveries that wait for endpoints that are on, up to 100,000 of each.",
+	}, func() float64 { return float64(backlog().Waiting) })
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_events_oldest_seconds", Help: "Age of the oldest event that waits for an endpoint that is on.",
+	}, func() float64 {
+		oldest := backlog().Oldest
+		if oldest == 0 {
+			return 0
+		}
+		return max(0, time.Since(oldest.Time()).Seconds())
+	})
 }
 
 // attempt counts an attempt.

@@ -53,7 +53,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
@@ -69,6 +69,7 @@ func sections() []section {
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "friends"}},
 		{"Making API keys (key create, key update, key rotate)", []string{"name", "scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
+		{"Endpoints", []string{"kinds", "off", "allow-private", "state", "event"}},
 		{"Hiding and removing members (hide, restore, hidden, remove)", []string{"reason", "actor", "reopen"}},
 		{"Without asking (board delete, remove, member forget, key revoke, migrate down)", []string{"yes"}},
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},

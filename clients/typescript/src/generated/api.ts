@@ -94,7 +94,6 @@ export interface components {
              * @example 2160h
              */
             record_ttl?: string;
-            overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
             /**
@@ -118,26 +117,6 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
-        };
-        /**
-         * @description Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards.
-         * @example {
-         *       "keys": [
-         *         "k7f3aaaaaaaaa"
-         *       ],
-         *       "ops": [
-         *         "latest"
-         *       ],
-         *       "keep_time": true
-         *     }
-         */
-        Overrides: {
-            /** @description Ids of keys; env:write is all keys of scope write in the server's settings. */
-            keys?: string[];
-            /** @description What op may be. */
-            ops?: components["schemas"]["Policy"][];
-            /** @description Whether keep_time may be true. */
-            keep_time?: boolean;
         };
         /** @description How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers. */
         Display: {
@@ -201,14 +180,6 @@ export interface components {
             /** @description applied or all; null: none. */
             record?: string | null;
             record_ttl?: string | null;
-            /** @description As in BoardRules; null allows none. */
-            overrides?: {
-                /** @description Replaced as a whole. */
-                keys?: string[] | null;
-                /** @description Replaced as a whole. */
-                ops?: components["schemas"]["Policy"][] | null;
-                keep_time?: boolean | null;
-            } | null;
             /** @description Replaced as a whole. */
             seasons?: components["schemas"]["Season"][] | null;
             /** @description By window; null takes one away. */
@@ -438,37 +409,11 @@ export interface components {
         };
         Submit: {
             entries: components["schemas"]["Submission"][];
-            atomic?: components["schemas"]["Atomic"];
-        };
-        /** @description true: all entries are applied or unchanged, or nothing of the request is done. It is decided in the order of the entries, each on what those before it make of its board, and before the first is written. When one is rejected or unmet, each has its own reason, and the others are aborted. */
-        Atomic: boolean;
-        /**
-         * @description What the member's entry must be like, in each window of the board; all that is given has to hold. Otherwise the result is unmet, with the entry as it is. A hidden member's entry counts as if it were not hidden.
-         * @example {
-         *       "fields": {
-         *         "paid": 0
-         *       }
-         *     }
-         */
-        Condition: {
-            /** @description true: there is no entry, and nothing else can be asked of it. false: there is one. */
-            absent?: boolean;
-            score?: components["schemas"]["Int64"];
-            /** @description On a board without tiebreak fields. */
-            tiebreak?: components["schemas"]["Int64"];
-            /** @description Some of the board's tiebreak fields, or all. */
-            fields?: {
-                [key: string]: components["schemas"]["Int64"];
-            };
-            created_time?: components["schemas"]["Time"];
-        };
-        FieldValues: {
-            [key: string]: components["schemas"]["Int64"];
         };
         Submission: {
             member: components["schemas"]["MemberID"];
-            /** @description With policy sum, the amount to add. Needed unless set or add is there: then the score stays as it is, and a member without an entry is unmet. */
-            score?: components["schemas"]["Int64"];
+            /** @description With policy sum, the amount to add. */
+            score: components["schemas"]["Int64"];
             /**
              * Format: int64
              * @description 0 when left out; with policy sum, unchanged. On a board with tiebreak fields: their packed value, 0 to 2^bits - 1 over all fields.
@@ -490,15 +435,6 @@ export interface components {
              * @description When the score was reached, for imports and corrections: needs scope admin.
              */
             created_time?: string | null;
-            if?: components["schemas"]["Condition"];
-            /** @description Values of single tiebreak fields; the others stay. A member without an entry begins with 0 in each. Not together with tiebreak or fields. With a score, policy best keeps the better of the two whole entries; without one the fields change in any direction, whatever the policy. */
-            set?: components["schemas"]["FieldValues"];
-            /** @description Amounts to add to single tiebreak fields, as set. A value that does not fit into its field is rejected. */
-            add?: components["schemas"]["FieldValues"];
-            /** @description In the place of the board's policy, where the rule overrides allows it. */
-            op?: components["schemas"]["Policy"];
-            /** @description true, where the rule overrides allows it: the entry's created_time stays as long as its score does, so that a field that changes does not make the member lose its place among equals. */
-            keep_time?: boolean;
         };
         SubmitResults: {
             results: components["schemas"]["Result"][];
@@ -510,11 +446,8 @@ export interface components {
         SeqByWindow: {
             [key: string]: components["schemas"]["Seq"];
         };
-        /**
-         * @description unmet: the entry is not as if wants it. aborted: another entry of an atomic request was rejected or unmet. Of rejected, unmet and aborted entries nothing was done.
-         * @enum {string}
-         */
-        ResultStatus: "applied" | "unchanged" | "rejected" | "unmet" | "aborted";
+        /** @enum {string} */
+        ResultStatus: "applied" | "unchanged" | "rejected";
         /** @description score, previous_score and created_time are null when the member has no entry. */
         Result: {
             member: string;
@@ -531,25 +464,18 @@ export interface components {
             previous_score: bigint | null;
             /** Format: date-time */
             created_time: string | null;
-            /** @description After it; there when the entry of the submit has if, set, add, op or keep_time, and the member one on the board. */
-            tiebreak?: components["schemas"]["Int64"];
-            /** @description With tiebreak, on a board with fields. */
-            fields?: {
-                [key: string]: components["schemas"]["Int64"];
-            };
-            /** @description Why, when rejected, unmet or aborted. */
+            /** @description Why, when rejected. */
             error?: components["schemas"]["Problem"];
         };
         MultiBoardSubmit: {
             /** @description For at most 50 boards. */
             entries: components["schemas"]["BoardSubmission"][];
-            atomic?: components["schemas"]["Atomic"];
         };
         BoardSubmission: {
             board: components["schemas"]["BoardName"];
             member: components["schemas"]["MemberID"];
             /** @description As in a submit to the board, like the rest. */
-            score?: components["schemas"]["Int64"];
+            score: components["schemas"]["Int64"];
             /** Format: int64 */
             tiebreak?: bigint | null;
             fields?: {
@@ -560,11 +486,6 @@ export interface components {
              * @description Needs scope admin.
              */
             created_time?: string | null;
-            if?: components["schemas"]["Condition"];
-            set?: components["schemas"]["FieldValues"];
-            add?: components["schemas"]["FieldValues"];
-            op?: components["schemas"]["Policy"];
-            keep_time?: boolean;
         };
         MultiBoardResults: {
             results: components["schemas"]["BoardResult"][];
@@ -589,11 +510,7 @@ export interface components {
             previous_score: bigint | null;
             /** Format: date-time */
             created_time: string | null;
-            tiebreak?: components["schemas"]["Int64"];
-            fields?: {
-                [key: string]: components["schemas"]["Int64"];
-            };
-            /** @description Why, when rejected, unmet or aborted. */
+            /** @description Why, when rejected. */
             error?: components["schemas"]["Problem"];
         };
         Removal: {
@@ -652,7 +569,7 @@ export interface components {
             request_id?: components["schemas"]["RequestID"];
         };
         /** @enum {string} */
-        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove";
+        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay";
         /** @description What every reading answer says of itself. */
         State: {
             board: components["schemas"]["BoardName"];
@@ -761,9 +678,9 @@ export interface components {
         MemberDataSubmission: {
             board: components["schemas"]["BoardName"];
             time: components["schemas"]["Time"];
-            status: components["schemas"]["ResultStatus"];
-            /** Format: int64 */
-            score: bigint | null;
+            /** @enum {string} */
+            status: "applied" | "unchanged" | "rejected";
+            score: components["schemas"]["Int64"];
             /** Format: int64 */
             tiebreak: bigint | null;
             /** Format: int64 */
@@ -771,12 +688,6 @@ export interface components {
             /** Format: int64 */
             new_score: bigint | null;
             seq: components["schemas"]["Seq"];
-            /** @description As submitted, like add, op and keep_time. */
-            set?: components["schemas"]["FieldValues"];
-            add?: components["schemas"]["FieldValues"];
-            op?: components["schemas"]["Policy"];
-            /** @constant */
-            keep_time?: true;
             code?: string;
             detail?: string;
             actor: string;
@@ -786,12 +697,10 @@ export interface components {
         SubmissionRecord: {
             /** @description When it was carried out, by the clock of the database. */
             time: components["schemas"]["Time"];
-            status: components["schemas"]["ResultStatus"];
-            /**
-             * Format: int64
-             * @description As it was submitted; with policy sum the amount; null: none was, only fields changed.
-             */
-            score: bigint | null;
+            /** @enum {string} */
+            status: "applied" | "unchanged" | "rejected";
+            /** @description As it was submitted; with policy sum the amount. */
+            score: components["schemas"]["Int64"];
             /**
              * Format: int64
              * @description As it was submitted, fields packed; null: none was.
@@ -802,13 +711,7 @@ export interface components {
             /** Format: int64 */
             new_score: bigint | null;
             seq: components["schemas"]["Seq"];
-            /** @description As submitted, like add, op and keep_time. */
-            set?: components["schemas"]["FieldValues"];
-            add?: components["schemas"]["FieldValues"];
-            op?: components["schemas"]["Policy"];
-            /** @constant */
-            keep_time?: true;
-            /** @description Why one was rejected, unmet or aborted. */
+            /** @description The rule that a rejected one broke. */
             code?: string;
             detail?: string;
             /** @description Id of the key; of one from the settings env: and its scope. */
@@ -1204,6 +1107,233 @@ export interface components {
             /** @description How long the secret before it is taken too, from 0s to 720h0m0s, as in 24h; by default not at all. */
             overlap?: string;
         };
+        Endpoint: {
+            name: string;
+            url: string;
+            /** @description Of the events that it gets; null: all, those that later versions add included. */
+            kinds: components["schemas"]["EventKind"][] | null;
+            /** @description Names of boards, and prefixes followed by *; null: all boards, and events about no single board. */
+            boards: string[] | null;
+            /** @description Whether it is sent events. */
+            enabled: boolean;
+            /** @description Whether it may have http and an address that is not public. */
+            allow_private: boolean;
+            /**
+             * @description gone: it answered 410, and was turned off.
+             * @enum {string}
+             */
+            state: "on" | "off" | "gone";
+            /** @description Deliveries that wait, counted up to 100,000. */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description Time of the oldest event that waits.
+             */
+            oldest_waiting_at: string | null;
+            created_time: components["schemas"]["Time"];
+            updated_time: components["schemas"]["Time"];
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs too; null: there is none.
+             */
+            previous_secret_until: string | null;
+        };
+        NewEndpoint: {
+            name: string;
+            /** @description whsec_ and the base64 of the bytes that signatures are made with, shown this once. */
+            secret: string;
+            url: string;
+            /** @description Of the events that it gets; null: all, those that later versions add included. */
+            kinds: components["schemas"]["EventKind"][] | null;
+            /** @description Names of boards, and prefixes followed by *; null: all boards, and events about no single board. */
+            boards: string[] | null;
+            /** @description Whether it is sent events. */
+            enabled: boolean;
+            /** @description Whether it may have http and an address that is not public. */
+            allow_private: boolean;
+            /**
+             * @description gone: it answered 410, and was turned off.
+             * @enum {string}
+             */
+            state: "on" | "off" | "gone";
+            /** @description Deliveries that wait, counted up to 100,000. */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description Time of the oldest event that waits.
+             */
+            oldest_waiting_at: string | null;
+            created_time: components["schemas"]["Time"];
+            updated_time: components["schemas"]["Time"];
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs too; null: there is none.
+             */
+            previous_secret_until: string | null;
+        };
+        EndpointList: {
+            endpoints: components["schemas"]["Endpoint"][];
+            /** @description Absent on the last page. */
+            next_cursor?: string;
+        };
+        EndpointRequest: {
+            /** @description https, without user and password; http needs allow_private. */
+            url: string;
+            /** @description Of the events that it gets; null, and by default: all. */
+            kinds?: components["schemas"]["EventKind"][] | null;
+            /** @description Names of boards, and prefixes followed by *, such as game1-*; null, and by default: all boards, and events about no single board. */
+            boards?: string[] | null;
+            /** @description Whether it is sent events; true when left out. */
+            enabled?: boolean;
+            /** @description Whether it may have http and an address that is not public: only where the server's setting private-endpoints allows it. false when left out. */
+            allow_private?: boolean;
+        };
+        EndpointRotation: {
+            /** @description How long the secret before it signs too, from 0s to 720h0m0s, as in 24h; by default not at all. */
+            overlap?: string;
+        };
+        /** @description There is nothing to say yet. */
+        EndpointTestRequest: Record<string, never>;
+        EndpointTest: {
+            delivered: boolean;
+            /** @description Of its answer; null: there was none. */
+            status: number | null;
+            /** @description Why it was not delivered. */
+            error: string | null;
+            /**
+             * @description Go duration.
+             * @example 12.5ms
+             */
+            took: string;
+        };
+        /** @enum {string} */
+        DeliveryState: "waiting" | "delivered" | "failed";
+        /** @description An event on its way to an endpoint. */
+        Delivery: {
+            /** @description Of the event: the webhook-id. */
+            id: string;
+            kind: components["schemas"]["EventKind"];
+            time: components["schemas"]["Time"];
+            state: components["schemas"]["DeliveryState"];
+            attempts: number;
+            /** Format: date-time */
+            last_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description Null: there is none.
+             */
+            next_attempt_at: string | null;
+            /** @description Of the last answer; null: there was none. */
+            status: number | null;
+            /** @description Why the last attempt failed. */
+            error: string | null;
+            payload: components["schemas"]["AnyEvent"];
+        };
+        /** @description What is sent. The data of each kind is in the section webhooks. */
+        AnyEvent: {
+            /** @description The webhook-id. */
+            id: string;
+            /** @description The kind of the event. */
+            type: string;
+            timestamp: components["schemas"]["Time"];
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        DeliveryList: {
+            deliveries: components["schemas"]["Delivery"][];
+            /** @description Absent on the last page. */
+            next_cursor?: string;
+        };
+        /** @description Either since or event. */
+        ReplayRequest: {
+            /**
+             * Format: date-time
+             * @description Events from this moment on.
+             */
+            since?: string;
+            /** @description The id of one event. */
+            event?: string;
+        };
+        Replayed: {
+            /** @description How many. */
+            events: number;
+        };
+        /** @enum {string} */
+        EventKind: "period.closed" | "board.changed" | "member.hidden" | "member.restored" | "member.erased";
+        /** @description A period of a calendar window or a season is over, and nothing was submitted into it that is not in this. There is one for each period that was begun. */
+        PeriodClosedEvent: {
+            /** @description The webhook-id: of one period always the same. */
+            id: string;
+            /** @constant */
+            type: "period.closed";
+            /** @description When it was closed. */
+            timestamp: components["schemas"]["Time"];
+            data: {
+                board: components["schemas"]["BoardName"];
+                window: components["schemas"]["Window"];
+                period: string;
+                starts_at: components["schemas"]["Time"];
+                ends_at: components["schemas"]["Time"];
+                /**
+                 * Format: int64
+                 * @description Changes of the period until its end.
+                 */
+                seq: number;
+                /**
+                 * Format: int64
+                 * @description Entries.
+                 */
+                total: number;
+                /**
+                 * @description Of the ranks.
+                 * @enum {string}
+                 */
+                mode: "strict" | "tied" | "dense";
+                /** @description The best entries, without members erased since; the board has all of them under the name of the period. */
+                top: components["schemas"]["ClosedEntry"][];
+            };
+        };
+        ClosedEntry: {
+            member: components["schemas"]["MemberID"];
+            /** Format: int64 */
+            rank: number;
+            /** Format: int64 */
+            score: bigint;
+            /** Format: int64 */
+            tiebreak: bigint;
+            /** @description Of boards with tiebreak fields. */
+            fields?: {
+                [key: string]: bigint;
+            };
+            created_time: components["schemas"]["Time"];
+        };
+        BoardChangedEvent: {
+            id: string;
+            /** @constant */
+            type: "board.changed";
+            timestamp: components["schemas"]["Time"];
+            data: {
+                board: components["schemas"]["BoardName"];
+                /** @enum {string} */
+                change: "created" | "updated" | "deleted";
+                /** @description Of its rules, which GET /v1/boards/{board} has. */
+                version: number;
+            };
+        };
+        MemberEvent: {
+            id: string;
+            /** @enum {string} */
+            type: "member.hidden" | "member.restored" | "member.erased";
+            timestamp: components["schemas"]["Time"];
+            data: {
+                member: components["schemas"]["MemberID"];
+                /** @description Absent: everywhere. */
+                board?: components["schemas"]["BoardName"];
+                reason?: string;
+                actor?: string;
+            };
+        };
         Rebuild: {
             /**
              * @description full, which it is when left out, builds the copy anew; incremental catches up by the change log. recompute computes the entries of a derived board anew from its sources.
@@ -1436,7 +1566,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -1501,6 +1631,11 @@ export interface components {
          * @example k7f3a9c2e1b04d58
          */
         keyParam: string;
+        /**
+         * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+         * @example game
+         */
+        endpointParam: string;
         /** @description next_cursor of the page before. */
         cursorParam: string;
     };
@@ -2462,34 +2597,6 @@ export interface operations {
         requestBody?: never;
         responses: never;
     };
-    readChanges: {
-        parameters: {
-            query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
-                window?: components["parameters"]["windowParam"];
-                /** @description A cursor; the changes behind it are given. */
-                after?: string;
-                /** @description Changes of an answer at most. */
-                limit?: number;
-                /** @description How long to wait for a change, up to 1m, such as 30s. */
-                wait?: string;
-            };
-            header?: {
-                /** @description A cursor in the place of after. */
-                "Last-Event-ID"?: string;
-            };
-            path: {
-                /**
-                 * @description Name of the board.
-                 * @example demo
-                 */
-                board: components["parameters"]["boardParam"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: never;
-    };
     getStatus: {
         parameters: {
             query?: {
@@ -2680,6 +2787,178 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
+        responses: never;
+    };
+    listEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+                 * @example game
+                 */
+                name: components["parameters"]["endpointParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    putEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+                 * @example game
+                 */
+                name: components["parameters"]["endpointParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://game.example/hooks",
+                 *       "kinds": [
+                 *         "period.closed"
+                 *       ],
+                 *       "boards": [
+                 *         "game1-*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndpointRequest"];
+            };
+        };
+        responses: never;
+    };
+    deleteEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+                 * @example game
+                 */
+                name: components["parameters"]["endpointParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    rotateEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+                 * @example game
+                 */
+                name: components["parameters"]["endpointParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap": "24h"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndpointRotation"];
+            };
+        };
+        responses: never;
+    };
+    testEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+                 * @example game
+                 */
+                name: components["parameters"]["endpointParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["EndpointTestRequest"];
+            };
+        };
+        responses: never;
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: components["schemas"]["DeliveryState"];
+                /** @description Length of the page. */
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+                 * @example game
+                 */
+                name: components["parameters"]["endpointParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    replayEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the endpoint: [a-z0-9][a-z0-9._-]{0,63}.
+                 * @example game
+                 */
+                name: components["parameters"]["endpointParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-20T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayRequest"];
             };
         };
         responses: never;
@@ -3072,6 +3351,151 @@ export interface operations {
         };
         requestBody?: never;
         responses: never;
+    };
+    periodClosedEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PeriodClosedEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    boardChangedEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BoardChangedEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    memberHiddenEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    memberRestoredEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    memberErasedEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
     };
 }
 type WithRequired<T, K extends keyof T> = T & {

@@ -84,6 +84,22 @@ export interface Operations {
   revokeKey(id: string, options?: CallOptions): Promise<undefined>;
   /** Give a key another secret. POST /v1/keys/{id}/rotate */
   rotateKey(id: string, body?: Sent<Schemas["KeyRotation"]>, options?: CallOptions): Promise<Schemas["NewKey"]>;
+  /** List endpoints. GET /v1/endpoints */
+  listEndpoints(options?: Query<"listEndpoints"> & CallOptions): Pages<Schemas["EndpointList"]>;
+  /** One endpoint. GET /v1/endpoints/{name} */
+  getEndpoint(name: string, options?: CallOptions): Promise<Schemas["Endpoint"]>;
+  /** Create or change an endpoint. PUT /v1/endpoints/{name} */
+  putEndpoint(name: string, body: Sent<Schemas["EndpointRequest"]>, options?: CallOptions): Promise<Schemas["Endpoint"] | Schemas["NewEndpoint"]>;
+  /** Delete an endpoint. DELETE /v1/endpoints/{name} */
+  deleteEndpoint(name: string, options?: CallOptions): Promise<undefined>;
+  /** Give an endpoint another secret. POST /v1/endpoints/{name}/rotate */
+  rotateEndpoint(name: string, body?: Sent<Schemas["EndpointRotation"]>, options?: CallOptions): Promise<Schemas["NewEndpoint"]>;
+  /** Test an endpoint. POST /v1/endpoints/{name}/test */
+  testEndpoint(name: string, body?: Sent<Schemas["EndpointTestRequest"]>, options?: CallOptions): Promise<Schemas["EndpointTest"]>;
+  /** List deliveries. GET /v1/endpoints/{name}/deliveries */
+  listDeliveries(name: string, options?: Query<"listDeliveries"> & CallOptions): Pages<Schemas["DeliveryList"]>;
+  /** Deliver events once more. POST /v1/endpoints/{name}/replay */
+  replayEvents(name: string, body: Sent<Schemas["ReplayRequest"]>, options?: CallOptions): Promise<Schemas["Replayed"]>;
   /** Find members. GET /v1/members */
   searchMembers(options?: Query<"searchMembers"> & CallOptions): Pages<Schemas["FoundMembers"]>;
   /** A member's profile. GET /v1/members/{member} */
@@ -173,6 +189,14 @@ export const table = {
   changeKey: "PATCH /v1/keys/{id}",
   revokeKey: "DELETE /v1/keys/{id}",
   rotateKey: "POST /v1/keys/{id}/rotate",
+  listEndpoints: "GET /v1/endpoints",
+  getEndpoint: "GET /v1/endpoints/{name}",
+  putEndpoint: "PUT /v1/endpoints/{name}",
+  deleteEndpoint: "DELETE /v1/endpoints/{name}",
+  rotateEndpoint: "POST /v1/endpoints/{name}/rotate",
+  testEndpoint: "POST /v1/endpoints/{name}/test",
+  listDeliveries: "GET /v1/endpoints/{name}/deliveries",
+  replayEvents: "POST /v1/endpoints/{name}/replay",
   searchMembers: "GET /v1/members",
   getProfile: "GET /v1/members/{member}",
   putProfile: "PUT /v1/members/{member}",
@@ -198,5 +222,5 @@ export const table = {
 
 /** The properties that are 64-bit integers, those that are maps of them, and those whose names are the caller's own. */
 export const wide = new Set(["from", "max_delta", "max_score", "min_score", "new_score", "previous_score", "score", "tiebreak", "to"]);
-export const wideMaps = new Set(["add", "fields", "limits", "set"]);
-export const open = new Set(["after", "attributes", "before", "checks", "labels", "refresh"]);
+export const wideMaps = new Set(["fields", "limits"]);
+export const open = new Set(["after", "attributes", "before", "checks", "data", "labels", "refresh"]);
