@@ -1,4 +1,4 @@
--- Events, and the endpoints that they are sent to: docs/events.md.
+-- Events, and the endpoints that they are sent to: docs/webhooks.md.
 
 -- +goose NO TRANSACTION
 -- +goose Up

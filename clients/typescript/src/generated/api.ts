@@ -1140,7 +1140,7 @@ export interface components {
         };
         NewEndpoint: {
             name: string;
-            /** @description whsec_ and the base64 of the bytes that signatures are made with, shown this once. */
+            /** @description It signs what is sent, and is shown this once. */
             secret: string;
             url: string;
             /** @description Of the events that it gets; null: all, those that later versions add included. */
@@ -1181,16 +1181,12 @@ export interface components {
             url: string;
             /** @description Of the events that it gets; null, and by default: all. */
             kinds?: components["schemas"]["EventKind"][] | null;
-            /** @description Names of boards, and prefixes followed by *, such as game1-*; null, and by default: all boards, and events about no single board. */
+            /** @description Names of boards, and prefixes followed by *, such as game1-*; null, and by default: all boards. */
             boards?: string[] | null;
             /** @description Whether it is sent events; true when left out. */
             enabled?: boolean;
-            /** @description Whether it may have http and an address that is not public: only where the server's setting private-endpoints allows it. false when left out. */
+            /** @description http and addresses that are not public, where the server's settings allow them; false when left out. */
             allow_private?: boolean;
-        };
-        EndpointRotation: {
-            /** @description How long the secret before it signs too, from 0s to 720h0m0s, as in 24h; by default not at all. */
-            overlap?: string;
         };
         /** @description There is nothing to say yet. */
         EndpointTestRequest: Record<string, never>;
@@ -1261,7 +1257,7 @@ export interface components {
         };
         /** @enum {string} */
         EventKind: "period.closed" | "board.changed" | "member.hidden" | "member.restored" | "member.erased";
-        /** @description A period of a calendar window or a season is over, and nothing was submitted into it that is not in this. There is one for each period that was begun. */
+        /** @description A period of a calendar window or a season is over. */
         PeriodClosedEvent: {
             /** @description The webhook-id: of one period always the same. */
             id: string;
@@ -1290,7 +1286,7 @@ export interface components {
                  * @enum {string}
                  */
                 mode: "strict" | "tied" | "dense";
-                /** @description The best entries, without members erased since; the board has all of them under the name of the period. */
+                /** @description The best entries. */
                 top: components["schemas"]["ClosedEntry"][];
             };
         };
@@ -1566,7 +1562,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -2597,6 +2593,34 @@ export interface operations {
         requestBody?: never;
         responses: never;
     };
+    readChanges: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description A cursor; the changes behind it are given. */
+                after?: string;
+                /** @description Changes of an answer at most. */
+                limit?: number;
+                /** @description How long to wait for a change, up to 1m, such as 30s. */
+                wait?: string;
+            };
+            header?: {
+                /** @description A cursor in the place of after. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     getStatus: {
         parameters: {
             query?: {
@@ -2889,7 +2913,7 @@ export interface operations {
                  *       "overlap": "24h"
                  *     }
                  */
-                "application/json": components["schemas"]["EndpointRotation"];
+                "application/json": components["schemas"]["KeyRotation"];
             };
         };
         responses: never;

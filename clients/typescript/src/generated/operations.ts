@@ -93,7 +93,7 @@ export interface Operations {
   /** Delete an endpoint. DELETE /v1/endpoints/{name} */
   deleteEndpoint(name: string, options?: CallOptions): Promise<undefined>;
   /** Give an endpoint another secret. POST /v1/endpoints/{name}/rotate */
-  rotateEndpoint(name: string, body?: Sent<Schemas["EndpointRotation"]>, options?: CallOptions): Promise<Schemas["NewEndpoint"]>;
+  rotateEndpoint(name: string, body?: Sent<Schemas["KeyRotation"]>, options?: CallOptions): Promise<Schemas["NewEndpoint"]>;
   /** Test an endpoint. POST /v1/endpoints/{name}/test */
   testEndpoint(name: string, body?: Sent<Schemas["EndpointTestRequest"]>, options?: CallOptions): Promise<Schemas["EndpointTest"]>;
   /** List deliveries. GET /v1/endpoints/{name}/deliveries */
