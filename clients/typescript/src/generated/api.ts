@@ -94,6 +94,7 @@ export interface components {
              * @example 2160h
              */
             record_ttl?: string;
+            overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
             /**
@@ -117,6 +118,26 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+        };
+        /**
+         * @description Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards.
+         * @example {
+         *       "keys": [
+         *         "k7f3aaaaaaaaa"
+         *       ],
+         *       "ops": [
+         *         "latest"
+         *       ],
+         *       "keep_time": true
+         *     }
+         */
+        Overrides: {
+            /** @description Ids of keys; env:write is all keys of scope write in the server's settings. */
+            keys?: string[];
+            /** @description What op may be. */
+            ops?: components["schemas"]["Policy"][];
+            /** @description Whether keep_time may be true. */
+            keep_time?: boolean;
         };
         /** @description How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers. */
         Display: {
@@ -180,6 +201,14 @@ export interface components {
             /** @description applied or all; null: none. */
             record?: string | null;
             record_ttl?: string | null;
+            /** @description As in BoardRules; null allows none. */
+            overrides?: {
+                /** @description Replaced as a whole. */
+                keys?: string[] | null;
+                /** @description Replaced as a whole. */
+                ops?: components["schemas"]["Policy"][] | null;
+                keep_time?: boolean | null;
+            } | null;
             /** @description Replaced as a whole. */
             seasons?: components["schemas"]["Season"][] | null;
             /** @description By window; null takes one away. */
@@ -409,11 +438,37 @@ export interface components {
         };
         Submit: {
             entries: components["schemas"]["Submission"][];
+            atomic?: components["schemas"]["Atomic"];
+        };
+        /** @description true: all entries are applied or unchanged, or nothing of the request is done. It is decided in the order of the entries, each on what those before it make of its board, and before the first is written. When one is rejected or unmet, each has its own reason, and the others are aborted. */
+        Atomic: boolean;
+        /**
+         * @description What the member's entry must be like, in each window of the board; all that is given has to hold. Otherwise the result is unmet, with the entry as it is. A hidden member's entry counts as if it were not hidden.
+         * @example {
+         *       "fields": {
+         *         "paid": 0
+         *       }
+         *     }
+         */
+        Condition: {
+            /** @description true: there is no entry, and nothing else can be asked of it. false: there is one. */
+            absent?: boolean;
+            score?: components["schemas"]["Int64"];
+            /** @description On a board without tiebreak fields. */
+            tiebreak?: components["schemas"]["Int64"];
+            /** @description Some of the board's tiebreak fields, or all. */
+            fields?: {
+                [key: string]: components["schemas"]["Int64"];
+            };
+            created_time?: components["schemas"]["Time"];
+        };
+        FieldValues: {
+            [key: string]: components["schemas"]["Int64"];
         };
         Submission: {
             member: components["schemas"]["MemberID"];
-            /** @description With policy sum, the amount to add. */
-            score: components["schemas"]["Int64"];
+            /** @description With policy sum, the amount to add. Needed unless set or add is there: then the score stays as it is, and a member without an entry is unmet. */
+            score?: components["schemas"]["Int64"];
             /**
              * Format: int64
              * @description 0 when left out; with policy sum, unchanged. On a board with tiebreak fields: their packed value, 0 to 2^bits - 1 over all fields.
@@ -435,6 +490,15 @@ export interface components {
              * @description When the score was reached, for imports and corrections: needs scope admin.
              */
             created_time?: string | null;
+            if?: components["schemas"]["Condition"];
+            /** @description Values of single tiebreak fields; the others stay. A member without an entry begins with 0 in each. Not together with tiebreak or fields. With a score, policy best keeps the better of the two whole entries; without one the fields change in any direction, whatever the policy. */
+            set?: components["schemas"]["FieldValues"];
+            /** @description Amounts to add to single tiebreak fields, as set. A value that does not fit into its field is rejected. */
+            add?: components["schemas"]["FieldValues"];
+            /** @description In the place of the board's policy, where the rule overrides allows it. */
+            op?: components["schemas"]["Policy"];
+            /** @description true, where the rule overrides allows it: the entry's created_time stays as long as its score does, so that a field that changes does not make the member lose its place among equals. */
+            keep_time?: boolean;
         };
         SubmitResults: {
             results: components["schemas"]["Result"][];
@@ -446,8 +510,11 @@ export interface components {
         SeqByWindow: {
             [key: string]: components["schemas"]["Seq"];
         };
-        /** @enum {string} */
-        ResultStatus: "applied" | "unchanged" | "rejected";
+        /**
+         * @description unmet: the entry is not as if wants it. aborted: another entry of an atomic request was rejected or unmet. Of rejected, unmet and aborted entries nothing was done.
+         * @enum {string}
+         */
+        ResultStatus: "applied" | "unchanged" | "rejected" | "unmet" | "aborted";
         /** @description score, previous_score and created_time are null when the member has no entry. */
         Result: {
             member: string;
@@ -464,18 +531,25 @@ export interface components {
             previous_score: bigint | null;
             /** Format: date-time */
             created_time: string | null;
-            /** @description Why, when rejected. */
+            /** @description After it; there when the entry of the submit has if, set, add, op or keep_time, and the member one on the board. */
+            tiebreak?: components["schemas"]["Int64"];
+            /** @description With tiebreak, on a board with fields. */
+            fields?: {
+                [key: string]: components["schemas"]["Int64"];
+            };
+            /** @description Why, when rejected, unmet or aborted. */
             error?: components["schemas"]["Problem"];
         };
         MultiBoardSubmit: {
             /** @description For at most 50 boards. */
             entries: components["schemas"]["BoardSubmission"][];
+            atomic?: components["schemas"]["Atomic"];
         };
         BoardSubmission: {
             board: components["schemas"]["BoardName"];
             member: components["schemas"]["MemberID"];
             /** @description As in a submit to the board, like the rest. */
-            score: components["schemas"]["Int64"];
+            score?: components["schemas"]["Int64"];
             /** Format: int64 */
             tiebreak?: bigint | null;
             fields?: {
@@ -486,6 +560,11 @@ export interface components {
              * @description Needs scope admin.
              */
             created_time?: string | null;
+            if?: components["schemas"]["Condition"];
+            set?: components["schemas"]["FieldValues"];
+            add?: components["schemas"]["FieldValues"];
+            op?: components["schemas"]["Policy"];
+            keep_time?: boolean;
         };
         MultiBoardResults: {
             results: components["schemas"]["BoardResult"][];
@@ -510,7 +589,11 @@ export interface components {
             previous_score: bigint | null;
             /** Format: date-time */
             created_time: string | null;
-            /** @description Why, when rejected. */
+            tiebreak?: components["schemas"]["Int64"];
+            fields?: {
+                [key: string]: components["schemas"]["Int64"];
+            };
+            /** @description Why, when rejected, unmet or aborted. */
             error?: components["schemas"]["Problem"];
         };
         Removal: {
@@ -678,9 +761,9 @@ export interface components {
         MemberDataSubmission: {
             board: components["schemas"]["BoardName"];
             time: components["schemas"]["Time"];
-            /** @enum {string} */
-            status: "applied" | "unchanged" | "rejected";
-            score: components["schemas"]["Int64"];
+            status: components["schemas"]["ResultStatus"];
+            /** Format: int64 */
+            score: bigint | null;
             /** Format: int64 */
             tiebreak: bigint | null;
             /** Format: int64 */
@@ -688,6 +771,12 @@ export interface components {
             /** Format: int64 */
             new_score: bigint | null;
             seq: components["schemas"]["Seq"];
+            /** @description As submitted, like add, op and keep_time. */
+            set?: components["schemas"]["FieldValues"];
+            add?: components["schemas"]["FieldValues"];
+            op?: components["schemas"]["Policy"];
+            /** @constant */
+            keep_time?: true;
             code?: string;
             detail?: string;
             actor: string;
@@ -697,10 +786,12 @@ export interface components {
         SubmissionRecord: {
             /** @description When it was carried out, by the clock of the database. */
             time: components["schemas"]["Time"];
-            /** @enum {string} */
-            status: "applied" | "unchanged" | "rejected";
-            /** @description As it was submitted; with policy sum the amount. */
-            score: components["schemas"]["Int64"];
+            status: components["schemas"]["ResultStatus"];
+            /**
+             * Format: int64
+             * @description As it was submitted; with policy sum the amount; null: none was, only fields changed.
+             */
+            score: bigint | null;
             /**
              * Format: int64
              * @description As it was submitted, fields packed; null: none was.
@@ -711,7 +802,13 @@ export interface components {
             /** Format: int64 */
             new_score: bigint | null;
             seq: components["schemas"]["Seq"];
-            /** @description The rule that a rejected one broke. */
+            /** @description As submitted, like add, op and keep_time. */
+            set?: components["schemas"]["FieldValues"];
+            add?: components["schemas"]["FieldValues"];
+            op?: components["schemas"]["Policy"];
+            /** @constant */
+            keep_time?: true;
+            /** @description Why one was rejected, unmet or aborted. */
             code?: string;
             detail?: string;
             /** @description Id of the key; of one from the settings env: and its scope. */
@@ -1109,39 +1206,8 @@ export interface components {
         };
         Endpoint: {
             name: string;
-            url: string;
-            /** @description Of the events that it gets; null: all, those that later versions add included. */
-            kinds: components["schemas"]["EventKind"][] | null;
-            /** @description Names of boards, and prefixes followed by *; null: all boards, and events about no single board. */
-            boards: string[] | null;
-            /** @description Whether it is sent events. */
-            enabled: boolean;
-            /** @description Whether it may have http and an address that is not public. */
-            allow_private: boolean;
-            /**
-             * @description gone: it answered 410, and was turned off.
-             * @enum {string}
-             */
-            state: "on" | "off" | "gone";
-            /** @description Deliveries that wait, counted up to 100,000. */
-            waiting: number;
-            /**
-             * Format: date-time
-             * @description Time of the oldest event that waits.
-             */
-            oldest_waiting_at: string | null;
-            created_time: components["schemas"]["Time"];
-            updated_time: components["schemas"]["Time"];
-            /**
-             * Format: date-time
-             * @description Until when the secret before the last rotation signs too; null: there is none.
-             */
-            previous_secret_until: string | null;
-        };
-        NewEndpoint: {
-            name: string;
-            /** @description It signs what is sent, and is shown this once. */
-            secret: string;
+            /** @description It signs what is sent; shown this once, of a new one and by a rotation. */
+            secret?: string;
             url: string;
             /** @description Of the events that it gets; null: all, those that later versions add included. */
             kinds: components["schemas"]["EventKind"][] | null;
@@ -1562,7 +1628,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;

@@ -89,11 +89,11 @@ export interface Operations {
   /** One endpoint. GET /v1/endpoints/{name} */
   getEndpoint(name: string, options?: CallOptions): Promise<Schemas["Endpoint"]>;
   /** Create or change an endpoint. PUT /v1/endpoints/{name} */
-  putEndpoint(name: string, body: Sent<Schemas["EndpointRequest"]>, options?: CallOptions): Promise<Schemas["Endpoint"] | Schemas["NewEndpoint"]>;
+  putEndpoint(name: string, body: Sent<Schemas["EndpointRequest"]>, options?: CallOptions): Promise<Schemas["Endpoint"]>;
   /** Delete an endpoint. DELETE /v1/endpoints/{name} */
   deleteEndpoint(name: string, options?: CallOptions): Promise<undefined>;
   /** Give an endpoint another secret. POST /v1/endpoints/{name}/rotate */
-  rotateEndpoint(name: string, body?: Sent<Schemas["KeyRotation"]>, options?: CallOptions): Promise<Schemas["NewEndpoint"]>;
+  rotateEndpoint(name: string, body?: Sent<Schemas["KeyRotation"]>, options?: CallOptions): Promise<Schemas["Endpoint"]>;
   /** Test an endpoint. POST /v1/endpoints/{name}/test */
   testEndpoint(name: string, body?: Sent<Schemas["EndpointTestRequest"]>, options?: CallOptions): Promise<Schemas["EndpointTest"]>;
   /** List deliveries. GET /v1/endpoints/{name}/deliveries */
@@ -222,5 +222,5 @@ export const table = {
 
 /** The properties that are 64-bit integers, those that are maps of them, and those whose names are the caller's own. */
 export const wide = new Set(["from", "max_delta", "max_score", "min_score", "new_score", "previous_score", "score", "tiebreak", "to"]);
-export const wideMaps = new Set(["fields", "limits"]);
+export const wideMaps = new Set(["add", "fields", "limits", "set"]);
 export const open = new Set(["after", "attributes", "before", "checks", "data", "labels", "refresh"]);
