@@ -64,7 +64,7 @@ func (o *Outbox) PutEndpoint(
 		return o.update(ctx, tx, old, &r)
 	})
 	if err == nil {
-		e, err = o.endpointIn(ctx, o.db, name)
+		e, err = o.Endpoint(ctx, name)
 	}
 	return e, created, db.Translate(ctx, "put endpoint", err)
 }
