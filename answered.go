@@ -1,7 +1,7 @@
 package leaderboard
 
 // Answered is the answer to a question about one or several periods: a *Page, *Standings, *ScoreRank, *Distribution,
-// *CombinedPage or *CombinedStandings. It is exact at the states that it names.
+// *Moves, *CombinedPage or *CombinedStandings. It is exact at the states that it names.
 type Answered interface {
 	// At returns the state of the period that was asked about as the i-th, from 0.
 	At(i int) *State

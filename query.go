@@ -140,6 +140,7 @@ type Rankings interface {
 	Members(ctx context.Context, p PeriodRef, q MembersQuery) (*Standings, error)
 	ScoreRank(ctx context.Context, p PeriodRef, q ScoreQuery) (*ScoreRank, error)
 	Distribution(ctx context.Context, p PeriodRef, q DistributionQuery) (*Distribution, error)
+	Moves(ctx context.Context, p PeriodRef, q MovesQuery) (*Moves, error)
 }
 
 // Question is a question about one period that can be asked together with others. Exactly one of its queries is set.
@@ -147,6 +148,7 @@ type Question struct {
 	Page    *PageQuery
 	Members *MembersQuery
 	Score   *ScoreQuery
+	Moves   *MovesQuery
 }
 
 // Answer is the answer to a Question: that of its query, or an error.
@@ -154,6 +156,7 @@ type Answer struct {
 	Page    *Page
 	Members *Standings
 	Score   *ScoreRank
+	Moves   *Moves
 	Err     error
 }
 
@@ -174,6 +177,8 @@ func AskEach(ctx context.Context, r Rankings, p PeriodRef, questions []Question)
 			a.Page, a.Err = r.Page(ctx, p, *q.Page)
 		case q.Members != nil:
 			a.Members, a.Err = r.Members(ctx, p, *q.Members)
+		case q.Moves != nil:
+			a.Moves, a.Err = r.Moves(ctx, p, *q.Moves)
 		default:
 			a.Score, a.Err = r.ScoreRank(ctx, p, *q.Score)
 		}

@@ -55,6 +55,7 @@ type SubmitRequest struct {
 	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
 	Entries []Submission
 	Atomic  bool // none of the entries is applied when one is rejected or unmet
+	Moves   bool // the receipt tells what has moved: Result.Old and New, and First; not part of what a key stands for
 }
 
 // MaxIdempotencyKey is the greatest length of an idempotency key in bytes.
@@ -78,7 +79,8 @@ const (
 func (s Status) Failed() bool { return s == StatusRejected || s == StatusUnmet || s == StatusAborted }
 
 // Result is the outcome of one submission. Score and CreatedTime are the entry's after it and Previous is its score
-// before it; all three are nil while the member has no entry.
+// before it; all three are nil while the member has no entry. Old and New are the entry before and after it, when the
+// request asks for moves; both are nil when Status.Failed, and when the request was carried out before.
 type Result struct {
 	Member      string
 	Status      Status
@@ -86,6 +88,7 @@ type Result struct {
 	Previous    *int64
 	CreatedTime *Micros
 	Rule        *RuleError // why, when Status.Failed
+	Old, New    *Entry
 
 	// Of a submission that is not Plain, also the entry's tiebreak and its fields, if the board has some.
 	Tiebreak *int64
@@ -94,7 +97,7 @@ type Result struct {
 
 // Fail makes the result one of a submission that broke a rule, an unmet condition included.
 func (r *Result) Fail(broken *RuleError) {
-	r.Rule = broken
+	r.Rule, r.Old, r.New = broken, nil, nil
 	switch broken.Code {
 	case CodeConditionUnmet:
 		r.Status = StatusUnmet
@@ -143,6 +146,9 @@ type Receipt struct {
 	Results []Result
 	Seq     int64            // of the board's first window
 	Seqs    map[Window]int64 // by window, when the board has several
+	// First is the current period of the board's first window, when the request asks for moves and there is one: it has what
+	// was submitted from its LastSeq on. Of a request that was carried out before, it is the one that is current now.
+	First *PeriodRef
 }
 
 // RemoveRequest asks to remove the entry of a member.
@@ -172,6 +178,7 @@ type MultiBoardRequest struct {
 	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
 	Entries []BoardSubmission
 	Atomic  bool // none of the entries is applied, on no board, when one is rejected or unmet
+	Moves   bool // as of a SubmitRequest
 }
 
 // BoardResult is the outcome of one BoardSubmission.
@@ -182,8 +189,9 @@ type BoardResult struct {
 
 // BoardSeqs is the state of one board after a write, as in a Receipt.
 type BoardSeqs struct {
-	Seq  int64            // of the board's first window
-	Seqs map[Window]int64 // by window, when the board has several
+	Seq   int64            // of the board's first window
+	Seqs  map[Window]int64 // by window, when the board has several
+	First *PeriodRef       // as in a Receipt
 }
 
 // MultiBoardReceipt answers a multi-board submit: one result per submission, in order, and the state of every board that

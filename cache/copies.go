@@ -135,6 +135,10 @@ func (*inRedis) Distribution(context.Context, leaderboard.PeriodRef, leaderboard
 	return nil, nil
 }
 
+func (*inRedis) Moves(context.Context, leaderboard.PeriodRef, leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	return nil, nil
+}
+
 func (*inRedis) CombinedPage(context.Context, []leaderboard.PeriodRef, leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	return nil, nil
 }

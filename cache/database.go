@@ -58,7 +58,7 @@ func (d *database) find(ctx context.Context, q *asked) (leaderboard.Answered, er
 		}
 		return a, nil
 	}
-	if q.uncached() {
+	if q.isAlone() {
 		return ask(ctx)
 	}
 	for called := time.Now(); ; {

@@ -46,6 +46,9 @@ func newAsked[Q any, P interface {
 	return &a.asked
 }
 
+// isAlone reports whether no other question may get the answer.
+func (q *asked) isAlone() bool { return q.way() == wayOnce || q.way() == wayUncached }
+
 // stale returns the newer one of an answer and the last one that was kept, marked stale.
 func (q *asked) stale(a leaderboard.Answered) leaderboard.Answered {
 	if q.last != nil && len(q.refs()) == 1 && a.At(0).Seq < q.last.answer.At(0).Seq {

@@ -106,6 +106,10 @@ func (m inMemory) CombinedMember(_ context.Context, p []leaderboard.PeriodRef, q
 	return m.in.Member(p, q)
 }
 
+func (m inMemory) Moves(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	return m.in[0].Moves(q)
+}
+
 // Past implements leaderboard.Pasts: each period for itself.
 func (m inMemory) Past(_ context.Context, refs []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	out := make([]leaderboard.PastEntry, len(refs))

@@ -21,9 +21,18 @@ type question interface {
 	ask(ctx context.Context, of source) (leaderboard.Answered, error)
 	mayBeIn(*topn.Copies) bool // without asking Redis
 	weight() int64             // of reading the periods from memory, see resident.Periods
-	forMany() bool             // many readers ask for the same answer
-	uncached() bool            // only the database may answer
+	way() way
 }
+
+// way says in which layers an answer is looked for, and whether another question may get it too.
+type way int
+
+const (
+	wayOfOne    way = iota // periods in memory come first
+	wayOfMany              // many readers ask for the same answer: answers that are kept come first
+	wayOnce                // no other request asks for the same: Redis is not asked, and the answer is neither kept nor shared
+	wayUncached            // only the database may answer
+)
 
 // source answers questions: the copies of a layer, or the database.
 type source interface {
@@ -76,8 +85,7 @@ type about [1]leaderboard.PeriodRef
 func (q *about) refs() []leaderboard.PeriodRef { return q[:] }
 func (*about) mayBeIn(*topn.Copies) bool       { return true }
 func (*about) weight() int64                   { return resident.WeightDeep }
-func (*about) forMany() bool                   { return false }
-func (*about) uncached() bool                  { return false }
+func (*about) way() way                        { return wayOfOne }
 
 type pageQuestion struct {
 	about
@@ -97,6 +105,13 @@ func (q *pageQuestion) ask(ctx context.Context, of source) (leaderboard.Answered
 
 // forMany reports whether the page begins with the best entry.
 func (q *pageQuestion) forMany() bool { return q.Around == "" && q.After == "" && q.Offset <= 0 }
+
+func (q *pageQuestion) way() way {
+	if q.forMany() {
+		return wayOfMany
+	}
+	return wayOfOne
+}
 
 func (q *pageQuestion) mayBeIn(c *topn.Copies) bool { return c.Reaches(q.about[0], q.PageQuery) }
 
@@ -161,6 +176,21 @@ func (q *distributionQuestion) ask(ctx context.Context, of source) (leaderboard.
 // mayBeIn returns false: a copy of the top says nothing about the whole.
 func (*distributionQuestion) mayBeIn(*topn.Copies) bool { return false }
 
+// movesQuestion is about one write, so its answer is of no use to another.
+type movesQuestion struct {
+	about
+	leaderboard.MovesQuery
+}
+
+func (q *movesQuestion) minSeq(int) int64          { return q.MinSeq }
+func (q *movesQuestion) appendKey(b []byte) []byte { return b }
+func (*movesQuestion) mayBeIn(*topn.Copies) bool   { return false }
+func (*movesQuestion) way() way                    { return wayOnce }
+
+func (q *movesQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Moves(ctx, q.about[0], q.MovesQuery))
+}
+
 // several are the periods of a question. How new each must be is in its reference.
 type several struct{ periods []leaderboard.PeriodRef }
 
@@ -168,7 +198,6 @@ func (q *several) refs() []leaderboard.PeriodRef { return q.periods }
 func (q *several) minSeq(i int) int64            { return q.periods[i].LastSeq }
 func (*several) mayBeIn(*topn.Copies) bool       { return false }
 func (*several) weight() int64                   { return resident.WeightDeep }
-func (*several) forMany() bool                   { return false }
 
 type combinedPageQuestion struct {
 	several
@@ -184,7 +213,7 @@ func (q *combinedPageQuestion) ask(ctx context.Context, of source) (leaderboard.
 	return answered(of.CombinedPage(ctx, q.periods, q.CombinedQuery))
 }
 
-func (q *combinedPageQuestion) uncached() bool { return q.Fresh }
+func (q *combinedPageQuestion) way() way { return wayUnless(q.Fresh) }
 
 type combinedMemberQuestion struct {
 	several
@@ -199,7 +228,14 @@ func (q *combinedMemberQuestion) ask(ctx context.Context, of source) (leaderboar
 	return answered(of.CombinedMember(ctx, q.periods, q.CombinedMemberQuery))
 }
 
-func (q *combinedMemberQuestion) uncached() bool { return q.Fresh }
+func (q *combinedMemberQuestion) way() way { return wayUnless(q.Fresh) }
+
+func wayUnless(fresh bool) way {
+	if fresh {
+		return wayUncached
+	}
+	return wayOfOne
+}
 
 // pastQuestion is about a member in closed periods.
 type pastQuestion struct {
@@ -217,8 +253,8 @@ func (q *pastQuestion) ask(ctx context.Context, of source) (leaderboard.Answered
 	return past(found), nil
 }
 
-func (*pastQuestion) weight() int64  { return 0 }
-func (*pastQuestion) uncached() bool { return false }
+func (*pastQuestion) weight() int64 { return 0 }
+func (*pastQuestion) way() way      { return wayOfOne }
 
 // past is what a member has in several periods, as leaderboard.Answered.
 type past []leaderboard.PastEntry

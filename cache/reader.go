@@ -26,6 +26,7 @@ type Reader struct {
 	// The layers in the order in which they are asked.
 	forMany  []layer // for a page that many readers ask for: it is encoded once for all of them
 	forOne   []layer
+	once     []layer
 	uncached []layer
 }
 
@@ -36,6 +37,7 @@ func NewReader(redis *topn.Copies, db Database, opts ReaderOptions) *Reader {
 	shared := &calls[sharedKey, leaderboard.Answered]{timeout: o.CallTimeout}
 	r.memory, r.kept, r.database = &memory{o}, newKept(o), newDatabase(db, o, shared)
 	r.forMany, r.forOne, r.uncached = []layer{r.kept, r.memory, ahead{o.Feed}}, []layer{r.memory, r.kept, ahead{o.Feed}}, []layer{r.database}
+	r.once = []layer{r.memory, r.database}
 	if redis != nil {
 		r.redis = newCopies(redis, o, shared)
 		r.forMany, r.forOne = append(r.forMany, r.redis), append(r.forOne, r.redis)
@@ -62,6 +64,11 @@ func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 // Distribution implements leaderboard.Rankings.
 func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	return as[*leaderboard.Distribution](r.answer(ctx, newAsked(distributionQuestion{about{p}, q})))
+}
+
+// Moves implements leaderboard.Rankings.
+func (r *Reader) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	return as[*leaderboard.Moves](r.answer(ctx, newAsked(movesQuestion{about{p}, q})))
 }
 
 func as[V leaderboard.Answered](a leaderboard.Answered, err error) (none V, _ error) {
@@ -112,10 +119,12 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 }
 
 func (r *Reader) layersFor(q question) []layer {
-	switch {
-	case q.uncached():
+	switch q.way() {
+	case wayUncached:
 		return r.uncached
-	case q.forMany():
+	case wayOnce:
+		return r.once
+	case wayOfMany:
 		return r.forMany
 	}
 	return r.forOne
@@ -127,13 +136,13 @@ func (r *Reader) found(l layer, q *asked, a leaderboard.Answered) leaderboard.An
 	case l == r.memory:
 		r.opts.OnResident()
 		r.visited(q.refs())
-		if q.forMany() {
+		if q.way() == wayOfMany {
 			return r.kept.put(q, a)
 		}
 	case l == r.kept:
 		q.last.confirm(r.opts.Now())
 		r.visited(q.refs())
-	case !q.uncached():
+	case !q.isAlone():
 		r.kept.put(q, a)
 	}
 	return a

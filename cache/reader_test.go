@@ -118,6 +118,14 @@ func (s *worldDatabase) Distribution(ctx context.Context, _ leaderboard.PeriodRe
 	return &leaderboard.Distribution{State: o.State(leaderboard.SourceMySQL)}, nil
 }
 
+func (s *worldDatabase) Moves(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	o, err := s.enter(ctx, q.MinSeq)
+	if err != nil {
+		return nil, err
+	}
+	return &leaderboard.Moves{State: o.State(leaderboard.SourceMySQL), Moved: make([]*leaderboard.Moved, len(q.Moves))}, nil
+}
+
 func page(t testing.TB, r *Reader, p leaderboard.PeriodRef, q leaderboard.PageQuery) *leaderboard.Page {
 	t.Helper()
 	return cachetest.Must(r.Page(cachetest.Within(t), p, q))(t)

@@ -74,6 +74,10 @@ func (f *fixed) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.Sc
 	return nil, leaderboard.ErrUnavailable
 }
 
+func (f *fixed) Moves(context.Context, leaderboard.PeriodRef, leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	return nil, leaderboard.ErrUnavailable
+}
+
 func (f *fixed) Distribution(context.Context, leaderboard.PeriodRef, leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	return nil, leaderboard.ErrUnavailable
 }

@@ -134,6 +134,9 @@ func (h *Head) Compare(o *Head) int {
 // Tied reports whether two heads have the same score and tiebreak.
 func (h *Head) Tied(o *Head) bool { return h[0] == o[0] && h[1] == o[1] }
 
+// Better reports whether h has a better score and tiebreak than o.
+func (h *Head) Better(o *Head) bool { return h[0] < o[0] || h[0] == o[0] && h[1] < o[1] }
+
 // AppendTo appends the first HeadLen bytes of the key.
 func (h *Head) AppendTo(b []byte) []byte {
 	for _, v := range h {

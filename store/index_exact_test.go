@@ -98,6 +98,11 @@ func (a among) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leade
 	return got.Score, got.Err
 }
 
+func (a among) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	got := a.ask(ctx, ref, leaderboard.Question{Moves: &q})
+	return got.Moves, got.Err
+}
+
 // read asks one question of each kind and keeps the answers.
 func (c *crowd) read(ctx context.Context, of *store.Store, rng *rand.Rand) error {
 	var s leaderboard.Rankings = of

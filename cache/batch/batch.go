@@ -341,9 +341,20 @@ func (q question) size() int {
 		return 1 + q.Page.Limit/entriesPerUnit
 	case q.Members != nil:
 		return max(1, len(q.Members.Members))
+	case q.Moves != nil:
+		return sizeOfMoves(q.Moves.Moves)
 	default:
 		return 1
 	}
+}
+
+// sizeOfMoves returns how many places are to be found.
+func sizeOfMoves(moves []leaderboard.Move) int {
+	n := 2 * len(moves)
+	for i := range moves {
+		n += len(moves[i].Friends)
+	}
+	return max(1, n)
 }
 
 // NewRankings puts the questions to database in batches.
@@ -398,6 +409,12 @@ func (r *Rankings) Members(ctx context.Context, p leaderboard.PeriodRef, q leade
 func (r *Rankings) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	a, err := r.ask(ctx, p, leaderboard.Question{Score: &q})
 	return a.Score, err
+}
+
+// Moves implements leaderboard.Rankings.
+func (r *Rankings) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	a, err := r.ask(ctx, p, leaderboard.Question{Moves: &q})
+	return a.Moves, err
 }
 
 // Distribution implements leaderboard.Rankings. It takes a slot of its own.

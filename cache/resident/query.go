@@ -248,22 +248,30 @@ func (p *Period) compare(a, b entry) int {
 func (p *Period) ScoreRank(q leaderboard.ScoreQuery) (out *leaderboard.ScoreRank, err error) {
 	err = p.read(q.MinSeq, func(state leaderboard.State) error {
 		head := p.codec.Head(&leaderboard.Entry{Score: q.Score, Tiebreak: q.Tiebreak})
-		better := p.order.find(func(h *rank.Head, _ uint32) bool {
-			return h[0] < head[0] || h[0] == head[0] && h[1] < head[1]
-		})
+		better := p.group(&head)
 		asGood := p.order.find(func(h *rank.Head, _ uint32) bool {
 			return h[0] < head[0] || h[0] == head[0] && h[1] <= head[1]
 		})
 		ranks := leaderboard.Ranks{Strict: p.order.ahead(asGood) + 1, Tied: p.order.ahead(better) + 1}
-		if _, ok := p.order.record(better); ok { // the best of those that are not better: as many groups are ahead of it
-			ranks.Dense, _ = p.order.group(better)
-		} else {
-			ranks.Dense = p.order.groups.Sum(len(p.order.blocks)) + 1
-		}
+		ranks.Dense = p.groupsAhead(better) + 1
 		out = &leaderboard.ScoreRank{State: state, Ranks: ranks}
 		return nil
 	})
 	return out, err
+}
+
+// group returns the first place whose entry is not better than a head.
+func (p *Period) group(head *rank.Head) place {
+	return p.order.find(func(h *rank.Head, _ uint32) bool { return h.Better(head) })
+}
+
+// groupsAhead returns how many groups of tied entries are ahead of the place where one begins, or of the end.
+func (p *Period) groupsAhead(at place) int64 {
+	if _, ok := p.order.record(at); !ok {
+		return p.order.groups.Sum(len(p.order.blocks))
+	}
+	groups, _ := p.order.group(at)
+	return groups - 1
 }
 
 // Distribution returns a histogram of the scores, as leaderboard.Rankings does.

@@ -112,6 +112,14 @@ func (f *followed) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q l
 	return p.ScoreRank(q)
 }
 
+func (f *followed) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	p, err := f.period(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return p.Moves(q)
+}
+
 func (f *followed) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	p, err := f.period(ctx, ref)
 	if err != nil {

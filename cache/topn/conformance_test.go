@@ -104,6 +104,10 @@ func (c *copyFirst) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q le
 		func() (*leaderboard.ScoreRank, error) { return c.database.ScoreRank(ctx, p, q) })
 }
 
+func (c *copyFirst) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	return c.database.Moves(ctx, p, q)
+}
+
 func (c *copyFirst) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	return c.database.Distribution(ctx, p, q)
 }

@@ -193,6 +193,43 @@ func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 	return out, nil
 }
 
+// Moves does what store.Store.Moves does: it takes the member's entry out and counts.
+func (m *Model) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	defer m.leave()
+	v, err := m.look(ctx, ref, q.MinSeq)
+	if err != nil {
+		return nil, err
+	}
+	out := &leaderboard.Moves{State: v.state, Moved: make([]*leaderboard.Moved, len(q.Moves))}
+	for i, move := range q.Moves {
+		if at := v.place(move.Member); at >= 0 {
+			others := &look{rules: v.rules, sorted: slices.Delete(slices.Clone(v.sorted), at, at+1)}
+			out.Moved[i] = others.moved(move, v.sorted[at], q.Mode)
+		}
+	}
+	return out, nil
+}
+
+// moved tells of a move among the others; now is the entry that the member has.
+func (v *look) moved(move leaderboard.Move, now leaderboard.Entry, mode leaderboard.Mode) *leaderboard.Moved {
+	if move.New == nil {
+		return &leaderboard.Moved{Ranks: v.ranks(now, mode)}
+	}
+	out := &leaderboard.Moved{Ranks: v.ranks(*move.New, mode)}
+	if move.Old == nil {
+		return out
+	}
+	previous := v.ranks(*move.Old, mode)
+	out.Previous = &previous
+	for _, e := range v.sorted {
+		passed := v.rules.Compare(*move.New, e) < 0 && v.rules.Compare(e, *move.Old) < 0
+		if passed && slices.Contains(move.Friends, e.Member) && len(out.Passed) < leaderboard.MaxPassed {
+			out.Passed = append(out.Passed, e.Member)
+		}
+	}
+	return out
+}
+
 // histogram returns the first and the last score of each of at most n buckets. They are of one width, but for one at an end
 // where an entry lies more than four times as far from the others as these spread: it has all that is further out than
 // that spread. The others are all but a hundredth of the entries at each end, or up to three.

@@ -26,7 +26,7 @@ func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 		if known.atomic != r.Atomic || len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
 			return leaderboard.Receipt{}, leaderboard.ErrKeyReused
 		}
-		return known.receipt, nil
+		return m.told(b, known.receipt, r.Moves, true), nil
 	}
 	undo := m.remember(b)
 	receipt, changes := m.submitTo(b, r.Entries, leaderboard.CallerOf(ctx))
@@ -39,7 +39,24 @@ func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 	if r.Key != "" {
 		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), r.Atomic, receipt}
 	}
-	return receipt, nil
+	return m.told(b, receipt, r.Moves, false), nil
+}
+
+// told returns a receipt as its request wants it: with moves or without, and without the entries when it is repeated.
+func (m *Model) told(b *modelBoard, r leaderboard.Receipt, moves, again bool) leaderboard.Receipt {
+	r.Results = slices.Clone(r.Results)
+	for i := range r.Results {
+		if again || !moves || r.Results[i].Status.Failed() {
+			r.Results[i].Old, r.Results[i].New = nil, nil
+		}
+	}
+	if periods := m.current(b); moves && len(periods) > 0 {
+		board := b.Board
+		ref := periods[0].Ref(&board)
+		ref.LastSeq = periods[0].LastSeq
+		r.First = &ref
+	}
+	return r
 }
 
 // submitTo applies submissions to a board, and returns the changes of each of its current periods, to be committed.
@@ -153,7 +170,7 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 		if known.atomic != r.Atomic || len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
 			return leaderboard.MultiBoardReceipt{}, leaderboard.ErrKeyReused
 		}
-		return known.receipt, nil
+		return m.toldOfBoards(known.receipt, r.Moves, true), nil
 	}
 	receipt := leaderboard.MultiBoardReceipt{
 		Results: make([]leaderboard.BoardResult, len(r.Entries)), Boards: map[string]leaderboard.BoardSeqs{},
@@ -198,7 +215,24 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 	if r.Key != "" {
 		m.multiBoard[r.Key] = multiBoardKey{slices.Clone(r.Entries), r.Atomic, receipt}
 	}
-	return receipt, nil
+	return m.toldOfBoards(receipt, r.Moves, false), nil
+}
+
+// toldOfBoards is told for several boards.
+func (m *Model) toldOfBoards(r leaderboard.MultiBoardReceipt, moves, again bool) leaderboard.MultiBoardReceipt {
+	out := leaderboard.MultiBoardReceipt{Results: slices.Clone(r.Results), Boards: map[string]leaderboard.BoardSeqs{}}
+	for i := range out.Results {
+		if again || !moves || out.Results[i].Status.Failed() {
+			out.Results[i].Old, out.Results[i].New = nil, nil
+		}
+	}
+	for name, seqs := range r.Boards {
+		if b := m.boards[name]; b != nil {
+			seqs.First = m.told(b, leaderboard.Receipt{}, moves, again).First
+		}
+		out.Boards[name] = seqs
+	}
+	return out
 }
 
 // abortAll takes an atomic request to several boards back, if one of its entries is rejected or unmet.
@@ -335,6 +369,7 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	}
 	now := max(clock, p.lastCreated+1)
 	next, changed, _ := rules.Apply(cur, sub, now, clock)
+	res.Old, res.New = cur, cur
 	if !changed {
 		return res, nil
 	}
@@ -343,7 +378,7 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	}
 	was := res.Previous
 	show(&res, &next, rules, &sub)
-	res.Status, res.Previous = leaderboard.StatusApplied, was
+	res.Status, res.Previous, res.New = leaderboard.StatusApplied, was, &next
 	if hidden {
 		p.hiddenEntries[sub.Member] = next
 		return res, nil

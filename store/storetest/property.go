@@ -181,7 +181,7 @@ func (h *history) step(t *rapid.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	default:
-		r := leaderboard.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(&h.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")}
+		r := leaderboard.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(&h.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries"), Moves: rapid.Bool().Draw(t, "moves")}
 		r.Atomic = rapid.IntRange(0, 3).Draw(t, "atomic") == 0
 		if rapid.Bool().Draw(t, "has key") {
 			r.Key = fmt.Sprint("key ", len(h.sent))
@@ -206,6 +206,10 @@ func (h *history) submit(t *rapid.T, r leaderboard.SubmitRequest) {
 	want, err := h.model.Submit(h.ctx, r)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if moved(got.Results) != moved(want.Results) || (got.First == nil) != (want.First == nil) ||
+		got.First != nil && (got.First.Name != want.First.Name || got.First.LastSeq != want.First.LastSeq) {
+		t.Fatalf("moves are %s in %+v, want %s in %+v", moved(got.Results), got.First, moved(want.Results), want.First)
 	}
 	if short(got.Results) != short(want.Results) || tiebreaks(got.Results) != tiebreaks(want.Results) || !reflect.DeepEqual(times(got), times(want)) || got.Seq != want.Seq ||
 		!reflect.DeepEqual(got.Seqs, want.Seqs) {
@@ -281,6 +285,7 @@ func (h *history) compare(t *rapid.T) {
 	got, err := h.Rankings.ScoreRank(h.ctx, h.ref, ask)
 	want, _ := h.model.ScoreRank(h.ctx, h.modelRef, ask)
 	same(t, ask, err, got, want, func(s *leaderboard.ScoreRank) (leaderboard.State, any) { return s.State, [2]int64{s.Strict, s.Tied} })
+	questions = append(questions, h.compareMoves(t, members)...)
 	h.compareTogether(t, append(questions, leaderboard.Question{Score: &ask}))
 	h.comparePast(t, members[1])
 	dist := leaderboard.DistributionQuery{MinSeq: h.last, Buckets: rapid.IntRange(1, 9).Draw(t, "buckets")}

@@ -33,7 +33,7 @@ func Run(t *testing.T, database Database) {
 func RunRankings(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,
-		"members": testMembers, "some of many members": testFriends, "score rank": testScoreRank, "distribution": testDistribution, "empty period": testEmpty, "period without a row": testWithoutRow,
+		"members": testMembers, "some of many members": testFriends, "score rank": testScoreRank, "moves": testMoves, "distribution": testDistribution, "empty period": testEmpty, "period without a row": testWithoutRow,
 		"member bytes": testMemberBytes, "extreme scores": testExtremes, "as of": testAsOf, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
 		"hidden": testHiddenRanks,
 	} {

@@ -15,6 +15,7 @@ func testAsk(t *testing.T, database Database) {
 	b := ladder(t, s, 30, leaderboard.Rules{})
 	page := func(q leaderboard.PageQuery) leaderboard.Question { return leaderboard.Question{Page: &q} }
 	members := func(q leaderboard.MembersQuery) leaderboard.Question { return leaderboard.Question{Members: &q} }
+	moves := func(q leaderboard.MovesQuery) leaderboard.Question { return leaderboard.Question{Moves: &q} }
 	first, err := database.Page(t.Context(), b.ref, leaderboard.PageQuery{Limit: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +37,11 @@ func testAsk(t *testing.T, database Database) {
 			members(leaderboard.MembersQuery{Query: q, Members: []string{"m17", "m11", "m29"}, Limit: 1, Self: "m29"}),
 			members(leaderboard.MembersQuery{Query: q}),
 			members(leaderboard.MembersQuery{Query: leaderboard.Query{Mode: mode, MinSeq: b.last + 1}, Members: []string{"m01"}}),
+			moves(leaderboard.MovesQuery{Query: q, Moves: []leaderboard.Move{{Member: "m11"}, {Member: "nobody"}, {
+				Member: "m20", Old: &leaderboard.Entry{Member: "m20", Score: -14, CreatedTime: 50}, Friends: []string{"m19", "m02", "m21"},
+				New: &leaderboard.Entry{Member: "m20", Score: -9, CreatedTime: 50},
+			}}}),
+			moves(leaderboard.MovesQuery{Query: leaderboard.Query{Mode: mode, MinSeq: b.last + 1}, Moves: []leaderboard.Move{{Member: "m01"}}}),
 		)
 	}
 	questions = append(questions,
@@ -82,6 +88,8 @@ func plain(a leaderboard.Answer) []any {
 	case a.Members != nil:
 		s := a.Members
 		return []any{s.Seq, s.Total, append([]leaderboard.Standing{}, s.Entries...), s.Self, s.Ranked, append([]string{}, s.NotRanked...)}
+	case a.Moves != nil:
+		return []any{a.Moves.Seq, a.Moves.Total, a.Moves.Moved}
 	default:
 		return []any{a.Score.Seq, a.Score.Total, a.Score.Strict, a.Score.Tied}
 	}

@@ -59,7 +59,8 @@ func TestAbortedLeavesNothing(t *testing.T) {
 		s := newSubmission(&leaderboard.SubmitRequest{Board: "b", Key: "k", Atomic: true, Entries: []leaderboard.Submission{
 			{Member: "a", Score: 5}, {Member: "n", Score: 5}, {Member: "a", Score: 1, If: &leaderboard.Condition{Score: new(int64(10))}},
 		}})
-		if err := s.apply(oneBoard(p)); err != nil {
+		l := oneBoard(p)
+		if err := s.apply(l); err != nil {
 			t.Fatal(err)
 		}
 		if p.lastSeq != was.lastSeq || p.count != was.count || p.lastCreated != was.lastCreated || len(p.changes) > 0 || len(p.hidden.touched) > 0 ||
@@ -77,7 +78,7 @@ func TestAbortedLeavesNothing(t *testing.T) {
 		if stored[0] != receiptTerms {
 			t.Errorf("format %d", stored[0])
 		}
-		if err := s.replay(stored); err != nil || !reflect.DeepEqual(s.receipt, want) || !bytes.Equal(s.stored(), stored) {
+		if err := s.replay(l, stored); err != nil || !reflect.DeepEqual(s.receipt, want) || !bytes.Equal(s.stored(), stored) {
 			t.Errorf("replayed as %+v, %v; want %+v", s.receipt, err, want)
 		}
 		for cut := range stored {

@@ -271,7 +271,7 @@ func (b *batch) apply(l *locked, known map[string]keyRow) (keys []keyRow) {
 		}
 		if row, ok := known[h.key]; ok {
 			if b.answers[i] = leaderboard.ErrKeyReused; row.hash == h.hash {
-				b.answers[i] = keyed.replay(row.receipt)
+				b.answers[i] = keyed.replay(l, row.receipt)
 			}
 			continue
 		}

@@ -95,13 +95,13 @@ func (d *decision) result(p *period, sub *leaderboard.Submission) leaderboard.Re
 	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.StatusUnchanged}
 	if d.broken != nil || !d.changed {
 		p.show(&res, d.cur, sub)
-		if d.broken != nil {
+		if res.Old, res.New = d.cur, d.cur; d.broken != nil {
 			res.Fail(d.broken)
 		}
 		return res
 	}
 	p.show(&res, &d.next, sub)
-	res.Status, res.Previous = leaderboard.StatusApplied, nil
+	res.Status, res.Previous, res.Old, res.New = leaderboard.StatusApplied, nil, d.cur, &d.next
 	if d.cur != nil {
 		res.Previous = &d.cur.Score
 	}
@@ -242,6 +242,17 @@ func (p *period) commit() *leaderboard.Commit {
 		return nil
 	}
 	return p.commits(len(p.changes))[0]
+}
+
+// firstOf returns the period of a board's first window, at the state that a request has led to; nil when there is none.
+func firstOf(periods []*period) *leaderboard.PeriodRef {
+	p := periods[0]
+	if p.missing != nil {
+		return nil
+	}
+	ref := p.ref
+	ref.LastSeq = p.lastSeq
+	return &ref
 }
 
 // seqsOf returns the seq of a board's first window, and those of all when there are several.

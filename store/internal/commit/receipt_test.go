@@ -89,7 +89,8 @@ func TestReceiptSize(t *testing.T) {
 			}
 		}
 		s := newSubmission(&leaderboard.SubmitRequest{Board: "b", Key: "k", Entries: subs})
-		if err := s.apply(oneBoard(p)); err != nil {
+		l := oneBoard(p)
+		if err := s.apply(l); err != nil {
 			t.Fatal(err)
 		}
 		b := s.stored()
@@ -98,7 +99,7 @@ func TestReceiptSize(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d at most", name, len(b), c.most)
 		}
 		want := s.receipt
-		if err := s.replay(b); err != nil || !reflect.DeepEqual(s.receipt, want) {
+		if err := s.replay(l, b); err != nil || !reflect.DeepEqual(s.receipt, want) {
 			t.Errorf("%s: replayed as another one, %v", name, err)
 		}
 	}

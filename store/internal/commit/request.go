@@ -26,7 +26,7 @@ type request interface {
 type keyedRequest interface {
 	request
 	stored() []byte
-	replay([]byte) error // the request was carried out before, and this was its receipt
+	replay(l *locked, stored []byte) error // the request was carried out before, and this was its receipt
 }
 
 // header is the part of a request that queues use.

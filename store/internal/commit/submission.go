@@ -12,6 +12,7 @@ type submission struct {
 	header
 	entries []leaderboard.Submission
 	atomic  bool
+	moves   bool                // the receipt tells of them
 	receipt leaderboard.Receipt // after apply
 }
 
@@ -22,7 +23,7 @@ func newSubmission(r *leaderboard.SubmitRequest) *submission {
 	}
 	s := &submission{
 		header:  headerOf(queueID{board: r.Board}, []string{r.Board}, len(r.Entries), bytes),
-		entries: slices.Clone(r.Entries), atomic: r.Atomic,
+		entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves,
 	}
 	if r.Key != "" {
 		s.key, s.hash = r.Key, hashOf(requestHash(r.Entries), r.Atomic)
@@ -40,7 +41,7 @@ func (s *submission) apply(l *locked) error {
 	s.receipt = leaderboard.Receipt{Results: make([]leaderboard.Result, len(s.entries))}
 	carry := func() {
 		for i := range s.entries {
-			s.receipt.Results[i] = b.submit(&s.entries[i], &s.caller)
+			s.receipt.Results[i] = withMove(b.submit(&s.entries[i], &s.caller), s.moves)
 		}
 	}
 	if s.atomic {
@@ -53,14 +54,35 @@ func (s *submission) apply(l *locked) error {
 		carry()
 	}
 	s.receipt.Seq, s.receipt.Seqs = seqsOf(b.periods)
+	s.tellFirst(b)
 	return nil
+}
+
+// tellFirst names the period that moves are told of.
+func (s *submission) tellFirst(b *lockedBoard) {
+	if s.moves {
+		s.receipt.First = firstOf(b.periods)
+	}
+}
+
+// withMove leaves out of a result what is told of moves alone, unless it is wanted.
+func withMove(r leaderboard.Result, wanted bool) leaderboard.Result {
+	if !wanted {
+		r.Old, r.New = nil, nil
+	}
+	return r
 }
 
 func (s *submission) stored() []byte { return encodeReceipt(&s.receipt, s.entries) }
 
-func (s *submission) replay(stored []byte) (err error) {
-	s.receipt, err = decodeReceipt(stored, s.entries)
-	return err
+func (s *submission) replay(l *locked, stored []byte) (err error) {
+	if s.receipt, err = decodeReceipt(stored, s.entries); err != nil {
+		return err
+	}
+	if b := l.boards[s.queue.board]; b != nil {
+		s.tellFirst(b)
+	}
+	return nil
 }
 
 // multiBoardSubmission submits entries to several boards.
@@ -68,6 +90,7 @@ type multiBoardSubmission struct {
 	header
 	entries []leaderboard.BoardSubmission
 	atomic  bool
+	moves   bool                          // the receipt tells of them
 	receipt leaderboard.MultiBoardReceipt // after apply
 }
 
@@ -81,7 +104,7 @@ func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *multiBoardSubmis
 	slices.Sort(names)
 	s := &multiBoardSubmission{
 		header:  headerOf(queueID{several: true}, slices.Compact(names), len(r.Entries), bytes),
-		entries: slices.Clone(r.Entries), atomic: r.Atomic,
+		entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves,
 	}
 	if r.Key != "" {
 		s.key, s.hash = r.Key, hashOf(multiBoardHash(r.Entries), r.Atomic)
@@ -120,6 +143,7 @@ func (s *multiBoardSubmission) apply(l *locked) error {
 			s.receipt.Boards[name] = leaderboard.BoardSeqs{Seq: seq, Seqs: seqs}
 		}
 	}
+	s.tellFirst(l)
 	return nil
 }
 
@@ -127,7 +151,7 @@ func (s *multiBoardSubmission) apply(l *locked) error {
 func (s *multiBoardSubmission) carry(l *locked) {
 	for i := range s.entries {
 		e := &s.entries[i]
-		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: l.submit(e, &s.caller)}
+		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: withMove(l.submit(e, &s.caller), s.moves)}
 	}
 }
 
@@ -150,6 +174,16 @@ func (l *locked) taker(name string) *lockedBoard {
 	return b
 }
 
+// tellFirst names the periods that moves are told of.
+func (s *multiBoardSubmission) tellFirst(l *locked) {
+	for name, seqs := range s.receipt.Boards {
+		if b := l.boards[name]; b != nil && s.moves {
+			seqs.First = firstOf(b.periods)
+			s.receipt.Boards[name] = seqs
+		}
+	}
+}
+
 // submit applies one entry to its board.
 func (l *locked) submit(e *leaderboard.BoardSubmission, caller *leaderboard.Caller) leaderboard.Result {
 	if b := l.taker(e.Board); b != nil {
@@ -168,9 +202,12 @@ func (s *multiBoardSubmission) stored() []byte {
 	return encodeMultiBoardReceipt(&s.receipt, s.entries)
 }
 
-func (s *multiBoardSubmission) replay(stored []byte) (err error) {
-	s.receipt, err = decodeMultiBoardReceipt(stored, s.entries)
-	return err
+func (s *multiBoardSubmission) replay(l *locked, stored []byte) (err error) {
+	if s.receipt, err = decodeMultiBoardReceipt(stored, s.entries); err != nil {
+		return err
+	}
+	s.tellFirst(l)
+	return nil
 }
 
 // submit applies a submission to the board's current periods, and records it if the board wants that.

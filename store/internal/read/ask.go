@@ -30,6 +30,12 @@ func (s *Reader) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lea
 	return a.Score, db.Translate(ctx, "score rank", a.Err)
 }
 
+// Moves implements leaderboard.Rankings.
+func (s *Reader) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	a := s.askOne(ctx, ref, leaderboard.Question{Moves: &q})
+	return a.Moves, db.Translate(ctx, "moves", a.Err)
+}
+
 func (s *Reader) askOne(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
 	answers, err := s.ask(ctx, ref, []leaderboard.Question{q})
 	if err != nil {
@@ -77,11 +83,13 @@ type asked struct {
 	page    *leaderboard.PageQuery
 	members *leaderboard.MembersQuery
 	score   *leaderboard.ScoreQuery
+	moves   *leaderboard.MovesQuery
 
 	mode    leaderboard.Mode
 	minSeq  int64
 	around  rank.Key       // entry of the member that a page is around
 	shown   rank.Selection // of members
+	moving  []moving       // of moves
 	probes  []rank.Key     // places to count
 	ahead   int64          // entries ahead of a page
 	stretch stretch        // the page, and some of those
@@ -95,6 +103,8 @@ func askedOf(q *leaderboard.Question) asked {
 		return asked{page: &p, mode: p.Mode, minSeq: p.MinSeq}
 	case q.Members != nil:
 		return asked{members: q.Members, mode: q.Members.Mode, minSeq: q.Members.MinSeq}
+	case q.Moves != nil:
+		return asked{moves: q.Moves, mode: q.Moves.Mode, minSeq: q.Moves.MinSeq}
 	default:
 		return asked{score: q.Score, minSeq: q.Score.MinSeq}
 	}
@@ -166,6 +176,8 @@ func (b *asking) answer(ctx context.Context) error {
 			a.stretch = stretch{view: b.view, start: a.ahead - leading, limit: a.page.Limit + int(leading)}
 		case a.members != nil:
 			err = b.standings(ctx, a, &c, out.Members)
+		case a.moves != nil:
+			out.Moves, err = b.moved(ctx, a, &c)
 		default:
 			prefix := b.codec.Prefix(a.score.Score, a.score.Tiebreak)
 			ranks := leaderboard.Ranks{Strict: c.before(prefix+entries.AfterTied) + 1, Tied: c.before(prefix) + 1}
@@ -210,6 +222,9 @@ func (b *asking) find(ctx context.Context) error {
 			slices.Sort(found)
 			a.shown = rank.Select(a.members, found)
 			a.probes = probesOf(a.shown.Keys())
+		case a.moves != nil:
+			a.moving = b.movingOf(a.moves, entryOf)
+			a.probes = b.probesOfMoves(a)
 		case a.page.Around != "":
 			var ok bool
 			if a.around, ok = entryOf[a.page.Around]; !ok {
@@ -232,12 +247,16 @@ func (b *asking) named() []string {
 		switch a := &b.asked[i]; {
 		case a.members != nil:
 			out = append(out, a.members.Members...)
+		case a.moves != nil:
+			for _, m := range a.moves.Moves {
+				out = append(append(out, m.Member), m.Friends...)
+			}
 		case a.page != nil && a.page.Around != "":
 			out = append(out, a.page.Around)
 		}
 	}
 	out = slices.DeleteFunc(out, func(m string) bool { return leaderboard.CheckMember(m) != nil })
-	if len(b.asked) > 1 {
+	if len(b.asked) > 1 || b.asked[0].moves != nil {
 		slices.Sort(out)
 		out = slices.Compact(out)
 	}
