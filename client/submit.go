@@ -16,6 +16,16 @@ type SubmitOptions struct {
 	IdempotencyKey string
 	// Atomic: all entries are applied, or nothing of the request is done.
 	Atomic bool
+	// Standings tells of each result which rank the member has and had.
+	Standings bool
+	// Mode is how ties are numbered in standings, "" as each board does.
+	Mode leaderboard.Mode
+	// Friends names in each standing the friends that the member has passed.
+	Friends bool
+}
+
+func (o *SubmitOptions) params() params {
+	return newParams().bool("standings", o.Standings).text("mode", string(o.Mode)).bool("friends", o.Friends)
 }
 
 // Result is the outcome of one entry. Score, PreviousScore and CreatedTime are nil when the member has no entry.
@@ -29,6 +39,17 @@ type Result struct {
 	Tiebreak      *int64             `json:"tiebreak,omitempty"` // of a submission that is not plain
 	Fields        Fields             `json:"fields,omitempty"`   // likewise, on a board with fields
 	Error         *Problem           `json:"error,omitempty"`    // why, when rejected, unmet or aborted
+	Standing      *Moved             `json:"standing,omitempty"` // with SubmitOptions.Standings; nil when it is not known
+}
+
+// Moved is what a submission came to in one state of the current period of the board's first window. The member's own entry is
+// not counted in either rank: the first who gets better was first before.
+type Moved struct {
+	Seq          int64    `json:"seq"` // the state, which has the submission
+	Rank         int64    `json:"rank"`
+	PreviousRank *int64   `json:"previous_rank"` // nil without an entry before, and when the request was carried out before
+	Total        int64    `json:"total"`         // entries of the period
+	Passed       []string `json:"passed"`        // with SubmitOptions.Friends, the first 10; nil when they are not known
 }
 
 // Receipt answers a submission or a removal.
@@ -87,7 +108,8 @@ func SubmitRequest(board string, scores []leaderboard.Submission, options ...Sub
 	for i := range scores {
 		body.Entries[i] = entryOf("", &scores[i])
 	}
-	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Header: idempotent(options), Body: body}
+	o := last(options)
+	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Query: o.params().Values, Header: idempotent(o), Body: body}
 }
 
 // SubmitMultiBoard submits 1 to 1,000 scores to up to 50 boards in one transaction. Needs scope write.
@@ -96,7 +118,8 @@ func (c *Client) SubmitMultiBoard(ctx context.Context, scores []leaderboard.Boar
 	for i := range scores {
 		body.Entries[i] = entryOf(scores[i].Board, &scores[i].Submission)
 	}
-	return call[MultiBoardReceipt](ctx, c, Request{Method: http.MethodPost, Path: Path("scores"), Header: idempotent(options), Body: body})
+	o := last(options)
+	return call[MultiBoardReceipt](ctx, c, Request{Method: http.MethodPost, Path: Path("scores"), Query: o.params().Values, Header: idempotent(o), Body: body})
 }
 
 func atomic(options []SubmitOptions) bool {
@@ -104,15 +127,20 @@ func atomic(options []SubmitOptions) bool {
 }
 
 // idempotent returns the header with the key of a write.
-func idempotent(options []SubmitOptions) http.Header {
-	key := ""
-	for _, o := range options {
-		key = o.IdempotencyKey
-	}
+func idempotent(o SubmitOptions) http.Header {
+	key := o.IdempotencyKey
 	if key == "" {
 		key = rand.Text()
 	}
 	return http.Header{"Idempotency-Key": {key}}
+}
+
+// last returns the last of options, none when there are none.
+func last(options []SubmitOptions) (o SubmitOptions) {
+	if n := len(options); n > 0 {
+		o = options[n-1]
+	}
+	return o
 }
 
 // RemoveOptions select a period other than the current ones.

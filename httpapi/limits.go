@@ -16,6 +16,7 @@ type Limits struct {
 	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
 	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
 	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
+	StandingWait   time.Duration // for standings after a commit, default 50ms; what has not come by then is null
 }
 
 func (l Limits) withDefaults() Limits {
@@ -29,5 +30,6 @@ func (l Limits) withDefaults() Limits {
 		MaxExports:     cmp.Or(l.MaxExports, 2),
 		ExportStall:    cmp.Or(l.ExportStall, 30*time.Second),
 		RequestTimeout: cmp.Or(l.RequestTimeout, 10*time.Second),
+		StandingWait:   cmp.Or(l.StandingWait, 50*time.Millisecond),
 	}
 }

@@ -37,7 +37,7 @@ func newHandlers(cfg *Config) *handlers {
 	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Store}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Store, cfg.CheckRules},
-		scores:   scoreHandlers{find, cfg.Writer},
+		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Store}},
 		hidden:   hiddenHandlers{cfg.Store},
 		audit:    auditHandlers{cfg.Store},
 		reader:   reader{resolver: find, profileFinder: profiles, store: cfg.Store},
@@ -86,8 +86,8 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: patch("/v1/boards/{board}"), access: guard.AccessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.patch},
 		{pattern: remove("/v1/boards/{board}"), access: guard.AccessAdmins, writes: true, heavy: 10, handle: h.boards.delete},
 
-		{pattern: post("/v1/boards/{board}/scores"), access: guard.AccessWriters, body: rows, admitted: true, writes: true, handle: h.scores.submit},
-		{pattern: post("/v1/scores"), access: guard.AccessWriters, someBoards: true, body: rows, admitted: true, writes: true, handle: h.scores.submitToBoards},
+		{pattern: post("/v1/boards/{board}/scores"), access: guard.AccessWriters, params: []string{"standings", "mode", "friends"}, body: rows, admitted: true, writes: true, handle: h.scores.submit},
+		{pattern: post("/v1/scores"), access: guard.AccessWriters, someBoards: true, params: []string{"standings", "mode", "friends"}, body: rows, admitted: true, writes: true, handle: h.scores.submitToBoards},
 		{pattern: remove("/v1/boards/{board}/members/{member}"), access: guard.AccessAdmins, params: []string{"window", "period", "reopen"}, writes: true, handle: h.scores.remove},
 
 		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: guard.AccessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},

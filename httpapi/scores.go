@@ -16,7 +16,8 @@ import (
 // scoreHandlers serve submissions and removals of entries.
 type scoreHandlers struct {
 	resolver
-	writer Writer
+	writer    Writer
+	standings standingFinder
 }
 
 // submitBody is the body of POST …/scores. Members that have to be there are pointers, so that left out is not zero.
@@ -36,6 +37,10 @@ type submitEntry struct {
 
 // submit answers POST …/scores after the commit.
 func (h *scoreHandlers) submit(c *call) error {
+	asked, err := c.standingsQuery()
+	if err != nil {
+		return err
+	}
 	key, err := wire.IdempotencyKey(c.r.Header)
 	if err != nil {
 		return err
@@ -52,13 +57,14 @@ func (h *scoreHandlers) submit(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries, Atomic: body.Atomic})
+	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries, Atomic: body.Atomic, Moves: asked.on})
 	if err != nil {
 		return wire.WriteError(err)
 	}
 	c.shared.traffic.wrote(len(entries))
+	standings := h.standings.of(c, asked, &receipt)
 	return c.sendReceipt(func(b []byte) []byte {
-		b = appendResults(b, receipt.Results)
+		b = appendResults(b, receipt.Results, standings)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
@@ -76,6 +82,10 @@ type boardEntry struct {
 
 // submitToBoards answers POST /v1/scores after the commit: all boards have it, or none.
 func (h *scoreHandlers) submitToBoards(c *call) error {
+	asked, err := c.standingsQuery()
+	if err != nil {
+		return err
+	}
 	key, err := wire.IdempotencyKey(c.r.Header)
 	if err != nil {
 		return err
@@ -88,7 +98,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.SubmitMultiBoard(c.ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries, Atomic: body.Atomic})
+	receipt, err := h.writer.SubmitMultiBoard(c.ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries, Atomic: body.Atomic, Moves: asked.on})
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -97,7 +107,8 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 			c.shared.traffic.wrote(1)
 		}
 	}
-	return c.sendReceipt(func(b []byte) []byte { return appendBoardsReceipt(b, &receipt) })
+	standings := h.standings.ofBoards(c, asked, &receipt)
+	return c.sendReceipt(func(b []byte) []byte { return appendBoardsReceipt(b, &receipt, standings) })
 }
 
 // submissions checks the envelope: the number of entries and what each must have. The rules are the writer's.
@@ -234,14 +245,15 @@ func (c *call) sendReceipt(body func([]byte) []byte) error {
 	return c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), '}') })
 }
 
-func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt) []byte {
+func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt, standings standings) []byte {
 	b = append(b, `"results":[`...)
 	for i := range r.Results {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = wire.AppendString(append(b, `{"board":`...), r.Results[i].Board)
-		b = append(appendResult(append(b, ','), &r.Results[i].Result), '}')
+		b = standings.appendTo(appendResult(append(b, ','), &r.Results[i].Result), i, &r.Results[i].Result)
+		b = append(b, '}')
 	}
 	b = append(b, `],"boards":{`...)
 	for i, name := range slices.Sorted(maps.Keys(r.Boards)) {
@@ -255,14 +267,14 @@ func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt) []byte {
 	return append(b, '}')
 }
 
-func appendResults(b []byte, results []leaderboard.Result) []byte {
+func appendResults(b []byte, results []leaderboard.Result, standings standings) []byte {
 	b = append(b, `"results":[`...)
 	for i := range results {
 		r := &results[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendResult(append(b, '{'), r), '}')
+		b = append(standings.appendTo(appendResult(append(b, '{'), r), i, r), '}')
 	}
 	return append(b, ']')
 }

@@ -103,7 +103,7 @@ func (a *App) wireAPI() error {
 		Build:     httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
 		Keys: a.cfg.Keys, Keyring: a.keys, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, Tracer: a.traces.requests(), Logger: a.log,
-		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams},
+		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.StandingWait},
 	}
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.Limits.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all

@@ -48,6 +48,7 @@ type Config struct {
 	AuditTTL  time.Duration // how long records of changes are kept
 
 	MaxAge             time.Duration // of an answer that does not say that it is stale
+	StandingWait       time.Duration // for standings after a commit, 50 ms; only tests wait longer
 	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
 	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
 	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most

@@ -24,16 +24,21 @@ import (
 type submitOptions struct {
 	remote
 	several
-	tiebreak       *int64
-	fields         map[string]int64
-	idempotencyKey string
-	terms          submitTerms
+	tiebreak           *int64
+	fields             map[string]int64
+	idempotencyKey     string
+	standings, friends bool
+	mode               leaderboard.Mode
+	terms              submitTerms
 }
 
 func (p *program) submitCommand() *cli.Command {
 	o := &submitOptions{remote: p.remote()}
 	return o.command("submit", "submit scores to a board, or the same ones to several", "BOARD MEMBER=SCORE [MEMBER=SCORE …] | --boards BOARDS MEMBER=SCORE [MEMBER=SCORE …]", o.run,
-		append(append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey), o.boardsFlag()), o.termFlags(&o.terms)...)...)
+		append(append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey), o.boardsFlag(),
+			&cli.BoolFlag{Name: "standings", Usage: "show which rank each member has, and had before", Destination: &o.standings},
+			o.modeFlag(&o.mode),
+			&cli.BoolFlag{Name: "passed", Usage: "with --standings: name the friends that each member has passed", Destination: &o.friends}), o.termFlags(&o.terms)...)...)
 }
 
 // run sends scores, given as MEMBER=SCORE. It repeats the request with the same Idempotency-Key while the server allows it, so
@@ -46,12 +51,17 @@ func (o *submitOptions) run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 {
 		return usagef("want a board and scores, as in: leaderboard submit demo alice=90 bob=85; or several boards, as in: leaderboard submit --boards moba,card alice=90")
 	}
+	if !o.standings && (o.friends || o.mode != "") {
+		return usagef("--passed and --mode go with --standings")
+	}
 	entries, err := o.entries(args)
 	if err != nil {
 		return err
 	}
 	var results []client.Result
-	key, again := client.SubmitOptions{IdempotencyKey: o.idempotencyKey, Atomic: o.terms.atomic}, client.WithMaxWait(o.timeout)
+	key, again := client.SubmitOptions{
+		IdempotencyKey: o.idempotencyKey, Atomic: o.terms.atomic, Standings: o.standings, Mode: o.mode, Friends: o.friends,
+	}, client.WithMaxWait(o.timeout)
 	if !o.given() {
 		var receipt client.Receipt
 		receipt, err = show(&o.remote, func(c *client.Client) (client.Receipt, error) { return c.Submit(ctx, boards[0], entries, key) }, o.printReceipt, again)
@@ -123,23 +133,52 @@ func (o *submitOptions) printReceipts(receipt *client.MultiBoardReceipt) error {
 }
 
 func (o *submitOptions) printResults(results []client.Result, seqs string) error {
-	head, from := []string{"BOARD", "MEMBER", "STATUS", "SCORE", "BEFORE", "NOTE"}, 0
+	head, from := []string{"BOARD", "MEMBER", "STATUS", "SCORE", "BEFORE"}, 0
+	if o.standings {
+		head = append(head, "RANK", "WAS", "OF")
+	}
+	if o.friends {
+		head = append(head, "PASSED")
+	}
 	if !o.given() {
 		from = 1
 	}
-	t := terminal.NewTable(o.out, head[from:]...)
+	t := terminal.NewTable(o.out, append(head, "NOTE")[from:]...)
 	for _, r := range results {
 		note := "-"
 		if r.Error != nil {
 			note = r.Error.Detail
 		}
-		t.Row([]any{r.Board, r.Member, r.Status, orDash(r.Score), orDash(r.PreviousScore), note}[from:]...)
+		row := append([]any{r.Board, r.Member, r.Status, orDash(r.Score), orDash(r.PreviousScore)}, o.standingOf(r.Standing)...)
+		t.Row(append(row, note)[from:]...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(o.out, seqs)
 	return err
+}
+
+// standingOf returns the columns of a standing.
+func (o *submitOptions) standingOf(s *client.Moved) (columns []any) {
+	if s == nil {
+		s = &client.Moved{}
+	}
+	if o.standings {
+		columns = append(columns, dashUnless(s.Rank), orDash(s.PreviousRank), dashUnless(s.Total))
+	}
+	if o.friends {
+		columns = append(columns, cmp.Or(strings.Join(s.Passed, " "), "-"))
+	}
+	return columns
+}
+
+// dashUnless returns a number that is not 0, which no rank is.
+func dashUnless(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // seqText names the seqs that a submission has led to.

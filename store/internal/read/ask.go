@@ -157,6 +157,7 @@ func (b *asking) some(is func(*asked) bool) bool {
 }
 
 func isPage(a *asked) bool    { return a.page != nil }
+func isMoves(a *asked) bool   { return a.moves != nil }
 func withDense(a *asked) bool { return a.mode.WithDense() }
 
 // answer reads what all questions need, step by step.
@@ -256,7 +257,7 @@ func (b *asking) named() []string {
 		}
 	}
 	out = slices.DeleteFunc(out, func(m string) bool { return leaderboard.CheckMember(m) != nil })
-	if len(b.asked) > 1 || b.asked[0].moves != nil {
+	if len(b.asked) > 1 || b.some(isMoves) {
 		slices.Sort(out)
 		out = slices.Compact(out)
 	}

@@ -30,8 +30,10 @@ func (v *view) dense(ctx context.Context, mode leaderboard.Mode, groups []rank.K
 		}
 	case n == 0:
 		return out, nil
-	case ahead[n-1] == 0: // the one group that is best
-		out[0] = 1
+	case ahead[n-1] == 0: // nothing is better
+		for i := range n {
+			out[i] = 1
+		}
 		return out, nil
 	}
 	return out, v.countDistinct(ctx, groups[:n], out)

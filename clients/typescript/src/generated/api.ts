@@ -539,6 +539,31 @@ export interface components {
             };
             /** @description Why, when rejected, unmet or aborted. */
             error?: components["schemas"]["Problem"];
+            standing?: components["schemas"]["MovedOrNull"];
+        };
+        /** @description With standings=true, when it is applied or unchanged. */
+        MovedOrNull: components["schemas"]["Moved"] | null;
+        /** @description What the submission came to in one state of the period. The member's own entry is not counted in either rank: the first who gets better was first before. */
+        Moved: {
+            /** @description The state, which has the submission, and perhaps later ones too. */
+            seq: components["schemas"]["Seq"];
+            /**
+             * Format: int64
+             * @description Of the entry after the submission.
+             */
+            rank: number;
+            /**
+             * Format: int64
+             * @description Of the entry before it, in the same state; null when there was none, and when the request is repeated.
+             */
+            previous_rank: number | null;
+            /**
+             * Format: int64
+             * @description Entries of the period.
+             */
+            total: number;
+            /** @description With friends=true: friends of the member whose entries are behind its new one and ahead of its old one, best first, the first 10; none when there was no old one. null when they are not known: the request is repeated, or the friends of all its members are more than 5,000. */
+            passed?: string[] | null;
         };
         MultiBoardSubmit: {
             /** @description For at most 50 boards. */
@@ -595,6 +620,7 @@ export interface components {
             };
             /** @description Why, when rejected, unmet or aborted. */
             error?: components["schemas"]["Problem"];
+            standing?: components["schemas"]["MovedOrNull"];
         };
         Removal: {
             member: components["schemas"]["MemberID"];
@@ -1653,6 +1679,12 @@ export interface components {
         windowParam: components["schemas"]["Window"];
         /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
         periodParam: string;
+        /** @description Tell of each result which rank the member has and had. */
+        standingsParam: boolean;
+        /** @description How ties are numbered in standings; by default as the board does. */
+        standingModeParam: components["schemas"]["Mode"];
+        /** @description Name in each standing the friends that the member has passed. The lists may be a second old. */
+        passedParam: boolean;
         /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
         modeParam: components["schemas"]["QueryMode"];
         /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
@@ -1830,7 +1862,14 @@ export interface operations {
     };
     submitScores: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Tell of each result which rank the member has and had. */
+                standings?: components["parameters"]["standingsParam"];
+                /** @description How ties are numbered in standings; by default as the board does. */
+                mode?: components["parameters"]["standingModeParam"];
+                /** @description Name in each standing the friends that the member has passed. The lists may be a second old. */
+                friends?: components["parameters"]["passedParam"];
+            };
             header?: {
                 /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKeyParam"];
@@ -1868,7 +1907,14 @@ export interface operations {
     };
     submitMultiBoard: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Tell of each result which rank the member has and had. */
+                standings?: components["parameters"]["standingsParam"];
+                /** @description How ties are numbered in standings; by default as the board does. */
+                mode?: components["parameters"]["standingModeParam"];
+                /** @description Name in each standing the friends that the member has passed. The lists may be a second old. */
+                friends?: components["parameters"]["passedParam"];
+            };
             header?: {
                 /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKeyParam"];

@@ -15,9 +15,9 @@ export interface Operations {
   /** Delete a board with all its periods. DELETE /v1/boards/{board} */
   deleteBoard(board: string, options?: CallOptions): Promise<undefined>;
   /** Submit scores. POST /v1/boards/{board}/scores */
-  submitScores(board: string, body: Sent<Schemas["Submit"]>, options?: { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["SubmitResults"]>;
+  submitScores(board: string, body: Sent<Schemas["Submit"]>, options?: Query<"submitScores"> & { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["SubmitResults"]>;
   /** Submit scores to several boards. POST /v1/scores */
-  submitMultiBoard(body: Sent<Schemas["MultiBoardSubmit"]>, options?: { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["MultiBoardResults"]>;
+  submitMultiBoard(body: Sent<Schemas["MultiBoardSubmit"]>, options?: Query<"submitMultiBoard"> & { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["MultiBoardResults"]>;
   /** One member's entry, rank and percentile. GET /v1/boards/{board}/members/{member} */
   getMember(board: string, member: string, options?: Query<"getMember"> & CallOptions): Promise<Schemas["MemberAnswer"]>;
   /** Remove a member's entry. DELETE /v1/boards/{board}/members/{member} */

@@ -1,0 +1,218 @@
+package httpapi
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// standingsQuery is what they say.
+type standingsQuery struct {
+	on, friends bool
+	mode        leaderboard.Mode // "" for that of each board
+}
+
+// standingsQuery reads them. It is called before anything is written.
+func (c *call) standingsQuery() (standingsQuery, error) {
+	q := standingsQuery{on: c.boolean("standings"), friends: c.boolean("friends"), mode: c.mode()}
+	if q.mode == leaderboard.ModeAll {
+		c.badParam("mode", "want one of strict, tied, dense: a standing has one rank")
+	}
+	for _, name := range []string{"mode", "friends"} {
+		if !q.on && c.query.Has(name) {
+			c.badParam(name, "is for standings=true")
+		}
+	}
+	return q, c.badInput()
+}
+
+// modeOn returns the mode of the ranks on a board.
+func (q *standingsQuery) modeOn(rules *leaderboard.Rules) leaderboard.Mode {
+	if q.mode == "" {
+		return rules.Mode
+	}
+	return q.mode
+}
+
+// standing is what a result says of the place of its member, nil when that is not known.
+type standing struct {
+	seq, total, rank int64
+	previous         *int64
+	passed           []string
+	friends          bool // passed is known
+}
+
+// standings are those of the results of a request, in their order. The zero value is those of one that does not ask.
+type standings struct {
+	query standingsQuery
+	all   []*standing
+}
+
+// standingFinder finds what submits have changed.
+type standingFinder struct {
+	rankings Rankings
+	store    Store
+}
+
+// moved is the results on one board of which standings are wanted.
+type moved struct {
+	first *leaderboard.PeriodRef
+	moves []leaderboard.Move
+	at    []int // which results of the request they are
+}
+
+// add takes in a result.
+func (m *moved) add(i int, r *leaderboard.Result) {
+	if !r.Status.Failed() {
+		m.moves, m.at = append(m.moves, leaderboard.Move{Member: r.Member, Old: r.Old, New: r.New}), append(m.at, i)
+	}
+}
+
+// of returns the standings of a request for one board.
+func (f *standingFinder) of(c *call, q standingsQuery, r *leaderboard.Receipt) standings {
+	if !q.on {
+		return standings{}
+	}
+	m := &moved{first: r.First}
+	for i := range r.Results {
+		m.add(i, &r.Results[i])
+	}
+	return f.find(c, q, len(r.Results), m)
+}
+
+// ofBoards returns the standings of a request for several boards.
+func (f *standingFinder) ofBoards(c *call, q standingsQuery, r *leaderboard.MultiBoardReceipt) standings {
+	if !q.on {
+		return standings{}
+	}
+	byName, all := make(map[string]*moved, len(r.Boards)), make([]*moved, 0, len(r.Boards))
+	for i := range r.Results {
+		of := &r.Results[i]
+		m := byName[of.Board]
+		if m == nil {
+			m = &moved{first: r.Boards[of.Board].First}
+			byName[of.Board], all = m, append(all, m)
+		}
+		m.add(i, &of.Result)
+	}
+	return f.find(c, q, len(r.Results), all...)
+}
+
+// find returns the standings of n results, all nil but those that are there within Limits.StandingWait.
+func (f *standingFinder) find(c *call, q standingsQuery, n int, boards ...*moved) standings {
+	ctx, cancel := context.WithTimeout(c.ctx, c.shared.limits.StandingWait)
+	defer cancel()
+	out := make([]*standing, n)
+	if q.friends {
+		f.addFriends(ctx, boards)
+	}
+	var asking sync.WaitGroup
+	for _, m := range boards {
+		if m.first == nil || len(m.moves) == 0 {
+			continue
+		}
+		one := func() { f.ask(ctx, q, m, out) }
+		if len(boards) == 1 {
+			one()
+		} else {
+			asking.Go(one)
+		}
+	}
+	asking.Wait()
+	return standings{q, out}
+}
+
+// ask finds the standings on one board. A state that does not have the commit is none.
+func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, out []*standing) {
+	mode := q.modeOn(m.first.Rules)
+	ask := leaderboard.MovesQuery{Query: leaderboard.Query{Mode: mode, MinSeq: m.first.LastSeq}, Moves: m.moves}
+	if mode == leaderboard.ModeDense {
+		ask.Mode = leaderboard.ModeAll // a rank that is too deep leaves the others
+	}
+	found, err := f.rankings.Moves(ctx, *m.first, ask)
+	if err != nil || found.Seq < m.first.LastSeq || found.Incarnation != m.first.Incarnation {
+		return
+	}
+	for i, one := range found.Moved {
+		if one == nil || one.In(mode) == 0 {
+			continue
+		}
+		s := &standing{seq: found.Seq, total: found.Total, rank: one.In(mode)}
+		if one.Previous != nil {
+			previous := one.Previous.In(mode)
+			s.previous = &previous
+		}
+		if move := &m.moves[i]; q.friends && move.New != nil && (move.Friends != nil || move.Old == nil || *move.Old == *move.New) {
+			s.passed, s.friends = one.Passed, true
+		}
+		if s.previous == nil || *s.previous > 0 {
+			out[m.at[i]] = s
+		}
+	}
+}
+
+// addFriends adds to each move the friends of its member, as long as they are no more than the members of one question
+// all together.
+func (f *standingFinder) addFriends(ctx context.Context, boards []*moved) {
+	lists, left := map[string][]string{}, leaderboard.MaxFriends
+	for _, m := range boards {
+		for i := range m.moves {
+			move := &m.moves[i]
+			if move.Old == nil || *move.Old == *move.New || left < 0 {
+				continue
+			}
+			list, known := lists[move.Member]
+			if !known {
+				var err error
+				if list, err = f.store.FriendsOf(ctx, move.Member); err != nil {
+					left = -1
+					continue
+				}
+				if list == nil {
+					list = []string{}
+				}
+				lists[move.Member] = list
+			}
+			if left -= len(list); left >= 0 {
+				move.Friends = list
+			}
+		}
+	}
+}
+
+// appendTo appends the member standing of a result, which one that has failed does not have.
+func (s *standings) appendTo(b []byte, i int, r *leaderboard.Result) []byte {
+	if !s.query.on || r.Status.Failed() {
+		return b
+	}
+	b = append(b, `,"standing":`...)
+	if s.all[i] == nil {
+		return append(b, "null"...)
+	}
+	return append(s.all[i].appendTo(append(b, '{'), s.query.friends), '}')
+}
+
+func (s *standing) appendTo(b []byte, friends bool) []byte {
+	b = strconv.AppendInt(append(b, `"seq":`...), s.seq, 10)
+	b = strconv.AppendInt(append(b, `,"rank":`...), s.rank, 10)
+	b = wire.AppendOptInt(append(b, `,"previous_rank":`...), s.previous)
+	b = strconv.AppendInt(append(b, `,"total":`...), s.total, 10)
+	if !friends {
+		return b
+	}
+	b = append(b, `,"passed":`...)
+	if !s.friends {
+		return append(b, "null"...)
+	}
+	b = append(b, '[')
+	for i, member := range s.passed {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendString(b, member)
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,180 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// standingsOf returns the standings of an answer as text, one of each result: before, after, and who was passed.
+func (r reply) standingsOf() string {
+	r.t.Helper()
+	var out struct {
+		Results []struct {
+			Standing *struct {
+				Seq, Rank, Total int64
+				PreviousRank     *int64    `json:"previous_rank"`
+				Passed           *[]string `json:"passed"`
+			}
+			Status string
+		}
+	}
+	r.want(200).decode(&out)
+	var parts []string
+	for _, res := range out.Results {
+		s := res.Standing
+		switch {
+		case s == nil:
+			parts = append(parts, res.Status+" null")
+			continue
+		case s.PreviousRank == nil:
+			parts = append(parts, fmt.Sprintf("new %d/%d@%d", s.Rank, s.Total, s.Seq))
+		default:
+			parts = append(parts, fmt.Sprintf("%d>%d/%d@%d", *s.PreviousRank, s.Rank, s.Total, s.Seq))
+		}
+		if s.Passed != nil {
+			parts[len(parts)-1] += " " + strings.Join(*s.Passed, ",")
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (r reply) wantStandings(want string) {
+	r.t.Helper()
+	if got := r.standingsOf(); got != want {
+		r.t.Errorf("standings are %q, want %q", got, want)
+	}
+}
+
+// TestStandings: each result tells both ranks in one state; without the parameter there is nothing of it.
+func TestStandings(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{Mode: leaderboard.ModeTied})
+	const path = "/v1/boards/b/scores"
+	e.post(writeKey, path, `{"entries":[{"member":"a","score":10},{"member":"b","score":20},{"member":"c","score":20},{"member":"d","score":5}]}`).want(200)
+	if body := string(e.post(writeKey, path, `{"entries":[{"member":"a","score":11}]}`).want(200).body); strings.Contains(body, "standing") {
+		t.Errorf("standings that were not asked for: %s", body)
+	}
+	e.post(writeKey, path+"?standings=true", `{"entries":[{"member":"d","score":15},{"member":"d","score":20},{"member":"e","score":1},{"member":"b","score":3}]}`).
+		wantStandings("4>3/5@8; 3>1/5@8; new 5/5@8; 1>1/5@8")
+	e.post(writeKey, path+"?standings=true&mode=strict", `{"entries":[{"member":"c","score":21}]}`).wantStandings("2>1/5@9")
+	e.post(writeKey, path+"?standings=true&mode=dense", `{"entries":[{"member":"e","score":15}]}`).wantStandings("4>3/5@10")
+	rejected := string(e.do(ask{method: "POST", path: path + "?standings=true", key: writeKey, body: `{"entries":[{"member":"","score":1}]}`, off: true}).want(200).body)
+	if strings.Contains(rejected, "standing") {
+		t.Errorf("a standing of what is rejected: %s", rejected)
+	}
+	wide := string(e.post(writeKey, path+"?standings=true&numbers=string", `{"entries":[{"member":"e","score":16}]}`).want(200).body)
+	if !strings.Contains(wide, `"standing":{"seq":"11","rank":"4","previous_rank":"4","total":"5"}`) {
+		t.Errorf("wide numbers: %s", wide)
+	}
+	for _, bad := range []string{"?standings=yes", "?mode=tied", "?friends=true", "?standings=true&mode=all", "?standings=true&mode=best"} {
+		seq := e.get(readKey, "/v1/boards/b/top").want(200).header.Get("ETag")
+		e.do(ask{method: "POST", path: path + bad, key: writeKey, body: `{"entries":[{"member":"z","score":1}]}`, off: true}).wantProblem(400, wire.CodeMalformed)
+		if now := e.get(readKey, "/v1/boards/b/top").want(200).header.Get("ETag"); now != seq {
+			t.Errorf("%s was refused and has changed the board", bad)
+		}
+	}
+}
+
+// TestStandingsOfSeveralBoards: each result has the standing on its own board.
+func TestStandingsOfSeveralBoards(t *testing.T) {
+	e := newEnv(t)
+	e.board("x", leaderboard.Rules{})
+	e.board("y", leaderboard.Rules{Mode: leaderboard.ModeDense, Order: leaderboard.OrderAsc})
+	e.post(writeKey, "/v1/boards/y/scores", `{"entries":[{"member":"b","score":3},{"member":"c","score":3},{"member":"a","score":9}]}`).want(200)
+	e.post(writeKey, "/v1/scores?standings=true", `{"entries":[{"board":"x","member":"a","score":3},{"board":"y","member":"a","score":5},{"board":"none","member":"a","score":5},{"board":"y","member":"d","score":1}]}`).
+		wantStandings("new 1/1@1; 3>3/4@5; rejected null; new 1/4@5")
+}
+
+// TestStandingsReplayed: a request that was carried out before tells the place of now, and not what cannot be known of then.
+func TestStandingsReplayed(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).want(200)
+	again := ask{method: "POST", path: "/v1/boards/b/scores?standings=true&friends=true", key: writeKey, body: `{"entries":[{"member":"a","score":30}]}`}
+	again.header = map[string][]string{"Idempotency-Key": {"k"}}
+	e.do(again).wantStandings("2>1/2@3 ")
+	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"b","score":40},{"member":"c","score":50}]}`).want(200)
+	got := e.do(again)
+	got.wantStandings("new 3/3@5")
+	if !strings.Contains(string(got.body), `"passed":null`) || !strings.Contains(string(got.body), `"previous_score":10`) {
+		t.Errorf("repeated: %s", got.body)
+	}
+	again.path = "/v1/boards/b/scores" // the parameter is no part of what the key stands for
+	if body := string(e.do(again).want(200).body); strings.Contains(body, "standing") {
+		t.Errorf("repeated without: %s", body)
+	}
+}
+
+// TestStandingsPassed: friends between both keys, best first, the first ten; none of those that are hidden.
+func TestStandingsPassed(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	var entries, friends []string
+	for i := range 14 {
+		entries = append(entries, fmt.Sprintf(`{"member":"f%02d","score":%d}`, i, 100-i))
+		if i != 3 {
+			friends = append(friends, fmt.Sprintf("%q", fmt.Sprintf("f%02d", i)))
+		}
+	}
+	const path = "/v1/boards/b/scores?standings=true&friends=true"
+	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[`+strings.Join(entries, ",")+`]}`).want(200)
+	e.put(writeKey, "/v1/members/a/friends", `{"members":[`+strings.Join(friends, ",")+`]}`).want(200)
+	e.post(writeKey, path, `{"entries":[{"member":"a","score":90},{"member":"f13","score":1},{"member":"n","score":99}]}`).
+		wantStandings("new 13/16@16 ; 16>16/16@16 ; new 3/16@16 ")
+	e.put(adminKey, "/v1/boards/b/members/f01/hidden", `{"reason":"bot"}`).want(200)
+	e.post(writeKey, path, `{"entries":[{"member":"a","score":96}]}`).wantStandings("12>6/15@18 f05,f06,f07,f08,f09,f10")
+	e.post(writeKey, path, `{"entries":[{"member":"a","score":1000}]}`).wantStandings("6>1/15@19 f00,f02,f04")
+	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable
+	if got := string(e.post(writeKey, path, `{"entries":[{"member":"a","score":1001}]}`).want(200).body); !strings.Contains(got, `"passed":null`) {
+		t.Errorf("friends that are not known: %s", got)
+	}
+}
+
+// TestStandingsHidden: a member that is hidden is told nothing but that there is nothing to tell.
+func TestStandingsHidden(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).want(200)
+	e.put(adminKey, "/v1/members/a/hidden", `{"reason":"bot"}`).want(200)
+	e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30},{"member":"b","score":25}]}`).
+		wantStandings("applied null; 1>1/1@4")
+}
+
+// slowMoves answers when its question is given up, or with a state that lacks the commit.
+type slowMoves struct {
+	*fake
+	old bool
+}
+
+func (s slowMoves) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	if s.old {
+		m, err := s.Model.Moves(ctx, p, q)
+		if err == nil {
+			m.Seq = q.MinSeq - 1
+		}
+		return m, err
+	}
+	<-ctx.Done()
+	return nil, errors.Join(leaderboard.ErrUnavailable, ctx.Err())
+}
+
+// TestStandingsTooLate: what does not come in time, or is of a state without the commit, is null, and the rest is told.
+func TestStandingsTooLate(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newEnv(t, func(c *Config) { c.Rankings = slowMoves{c.Rankings.(*fake), old} })
+			e.board("b", leaderboard.Rules{})
+			got := e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`)
+			if got.wantStandings("applied null"); !strings.Contains(string(got.body), `"score":30`) {
+				t.Errorf("the rest: %s", got.body)
+			}
+		})
+	}
+}
