@@ -9,10 +9,10 @@
 //	display                                 how people read scores
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
+//	revision, period                        states of a period, periods, finding one by name
 //	submit, condition, edit, policy         what a submission says, and what it does
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
-//	revision, period                        states of a period, periods, finding one by name
-//	query, past, combined, answered         what is asked and answered
+//	query, past, combined, move, answered   what is asked and answered
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	server_fault                            what is wrong with a MySQL or a Redis
 //	people, hidden, audit                   profiles, friends, erasure, hidden members, the record of changes
