@@ -23,13 +23,16 @@ func TestEveryRoute(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
 	covered := map[string]bool{}
-	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, changesPart, keysPart, combinedPart, membersPart, hiddenPart, operatePart, exportPart, healthPart} {
+	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, changesPart, keysPart, endpointsPart, combinedPart, membersPart, hiddenPart, operatePart, exportPart, healthPart} {
 		for _, operation := range part(t, c) {
 			covered[operation] = true
 		}
 	}
 	for _, page := range []string{"getDocs", "getProblemPage", "getHome", "getBoardPage", "getConsole", "getAsset", "getOpenAPIYAML"} { // for people, in a browser
 		covered[page] = true
+	}
+	for _, event := range []string{"periodClosedEvent", "boardChangedEvent", "memberHiddenEvent", "memberRestoredEvent", "memberErasedEvent"} { // which the server sends
+		covered[event] = true
 	}
 	document, err := os.ReadFile("../httpapi/openapi.yaml")
 	if err != nil {
