@@ -141,15 +141,6 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: remove("/v1/keys/{id}"), access: guard.AccessAdmins, writes: true, handle: h.keys.revoke},
 		{pattern: post("/v1/keys/{id}/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.rotate},
 
-		{pattern: get("/v1/endpoints"), access: guard.AccessAdmins, someBoards: true, params: []string{"limit", "cursor"}, handle: h.hooks.list},
-		{pattern: get("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, handle: h.hooks.get},
-		{pattern: put("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.hooks.put},
-		{pattern: remove("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, writes: true, handle: h.hooks.delete},
-		{pattern: post("/v1/endpoints/{name}/rotate"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.hooks.rotate},
-		{pattern: post("/v1/endpoints/{name}/test"), access: guard.AccessAdmins, someBoards: true, extraTime: maxTestWait, body: bodyRule{limit: anyBody}, writes: true, heavy: 5, handle: h.hooks.test},
-		{pattern: get("/v1/endpoints/{name}/deliveries"), access: guard.AccessAdmins, someBoards: true, params: []string{"state", "limit", "cursor"}, heavy: 1, handle: h.hooks.deliveries},
-		{pattern: post("/v1/endpoints/{name}/replay"), access: guard.AccessAdmins, someBoards: true, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 10, handle: h.hooks.replay},
-
 		{pattern: get("/livez"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},
 		{pattern: get("/openapi.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.manual.openAPIJSON},
@@ -162,6 +153,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
+	table = append(table, h.endpointRoutes()...)
 	for i := range table {
 		if rt := &table[i]; !rt.anyQuery {
 			rt.params = append(rt.params, wire.NumbersParam)
@@ -171,6 +163,20 @@ func (h *handlers) routes(metrics bool) []route {
 		table = append(table, route{pattern: get("/metrics"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
 	}
 	return table
+}
+
+// endpointRoutes are the routes about where events are sent.
+func (h *handlers) endpointRoutes() []route {
+	return []route{
+		{pattern: get("/v1/endpoints"), access: guard.AccessAdmins, someBoards: true, params: []string{"limit", "cursor"}, handle: h.hooks.list},
+		{pattern: get("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, handle: h.hooks.get},
+		{pattern: put("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.hooks.put},
+		{pattern: remove("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, writes: true, handle: h.hooks.delete},
+		{pattern: post("/v1/endpoints/{name}/rotate"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.hooks.rotate},
+		{pattern: post("/v1/endpoints/{name}/test"), access: guard.AccessAdmins, someBoards: true, extraTime: maxTestWait, body: bodyRule{limit: anyBody}, writes: true, heavy: 5, handle: h.hooks.test},
+		{pattern: get("/v1/endpoints/{name}/deliveries"), access: guard.AccessAdmins, someBoards: true, params: []string{"state", "limit", "cursor"}, heavy: 1, handle: h.hooks.deliveries},
+		{pattern: post("/v1/endpoints/{name}/replay"), access: guard.AccessAdmins, someBoards: true, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 10, handle: h.hooks.replay},
+	}
 }
 
 // isRead reports whether answers of the route count as reads, of the board in its path or of several.
