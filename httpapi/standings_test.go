@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
@@ -131,8 +132,18 @@ func TestStandingsPassed(t *testing.T) {
 	e.put(adminKey, "/v1/boards/b/members/f01/hidden", `{"reason":"bot"}`).want(200)
 	e.post(writeKey, path, `{"entries":[{"member":"a","score":96}]}`).wantStandings("12>6/15@18 f05,f06,f07,f08,f09,f10")
 	e.post(writeKey, path, `{"entries":[{"member":"a","score":1000}]}`).wantStandings("6>1/15@19 f00,f02,f04")
+	many := make([]string, leaderboard.MaxFriends-1)
+	for i := range many {
+		many[i] = fmt.Sprintf("%q", fmt.Sprintf("x%d", i))
+	}
+	e.put(writeKey, "/v1/members/f13/friends", `{"members":[`+strings.Join(many, ",")+`]}`).want(200)
+	// f13 has 4,999 friends and a has 13: together too many.
+	both := string(e.post(writeKey, path, `{"entries":[{"member":"f13","score":88},{"member":"a","score":1001}]}`).want(200).body)
+	if strings.Count(both, `"passed":[]`) != 1 || strings.Count(both, `"passed":null`) != 1 {
+		t.Errorf("more friends than are looked at: %s", both)
+	}
 	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable
-	if got := string(e.post(writeKey, path, `{"entries":[{"member":"a","score":1001}]}`).want(200).body); !strings.Contains(got, `"passed":null`) {
+	if got := string(e.post(writeKey, path, `{"entries":[{"member":"a","score":1002}]}`).want(200).body); !strings.Contains(got, `"passed":null`) {
 		t.Errorf("friends that are not known: %s", got)
 	}
 }
@@ -171,7 +182,11 @@ func TestStandingsTooLate(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := newEnv(t, func(c *Config) { c.Rankings = slowMoves{c.Rankings.(*fake), old} })
 			e.board("b", leaderboard.Rules{})
+			sent := time.Now()
 			got := e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`)
+			if took := time.Since(sent); !old && took != 50*time.Millisecond {
+				t.Errorf("waited %s", took)
+			}
 			if got.wantStandings("applied null"); !strings.Contains(string(got.body), `"score":30`) {
 				t.Errorf("the rest: %s", got.body)
 			}
