@@ -42,10 +42,10 @@ func (o *followOptions) run(ctx context.Context, args []string) error {
 	if err == nil {
 		err = o.follow(ctx, c, args[0])
 	}
-	if ctx.Err() != nil {
-		return nil
+	if err != nil && ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // export prints the present entries. Only the last one has a cursor: a reader that stops before it must begin again.

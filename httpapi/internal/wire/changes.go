@@ -76,7 +76,7 @@ func AfterChange(board, cursor string) (p ChangePlace, ok bool) {
 	}
 	p.Window, p.Period = leaderboard.Window(texts[0]), texts[1]
 	for _, n := range p.numbers() {
-		size := 0
+		var size int
 		if *n, size = binary.Varint(rest); size <= 0 {
 			return ChangePlace{}, false
 		}
