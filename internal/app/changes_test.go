@@ -189,7 +189,7 @@ func TestFeedFromOtherServer(t *testing.T) {
 	second.equals(t, w, "feed", "all_time")
 	reader.stop()
 	cancel()
-	<-ended
+	_ = <-ended
 }
 
 // TestFeedOverTheTurn: with writers of two servers at the turn of an hour each period ends after its last change, and the second
