@@ -27,12 +27,12 @@ type submitBody struct {
 }
 
 type submitEntry struct {
-	Member      *string             `json:"member"`
-	Score       *int64              `json:"score"`
-	Tiebreak    *int64              `json:"tiebreak"`
-	Fields      map[string]*int64   `json:"fields"`
-	CreatedTime *leaderboard.Micros `json:"created_time"`
-	submitTerms                     // inlined
+	Member       *string             `json:"member"`
+	Score        *int64              `json:"score"`
+	Tiebreak     *int64              `json:"tiebreak"`
+	Fields       map[string]*int64   `json:"fields"`
+	CreatedTime  *leaderboard.Micros `json:"created_time"`
+	*SubmitTerms                     // inlined, nil without any of its members
 }
 
 // submit answers POST …/scores after the commit.
@@ -127,7 +127,7 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 		}
 		out[i].Tiebreak, out[i].CreatedTime = e.Tiebreak, e.CreatedTime
 		out[i].Fields = fieldValues(e.Fields, &bad, i, "fields")
-		e.submitTerms.addTo(&out[i], &bad, i)
+		e.SubmitTerms.addTo(&out[i], &bad, i)
 		switch {
 		case e.Score != nil:
 			out[i].Score = *e.Score

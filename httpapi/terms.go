@@ -8,9 +8,10 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// submitTerms is what an entry of a submit says besides a score: what the entry that is there must be like, and what is done
-// otherwise than the board's policy says.
-type submitTerms struct {
+// SubmitTerms is what an entry of a submit says besides a score: what the entry that is there must be like, and what is done
+// otherwise than the board's policy says. It is exported for the decoder, which allocates it for those entries that have it: so
+// a body with many entries costs little for each byte.
+type SubmitTerms struct {
 	If       *conditionJSON      `json:"if"`
 	Set      map[string]*int64   `json:"set"`
 	Add      map[string]*int64   `json:"add"`
@@ -27,7 +28,10 @@ type conditionJSON struct {
 }
 
 // addTo adds the terms of entry i of a body to its submission, which stays plain when there are none.
-func (t *submitTerms) addTo(sub *leaderboard.Submission, bad *wire.BadFields, i int) {
+func (t *SubmitTerms) addTo(sub *leaderboard.Submission, bad *wire.BadFields, i int) {
+	if t == nil {
+		return
+	}
 	if c := t.If; c != nil {
 		sub.If = &leaderboard.Condition{
 			Absent: c.Absent, Score: c.Score, Tiebreak: c.Tiebreak, Fields: fieldValues(c.Fields, bad, i, "if/fields"), CreatedTime: c.CreatedTime,

@@ -17,7 +17,7 @@ import (
 // what takes long over a body is to make something for each of its values, and that must not be as long as the body is.
 const (
 	workAtAll   = 128 << 10
-	workPerByte = 176 // an entry of a submission is 13 words before anything stands in it
+	workPerByte = 128
 )
 
 // bodyRoutes are the requests of all routes that take a body, without it, and the names of members that the body may have.
