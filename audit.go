@@ -16,7 +16,13 @@ const (
 	AuditActionMemberHide    AuditAction = "member.hide"
 	AuditActionMemberRestore AuditAction = "member.restore"
 	AuditActionMemberErase   AuditAction = "member.erase"
-	AuditActionEntryRemove   AuditAction = "entry.remove" // in a closed period: a correction
+	AuditActionMemberBar     AuditAction = "member.bar" // tokens of a player end
+	AuditActionMemberUnbar   AuditAction = "member.unbar"
+	AuditActionIssuerCreate  AuditAction = "issuer.create"
+	AuditActionIssuerUpdate  AuditAction = "issuer.update"
+	AuditActionIssuerDelete  AuditAction = "issuer.delete"
+	AuditActionSigningRotate AuditAction = "signing.rotate" // another key signs tokens
+	AuditActionEntryRemove   AuditAction = "entry.remove"   // in a closed period: a correction
 
 	AuditActionEndpointCreate AuditAction = "endpoint.create"
 	AuditActionEndpointUpdate AuditAction = "endpoint.update" // also by the service itself, after an answer of 410
@@ -34,6 +40,7 @@ func AuditActions() []AuditAction {
 		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove,
 		AuditActionEndpointCreate, AuditActionEndpointUpdate, AuditActionEndpointDelete, AuditActionEndpointRotate, AuditActionEndpointTest,
 		AuditActionEndpointReplay,
+		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,
 	}
 }
 

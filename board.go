@@ -94,6 +94,8 @@ type Rules struct {
 	RecordTTL string `json:"record_ttl,omitempty"`
 	// Overrides say which submissions may do otherwise than Policy says; nil: none.
 	Overrides *Overrides `json:"overrides,omitempty"`
+	// Players tells what players may do with tokens of their own.
+	Players *Players `json:"players,omitempty"`
 }
 
 // Resident tells whether servers keep the periods of a board whole in memory.
@@ -190,11 +192,20 @@ func (r Rules) WithDefaults() Rules {
 	if o := r.Overrides; o != nil && len(o.Keys)+len(o.Ops) == 0 && !o.KeepTime {
 		r.Overrides = nil
 	}
+	if r.Players != nil && (!r.Players.Read && (r.Players.Submit == "" || r.Players.Submit == PlayersSubmitNone)) {
+		r.Players = nil
+	}
 	if len(r.Windows) == 0 {
 		r.Windows = []Window{WindowAllTime}
 	}
 	return r
 }
+
+// PlayersRead reports whether players may read their own entries on the board, whoever else may.
+func (r *Rules) PlayersRead() bool { return r.Players != nil && r.Players.Read }
+
+// PlayersSubmit reports whether players may submit scores for themselves.
+func (r *Rules) PlayersSubmit() bool { return r.Players != nil && r.Players.Submit == PlayersSubmitOwn }
 
 // TTL returns CacheTTL as a duration. The rules must have passed Check.
 func (r *Rules) TTL() time.Duration {

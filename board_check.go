@@ -39,6 +39,7 @@ func (r *Rules) Check() error {
 	r.checkLimits(fail)
 	r.Overrides.check(fail)
 	r.checkDerive(fail)
+	r.Players.check(fail, r.Derive != nil)
 	if bad == nil {
 		return nil
 	}
@@ -71,6 +72,9 @@ func (r *Rules) checkWords(fail failFunc) {
 	}
 	if r.Display != nil && r.Display.Kind != DisplayKindNumber {
 		checkOneOf(fail, "/display/kind", r.Display.Kind, DisplayKindDuration, DisplayKindDate)
+	}
+	if r.Players != nil && r.Players.Submit != "" {
+		checkOneOf(fail, "/players/submit", r.Players.Submit, PlayersSubmitNone, PlayersSubmitOwn)
 	}
 	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] {
 		checkOneOf(fail, "/windows/"+strconv.Itoa(i), w, Windows()...)

@@ -5,7 +5,8 @@ import "context"
 // Caller identifies the caller of a change, for the records of changes. It travels with the context, since everything
 // between the request and the transaction that records it would only pass it on.
 type Caller struct {
-	Key       string // Key.ID; "" for the service itself
+	Key       string // Key.ID, Player.Via for a player; "" for the service itself
+	Player    string // Player.Owner, "" for all others
 	RequestID string // "" when there is no request
 	Admin     bool   // the key has scope admin
 }
@@ -26,10 +27,15 @@ func CallerOf(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// IdempotencyKeyOf returns an idempotency key as it is stored, with the API key's id: the same text under another API
-// key is another idempotency key. An API key keeps its ID when its secret is replaced.
+// IdempotencyKeyOf returns an idempotency key as it is stored, with the API key's id, or the player's: the same text under
+// another API key, or of another player, is another idempotency key. An API key keeps its ID when its secret is replaced.
 func IdempotencyKeyOf(ctx context.Context, key string) string {
-	if owner := CallerOf(ctx).Key; key != "" && owner != "" {
+	c := CallerOf(ctx)
+	owner := c.Key
+	if c.Player != "" {
+		owner = c.Player
+	}
+	if key != "" && owner != "" {
 		return owner + " " + key
 	}
 	return key

@@ -37,6 +37,10 @@ var (
 	ErrEventNotFound = &Error{Code: "event-not-found", text: "event not found"}
 	// ErrKeyExpired: the API key, or its secret before the last rotation, has expired.
 	ErrKeyExpired = &Error{text: "API key is expired"}
+	// ErrIssuerNotFound: no issuer has this name.
+	ErrIssuerNotFound = &Error{Code: "issuer-not-found", text: "issuer not found"}
+	// ErrBarNotFound: no tokens of the member were ended.
+	ErrBarNotFound = &Error{Code: "bar-not-found", text: "the member has no bar"}
 
 	// ErrBoardConflict: the change would reorder existing entries, or move them to other periods. A *ConflictError says
 	// which change and why.
@@ -101,6 +105,10 @@ const (
 	CodeInvalidEndpoint = "invalid-endpoint"
 	// CodeTooManyEndpoints: there are MaxEndpoints already.
 	CodeTooManyEndpoints = "too-many-endpoints"
+	// CodeInvalidIssuer: an issuer breaks one of its bounds, or meets another one.
+	CodeInvalidIssuer = "invalid-issuer"
+	// CodeInvalidToken: there can be no token as asked for.
+	CodeInvalidToken = "invalid-token"
 	// CodeModeNotAvailable: finding a rank in this mode would take too long here; other modes are available.
 	CodeModeNotAvailable = "mode-not-available"
 	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.

@@ -81,7 +81,12 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
 		{dir: "cache/batch", may: []string{module}},
-		{dir: "cache/keyring", may: []string{module}},
+		{dir: "cache/mirror", may: []string{module}},
+		{dir: "cache/keyring", may: []string{module, "leaderboard/cache/mirror"}},
+		{
+			dir: "cache/players", may: []string{module, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
+			inTest: []string{"leaderboard/internal/leaks"},
+		},
 		{dir: "cache/feed", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},

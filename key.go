@@ -129,6 +129,9 @@ func (h *KeyHash) Scan(stored any) error {
 // SettingsKeyID returns the ID that all keys of the settings with a scope share, so that a secret can be replaced.
 func SettingsKeyID(s Scope) string { return "env:" + string(s) }
 
+// IsSettingsKeyID reports whether an ID is one of SettingsKeyID.
+func IsSettingsKeyID(id string) bool { return strings.HasPrefix(id, "env:") }
+
 // Limited reports whether the key is for some boards only.
 func (k *Key) Limited() bool { return len(k.Boards) > 0 }
 

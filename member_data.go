@@ -6,6 +6,7 @@ type MemberRecord struct {
 	Friend     string // a member on the list of friends
 	FriendOf   string // a member on whose list of friends the member is
 	Hidden     *HiddenMember
+	Bar        *MemberBar
 	Entry      *MemberEntry
 	Submission *MemberSubmission
 	Audit      *AuditEntry

@@ -21,6 +21,9 @@ const KeysPeriod int64 = 0
 // BoardsPeriod is the same of the boards: its revision changes when a board is made or deleted, or its rules change.
 const BoardsPeriod int64 = -1
 
+// TokensPeriod is the same of what players' tokens go by: issuers, signing keys and bars.
+const TokensPeriod int64 = -3
+
 // ClockPeriod is the id under which the feed gets the database clock, in AsOf, with every statement.
 const ClockPeriod int64 = -2
 

@@ -105,6 +105,7 @@ type MemberData struct {
 	Friends     []string               `json:"friends"`
 	FriendOf    []string               `json:"friend_of"` // members on whose lists the member is
 	Hidden      []HiddenMember         `json:"hidden"`
+	Bars        []Bar                  `json:"bars"` // one at most
 	Entries     []MemberDataEntry      `json:"entries"`
 	Submissions []MemberDataSubmission `json:"submissions"`
 	Audit       []AuditEntry           `json:"audit"`

@@ -23,7 +23,7 @@ func TestEveryRoute(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
 	covered := map[string]bool{}
-	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, changesPart, keysPart, endpointsPart, combinedPart, membersPart, hiddenPart, operatePart, exportPart, healthPart} {
+	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, changesPart, keysPart, playersPart, endpointsPart, combinedPart, membersPart, hiddenPart, operatePart, exportPart, healthPart} {
 		for _, operation := range part(t, c) {
 			covered[operation] = true
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 )
 
 // The interfaces below the API. All methods may be called concurrently, and block until they have an answer or ctx ends. Any of
@@ -139,6 +140,25 @@ type Store interface {
 	// changed here. With an error it is the cached one, of any age. The caller must not change it.
 	FriendsOf(ctx context.Context, member string) ([]string, error)
 
+	// PutIssuer creates an issuer of players' tokens or replaces its rules, which have passed their Check;
+	// *leaderboard.RuleError. This and all that follows records the caller.
+	PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (i leaderboard.Issuer, created bool, err error)
+	// DeleteIssuer ends an issuer with its tokens; ErrIssuerNotFound.
+	DeleteIssuer(ctx context.Context, name string) error
+	// Issuer finds an issuer; ErrIssuerNotFound.
+	Issuer(ctx context.Context, name string) (leaderboard.Issuer, error)
+	// Issuers lists up to limit issuers with a name after that one, in the order of their names.
+	Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error)
+	// RotateSigning makes another key for new tokens; those of the ones before are taken for the time of the overlap.
+	// ErrKeyOverlap.
+	RotateSigning(ctx context.Context, overlap time.Duration) error
+	// BarMember ends all tokens of a member that were issued before a time, 0: now; *leaderboard.RuleError.
+	BarMember(ctx context.Context, member string, before leaderboard.Micros) (leaderboard.MemberBar, error)
+	// UnbarMember takes that back; ErrBarNotFound.
+	UnbarMember(ctx context.Context, member string) error
+	// Bar finds the bar of a member; ErrBarNotFound.
+	Bar(ctx context.Context, member string) (leaderboard.MemberBar, error)
+
 	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError. This and all that changes keys
 	// records the caller.
 	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
@@ -153,6 +173,17 @@ type Store interface {
 	Key(ctx context.Context, id string) (leaderboard.Key, error)
 	// Keys lists up to limit keys with an id after that one, in the order of their ids.
 	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
+}
+
+// Players knows players by their tokens. All methods may be called concurrently. Errors of all: ErrUnavailable.
+type Players interface {
+	guard.Tokens
+	// Mint makes a token of a grant that has passed Check.
+	Mint(ctx context.Context, g leaderboard.TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error)
+	// PublicKeys returns the keys by which tokens of this service are verified, in the order of their ids.
+	PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error)
+	// CheckIssuer finds what IssuerRules.Check leaves to others.
+	CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError
 }
 
 // Refresher works on the copies of periods.

@@ -37,6 +37,7 @@ type route struct {
 	// someBoards: the handler lets a key that is for some boards touch no other. Without it, and without a board in its path,
 	// the route is for keys of all boards.
 	someBoards bool
+	players    playersMay
 	stream     bool // the answer has no end, so it does not count as a request in service
 	writes     bool // a row at least, which counts against a quota
 	read       bool // answers count as reads, see isRead; set by New
@@ -47,6 +48,15 @@ type route struct {
 	// which have no end, have none. Set by New.
 	span string
 }
+
+// playersMay is what a player's token opens on a route, besides what anyone may read.
+type playersMay int
+
+const (
+	playersMayAsAnyone playersMay = iota
+	playersMayReadOwn             // the member in the path, if that is the player's own, where the board's rule players.read says so
+	playersMaySubmit              // to submit their own scores; the handler looks at the board's rule players.submit
+)
 
 // checkPolicy panics when a route does not state its access, so that a server with such a route does not start.
 func (rt *route) checkPolicy() {
@@ -116,8 +126,9 @@ type call struct {
 	start   time.Time
 	ctx     context.Context // ends when the client goes or the request's time is up
 	path    segments
-	key     *leaderboard.Key  // nil without one
-	scope   leaderboard.Scope // of the key, "" without one
+	key     *leaderboard.Key    // nil without one
+	player  *leaderboard.Player // who calls by a token, nil without one
+	scope   leaderboard.Scope   // of the key, "" without one
 	caller  leaderboard.Caller
 	id      [1]string // of the request, as a header has it
 	span    trace.Span
@@ -221,15 +232,19 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// findKey finds the key of the request as it is now.
+// findKey finds the key of the request, or the player's token, as it is now.
 func (c *call) findKey(now time.Time) error {
 	if c.route.access == guard.AccessAnyone {
 		return nil
 	}
-	key, err := c.shared.guard.Key(c.r, now)
-	if err == nil && key != nil {
-		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
-		c.caller.Admin = key.Scope.Includes(leaderboard.ScopeAdmin)
+	by, err := c.shared.guard.Bearer(c.r, now)
+	switch {
+	case err != nil:
+	case by.Key != nil:
+		c.key, c.scope, c.caller.Key = by.Key, by.Key.Scope, by.Key.ID
+		c.caller.Admin = c.scope.Includes(leaderboard.ScopeAdmin)
+	case by.Player != nil:
+		c.player, c.caller.Key, c.caller.Player = by.Player, by.Player.Via, by.Player.Owner
 	}
 	return err
 }
@@ -272,6 +287,9 @@ func (c *call) denied() error {
 	if c.route.access == guard.AccessAnyone {
 		return nil
 	}
+	if c.player != nil {
+		return c.deniedPlayer()
+	}
 	if err := c.route.access.Allow(c.scope); err != nil || c.key == nil || !c.key.Limited() {
 		return err
 	}
@@ -284,6 +302,15 @@ func (c *call) denied() error {
 		return guard.ErrSomeBoards(c.key)
 	}
 	return nil
+}
+
+// deniedPlayer returns why the request's player may not use the route.
+func (c *call) deniedPlayer() error {
+	need := c.route.access.Needs()
+	if need == "" || c.route.players == playersMaySubmit {
+		return nil
+	}
+	return wire.Reject(wire.CodeForbidden, fmt.Sprintf("This needs a key with scope %s. A player's token reads what anyone may and what is the player's own, and submits for the player.", need))
 }
 
 // mayName refuses the name of a board that the request's key is not for, wherever a request that needs a key names one: to
@@ -309,12 +336,14 @@ func (c *call) mayFilter() error {
 	return c.mayName(name, wire.InputError{Parameter: "board", Detail: guard.NotCovered})
 }
 
-// covers reports whether the request's key is for a board; a request without a key is not limited to some.
-func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
+// covers reports whether the request's key or token is for a board; a request without either is not limited to some.
+func (c *call) covers(board string) bool {
+	return (c.key == nil || c.key.Covers(board)) && (c.player == nil || c.player.Covers(board))
+}
 
 // charge charges the caller against quotas.
 func (c *call) charge(what leaderboard.Charge) error {
-	return c.shared.guard.Charge(c.w, c.r, c.key, what)
+	return c.shared.guard.Charge(c.w, c.r, guard.Bearer{Key: c.key, Player: c.player}, what)
 }
 
 // letIn reads the body, unless the request would be refused anyway. After a wait for that answer it checks again: there may be

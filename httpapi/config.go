@@ -28,6 +28,8 @@ type Config struct {
 	// be read.
 	Keys    []SettingsKey
 	Keyring Keyring
+	// Players knows players by their tokens; nil: it knows none.
+	Players Players
 	// Quotas bound what callers do; nil: no bounds.
 	Quotas Quotas
 	// Proxies are the addresses of proxies whose X-Forwarded-For names the client.
@@ -59,6 +61,9 @@ func (c Config) withDefaults() Config {
 	if c.OnRequest == nil {
 		c.OnRequest = func(Answered) {}
 	}
+	if c.Players == nil {
+		c.Players = noPlayers{}
+	}
 	if c.CheckRules == nil {
 		c.CheckRules = func(leaderboard.Rules) []leaderboard.FieldError { return nil }
 	}
@@ -71,6 +76,8 @@ type (
 	SettingsKey = guard.SettingsKey
 	// Keyring finds the keys of the database.
 	Keyring = guard.Keyring
+	// Bearer is by what a request comes.
+	Bearer = guard.Bearer
 	// Quotas bound how much each caller does.
 	Quotas = guard.Quotas
 )

@@ -21,7 +21,9 @@ type fake struct {
 	*storetest.Model
 	*fakeKeys
 	*fakeEndpoints
-	audit *auditLog
+	*fakeIssuers
+	players *fakePlayers
+	audit   *auditLog
 
 	mu       sync.Mutex
 	writes   int                // how often anything was changed
@@ -56,7 +58,10 @@ func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
 	return &fake{
-		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}}, fakeEndpoints: &fakeEndpoints{all: map[string]leaderboard.Endpoint{}}, audit: &auditLog{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
+		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}},
+		fakeEndpoints: &fakeEndpoints{all: map[string]leaderboard.Endpoint{}},
+		fakeIssuers:   &fakeIssuers{issuers: map[string]leaderboard.Issuer{}, bars: map[string]leaderboard.MemberBar{}},
+		players:       &fakePlayers{tokens: map[string]*leaderboard.Player{}, refused: map[string]error{}}, audit: &auditLog{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}
 }

@@ -29,7 +29,7 @@ type memberSubmissionJSON struct {
 }
 
 // memberLists are the lists of a member's data, in the order in which Store.MemberData tells of them.
-var memberLists = []string{"friends", "friend_of", "hidden", "entries", "submissions", "audit"}
+var memberLists = []string{"friends", "friend_of", "hidden", "bars", "entries", "submissions", "audit"}
 
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
 func (h *exportHandlers) data(c *call) error {
@@ -75,6 +75,8 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add("friend_of", r.FriendOf)
 	case r.Hidden != nil:
 		return w.add("hidden", showHidden(r.Hidden))
+	case r.Bar != nil:
+		return w.add("bars", barJSON{r.Bar.Member, r.Bar.NotBefore})
 	case r.Entry != nil:
 		e := r.Entry
 		return w.add("entries", memberEntryJSON{

@@ -29,12 +29,15 @@ type charges struct {
 }
 
 // Charge implements Quotas.
-func (q *charges) Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
+func (q *charges) Charge(by Bearer, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	who := from.String()
-	if key != nil {
-		who = key.ID
+	switch {
+	case by.Key != nil:
+		who = by.Key.ID
+	case by.Player != nil:
+		who = by.Player.Member
 	}
 	q.who = append(q.who, who)
 	for kind, n := range c {
@@ -63,6 +66,13 @@ func (q *charges) Attempt(netip.Addr) leaderboard.Allowance {
 	a := leaderboard.Allowance{Refused: left < 0, Wait: 20 * time.Second}
 	a.Limits[leaderboard.QuotaKindRequests] = leaderboard.QuotaLimit{Most: 3, Left: int64(max(0, left))}
 	return a
+}
+
+// Attempts implements Quotas.
+func (q *charges) Attempts(netip.Addr) leaderboard.Allowance {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return leaderboard.Allowance{Refused: q.attempts >= 3, Wait: 20 * time.Second}
 }
 
 func withCharges(q *charges, proxies ...string) func(*Config) {

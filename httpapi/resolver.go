@@ -48,13 +48,19 @@ func (r resolver) resolveRow(c *call, window, period string) (leaderboard.Period
 	return ref, err
 }
 
-// mayRead lets any caller read a public board, and callers with a key that covers it a private one. For others a private
+// mayRead lets any caller read a public board, callers with a key that covers it a private one, and a player the own standing
+// there where the board's rule says so. For others a private
 // board does not exist: they get the answer for a name that no board has. Only mayRead decides that.
 func (c *call) mayRead(b *leaderboard.Board) error {
-	if b.Rules.Visibility == leaderboard.VisibilityPublic || c.key != nil && c.key.Covers(b.Name) {
+	if b.Rules.Visibility == leaderboard.VisibilityPublic || c.key != nil && c.key.Covers(b.Name) || c.readsOwn(b) {
 		return nil
 	}
 	return leaderboard.ErrBoardNotFound
+}
+
+// readsOwn reports whether the request is a player's for the own standing on a board that shows it to players.
+func (c *call) readsOwn(b *leaderboard.Board) bool {
+	return c.player != nil && c.route.players == playersMayReadOwn && b.Rules.PlayersRead() && c.player.Covers(b.Name) && c.pathValue("member") == c.player.Member
 }
 
 // mayReadNamed is mayRead for a board that another one names, as its source: whether there is one of this name is seen

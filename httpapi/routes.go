@@ -27,6 +27,8 @@ type handlers struct {
 	changes  changeHandlers
 	keys     keyHandlers
 	hooks    endpointHandlers
+	issuers  issuerHandlers
+	tokens   tokenHandlers
 	health   healthHandlers
 	pages    pageHandler
 	manual   manual
@@ -49,6 +51,8 @@ func newHandlers(cfg *Config) *handlers {
 		members:  memberHandlers{cfg.Store},
 		keys:     keyHandlers{cfg.Store},
 		hooks:    endpointHandlers{cfg.Endpoints},
+		issuers:  issuerHandlers{cfg.Store, cfg.Players.CheckIssuer},
+		tokens:   tokenHandlers{cfg.Store, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 		manual:   newManual(),
 	}
@@ -86,7 +90,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: patch("/v1/boards/{board}"), access: guard.AccessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.patch},
 		{pattern: remove("/v1/boards/{board}"), access: guard.AccessAdmins, writes: true, heavy: 10, handle: h.boards.delete},
 
-		{pattern: post("/v1/boards/{board}/scores"), access: guard.AccessWriters, params: []string{"standings", "mode", "friends"}, body: rows, admitted: true, writes: true, handle: h.scores.submit},
+		{pattern: post("/v1/boards/{board}/scores"), access: guard.AccessWriters, players: playersMaySubmit, params: []string{"standings", "mode", "friends"}, body: rows, admitted: true, writes: true, handle: h.scores.submit},
 		{pattern: post("/v1/scores"), access: guard.AccessWriters, someBoards: true, params: []string{"standings", "mode", "friends"}, body: rows, admitted: true, writes: true, handle: h.scores.submitToBoards},
 		{pattern: remove("/v1/boards/{board}/members/{member}"), access: guard.AccessAdmins, params: []string{"window", "period", "reopen"}, writes: true, handle: h.scores.remove},
 
@@ -98,8 +102,8 @@ func (h *handlers) routes(metrics bool) []route {
 
 		{pattern: get("/v1/boards/{board}/top"), access: guard.AccessReaders, params: common("limit", "offset", "cursor", "profiles"), handle: fresh(h.reader.top)},
 		{pattern: get("/v1/boards/{board}/stream"), access: guard.AccessReaders, params: []string{"window", "mode", "limit", "member", "before", "after"}, stream: true, handle: fresh(h.streams.serve)},
-		{pattern: get("/v1/boards/{board}/members/{member}"), access: guard.AccessReaders, params: common("profiles"), handle: fresh(h.reader.member)},
-		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: guard.AccessReaders, params: common("before", "after", "profiles"), handle: fresh(h.reader.around)},
+		{pattern: get("/v1/boards/{board}/members/{member}"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("profiles"), handle: fresh(h.reader.member)},
+		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("before", "after", "profiles"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: guard.AccessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor"}, handle: fresh(h.past.history)},
 		{pattern: get("/v1/boards/{board}/members/{member}/submissions"), access: guard.AccessWriters, heavy: 1, params: []string{"limit", "cursor"}, handle: h.records.list},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: guard.AccessHolders, params: common("limit", "offset", "profiles"), handle: fresh(h.friends.onBoard)},
@@ -140,6 +144,17 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: patch("/v1/keys/{id}"), access: guard.AccessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.patch},
 		{pattern: remove("/v1/keys/{id}"), access: guard.AccessAdmins, writes: true, handle: h.keys.revoke},
 		{pattern: post("/v1/keys/{id}/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.rotate},
+
+		{pattern: get("/v1/issuers"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, handle: h.issuers.list},
+		{pattern: get("/v1/issuers/{name}"), access: guard.AccessAdmins, handle: h.issuers.get},
+		{pattern: put("/v1/issuers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.issuers.put},
+		{pattern: remove("/v1/issuers/{name}"), access: guard.AccessAdmins, writes: true, handle: h.issuers.remove},
+		{pattern: post("/v1/tokens"), access: guard.AccessWriters, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.create},
+		{pattern: post("/v1/tokens/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.rotate},
+		{pattern: get("/v1/members/{member}/bar"), access: guard.AccessAdmins, handle: h.tokens.getBar},
+		{pattern: put("/v1/members/{member}/bar"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.bar},
+		{pattern: remove("/v1/members/{member}/bar"), access: guard.AccessAdmins, writes: true, handle: h.tokens.unbar},
+		{pattern: get("/.well-known/jwks.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.tokens.keys},
 
 		{pattern: get("/livez"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},

@@ -57,6 +57,11 @@ func (h *scoreHandlers) submit(c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.player != nil {
+		if err := h.maySubmit(c, board, entries); err != nil {
+			return err
+		}
+	}
 	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries, Atomic: body.Atomic, Moves: asked.on})
 	if err != nil {
 		return wire.WriteError(err)
@@ -68,6 +73,37 @@ func (h *scoreHandlers) submit(c *call) error {
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
+
+// maySubmit holds what a player submits against the board's rule: scores of the player's own, where players submit.
+func (h *scoreHandlers) maySubmit(c *call, board string, entries []leaderboard.Submission) error {
+	b, err := h.catalog.Board(c.ctx, board)
+	if err != nil {
+		return err
+	}
+	covers := c.player.Covers(board)
+	if !covers || !b.Rules.PlayersSubmit() {
+		switch {
+		case b.Rules.Visibility != leaderboard.VisibilityPublic && !(covers && b.Rules.PlayersRead()):
+			return leaderboard.ErrBoardNotFound
+		case !covers:
+			return wire.Reject(wire.CodeForbidden, "The token is not for this board.")
+		}
+		return wire.Reject(wire.CodeForbidden, "Players do not submit to this board: its rule players.submit says so.")
+	}
+	var others []wire.InputError
+	for i := range entries {
+		if entries[i].Member != c.player.Member && len(others) < maxOthers {
+			others = append(others, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/member", i), Detail: "is not the player of the token"})
+		}
+	}
+	if others != nil {
+		return wire.Reject(wire.CodeForbidden, "A player's token submits for the player alone.", others...)
+	}
+	return nil
+}
+
+// maxOthers is how many entries of others an answer names.
+const maxOthers = 10
 
 // boardsBody is the body of POST /v1/scores.
 type boardsBody struct {

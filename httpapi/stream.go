@@ -97,6 +97,9 @@ func streamCaller(c *call) string {
 	if c.key != nil {
 		return "key " + c.key.ID
 	}
+	if c.player != nil {
+		return "player " + c.player.Owner
+	}
 	if from := c.shared.guard.Client(c.r); c.shared.guard.BehindProxies() && from.IsValid() {
 		return from.String()
 	}

@@ -35,6 +35,7 @@ type Quotas struct {
 	leaser *leaser
 
 	keys      *bounded.Map[string, *account]
+	players   *bounded.Map[string, *account]
 	addresses *bounded.Map[netip.Addr, *account]
 	attempts  *bounded.Map[netip.Addr, *account]
 }
@@ -60,7 +61,7 @@ func New(o Options) *Quotas {
 	callers := 2 * o.Callers // some come in greater numbers than others where they are kept
 	return &Quotas{
 		opts: o, leaser: newLeaser(&o),
-		keys: bounded.New[string, *account](callers, 0), addresses: bounded.New[netip.Addr, *account](callers, 0), attempts: bounded.New[netip.Addr, *account](callers, 0),
+		keys: bounded.New[string, *account](callers, 0), players: bounded.New[string, *account](callers, 0), addresses: bounded.New[netip.Addr, *account](callers, 0), attempts: bounded.New[netip.Addr, *account](callers, 0),
 	}
 }
 
@@ -70,6 +71,14 @@ func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) l
 		return leaderboard.Allowance{}
 	}
 	return q.charge(accountOf(q.keys, id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
+}
+
+// Player charges a player, by a name that no other has: all of the charge, or none of it.
+func (q *Quotas) Player(name string, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
+	if rates == (leaderboard.Rates{}) {
+		return leaderboard.Allowance{}
+	}
+	return q.charge(accountOf(q.players, name, playerAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
 // Address charges a caller without a key, by its address: all of the charge, or none of it.
@@ -86,6 +95,19 @@ func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
 	return q.charge(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge)
 }
 
+// Attempts returns what Attempt would, and charges nothing.
+func (q *Quotas) Attempts(from netip.Addr) (out leaderboard.Allowance) {
+	a, ok := q.attempts.Get(from)
+	if !ok {
+		return out
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	charge, asked := leaderboard.Charge{leaderboard.QuotaKindRequests: 1}, [leaderboard.QuotaKinds]*lease{}
+	out, _ = q.weigh(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge, &asked, q.opts.Now())
+	return out
+}
+
 // accountOf returns the account of a caller, a new one when it has none.
 func accountOf[K comparable](known *bounded.Map[K, *account], caller K, fresh func(K) *account) *account {
 	if a, ok := known.Get(caller); ok {
@@ -100,6 +122,7 @@ func accountOf[K comparable](known *bounded.Map[K, *account], caller K, fresh fu
 }
 
 func keyAccount(id string) *account         { return &account{name: "key:" + id} }
+func playerAccount(name string) *account    { return &account{name: "player:" + name} }
 func addressAccount(a netip.Addr) *account  { return &account{name: "address:" + a.String()} }
 func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" + a.String()} }
 

@@ -41,8 +41,8 @@ func TestOneClock(t *testing.T) {
 				t.Errorf("%s.%s holds %s to %s, the clock stands at %s", c[0], c[1], earliest.Time, latest.Time, now)
 			}
 		}
-		if len(written) < 11 {
-			t.Errorf("moments were written into %d tables, want 11: %v", len(written), written)
+		if len(written) < 14 {
+			t.Errorf("moments were written into %d tables, want 14: %v", len(written), written)
 		}
 	})
 }
@@ -59,8 +59,11 @@ func writeEverywhere(t *testing.T, s *store.Store) {
 	_, befriended := s.PutFriends(ctx, "m", []string{"n"})
 	_, indexed := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
 	_, hidden := s.Hide(ctx, leaderboard.HideRequest{Board: "kept", Member: "n", Reason: "test"})
+	_, barred := s.BarMember(ctx, "m", 0)
+	_, _, issued := s.PutIssuer(ctx, "game", leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: "https://i.example/"}.WithDefaults())
+	signing := s.RenewSigning(ctx)
 	deleted := s.DeleteBoard(ctx, "deleted")
-	if err := errors.Join(submitted, changed, profiled, befriended, indexed, hidden, deleted); err != nil {
+	if err := errors.Join(barred, issued, signing, submitted, changed, profiled, befriended, indexed, hidden, deleted); err != nil {
 		t.Fatal(err)
 	}
 }

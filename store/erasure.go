@@ -166,6 +166,9 @@ func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 			return err
 		}
 	}
+	if err := s.eraseBar(ctx, member); err != nil {
+		return err
+	}
 	for more := true; more; {
 		var err error
 		if more, err = s.unfriend(ctx, member); err != nil {

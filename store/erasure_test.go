@@ -125,7 +125,8 @@ func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 	_, err3 := s.AddFriends(t.Context(), forgotten, []string{"stays"})
 	_, _, err4 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
 	_, err5 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "stays", Reason: "another one", Actor: "boss"})
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	_, err6 := s.BarMember(t.Context(), forgotten, 0)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(t, db, fmt.Sprintf("submissions WHERE board_id = %d AND member = '%s'", boardID, forgotten)); n == 0 {
@@ -192,7 +193,8 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	_, err1 := s.Hide(t.Context(), leaderboard.HideRequest{Board: boards[1].Name, Member: forgotten, Reason: "test"})
 	_, err2 := s.AddFriends(t.Context(), forgotten, []string{"first"})
 	_, _, err3 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
-	err := errors.Join(err1, err2, err3)
+	_, err4 := s.BarMember(t.Context(), forgotten, 0)
+	err := errors.Join(err1, err2, err3, err4)
 	for i := range 1100 { // more than one statement deletes
 		if err == nil {
 			_, err = s.AddFriends(t.Context(), fmt.Sprint("fan", i), []string{forgotten, "first"})

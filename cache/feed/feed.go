@@ -33,9 +33,9 @@ type Options struct {
 	OnRound func(periods int, took time.Duration, err error)
 	// OnShown is called with what a statement showed, before the callers that waited for it go on. It must not block; may be nil.
 	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
-	// KeysInUse reports whether rounds are to ask about the table of API keys too, as leaderboard.KeysPeriod. It must not
-	// block; nil: never.
-	KeysInUse func(now time.Time) bool
+	// TablesInUse returns the tables that rounds are to ask about too, such as leaderboard.KeysPeriod. It must not block; nil:
+	// none.
+	TablesInUse func(now time.Time) []int64
 }
 
 func (o Options) withDefaults() Options {
@@ -51,8 +51,8 @@ func (o Options) withDefaults() Options {
 	if o.OnShown == nil {
 		o.OnShown = func(map[int64]leaderboard.Revision, time.Time) {}
 	}
-	if o.KeysInUse == nil {
-		o.KeysInUse = func(time.Time) bool { return false }
+	if o.TablesInUse == nil {
+		o.TablesInUse = func(time.Time) []int64 { return nil }
 	}
 	return o
 }
@@ -413,8 +413,8 @@ func (f *Feed) fail(err error) {
 
 // active returns the periods that were read within Idle, and forgets the others.
 func (f *Feed) active(now time.Time) []int64 {
-	if f.opts.KeysInUse(now) {
-		f.period(leaderboard.KeysPeriod, now)
+	for _, table := range f.opts.TablesInUse(now) {
+		f.period(table, now)
 	}
 	var ids []int64
 	f.periods.Range(func(id, p any) bool {

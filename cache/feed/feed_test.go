@@ -613,7 +613,12 @@ func TestKeysAreWatched(t *testing.T) {
 		var inUse atomic.Bool
 		var shown atomic.Int64
 		w, d := start(t, Options{
-			KeysInUse: func(time.Time) bool { return inUse.Load() },
+			TablesInUse: func(time.Time) []int64 {
+				if inUse.Load() {
+					return []int64{leaderboard.KeysPeriod}
+				}
+				return nil
+			},
 			OnShown: func(all map[int64]leaderboard.Revision, _ time.Time) {
 				if r, ok := all[leaderboard.KeysPeriod]; ok {
 					shown.Store(r.Seq)

@@ -80,6 +80,7 @@ func (a *App) wireQuotas() {
 	a.quotas = &quotas{
 		Quotas:  quota.New(quota.Options{Redis: a.behind, Servers: a.cfg.Servers, OnLease: a.metrics.lease}),
 		keys:    a.cfg.KeyQuota,
+		players: a.cfg.PlayerQuota,
 		refused: a.metrics.quotaRefused,
 	}
 	if a.cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address
@@ -97,11 +98,11 @@ func (a *App) wireAPI() error {
 	status := overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store,
-		Store:     backend{a.people, status, a.catalog, a.listings, a.keys, a.log, a.gate},
+		Store:     backend{a.people, status, a.catalog, a.listings, a.keys, a.players, a.log, a.gate},
 		Refresher: refreshing{a.refresher, a.store, a.copies},
 		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints},
 		Build:     httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
-		Keys: a.cfg.Keys, Keyring: a.keys, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
+		Keys: a.cfg.Keys, Keyring: a.keys, Players: a.players, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, Tracer: a.traces.requests(), Logger: a.log,
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.StandingWait},
 	}

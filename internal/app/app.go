@@ -17,6 +17,7 @@ import (
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
+	"leaderboard/cache/players"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
@@ -50,6 +51,7 @@ type App struct {
 	people    people
 	sender    *webhooks.Sender
 	keys      *keyring.Ring
+	players   *players.Players
 	quotas    *quotas
 	gate      gate
 	schema    schemaState

@@ -11,6 +11,7 @@ import (
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
+	"leaderboard/cache/players"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
@@ -43,6 +44,7 @@ type backend struct {
 	catalog  *cache.Catalog
 	listings *topn.Listings // nil without Redis
 	ring     *keyring.Ring
+	tokens   *players.Players
 	log      *slog.Logger
 	gate     gate
 }
@@ -128,6 +130,37 @@ func (b backend) RotateKey(ctx context.Context, id string, hash leaderboard.KeyH
 func (b backend) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
 	key, err := b.Store.RevokeKey(ctx, id)
 	return b.known(ctx, key, err)
+}
+
+// heard returns an error once this process knows what was changed of issuers, signing keys and bars. Elsewhere, and here when
+// that fails, it is known within a second.
+func (b backend) heard(ctx context.Context, err error) error {
+	if err == nil {
+		_ = b.tokens.Renew(ctx)
+	}
+	return err
+}
+
+func (b backend) PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (leaderboard.Issuer, bool, error) {
+	i, created, err := b.Store.PutIssuer(ctx, name, rules)
+	return i, created, b.heard(ctx, err)
+}
+
+func (b backend) DeleteIssuer(ctx context.Context, name string) error {
+	return b.heard(ctx, b.Store.DeleteIssuer(ctx, name))
+}
+
+func (b backend) RotateSigning(ctx context.Context, overlap time.Duration) error {
+	return b.heard(ctx, b.Store.RotateSigning(ctx, overlap))
+}
+
+func (b backend) BarMember(ctx context.Context, member string, before leaderboard.Micros) (leaderboard.MemberBar, error) {
+	bar, err := b.Store.BarMember(ctx, member, before)
+	return bar, b.heard(ctx, err)
+}
+
+func (b backend) UnbarMember(ctx context.Context, member string) error {
+	return b.heard(ctx, b.Store.UnbarMember(ctx, member))
 }
 
 // Export reads all entries of a period in one state.

@@ -10,6 +10,8 @@ import (
 	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
+	"leaderboard/cache/mirror"
+	"leaderboard/cache/players"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/trace"
 	"leaderboard/refresher"
@@ -57,15 +59,42 @@ const maxFeedInterval = 250 * time.Millisecond
 func (a *App) wireFeed() {
 	a.feed = feed.New(a.store, feed.Options{
 		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), OnRound: a.metrics.watchRound,
-		KeysInUse: func(now time.Time) bool { return a.keys.InUse(now) },
+		TablesInUse: func(now time.Time) (tables []int64) {
+			if a.keys.InUse(now) {
+				tables = append(tables, leaderboard.KeysPeriod)
+			}
+			if a.players.InUse(now) {
+				tables = append(tables, leaderboard.TokensPeriod)
+			}
+			return tables
+		},
 		OnShown: func(shown map[int64]leaderboard.Revision, sent time.Time) {
 			if r, ok := shown[leaderboard.KeysPeriod]; ok {
 				a.keys.Shown(r, sent)
 			}
+			if r, ok := shown[leaderboard.TokensPeriod]; ok {
+				a.players.Shown(r, sent)
+			}
 			a.resident.Shown(shown)
 		},
 	})
-	a.keys = keyring.New(a.store, a.feed, keyring.Options{Log: a.log})
+	held := mirror.Options{Log: a.log}
+	a.keys = keyring.New(a.store, a.feed, keyring.Options{Options: held})
+	a.players = players.New(a.store, a.feed, players.Options{Options: held, Private: a.cfg.PrivateIssuers, KeyGood: a.keyGood, Clock: a.clock, OnVerify: a.metrics.verified})
+}
+
+// keyGood returns why an API key is not good any more; those of the settings are.
+func (a *App) keyGood(ctx context.Context, id string, now time.Time) error {
+	if leaderboard.IsSettingsKeyID(id) {
+		return nil
+	}
+	return a.keys.Valid(ctx, id, now)
+}
+
+// clock returns the database clock, as far as the feed has been told.
+func (a *App) clock() (leaderboard.Micros, bool) {
+	at, sent, ok := a.feed.Clock()
+	return at + leaderboard.Micros(time.Since(sent)/time.Microsecond), ok
 }
 
 // newRefresher makes the refresher of copies and derived boards. f, copies and m may be nil.
@@ -100,6 +129,7 @@ func (a *App) startBackground(ctx context.Context) {
 	ctx = trace.With(ctx, a.traces.root())
 	a.background.Go(func() { a.feed.Run(ctx) })
 	a.background.Go(func() { a.keys.Run(ctx) })
+	a.background.Go(func() { a.players.Run(ctx) })
 	a.background.Go(func() { a.resident.Run(ctx) })
 	a.background.Go(func() { a.reader.Run(ctx) })
 	if a.cert != nil {

@@ -29,6 +29,8 @@ type Config struct {
 	TrustedProxies           TrustedProxies
 	Keys                     []httpapi.SettingsKey
 	KeyQuota                 leaderboard.Rates // of a key that has none of its own
+	PlayerQuota              leaderboard.Rates // of a player who comes with a token
+	PrivateIssuers           bool              // keys of issuers may be at private addresses
 	// AddressQuota is the quota of an address for requests without a key. It needs TrustedProxies to be given.
 	AddressQuota leaderboard.Rates
 	Servers      int      // that share the quotas when Redis does not answer
@@ -79,7 +81,8 @@ func Defaults() Config {
 	return Config{
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,
 		KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
-		BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour,
+		PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20},
+		BatchRows:   500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",
 	}

@@ -10,6 +10,7 @@ import (
 type quotaMetrics struct {
 	refused [leaderboard.QuotaKinds]prometheus.Counter
 	leases  map[bool]prometheus.Counter // by whether it was answered
+	tokens  map[bool]prometheus.Counter // by whether the signature is right
 }
 
 func (m *metrics) newQuotas() {
@@ -23,8 +24,14 @@ func (m *metrics) newQuotas() {
 		Name: "leaderboard_quota_leases_total", Help: "Leases of quotas that Redis was asked for, by how that ended.",
 	}, []string{"result"})
 	m.quotas.leases = map[bool]prometheus.Counter{true: leases.WithLabelValues("ok"), false: leases.WithLabelValues("error")}
+	tokens := m.auto.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_token_verifications_total", Help: "Signatures of players' tokens that were verified, by how that ended. Those that are known are not.",
+	}, []string{"result"})
+	m.quotas.tokens = map[bool]prometheus.Counter{true: tokens.WithLabelValues("ok"), false: tokens.WithLabelValues("refused")}
 }
 
 func (m *metrics) quotaRefused(kind leaderboard.QuotaKind) { m.quotas.refused[kind].Inc() }
 
 func (m *metrics) lease(err error) { m.quotas.leases[err == nil].Inc() }
+
+func (m *metrics) verified(good bool) { m.quotas.tokens[good].Inc() }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"leaderboard"
+	"leaderboard/httpapi"
 	"leaderboard/quota"
 )
 
@@ -11,19 +12,37 @@ import (
 type quotas struct {
 	*quota.Quotas
 	keys      leaderboard.Rates // of keys that have none of their own
+	players   leaderboard.Rates
 	addresses leaderboard.Rates
 	refused   func(leaderboard.QuotaKind)
 }
 
 // Charge implements httpapi.Quotas.
-func (q *quotas) Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
-	if key != nil {
-		out = q.Key(key.ID, q.ratesOf(key), c)
-	} else {
+func (q *quotas) Charge(by httpapi.Bearer, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
+	switch {
+	case by.Key != nil:
+		out = q.Key(by.Key.ID, q.ratesOf(by.Key), c)
+	case by.Player != nil:
+		out = q.chargePlayer(by.Player, c)
+	default:
 		out = q.Address(from, q.addresses, c)
 	}
 	if out.Refused {
 		q.refused(out.Kind)
+	}
+	return out
+}
+
+// chargePlayer charges a player, and then all players of the issuer if they have a quota together: one player who does too
+// much takes nothing from the others.
+func (q *quotas) chargePlayer(p *leaderboard.Player, c leaderboard.Charge) leaderboard.Allowance {
+	out := q.Player(p.Owner, q.players, c)
+	if out.Refused || p.Quota == (leaderboard.Quota{}) {
+		return out
+	}
+	all := q.Key(p.Via, leaderboard.Rates{Requests: float64(p.Quota.RequestsPerSecond), Rows: float64(p.Quota.RowsPerSecond)}, c)
+	if all.Refused {
+		return all
 	}
 	return out
 }

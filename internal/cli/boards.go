@@ -55,6 +55,10 @@ type rulesBody struct {
 		Ops      []string `json:"ops,omitempty"`
 		KeepTime *bool    `json:"keep_time,omitempty"`
 	} `json:"overrides,omitzero"`
+	Players    struct {
+		Read   *bool  `json:"read,omitempty"`
+		Submit string `json:"submit,omitempty"`
+	} `json:"players,omitzero"`
 	Limits   leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak struct {
 		Order  string          `json:"order,omitempty"`
@@ -115,6 +119,8 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		custom(p.option("override-ops", "best, latest, sum: what submits may put in the place of the policy, separated by commas (default: nothing)"),
 			&b.Overrides.Ops, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		optional(newChecked(p.option("override-keep-time", "true: submits may keep the time of a score that stays (default: false)"), new(bool), parseSwitch), &b.Overrides.KeepTime),
+		optional(newChecked(p.option("players-read", "true: players read their own entry and those around it, on a private board too (default: false)"), new(bool), parseSwitch), &b.Players.Read),
+		oneOf(p.option("players-submit", "none or own: whether players submit their own scores with a token (default: none)"), &b.Players.Submit, "none", "own"),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

@@ -64,6 +64,7 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 		custom(p.setting("trusted-proxies", "addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their "+
 			"connections are those of many clients"), &cfg.TrustedProxies, parseProxies),
 		p.keysFlag(cfg),
+		toggle(p.setting("private-issuers", "the keys of issuers of players' tokens may be at private addresses, and at http://localhost: for development"), &cfg.PrivateIssuers),
 		custom(p.setting("cors-origins", "origins whose pages may use the API from a browser, as in https://game.example,http://localhost:3000, or * for all; "+
 			"empty: none"), &cfg.CORSOrigins, parseOrigins),
 		toggle(p.setting("private-endpoints", "let endpoints of events that ask for it (allow_private) have http and addresses that are not public"), &cfg.PrivateEndpoints),
@@ -77,6 +78,9 @@ func (p *program) quotaFlags(cfg *app.Config) []cli.Flag {
 		rate(p.setting("key-requests", "requests a second that a key may make which has no quota of its own, on all servers together; 0: any number"), &cfg.KeyQuota.Requests),
 		rate(p.setting("key-rows", "entries, friends and profiles a second that it may write; 0: any number"), &cfg.KeyQuota.Rows),
 		rate(p.setting("key-heavy", "units of heavy work a second that it may ask for; 0: any number"), &cfg.KeyQuota.Heavy),
+		rate(p.setting("player-requests", "requests a second that a player may make who comes with a token; 0: any number"), &cfg.PlayerQuota.Requests),
+		rate(p.setting("player-rows", "entries a second that a player may submit; 0: any number"), &cfg.PlayerQuota.Rows),
+		rate(p.setting("player-heavy", "units of heavy work a second that a player may ask for; 0: any number"), &cfg.PlayerQuota.Heavy),
 		rate(p.setting("address-requests", "requests a second without a key from one IPv4 address or one /64 of IPv6, other than this machine's, "+
 			"once --trusted-proxies is given; 0: any number"), &cfg.AddressQuota.Requests),
 		rate(p.setting("address-heavy", "units of heavy work a second that they may ask for; 0: any number"), &cfg.AddressQuota.Heavy),

@@ -53,8 +53,8 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate"}},
-		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "address-requests", "address-heavy", "servers"}},
+		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Logging", []string{"log", "log-level"}},
@@ -70,13 +70,16 @@ func sections() []section {
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "friends"}},
 		{"Making API keys (key create, key update, key rotate)", []string{"name", "scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
 		{"Endpoints", []string{"kinds", "off", "allow-private", "state", "event"}},
+		{"Players (issuer, token)", []string{
+			"issuer", "audience", "jwks-url", "jwks", "algorithms", "member-claim", "prefix", "boards-claim", "token-age", "issuer-requests", "issuer-rows", "ttl", "grace",
+		}},
 		{"Hiding and removing members (hide, restore, hidden, remove)", []string{"reason", "actor", "reopen"}},
 		{"Without asking (board delete, remove, member forget, key revoke, migrate down)", []string{"yes"}},
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "min-score", "max-score", "max-delta",
-			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
+			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "players-read", "players-submit", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}
 }

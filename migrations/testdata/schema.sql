@@ -181,6 +181,21 @@ CREATE TABLE `idempotency_keys` (
   KEY `idempotency_keys_age` (`created_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `issuers` (
+  `name` varbinary(64) NOT NULL,
+  `rules` mediumtext NOT NULL COMMENT 'leaderboard.IssuerRules, JSON',
+  `created_at` datetime(6) NOT NULL,
+  `updated_at` datetime(6) NOT NULL,
+  PRIMARY KEY (`name`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `member_bars` (
+  `member` varbinary(64) NOT NULL,
+  `not_before` datetime(6) NOT NULL COMMENT 'tokens that were issued before are refused',
+  PRIMARY KEY (`member`),
+  KEY `member_bars_age` (`not_before`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `outbox` (
   `id` bigint NOT NULL AUTO_INCREMENT COMMENT 'ids commit out of order: see docs/decisions/events.md',
   `dedupe` varbinary(32) NOT NULL COMMENT 'the webhook-id; of what happens only once it is made of what happened',
@@ -276,6 +291,14 @@ CREATE TABLE `schema_baseline` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE VIEW `scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_time` AS `created_time` from ((`entries` `e` join `periods` `p` on((`p`.`id` = `e`.`period_id`))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
+
+CREATE TABLE `signing_keys` (
+  `id` varbinary(16) NOT NULL COMMENT 'kid of the tokens that it signs',
+  `seed` varbinary(32) NOT NULL COMMENT 'of Ed25519: a secret, with which tokens for any member are made',
+  `created_at` datetime(6) NOT NULL,
+  `ends_at` datetime(6) DEFAULT NULL COMMENT 'until when its tokens are taken; NULL: it signs',
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `submissions` (
   `board_id` bigint NOT NULL,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"leaderboard"
@@ -14,6 +15,7 @@ import (
 // Guard lets requests in. All methods may be called concurrently.
 type Guard struct {
 	keys    keyring
+	tokens  Tokens // nil: there are no players
 	quotas  Quotas // nil: nothing is charged
 	proxies []netip.Prefix
 	pace    pace
@@ -27,6 +29,7 @@ type Guard struct {
 type Options struct {
 	Settings      []SettingsKey
 	Keyring       Keyring // nil: there are no other keys
+	Tokens        Tokens  // nil: there are no players' tokens
 	Quotas        Quotas  // nil: nothing is charged
 	Proxies       []netip.Prefix
 	MaxConcurrent int           // requests that are served at the same time
@@ -39,16 +42,41 @@ type Options struct {
 func New(o Options) *Guard {
 	busy := &leaderboard.OverloadError{Wait: time.Second, Detail: "as many requests are served as may be at once"}
 	return &Guard{
-		keys: newKeyring(o.Settings, o.Keyring), quotas: o.Quotas, proxies: o.Proxies, Served: NewPermits(o.MaxConcurrent, busy),
+		keys: newKeyring(o.Settings, o.Keyring), tokens: o.Tokens, quotas: o.Quotas, proxies: o.Proxies, Served: NewPermits(o.MaxConcurrent, busy),
 		Intake: &Intake{Transit: NewTransit(o.BodyMemory, "bodies of requests take all the memory that they may"), timeout: o.BodyTimeout},
 		Outgo:  NewTransit(o.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"),
 	}
 }
 
-// Key returns the key of a request, nil without one. It asks nothing of the quotas.
-func (g *Guard) Key(r *http.Request, now time.Time) (*leaderboard.Key, error) {
-	return g.keys.find(r, now)
+// Bearer returns by what a request comes. It takes nothing out of the quotas; a token whose signature is to be verified is
+// refused for an address that has no attempts left.
+func (g *Guard) Bearer(r *http.Request, now time.Time) (Bearer, error) {
+	text, err := textOf(r)
+	if text == "" || err != nil {
+		return Bearer{}, err
+	}
+	if g.tokens == nil || strings.Count(text, ".") != dotsOfToken {
+		key, err := g.keys.find(r, text, now)
+		return Bearer{Key: key}, err
+	}
+	player, err := g.tokens.Find(r.Context(), text, now, func() error { return g.mayAttempt(r) })
+	if refused, ok := errors.AsType[*leaderboard.TokenError](err); ok {
+		err = &badToken{wire.Reject(wire.CodeUnauthorized, refused.Detail), refused.Signed}
+	}
+	return Bearer{Player: player}, err
 }
+
+// dotsOfToken is how many dots a JWT has. Keys of the settings have another number, or are 401.
+const dotsOfToken = 2
+
+// badToken is the rejection of a player's token.
+type badToken struct {
+	error
+	signed bool // its signature is right, so nothing was guessed
+}
+
+// Unwrap returns the rejection.
+func (b *badToken) Unwrap() error { return b.error }
 
 // BehindProxies reports whether clients come through proxies that name them.
 func (g *Guard) BehindProxies() bool { return len(g.proxies) > 0 }

@@ -31,6 +31,20 @@ type Keyring interface {
 	Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error)
 }
 
+// Tokens finds players by their tokens.
+type Tokens interface {
+	// Find returns the player of a token, from memory when its signature is known. It is called for every request with a
+	// token. admit is called before a signature is verified, and an error of it is returned. The player must not be written
+	// to. Errors: *leaderboard.TokenError, ErrUnavailable, ErrOverloaded.
+	Find(ctx context.Context, token string, now time.Time, admit func() error) (*leaderboard.Player, error)
+}
+
+// Bearer is by what a request comes: an API key, a player's token, or neither.
+type Bearer struct {
+	Key    *leaderboard.Key
+	Player *leaderboard.Player
+}
+
 // Access is which callers may use a route. A server refuses to start with the zero value, which is also the strictest.
 type Access int
 
@@ -98,18 +112,22 @@ func newKeyring(keys []SettingsKey, others Keyring) keyring {
 	return ring
 }
 
-// find returns the request's key, nil without one. An unknown key is rejected everywhere, so that a mistyped one does
-// not go unnoticed until the first private board.
-func (ring *keyring) find(r *http.Request, now time.Time) (*leaderboard.Key, error) {
+// textOf returns the text of the request's key or token, "" without one.
+func textOf(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
-		return nil, nil // no key is an answer
+		return "", nil
 	}
 	name, secret, ok := strings.Cut(values[0], " ")
-	if len(values) > 1 || !ok || !strings.EqualFold(name, "Bearer") || secret == "" {
-		return nil, wire.Reject(wire.CodeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
+	if len(values) > 1 || !ok || !strings.EqualFold(name, "Bearer") || strings.TrimSpace(secret) == "" {
+		return "", wire.Reject(wire.CodeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
 	}
-	secret = strings.TrimSpace(secret)
+	return strings.TrimSpace(secret), nil
+}
+
+// find returns the key with a text. An unknown key is rejected everywhere, so that a mistyped one does not go unnoticed until
+// the first private board.
+func (ring *keyring) find(r *http.Request, secret string, now time.Time) (*leaderboard.Key, error) {
 	hash := leaderboard.HashKey(secret)
 	if found := ring.inSettings(&hash); found != nil {
 		return found, nil

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -14,47 +15,71 @@ import (
 // Quotas bound how much each caller does. All methods cost next to nothing and may be called concurrently. Only Charge may
 // block, for a quarter of a second at most, when a charge is large compared with the caller's quota.
 type Quotas interface {
-	// Charge takes what a request counts for from what a caller may do: the holder of a key, or without a key (nil) the
-	// address that the request comes from. All of it is taken, or none.
-	Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
-	// Attempt charges an address for a request with a key that is not valid.
+	// Charge takes what a request counts for from what a caller may do: the holder of a key, a player and then all players
+	// of the issuer, or without either the address that the request comes from. All of it is taken, or none.
+	Charge(by Bearer, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
+	// Attempt charges an address for a request with a key or a token that is not good.
 	Attempt(from netip.Addr) leaderboard.Allowance
+	// Attempts returns what Attempt would, and takes nothing.
+	Attempts(from netip.Addr) leaderboard.Allowance
 }
 
-// Charge charges the holder of a key, or without a key (nil) the address of the request. The header of w shows what is left.
-func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, key *leaderboard.Key, c leaderboard.Charge) error {
+// Charge charges by what a request comes, without a key and a token its address. The header of w tells what is left.
+func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, by Bearer, c leaderboard.Charge) error {
 	if g.quotas == nil || c == (leaderboard.Charge{}) {
 		return nil
 	}
 	var from netip.Addr
-	if key == nil {
+	if by == (Bearer{}) {
 		if from = g.Client(r); !from.IsValid() {
 			return nil
 		}
 	}
-	a := g.quotas.Charge(key, from, c)
-	if a.Refused || key != nil {
+	a := g.quotas.Charge(by, from, c)
+	if a.Refused || by != (Bearer{}) {
 		tellQuota(w.Header(), &a)
 	}
 	if !a.Refused {
 		return nil
 	}
-	return usedUp(&a, key != nil)
+	return usedUp(&a, by)
 }
 
-// usedUp returns the refusal for a used-up quota of a key, or of an address.
-func usedUp(a *leaderboard.Allowance, hasKey bool) error {
+// usedUp is that a quota of a key, of a player or of an address is used up.
+func usedUp(a *leaderboard.Allowance, by Bearer) error {
 	kind := a.Kind.String()
 	detail := "The quota of this address for " + kind + " is used up; with a key there is more."
-	if hasKey {
+	switch {
+	case by.Key != nil:
 		detail = "The quota of this key for " + kind + " is used up."
+	case by.Player != nil:
+		detail = "The quota of this player for " + kind + ", or that of the issuer, is used up."
 	}
 	return &wire.Rejection{Code: wire.CodeQuota, Detail: detail, Wait: a.Wait, Quotas: []string{kind}}
 }
 
-// Attempt charges the address of a request for a key that is not valid, and returns the error to answer with: err, or the
-// refusal of too many attempts.
+// mayAttempt returns why a request may not try a token: its address has no attempts left.
+func (g *Guard) mayAttempt(r *http.Request) error {
+	if g.quotas == nil {
+		return nil
+	}
+	from := g.Client(r)
+	if !from.IsValid() {
+		return nil
+	}
+	if a := g.quotas.Attempts(from); a.Refused {
+		return &wire.Rejection{Code: wire.CodeAttempts, Wait: a.Wait, Quotas: []string{policyAttempts}}
+	}
+	return nil
+}
+
+// Attempt charges the address of a request for a key or a token that is not good, and returns what the request is answered
+// with: err, or that there were too many attempts. A token that was good once, or is of another time, is no attempt but a
+// request of the address: players do not notice when theirs ends, and many may share an address.
 func (g *Guard) Attempt(w http.ResponseWriter, r *http.Request, err error) error {
+	if b, ok := errors.AsType[*badToken](err); ok && b.signed {
+		return cmp.Or(g.Charge(w, r, Bearer{}, leaderboard.Charge{leaderboard.QuotaKindRequests: 1}), err)
+	}
 	if g.quotas == nil || !wire.IsRejection(err) || wire.IsTooMany(err) {
 		return err
 	}

@@ -124,6 +124,18 @@ var Kinds = []Kind{
 		Help:   "GET /v1/endpoints/{name}/deliveries lists the events of an endpoint; they are kept for three days.",
 	},
 	{
+		Code: leaderboard.ErrIssuerNotFound.Code, Status: 404,
+		Title:  "Issuer not found",
+		Detail: "No issuer has this name.",
+		Help:   "GET /v1/issuers lists the issuers of players' tokens; an admin creates one with PUT /v1/issuers/{name}.",
+	},
+	{
+		Code: leaderboard.ErrBarNotFound.Code, Status: 404,
+		Title:  "The member has no bar",
+		Detail: "No tokens of the member were ended, or it was longer ago than any token lives.",
+		Help:   "PUT /v1/members/{member}/bar ends the tokens that the member has.",
+	},
+	{
 		Code: leaderboard.ErrRunNotFound.Code, Status: 404,
 		Title:  "Run not found",
 		Detail: "No run has this id.",
@@ -356,6 +368,18 @@ var Kinds = []Kind{
 		Title:  "There are too many endpoints",
 		Detail: "There are as many endpoints as there can be.",
 		Help:   "Delete one that is not needed, or have one endpoint pass events on.",
+	},
+	{
+		Code: leaderboard.CodeInvalidIssuer, Status: 422,
+		Title:  "The issuer is not valid",
+		Detail: "What is said of the issuer is not valid.",
+		Help:   "Correct what the member errors points at. No two issuers have one claim iss, or prefixes of which one begins like the other.",
+	},
+	{
+		Code: leaderboard.CodeInvalidToken, Status: 422,
+		Title:  "There can be no such token",
+		Detail: "What is said of the token is not valid.",
+		Help:   "Correct what the member errors points at.",
 	},
 	{
 		Code: CodeQuota, Status: 429, Wait: time.Second,

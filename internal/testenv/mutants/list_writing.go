@@ -169,12 +169,12 @@ func ofHiddenAndDerived() []mutant {
 func ofKeys() []mutant {
 	return []mutant{
 		{
-			"G2", "a change of the keys is not read", "cache/keyring/keyring.go",
+			"G2", "a change of the keys is not read", "cache/mirror/mirror.go",
 			`if k == nil || k.revision != want.revision {`, `if k == nil {`, "cache/keyring TestChangeCounts",
 		},
 		{
-			"G2", "keys of an idle server are not confirmed", "cache/keyring/keyring.go",
-			`confirming.Go(func() { r.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "cache/keyring TestIdleServer",
+			"G2", "keys of an idle server are not confirmed", "cache/mirror/mirror.go",
+			`confirming.Go(func() { t.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "cache/keyring TestIdleServer",
 		},
 		{
 			"G2", "a rotation ends a secret within its overlap", "store/keys.go",

@@ -94,6 +94,16 @@ export interface components {
              * @example 2160h
              */
             record_ttl?: string;
+            /** @description What players may do with tokens of their own, see docs/players.md. Left out: what anyone may. */
+            players?: {
+                /** @description The own entry and the entries around it, on a private board too. */
+                read?: boolean;
+                /**
+                 * @description own: scores for themselves. By default, none: keys submit.
+                 * @enum {string}
+                 */
+                submit?: "none" | "own";
+            };
             overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
@@ -201,6 +211,16 @@ export interface components {
             /** @description applied or all; null: none. */
             record?: string | null;
             record_ttl?: string | null;
+            /** @description What players may do with tokens of their own, see docs/players.md. Null: what anyone may. */
+            players?: {
+                /** @description The own entry and the entries around it, on a private board too. */
+                read?: boolean | null;
+                /**
+                 * @description own: scores for themselves. By default, none: keys submit.
+                 * @enum {string|null}
+                 */
+                submit?: "none" | "own" | null;
+            } | null;
             /** @description As in BoardRules; null allows none. */
             overrides?: {
                 /** @description Replaced as a whole. */
@@ -678,7 +698,7 @@ export interface components {
             request_id?: components["schemas"]["RequestID"];
         };
         /** @enum {string} */
-        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay";
+        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "member.bar" | "member.unbar" | "issuer.create" | "issuer.update" | "issuer.delete" | "signing.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay";
         /** @description What every reading answer says of itself. */
         State: {
             board: components["schemas"]["BoardName"];
@@ -767,6 +787,8 @@ export interface components {
             /** @description Members on whose lists the member is. */
             friend_of: components["schemas"]["MemberID"][];
             hidden: components["schemas"]["Hiding"][];
+            /** @description From when on tokens of the member are taken, if some were ended. */
+            bars: components["schemas"]["Bar"][];
             /** @description In the order in which the periods were begun. */
             entries: components["schemas"]["MemberDataEntry"][];
             submissions: components["schemas"]["MemberDataSubmission"][];
@@ -1114,6 +1136,154 @@ export interface components {
              * @description Entries submitted.
              */
             rows_per_second?: number | null;
+        };
+        IssuerName: string;
+        IssuerRules: {
+            /** @description The claim iss of its tokens, byte for byte. */
+            issuer: string;
+            /** @description One of the claim aud of its tokens. */
+            audience: string;
+            /** @description Its public keys, a JSON Web Key Set; or jwks_url. */
+            jwks?: {
+                keys: Record<string, never>[];
+            };
+            /**
+             * @description Where they are, by https; or jwks.
+             * @example https://login.game1.example/.well-known/jwks.json
+             */
+            jwks_url?: string;
+            /** @description How its tokens may be signed; all three when left out. */
+            algorithms?: ("RS256" | "ES256" | "EdDSA")[];
+            /** @description The claim that names the player, a text; sub when left out. */
+            member_claim?: string;
+            /** @description What member ids have before that; nothing when left out. Of two issuers no prefix begins like the other. */
+            prefix?: string;
+            /** @description The claim that lists boards of a token: names, and prefixes followed by *. Left out: tokens are for all boards. */
+            boards_claim?: string;
+            /**
+             * @description How long after it was issued (iat) a token is taken, 1m to 168h; 24h when left out.
+             * @example 1h
+             */
+            max_age?: string;
+            /**
+             * Format: int64
+             * @description Of all its players together; 0, and by default: any number.
+             */
+            requests_per_second?: number;
+            /**
+             * Format: int64
+             * @description Of all its players together; 0, and by default: any number.
+             */
+            rows_per_second?: number;
+            /** @description Not looked at. */
+            name?: string;
+            /**
+             * Format: date-time
+             * @description Not looked at.
+             */
+            created_time?: string;
+            /**
+             * Format: date-time
+             * @description Not looked at.
+             */
+            updated_time?: string;
+        };
+        Issuer: {
+            name: components["schemas"]["IssuerName"];
+            /** @description The claim iss of its tokens, byte for byte. */
+            issuer: string;
+            /** @description One of the claim aud of its tokens. */
+            audience: string;
+            /** @description Its public keys, a JSON Web Key Set; or jwks_url. */
+            jwks?: {
+                keys: Record<string, never>[];
+            };
+            /**
+             * @description Where they are, by https; or jwks.
+             * @example https://login.game1.example/.well-known/jwks.json
+             */
+            jwks_url?: string;
+            /** @description How its tokens may be signed; all three when left out. */
+            algorithms: ("RS256" | "ES256" | "EdDSA")[];
+            /** @description The claim that names the player, a text; sub when left out. */
+            member_claim: string;
+            /** @description What member ids have before that; nothing when left out. Of two issuers no prefix begins like the other. */
+            prefix: string;
+            /** @description The claim that lists boards of a token: names, and prefixes followed by *. Left out: tokens are for all boards. */
+            boards_claim?: string;
+            /**
+             * @description How long after it was issued (iat) a token is taken, 1m to 168h; 24h when left out.
+             * @example 1h
+             */
+            max_age: string;
+            /**
+             * Format: int64
+             * @description Of all its players together; 0, and by default: any number.
+             */
+            requests_per_second?: number;
+            /**
+             * Format: int64
+             * @description Of all its players together; 0, and by default: any number.
+             */
+            rows_per_second?: number;
+            /** Format: date-time */
+            created_time: string;
+            /** Format: date-time */
+            updated_time: string;
+        };
+        IssuerList: {
+            issuers: components["schemas"]["Issuer"][];
+            /** @description Absent on the last page. */
+            next_cursor?: string;
+        };
+        TokenRequest: {
+            member: components["schemas"]["MemberID"];
+            /** @description Names of boards, and prefixes followed by *; null, and by default: all boards. */
+            boards?: string[] | null;
+            /** @description How long it is good, 1s to 24h, as in 15m; 1h when left out. */
+            ttl?: string;
+        };
+        NewToken: {
+            /** @description What goes into Authorization, after Bearer. */
+            token: string;
+            member: components["schemas"]["MemberID"];
+            /** @description Null: all boards. */
+            boards: string[] | null;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        TokenRotation: {
+            /** @description How long tokens that were signed before are taken, 0s to 24h, as in 1h; 24h when left out. 0s ends all tokens of this service. */
+            overlap?: string;
+        };
+        TokenKeys: {
+            keys: {
+                /** @enum {string} */
+                kty: "OKP";
+                /** @enum {string} */
+                crv: "Ed25519";
+                /** @enum {string} */
+                alg: "EdDSA";
+                /** @enum {string} */
+                use: "sig";
+                kid: string;
+                x: string;
+            }[];
+        };
+        BarRequest: {
+            /**
+             * Format: date-time
+             * @description A time that is over, by the database's clock; now when left out. A bar that is there only moves on.
+             */
+            not_before?: string;
+        };
+        Bar: {
+            member: components["schemas"]["MemberID"];
+            /**
+             * Format: date-time
+             * @description Tokens that were issued before are refused.
+             */
+            not_before: string;
         };
         Key: {
             /** @description Stable for the life of the key. */
@@ -1654,7 +1824,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -1665,6 +1835,11 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /**
+         * @description Name of the issuer.
+         * @example game1
+         */
+        issuerParam: components["schemas"]["IssuerName"];
         /**
          * @description Name of the board.
          * @example demo
@@ -3097,6 +3272,193 @@ export interface operations {
                 "application/json": components["schemas"]["ReplayRequest"];
             };
         };
+        responses: never;
+    };
+    listIssuers: {
+        parameters: {
+            query?: {
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getIssuer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the issuer.
+                 * @example game1
+                 */
+                name: components["parameters"]["issuerParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    putIssuer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the issuer.
+                 * @example game1
+                 */
+                name: components["parameters"]["issuerParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "issuer": "https://login.game1.example",
+                 *       "audience": "game1",
+                 *       "jwks_url": "https://login.game1.example/.well-known/jwks.json",
+                 *       "algorithms": [
+                 *         "RS256"
+                 *       ],
+                 *       "prefix": "g1:"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IssuerRules"];
+            };
+        };
+        responses: never;
+    };
+    deleteIssuer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the issuer.
+                 * @example game1
+                 */
+                name: components["parameters"]["issuerParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "member": "u1",
+                 *       "boards": [
+                 *         "demo"
+                 *       ],
+                 *       "ttl": "1h"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TokenRequest"];
+            };
+        };
+        responses: never;
+    };
+    rotateTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap": "0s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TokenRotation"];
+            };
+        };
+        responses: never;
+    };
+    getBar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    barMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "not_before": "2026-11-20T13:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BarRequest"];
+            };
+        };
+        responses: never;
+    };
+    unbarMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getTokenKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: never;
     };
     searchMembers: {

@@ -100,6 +100,26 @@ export interface Operations {
   listDeliveries(name: string, options?: Query<"listDeliveries"> & CallOptions): Pages<Schemas["DeliveryList"]>;
   /** Deliver events once more. POST /v1/endpoints/{name}/replay */
   replayEvents(name: string, body: Sent<Schemas["ReplayRequest"]>, options?: CallOptions): Promise<Schemas["Replayed"]>;
+  /** List issuers. GET /v1/issuers */
+  listIssuers(options?: Query<"listIssuers"> & CallOptions): Pages<Schemas["IssuerList"]>;
+  /** An issuer. GET /v1/issuers/{name} */
+  getIssuer(name: string, options?: CallOptions): Promise<Schemas["Issuer"]>;
+  /** Make an issuer, or replace its rules. PUT /v1/issuers/{name} */
+  putIssuer(name: string, body: Sent<Schemas["IssuerRules"]>, options?: CallOptions): Promise<Schemas["Issuer"]>;
+  /** Delete an issuer. DELETE /v1/issuers/{name} */
+  deleteIssuer(name: string, options?: CallOptions): Promise<undefined>;
+  /** Make a token for a player. POST /v1/tokens */
+  createToken(body: Sent<Schemas["TokenRequest"]>, options?: CallOptions): Promise<Schemas["NewToken"]>;
+  /** Sign tokens with another key. POST /v1/tokens/rotate */
+  rotateTokens(body?: Sent<Schemas["TokenRotation"]>, options?: CallOptions): Promise<undefined>;
+  /** From when on a member's tokens are taken. GET /v1/members/{member}/bar */
+  getBar(member: string, options?: CallOptions): Promise<Schemas["Bar"]>;
+  /** End the tokens of a member. PUT /v1/members/{member}/bar */
+  barMember(member: string, body?: Sent<Schemas["BarRequest"]>, options?: CallOptions): Promise<Schemas["Bar"]>;
+  /** Take that back. DELETE /v1/members/{member}/bar */
+  unbarMember(member: string, options?: CallOptions): Promise<undefined>;
+  /** The public keys of this service. GET /.well-known/jwks.json */
+  getTokenKeys(options?: CallOptions): Promise<Schemas["TokenKeys"]>;
   /** Find members. GET /v1/members */
   searchMembers(options?: Query<"searchMembers"> & CallOptions): Pages<Schemas["FoundMembers"]>;
   /** A member's profile. GET /v1/members/{member} */
@@ -197,6 +217,16 @@ export const table = {
   testEndpoint: "POST /v1/endpoints/{name}/test",
   listDeliveries: "GET /v1/endpoints/{name}/deliveries",
   replayEvents: "POST /v1/endpoints/{name}/replay",
+  listIssuers: "GET /v1/issuers",
+  getIssuer: "GET /v1/issuers/{name}",
+  putIssuer: "PUT /v1/issuers/{name}",
+  deleteIssuer: "DELETE /v1/issuers/{name}",
+  createToken: "POST /v1/tokens",
+  rotateTokens: "POST /v1/tokens/rotate",
+  getBar: "GET /v1/members/{member}/bar",
+  barMember: "PUT /v1/members/{member}/bar",
+  unbarMember: "DELETE /v1/members/{member}/bar",
+  getTokenKeys: "GET /.well-known/jwks.json",
   searchMembers: "GET /v1/members",
   getProfile: "GET /v1/members/{member}",
   putProfile: "PUT /v1/members/{member}",

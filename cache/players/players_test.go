@@ -1,0 +1,421 @@
+package players
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"leaderboard"
+)
+
+// tables is a Source, and a Feed that shows its revision when it is asked.
+type tables struct {
+	players *Players
+
+	mu       sync.Mutex
+	issuers  []leaderboard.Issuer
+	keys     []leaderboard.SigningKey
+	bars     []leaderboard.MemberBar
+	revision leaderboard.Revision
+	away     bool
+	renewed  int
+}
+
+func (s *tables) Issuers(_ context.Context, after string, _ int) ([]leaderboard.Issuer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if after != "" {
+		return nil, nil
+	}
+	return s.issuers, nil
+}
+
+func (s *tables) SigningKeys(context.Context) ([]leaderboard.SigningKey, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keys, nil
+}
+
+func (s *tables) RenewSigning(context.Context) error {
+	s.change(func() {
+		s.renewed++
+		id := fmt.Sprint("s", s.renewed)
+		s.keys = append(s.keys, leaderboard.SigningKey{ID: id, Seed: []byte(strings.Repeat(id[1:], ed25519.SeedSize)), CreatedTime: leaderboard.MicrosOf(time.Now())})
+	})
+	return nil
+}
+
+func (s *tables) Bars(_ context.Context, after string, _ int) ([]leaderboard.MemberBar, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if after != "" {
+		return nil, nil
+	}
+	return s.bars, nil
+}
+
+func (s *tables) Ask(context.Context, int64) (leaderboard.Revision, bool) {
+	s.mu.Lock()
+	r, away := s.revision, s.away
+	s.mu.Unlock()
+	if !away {
+		s.players.Shown(r, time.Now())
+	}
+	return r, !away
+}
+
+func (s *tables) change(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+	s.revision.Seq++
+}
+
+// fixture is Players of a test with one issuer that signs with a key of Ed25519 under the kid k.
+type fixture struct {
+	*Players
+	t        *testing.T
+	tables   *tables
+	private  ed25519.PrivateKey
+	verified atomic.Int64
+	refused  atomic.Int64
+	fetched  atomic.Int64
+}
+
+func jwksOf(kid string, public ed25519.PublicKey) string {
+	return fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":%q,"x":%q}]}`, kid, base64.RawURLEncoding.EncodeToString(public))
+}
+
+func newKey(t *testing.T) (ed25519.PublicKey, ed25519.PrivateKey) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public, private
+}
+
+func start(t *testing.T, url string, o Options) *fixture {
+	t.Helper()
+	public, private := newKey(t)
+	f := &fixture{t: t, tables: &tables{revision: leaderboard.Revision{Seq: 1}}, private: private}
+	o.OnVerify = func(good bool) {
+		if f.verified.Add(1); !good {
+			f.refused.Add(1)
+		}
+	}
+	o.OnFetch = func() { f.fetched.Add(1) }
+	o.Private = true
+	f.Players = New(f.tables, f.tables, o)
+	f.tables.players = f.Players
+	rules := leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: url}
+	if url == "" {
+		rules.JWKS = []byte(jwksOf("k", public))
+	}
+	f.tables.issuers = []leaderboard.Issuer{{Name: "game", IssuerRules: rules.WithDefaults()}}
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { f.Run(ctx) })
+	running.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				f.tables.Ask(ctx, leaderboard.TokensPeriod)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	t.Cleanup(func() { stop(); running.Wait() })
+	return f
+}
+
+func (f *fixture) token(member, kid string, private ed25519.PrivateKey) string {
+	f.t.Helper()
+	now := time.Now()
+	j := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"iss": "i", "aud": "a", "sub": member, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()})
+	j.Header["kid"] = kid
+	signed, err := j.SignedString(private)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return signed
+}
+
+func free() error { return nil }
+
+// find returns the member of a token, or why it is refused.
+func (f *fixture) find(token string) string { return f.findAt(token, time.Now()) }
+
+func (f *fixture) findAt(token string, now time.Time) string {
+	p, err := f.Find(f.t.Context(), token, now, free)
+	if err != nil {
+		return err.Error()
+	}
+	return p.Member
+}
+
+// TestVerifiedOnce: the signature of a token is verified once, whether it is right or wrong; time, bar and issuer are looked at
+// each time. A wrong one does not push right ones out of memory.
+func TestVerifiedOnce(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{Verified: 8})
+	good := f.token("ada", "k", f.private)
+	_, other := newKey(t)
+	forged := f.token("ada", "k", other)
+	for range 100 {
+		if got := f.find(good); got != "ada" {
+			t.Fatal(got)
+		}
+		if got := f.find(forged); got != "The signature of the token is not right." {
+			t.Fatal(got)
+		}
+	}
+	if f.verified.Load() != 2 || f.refused.Load() != 1 {
+		t.Errorf("%d signatures were verified, %d of them wrong, want 2 and 1", f.verified.Load(), f.refused.Load())
+	}
+	for i := range 100 {
+		f.find(f.token(fmt.Sprint(i), "k", other))
+	}
+	if before := f.verified.Load(); f.find(good) != "ada" || f.verified.Load() != before {
+		t.Error("the good token was forgotten for forged ones")
+	}
+	if got := f.findAt(good, time.Now().Add(2*time.Hour)); got != "The time of the token is over." {
+		t.Error(got)
+	}
+	f.tables.change(func() {
+		f.tables.bars = []leaderboard.MemberBar{{Member: "ada", NotBefore: leaderboard.MicrosOf(time.Now())}}
+	})
+	if err := f.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.find(good); got != "The token was ended." {
+		t.Error(got)
+	}
+	f.tables.change(func() { f.tables.bars = nil; f.tables.issuers = nil })
+	if err := f.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.find(good); got != "The issuer of the token, or its key, is not known." {
+		t.Error(got)
+	}
+}
+
+// TestAdmitted: no signature is verified for a request that is not admitted, and a token that is known needs no admission.
+func TestAdmitted(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{})
+	good, no := f.token("ada", "k", f.private), errors.New("no")
+	if _, err := f.Find(t.Context(), good, time.Now(), func() error { return no }); !errors.Is(err, no) || f.verified.Load() != 0 {
+		t.Errorf("%v, %d verified", err, f.verified.Load())
+	}
+	f.find(good)
+	if _, err := f.Find(t.Context(), good, time.Now(), func() error { return no }); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForgedTakePlaces: forged tokens are verified a few at once, and beyond that refused; what cannot be good costs no
+// verification at all.
+func TestForgedTakePlaces(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{Verifies: 1, Wait: time.Millisecond})
+	good := f.token("ada", "k", f.private)
+	f.places <- struct{}{} // one that is being verified
+	_, err := f.Find(t.Context(), good, time.Now(), free)
+	if !errors.Is(err, leaderboard.ErrOverloaded) {
+		t.Error(err)
+	}
+	<-f.places
+	for _, token := range []string{"a.b.c", strings.Repeat("a", leaderboard.MaxTokenBytes+1), f.token("", "k", f.private), f.token("ada", "other", f.private)} {
+		f.find(token)
+	}
+	if n := f.verified.Load(); n != 0 {
+		t.Errorf("%d signatures were verified", n)
+	}
+	if got := f.find(good); got != "ada" {
+		t.Error(got)
+	}
+}
+
+// TestPublishedKeys: keys are asked for when the first token comes, hold for ten minutes, and go on while the issuer is away. A
+// kid that is not known asks once a minute; a key that the issuer has taken back is good no more, though the signature was
+// verified.
+func TestPublishedKeys(t *testing.T) {
+	t.Parallel()
+	public, private := newKey(t)
+	public2, private2 := newKey(t)
+	var set atomic.Pointer[string]
+	publish := func(text string) { set.Store(&text) }
+	publish(jwksOf("k", public))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		text := *set.Load()
+		if text == "" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	defer server.Close()
+	f := start(t, server.URL, Options{})
+	now := time.Now()
+	first, second := f.token("ada", "k", private), f.token("bob", "k2", private2)
+	check := func(after time.Duration, token, want string, fetches int64) {
+		t.Helper()
+		if got := f.findAt(token, now.Add(after)); got != want || f.fetched.Load() != fetches {
+			t.Errorf("after %s: %q and %d questions, want %q and %d", after, got, f.fetched.Load(), want, fetches)
+		}
+	}
+	const unknown = "The issuer of the token has no such key."
+	check(0, first, "ada", 1)
+	check(time.Second, second, unknown, 1)
+	publish(jwksOf("k2", public2))
+	check(59*time.Second, second, unknown, 1)
+	check(60*time.Second, second, "bob", 2)
+	check(61*time.Second, first, unknown, 2)
+	publish(jwksOf("k", public))
+	check(11*time.Minute+time.Second, second, unknown, 3)
+	check(12*time.Minute, first, "ada", 3)
+	publish("")
+	check(22*time.Minute, first, "ada", 4)
+	check(22*time.Minute+30*time.Second, first, "ada", 4)
+	check(24*time.Minute, first, "ada", 5)
+}
+
+// TestFetch: what is asked for keys: https, an address of the internet, no redirect, 64 KiB.
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"8.8.8.8": true, "2606:4700::1": true, "127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false,
+		"100.64.0.1": false, "0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false, "::1": false, "::": false, "fc00::1": false, "fe80::1": false,
+		"::ffff:127.0.0.1": false, "::ffff:8.8.8.8": true, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "198.18.0.1": false,
+	} {
+		if got := newFetcher(false).mayDial(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s: %t", address, got)
+		}
+	}
+	strict, free := newFetcher(false), newFetcher(true)
+	for address, want := range map[string][2]bool{
+		"https://a.example/": {true, true}, "http://a.example/": {false, false}, "http://localhost:1/": {false, true}, "http://127.0.0.1/": {false, true},
+		"https://127.0.0.1/": {false, true}, "https://[::1]/": {false, true}, "http://10.0.0.1/": {false, false}, "https://169.254.169.254/": {false, true},
+	} {
+		if got := [2]bool{strict.check(address) == "", free.check(address) == ""}; got != want {
+			t.Errorf("%s: %v, want %v", address, got, want)
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/there":
+			_, _ = w.Write([]byte("x"))
+		case "/elsewhere":
+			http.Redirect(w, r, "/there", http.StatusFound)
+		case "/much":
+			_, _ = w.Write(make([]byte, leaderboard.MaxJWKS+1))
+		case "/enough":
+			_, _ = w.Write(make([]byte, leaderboard.MaxJWKS))
+		}
+	}))
+	defer server.Close()
+	for path, want := range map[string]bool{"/there": true, "/elsewhere": false, "/much": false, "/enough": true} {
+		if _, err := free.fetch(t.Context(), server.URL+path); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
+	if _, err := strict.fetch(t.Context(), "https://localhost"+port+"/there"); !errors.Is(err, errPrivate) { // its text tells nothing, what it stands for does
+		t.Errorf("a name for a private address: %v", err)
+	}
+}
+
+// TestKeySets: which keys of a set are used, and which sets are none.
+func TestKeySets(t *testing.T) {
+	t.Parallel()
+	public, private := newKey(t)
+	good := strings.TrimSuffix(strings.TrimPrefix(jwksOf("k", public), `{"keys":[`), `]}`)
+	for set, want := range map[string]int{
+		`{"keys":[` + good + `]}`: 1,
+		`{"keys":[` + good + `,{"kty":"oct","kid":"o"},{"kty":"RSA","kid":"r","n":"AQAB","e":"AQAB"},5]}`:                      1,
+		`{"keys":[` + strings.Replace(good, `{`, `{"use":"enc",`, 1) + `]}`:                                                    -1,
+		`{"keys":[` + strings.Replace(good, `{`, `{"alg":"RS256",`, 1) + `]}`:                                                  -1,
+		`{"keys":[` + strings.Replace(good, `{`, `{"x5u":"https://127.0.0.1:1/",`, 1) + `]}`:                                   1,
+		`{"keys":[` + strings.Replace(good, `{`, `{"d":"`+base64.RawURLEncoding.EncodeToString(private.Seed())+`",`, 1) + `]}`: -1,
+		`{"keys":[{"kty":"oct","kid":"o","k":"AQAB"}]}`:                                                                        -1,
+		`{"keys":[]}`: -1, `{}`: -1, `[]`: -1, `x`: -1,
+	} {
+		got, err := parseKeys([]byte(set))
+		if n := -1; err == nil {
+			if n = len(got.keys); n != want {
+				t.Errorf("%s: %d keys, want %d", set, n, want)
+			}
+		} else if want != -1 {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+}
+
+// TestOwnTokens: the first token has a signing key made, which is used for a month; another one then signs, and both verify. A
+// token of a key that is gone, or of an API key that was revoked, is refused.
+func TestOwnTokens(t *testing.T) {
+	t.Parallel()
+	var revoked atomic.Bool
+	f := start(t, "", Options{KeyGood: func(_ context.Context, id string, _ time.Time) error {
+		if id == "k1" && revoked.Load() {
+			return leaderboard.ErrKeyRevoked
+		}
+		return nil
+	}})
+	grant := leaderboard.TokenGrant{Member: "ada", Boards: []string{"b*"}, TTL: time.Hour, Key: "k1"}
+	mint := func(at time.Time) string {
+		t.Helper()
+		token, expires, err := f.Mint(t.Context(), grant, at)
+		if err != nil || expires != leaderboard.MicrosOf(at.Add(time.Hour).Truncate(time.Second)) {
+			t.Fatalf("until %s: %v", expires, err)
+		}
+		return token
+	}
+	now := time.Now()
+	first := mint(now)
+	p, err := f.Find(t.Context(), first, now, free)
+	if err != nil || p.Member != "ada" || p.All || !p.Covers("b1") || p.Covers("c") || p.Via != "token:k1" || p.Owner == "" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for range 10 {
+		mint(now)
+	}
+	if keys, err := f.PublicKeys(t.Context(), now); f.tables.renewed != 1 || len(keys) != 1 || err != nil {
+		t.Errorf("%d signing keys, %v", f.tables.renewed, keys)
+	}
+	later := now.Add(leaderboard.SigningKeyAge + time.Second)
+	second := mint(later)
+	if got := f.findAt(second, later); got != "ada" || f.tables.renewed != 2 {
+		t.Errorf("%s by %d keys", got, f.tables.renewed)
+	}
+	if got := f.find(first); got != "ada" {
+		t.Error(got)
+	}
+	revoked.Store(true)
+	if got := f.find(first); got != "The API key that the token was made with is not valid any more." {
+		t.Error(got)
+	}
+	revoked.Store(false)
+	f.tables.change(func() { f.tables.keys = f.tables.keys[1:] })
+	if err := f.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.find(first); got != "The issuer of the token, or its key, is not known." {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,214 @@
+package players
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/mirror"
+)
+
+// Source is the tables.
+type Source interface {
+	// Issuers returns up to limit issuers with a name after the given one, in the order of their names.
+	Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error)
+	// SigningKeys returns the keys that sign, and those whose tokens are taken still, the newest last.
+	SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error)
+	// RenewSigning makes a key that signs, unless one that is young enough is there.
+	RenewSigning(ctx context.Context) error
+	// Bars returns up to limit bars of members after the given one, in the order of their bytes.
+	Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error)
+}
+
+// registry is the tables at one revision. Nothing writes to it.
+type registry struct {
+	byIssuer map[string]*issuer     // by the claim iss
+	signing  map[string]*signingKey // by kid
+	signs    *signingKey            // the newest one that signs, nil when there is none
+	bars     map[string]leaderboard.Micros
+}
+
+// issuer is an issuer with its keys. It stays the same while its rules are.
+type issuer struct {
+	leaderboard.Issuer
+	maxAge time.Duration
+	keys   keySource
+}
+
+// signingKey is a key of this service. It stays the same while it is there.
+type signingKey struct {
+	leaderboard.SigningKey
+	private ed25519.PrivateKey
+	public  ed25519.PublicKey
+}
+
+// readAll reads the tables. What has not changed is what it was, so that what is remembered of it is good.
+func (p *Players) readAll(ctx context.Context) (*registry, error) {
+	before := p.table.Value()
+	if before == nil {
+		before = &registry{}
+	}
+	r := &registry{byIssuer: map[string]*issuer{}, signing: map[string]*signingKey{}, bars: map[string]leaderboard.Micros{}}
+	err := mirror.Pages(ctx, p.source.Issuers, func(i *leaderboard.Issuer) string {
+		r.byIssuer[i.Issuer] = p.compile(i, before.byIssuer[i.Issuer])
+		return i.Name
+	})
+	if err != nil {
+		return nil, err
+	}
+	keys, err := p.source.SigningKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		r.addSigning(k, before.signing[k.ID])
+	}
+	err = mirror.Pages(ctx, p.source.Bars, func(b *leaderboard.MemberBar) string {
+		r.bars[b.Member] = b.NotBefore
+		return b.Member
+	})
+	return r, err
+}
+
+func (r *registry) addSigning(k leaderboard.SigningKey, old *signingKey) {
+	if old == nil || !bytes.Equal(old.Seed, k.Seed) {
+		if len(k.Seed) != ed25519.SeedSize {
+			return
+		}
+		private := ed25519.NewKeyFromSeed(k.Seed)
+		old = &signingKey{private: private, public: private.Public().(ed25519.PublicKey)}
+	}
+	key := &signingKey{k, old.private, old.public}
+	if reflect.DeepEqual(old.SigningKey, k) {
+		key = old
+	}
+	if r.signing[k.ID] = key; k.EndsAt == 0 {
+		r.signs = key
+	}
+}
+
+// compile returns an issuer ready to be asked, the one before when its rules are the same.
+func (p *Players) compile(i *leaderboard.Issuer, old *issuer) *issuer {
+	if old != nil && reflect.DeepEqual(old.Issuer, *i) {
+		return old
+	}
+	out := &issuer{Issuer: *i, maxAge: i.Age()}
+	if i.JWKSURL == "" {
+		set, err := parseKeys(i.JWKS)
+		if err != nil { // it was checked when it came
+			p.opts.Log.Error("the keys of an issuer cannot be read", "issuer", i.Name, "error", err)
+		}
+		out.keys = fixedKeys{set}
+		return out
+	}
+	out.keys = &fetchedKeys{name: i.Name, url: i.JWKSURL, fetcher: p.fetcher, opts: &p.opts}
+	return out
+}
+
+// keySource has the keys of an issuer.
+type keySource interface {
+	// current returns the keys that hold at a time. It may ask for them, or for one that is not among those known: at most
+	// once a minute. Nil when there are none.
+	current(ctx context.Context, now time.Time, kid string) *keySet
+}
+
+// fixedKeys are those of the issuer's rules.
+type fixedKeys struct{ set *keySet }
+
+func (f fixedKeys) current(context.Context, time.Time, string) *keySet { return f.set }
+
+// fetchedKeys are those that an issuer publishes. They hold for Options.KeysHold; while the issuer is away they go on.
+type fetchedKeys struct {
+	name, url string
+	fetcher   *fetcher
+	opts      *Options
+
+	held atomic.Pointer[held]
+
+	mu    sync.Mutex // one question at a time
+	asked time.Time  // when the last one began
+}
+
+// held is keys and when they were asked for. The set is the same one while its text is.
+type held struct {
+	set  *keySet
+	text []byte
+	at   time.Time
+}
+
+// has reports whether keys that hold at a time have one with a kid.
+func (h *held) has(kid string, now time.Time, hold time.Duration) bool {
+	if h == nil || now.Sub(h.at) > hold {
+		return false
+	}
+	_, ok := h.set.keys[kid]
+	return ok || kid == "" && len(h.set.keys) == 1
+}
+
+func (f *fetchedKeys) current(ctx context.Context, now time.Time, kid string) *keySet {
+	h := f.held.Load()
+	if !h.has(kid, now, f.opts.KeysHold) {
+		h = f.renew(ctx, now, kid)
+	}
+	if h == nil {
+		return nil
+	}
+	return h.set
+}
+
+// renew asks for the keys, unless they were asked for within Options.KeysAsk, and returns those that are known then.
+func (f *fetchedKeys) renew(ctx context.Context, now time.Time, kid string) *held {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.held.Load()
+	if before.has(kid, now, f.opts.KeysHold) || !f.asked.IsZero() && now.Sub(f.asked) < f.opts.KeysAsk {
+		return before
+	}
+	f.asked = now
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchFor) // others wait for it too
+	defer cancel()
+	after, err := f.ask(ctx, before, now)
+	if err != nil {
+		f.opts.Log.Warn("the keys of an issuer cannot be asked for", "issuer", f.name, "error", err)
+		return before
+	}
+	f.held.Store(after)
+	return after
+}
+
+func (f *fetchedKeys) ask(ctx context.Context, before *held, now time.Time) (*held, error) {
+	f.opts.OnFetch()
+	text, err := f.fetcher.fetch(ctx, f.url)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && bytes.Equal(text, before.text) {
+		return &held{before.set, text, now}, nil
+	}
+	set, err := parseKeys(text)
+	if err != nil {
+		return nil, err
+	}
+	return &held{set, text, now}, nil
+}
+
+// CheckIssuer returns what is wrong with rules of an issuer that have passed their Check: keys that cannot be read, or an address
+// that is not asked.
+func (p *Players) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError {
+	if rules.JWKSURL != "" {
+		if wrong := p.fetcher.check(rules.JWKSURL); wrong != "" {
+			return []leaderboard.FieldError{{Pointer: "/jwks_url", Detail: wrong}}
+		}
+		return nil
+	}
+	if _, err := parseKeys(rules.JWKS); err != nil {
+		return []leaderboard.FieldError{{Pointer: "/jwks", Detail: fmt.Sprint(err)}}
+	}
+	return nil
+}

@@ -1,0 +1,401 @@
+package players
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"leaderboard"
+	"leaderboard/cache/mirror"
+	"leaderboard/internal/bounded"
+)
+
+// Options adjust Players; the zero value is fit for production.
+type Options struct {
+	mirror.Options
+	Private  bool          // keys may be asked for at addresses of private networks and of this machine, at the latter by http too
+	KeysHold time.Duration // how long the keys that an issuer publishes are good without another question, 10 min
+	KeysAsk  time.Duration // how often they are asked for at most, 1 min
+	Verified int           // tokens whose signature is remembered, 20,000
+	Verifies int           // signatures that are verified at once, half of the processors
+	Wait     time.Duration // how long a token waits for that, 250 ms
+	// OnVerify is called for each signature that is verified, OnFetch for each question for keys. They must not block; may
+	// be nil.
+	OnVerify func(good bool)
+	OnFetch  func()
+	// KeyGood returns why the API key that a token was made with is not good any more: ErrKeyNotFound, ErrKeyRevoked,
+	// ErrKeyExpired, or that it cannot be known. nil: all are good.
+	KeyGood func(ctx context.Context, id string, now time.Time) error
+	// Clock returns the database clock, false when it is not known: tokens are dated by it, as bars are. nil: it is not.
+	Clock func() (leaderboard.Micros, bool)
+}
+
+func (o Options) withDefaults() Options {
+	o.KeysHold = cmp.Or(o.KeysHold, 10*time.Minute)
+	o.KeysAsk = cmp.Or(o.KeysAsk, time.Minute)
+	o.Verified = cmp.Or(o.Verified, 20_000)
+	o.Verifies = cmp.Or(o.Verifies, max(1, runtime.GOMAXPROCS(0)/2))
+	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.OnVerify == nil {
+		o.OnVerify = func(bool) {}
+	}
+	if o.OnFetch == nil {
+		o.OnFetch = func() {}
+	}
+	if o.KeyGood == nil {
+		o.KeyGood = func(context.Context, string, time.Time) error { return nil }
+	}
+	if o.Clock == nil {
+		o.Clock = func() (leaderboard.Micros, bool) { return 0, false }
+	}
+	return o
+}
+
+// Players tells who players are by their tokens. All methods may be called concurrently; nothing is read unless Run runs.
+type Players struct {
+	source  Source
+	opts    Options
+	table   *mirror.Table[*registry]
+	fetcher *fetcher
+	parser  *jwt.Parser
+
+	good, bad *bounded.Map[[sha256.Size]byte, *verified] // by what their signature has turned out to be
+	places    chan struct{}
+}
+
+// verified is what is remembered of a token: that its signature is right, or not, by these keys. Whether it is good is looked at
+// each time.
+type verified struct {
+	player leaderboard.Player
+	issuer *issuer     // nil: of this service
+	set    *keySet     // of the issuer
+	signed *signingKey // of this service
+	key    string      // the API key with which it was made, of this service
+	kid    string
+
+	issuedAt, notBefore, expires leaderboard.Micros
+}
+
+// refusedTokens is how many tokens that are not signed rightly are remembered.
+const refusedTokens = 4096
+
+// New returns Players that have read nothing yet. The feed asks for the revision of the tables under leaderboard.TokensPeriod.
+func New(source Source, feed mirror.Feed, opts Options) *Players {
+	p := &Players{source: source, opts: opts.withDefaults()}
+	p.table = mirror.New("issuers and bars", leaderboard.TokensPeriod, p.readAll, feed, p.opts.Options)
+	p.fetcher = newFetcher(opts.Private)
+	p.parser = jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
+	p.good, p.bad = bounded.New[[sha256.Size]byte, *verified](p.opts.Verified, 0), bounded.New[[sha256.Size]byte, *verified](refusedTokens, 0)
+	p.places = make(chan struct{}, p.opts.Verifies)
+	return p
+}
+
+// Run reads the tables when they have changed, until ctx ends.
+func (p *Players) Run(ctx context.Context) { p.table.Run(ctx) }
+
+// InUse and Shown are those of mirror.Table.
+func (p *Players) InUse(now time.Time) bool { return p.table.InUse(now) }
+
+// Shown hears what the feed showed of the tables.
+func (p *Players) Shown(r leaderboard.Revision, sent time.Time) { p.table.Shown(r, sent) }
+
+// Renew returns when what was committed before the call is known here.
+func (p *Players) Renew(ctx context.Context) error { return p.table.Renew(ctx) }
+
+// Find returns the player of a token. Only the signature is remembered: the time, the bar of the member and the issuer are
+// looked at each time. admit is called before a signature is verified, and an error of it is returned. The player must not be
+// written to. Errors: *leaderboard.TokenError, ErrUnavailable, ErrOverloaded.
+func (p *Players) Find(ctx context.Context, token string, now time.Time, admit func() error) (*leaderboard.Player, error) {
+	if len(token) > leaderboard.MaxTokenBytes {
+		return nil, refused("The token is longer than %d bytes.", leaderboard.MaxTokenBytes)
+	}
+	r, err := p.table.Get(ctx, now, func(r *registry) bool { return r != nil })
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(token))
+	if v, ok := p.good.Get(sum); ok && v.holds(ctx, r, now) {
+		return p.judge(ctx, r, v, now)
+	}
+	v, err := p.verify(ctx, r, token, sum, now, admit)
+	if err != nil {
+		return nil, err
+	}
+	return p.judge(ctx, r, v, now)
+}
+
+func refused(format string, args ...any) error {
+	return &leaderboard.TokenError{Detail: fmt.Sprintf(format, args...)}
+}
+
+// over refuses a token whose signature is right.
+func over(format string, args ...any) error {
+	return &leaderboard.TokenError{Detail: fmt.Sprintf(format, args...), Signed: true}
+}
+
+// holds reports whether the keys by which a token was verified are those that hold.
+func (v *verified) holds(ctx context.Context, r *registry, now time.Time) bool {
+	if v.issuer == nil {
+		return r.signing[v.kid] == v.signed
+	}
+	return r.byIssuer[v.issuer.Issuer.Issuer] == v.issuer && v.issuer.keys.current(ctx, now, v.kid) == v.set
+}
+
+// judge decides about a token whose signature is right.
+func (p *Players) judge(ctx context.Context, r *registry, v *verified, now time.Time) (*leaderboard.Player, error) {
+	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
+	maxAge := leaderboard.MaxTokenTTL
+	if v.issuer != nil {
+		maxAge = v.issuer.maxAge
+	}
+	switch {
+	case at >= v.expires+skew:
+		return nil, over("The time of the token is over.")
+	case at < v.notBefore-skew:
+		return nil, over("The token is not valid yet.")
+	case at < v.issuedAt-skew:
+		return nil, over("The token was issued later than now.")
+	case at >= v.issuedAt+leaderboard.Micros(maxAge/time.Microsecond)+skew:
+		return nil, over("The token was issued longer ago than tokens of its issuer are taken.")
+	case v.issuedAt < r.bars[v.player.Member]:
+		return nil, over("The token was ended.")
+	case v.signed != nil && v.signed.EndsAt != 0 && at >= v.signed.EndsAt:
+		return nil, over("The key that signed the token is not valid any more.")
+	}
+	if v.issuer != nil {
+		return &v.player, nil
+	}
+	switch err := p.opts.KeyGood(ctx, v.key, now); {
+	case errors.Is(err, leaderboard.ErrKeyNotFound), errors.Is(err, leaderboard.ErrKeyRevoked), errors.Is(err, leaderboard.ErrKeyExpired):
+		return nil, over("The API key that the token was made with is not valid any more.")
+	case err != nil:
+		return nil, err
+	}
+	return &v.player, nil
+}
+
+// verify verifies a signature, unless that is known to be wrong.
+func (p *Players) verify(ctx context.Context, r *registry, token string, sum [sha256.Size]byte, now time.Time, admit func() error) (*verified, error) {
+	parsed, body, err := p.parse(token)
+	if err != nil {
+		return nil, err
+	}
+	v := &verified{}
+	v.kid, _ = parsed.Header["kid"].(string)
+	iss, _ := body["iss"].(string)
+	if !r.knows(iss, v.kid) { // it may just have been made
+		if r, err = p.table.Get(ctx, now, func(r *registry) bool { return r != nil && r.knows(iss, v.kid) }); err != nil {
+			return nil, err
+		}
+	}
+	if !r.knows(iss, v.kid) {
+		return nil, refused("The issuer of the token, or its key, is not known.")
+	}
+	key, err := p.keyOf(ctx, r, v, iss, parsed.Method.Alg(), now)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.read(body); err != nil {
+		return nil, err
+	}
+	if wrong, ok := p.bad.Get(sum); ok && wrong.issuer == v.issuer && wrong.set == v.set && wrong.signed == v.signed {
+		return nil, errSignature()
+	}
+	if err := admit(); err != nil {
+		return nil, err
+	}
+	if err := p.signature(ctx, token, parsed, key); err != nil {
+		if _, ok := errors.AsType[*leaderboard.TokenError](err); ok {
+			p.bad.Put(sum, 0, v)
+		}
+		return nil, err
+	}
+	p.good.Put(sum, 0, v)
+	return v, nil
+}
+
+// parse takes a token apart.
+func (p *Players) parse(token string) (*jwt.Token, jwt.MapClaims, error) {
+	body := jwt.MapClaims{}
+	parsed, _, err := p.parser.ParseUnverified(token, body)
+	if err != nil {
+		return nil, nil, refused("The token is not a JWT.")
+	}
+	if _, ok := parsed.Header["crit"]; ok {
+		return nil, nil, refused("The token has a header that is not known here.")
+	}
+	return parsed, body, nil
+}
+
+// knows reports whether tokens with these claims can be verified.
+func (r *registry) knows(iss, kid string) bool {
+	if iss == leaderboard.OwnIssuer {
+		return r.signing[kid] != nil
+	}
+	return r.byIssuer[iss] != nil
+}
+
+// keyOf returns the key that a token is verified with, and notes in v whose it is.
+func (p *Players) keyOf(ctx context.Context, r *registry, v *verified, iss, alg string, now time.Time) (any, error) {
+	if iss == leaderboard.OwnIssuer {
+		v.signed = r.signing[v.kid]
+		if alg != string(leaderboard.TokenAlgorithmEdDSA) {
+			return nil, refused("The token is not signed as those of this service are.")
+		}
+		return v.signed.public, nil
+	}
+	v.issuer = r.byIssuer[iss]
+	allowed := false
+	for _, a := range v.issuer.Algorithms {
+		allowed = allowed || string(a) == alg
+	}
+	if !allowed {
+		return nil, refused("The token is signed by another algorithm than those of its issuer.")
+	}
+	v.set = v.issuer.keys.current(ctx, now, v.kid)
+	key := v.set.find(v.kid, leaderboard.TokenAlgorithm(alg))
+	if key == nil {
+		return nil, refused("The issuer of the token has no such key.")
+	}
+	return key, nil
+}
+
+func errSignature() error { return refused("The signature of the token is not right.") }
+
+// costFactor is how much longer than its verification a wrong token keeps its place: so wrong ones take a small part of the
+// processors, however many there are.
+const costFactor = 7
+
+// signature verifies the signature of a token once it is its turn. ErrOverloaded when that takes too long.
+func (p *Players) signature(ctx context.Context, token string, parsed *jwt.Token, key any) error {
+	if err := p.take(ctx); err != nil {
+		return err
+	}
+	defer func() { <-p.places }()
+	began := time.Now()
+	err := parsed.Method.Verify(token[:strings.LastIndexByte(token, '.')], parsed.Signature, key)
+	p.opts.OnVerify(err == nil)
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-time.After(costFactor * time.Since(began)):
+	case <-ctx.Done():
+	}
+	return errSignature()
+}
+
+func (p *Players) take(ctx context.Context) error {
+	select {
+	case p.places <- struct{}{}:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(p.opts.Wait)
+	defer timer.Stop()
+	select {
+	case p.places <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return &leaderboard.OverloadError{Wait: p.opts.Wait, Detail: "as many new tokens are verified as may be at once"}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// read reads the claims of a token before its signature is verified: what could never be good costs no more.
+func (v *verified) read(body jwt.MapClaims) error {
+	audience, memberClaim, boardsClaim, prefix := leaderboard.OwnIssuer, "sub", "boards", ""
+	if v.player.Via = "token:"; v.issuer != nil {
+		audience, memberClaim, boardsClaim, prefix = v.issuer.Audience, v.issuer.MemberClaim, v.issuer.BoardsClaim, v.issuer.Prefix
+		v.player.Via, v.player.Quota = "issuer:"+v.issuer.Name, v.issuer.Quota()
+	} else {
+		v.key, _ = body["key"].(string)
+		v.player.Via += v.key
+	}
+	if !hasAudience(body["aud"], audience) {
+		return refused("The token is for another audience.")
+	}
+	var ok [3]bool
+	v.expires, ok[0] = moment(body["exp"])
+	v.issuedAt, ok[1] = moment(body["iat"])
+	if v.notBefore, ok[2] = moment(body["nbf"]); body["nbf"] == nil {
+		ok[2] = true
+	}
+	if !ok[0] || !ok[1] || !ok[2] {
+		return refused("The token needs the claims exp and iat, and these and nbf are numbers of seconds.")
+	}
+	member, _ := body[memberClaim].(string)
+	if v.player.Member = prefix + member; member == "" || leaderboard.CheckMember(v.player.Member) != nil {
+		return refused("The claim %s of the token is no member id.", memberClaim)
+	}
+	v.player.Owner = leaderboard.PlayerOwner(v.player.Via, v.player.Member)
+	given, said := body[boardsClaim]
+	if v.player.All = boardsClaim == "" || v.issuer == nil && !said; v.player.All {
+		return nil
+	}
+	var is bool
+	if v.player.Boards, is = texts(given); !is || len(v.player.Boards) > leaderboard.MaxKeyBoards {
+		return refused("The claim %s of the token is no list of up to %d boards.", boardsClaim, leaderboard.MaxKeyBoards)
+	}
+	return nil
+}
+
+func hasAudience(claim any, audience string) bool {
+	all, _ := texts(claim)
+	for _, one := range all {
+		if one == audience {
+			return true
+		}
+	}
+	return false
+}
+
+// texts returns a claim that is a text or a list of them.
+func texts(claim any) (all []string, ok bool) {
+	switch claim := claim.(type) {
+	case string:
+		return []string{claim}, true
+	case []any:
+		for _, one := range claim {
+			text, ok := one.(string)
+			if !ok {
+				return nil, false
+			}
+			all = append(all, text)
+		}
+		return all, true
+	}
+	return nil, false
+}
+
+// moment returns a claim that is a number of seconds since 1970.
+func moment(claim any) (at leaderboard.Micros, ok bool) {
+	var seconds float64
+	switch claim := claim.(type) {
+	case float64:
+		seconds = claim
+	case json.Number:
+		var err error
+		if seconds, err = claim.Float64(); err != nil {
+			return 0, false
+		}
+	default:
+		return 0, false
+	}
+	if seconds < 0 || seconds > 1e11 {
+		return 0, false
+	}
+	return leaderboard.Micros(math.Floor(seconds * 1e6)), true
+}

@@ -1,0 +1,62 @@
+package client_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// playersPart makes an issuer and tokens, submits with one, and ends them.
+func playersPart(t *testing.T, c *client.Client) []string {
+	ctx := t.Context()
+	made, err := c.PutIssuer(ctx, "game", client.IssuerRules{Issuer: "https://login.example", Audience: "game", JWKSURL: "https://login.example/keys", Prefix: "g:"})
+	must(t, err)
+	got, err := c.GetIssuer(ctx, "game")
+	must(t, err)
+	if got.Name != "game" || got.MemberClaim != "sub" || got.UpdatedTime != made.UpdatedTime || len(got.Algorithms) != 3 {
+		t.Errorf("%+v", got)
+	}
+	if list := all(t, c.Issuers(ctx)); len(list) != 1 || list[0].Name != "game" {
+		t.Errorf("%+v", list)
+	}
+	must(t, c.DeleteIssuer(ctx, "game"))
+	if _, err := c.GetIssuer(ctx, "game"); !errors.Is(err, leaderboard.ErrIssuerNotFound) {
+		t.Error(err)
+	}
+
+	rules := leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate, Players: &leaderboard.Players{Read: true, Submit: leaderboard.PlayersSubmitOwn}}
+	_, _, err = c.PutBoard(ctx, "players", rules)
+	must(t, err)
+	token, err := c.CreateToken(ctx, client.TokenRequest{Member: "ada", Boards: []string{"players"}, TTL: time.Minute})
+	must(t, err)
+	if token.Member != "ada" || !slices.Equal(token.Boards, []string{"players"}) || time.Until(token.ExpiresAt) > 2*time.Minute {
+		t.Errorf("%+v", token)
+	}
+	ada := withSecret(token.Token)
+	_, err = ada.Submit(ctx, "players", []leaderboard.Submission{{Member: "ada", Score: 5}})
+	must(t, err)
+	if own, err := ada.Member(ctx, "players", "ada", client.ReadQuery{}); err != nil || own.Score != 5 {
+		t.Errorf("%+v, %v", own, err)
+	}
+	bar, err := c.BarMember(ctx, "ada")
+	must(t, err)
+	if again, err := c.GetBar(ctx, "ada"); err != nil || again != bar || bar.Member != "ada" {
+		t.Errorf("%+v, %+v, %v", bar, again, err)
+	}
+	if _, err := ada.Member(ctx, "players", "ada", client.ReadQuery{}); err == nil {
+		t.Error("the token is good after the bar")
+	}
+	must(t, c.UnbarMember(ctx, "ada"))
+	if err := c.UnbarMember(ctx, "ada"); !errors.Is(err, leaderboard.ErrBarNotFound) {
+		t.Error(err)
+	}
+	must(t, c.RotateTokens(ctx, time.Hour))
+	if keys, err := c.TokenKeys(ctx); err != nil || len(keys) != 2 || keys[0].CRV != "Ed25519" {
+		t.Errorf("%+v, %v", keys, err)
+	}
+	return []string{"putIssuer", "getIssuer", "listIssuers", "deleteIssuer", "createToken", "rotateTokens", "barMember", "getBar", "unbarMember", "getTokenKeys"}
+}

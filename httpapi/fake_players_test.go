@@ -1,0 +1,147 @@
+package httpapi
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// fakePlayers is players with tokens that are texts.
+type fakePlayers struct {
+	mu      sync.Mutex
+	tokens  map[string]*leaderboard.Player
+	refused map[string]error // tokens, by why they are
+	granted []leaderboard.TokenGrant
+	tried   int // tokens for which a signature would be verified
+}
+
+// fakeIssuers is what admins say of issuers, signing keys and bars.
+type fakeIssuers struct {
+	mu      sync.Mutex
+	issuers map[string]leaderboard.Issuer
+	bars    map[string]leaderboard.MemberBar
+	overlap []time.Duration // of rotations
+}
+
+func (f *fakePlayers) Find(_ context.Context, token string, _ time.Time, admit func() error) (*leaderboard.Player, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.tokens[token]; p != nil {
+		return p, nil
+	}
+	if err := f.refused[token]; err != nil {
+		return nil, err
+	}
+	if err := admit(); err != nil {
+		return nil, err
+	}
+	f.tried++
+	return nil, &leaderboard.TokenError{Detail: "The signature of the token is not right."}
+}
+
+func (f *fakePlayers) Mint(_ context.Context, g leaderboard.TokenGrant, now time.Time) (string, leaderboard.Micros, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.granted = append(f.granted, g)
+	return "a.b.c", leaderboard.MicrosOf(now.Add(g.TTL)), nil
+}
+
+func (f *fakePlayers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey, error) {
+	return []leaderboard.PublicKey{{ID: "s1", X: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}, nil
+}
+
+func (f *fakePlayers) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError {
+	if rules.JWKSURL == "https://10.0.0.1/keys" {
+		return []leaderboard.FieldError{{Pointer: "/jwks_url", Detail: "want an address that is not private"}}
+	}
+	return nil
+}
+
+func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules leaderboard.IssuerRules) (leaderboard.Issuer, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := leaderboard.Issuer{Name: name, IssuerRules: rules, CreatedTime: 1_700_000_000_000_000, UpdatedTime: 1_700_000_000_000_000}
+	for _, other := range f.issuers {
+		if other.Name != name {
+			if err := i.Meets(&other); err != nil {
+				return i, false, err
+			}
+		}
+	}
+	_, was := f.issuers[name]
+	f.issuers[name] = i
+	return i, !was, nil
+}
+
+func (f *fakeIssuers) DeleteIssuer(_ context.Context, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.issuers[name]; !ok {
+		return leaderboard.ErrIssuerNotFound
+	}
+	delete(f.issuers, name)
+	return nil
+}
+
+func (f *fakeIssuers) Issuer(_ context.Context, name string) (leaderboard.Issuer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i, ok := f.issuers[name]
+	if !ok {
+		return i, leaderboard.ErrIssuerNotFound
+	}
+	return i, nil
+}
+
+func (f *fakeIssuers) Issuers(_ context.Context, after string, limit int) (list []leaderboard.Issuer, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var names []string
+	for name := range f.issuers {
+		if name > after {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names[:min(limit, len(names))] {
+		list = append(list, f.issuers[name])
+	}
+	return list, nil
+}
+
+func (f *fakeIssuers) RotateSigning(_ context.Context, overlap time.Duration) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.overlap = append(f.overlap, overlap)
+	return nil
+}
+
+func (f *fakeIssuers) BarMember(_ context.Context, member string, _ leaderboard.Micros) (leaderboard.MemberBar, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bars[member] = leaderboard.MemberBar{Member: member, NotBefore: 1_700_000_000_000_000}
+	return f.bars[member], nil
+}
+
+func (f *fakeIssuers) UnbarMember(_ context.Context, member string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.bars[member]; !ok {
+		return leaderboard.ErrBarNotFound
+	}
+	delete(f.bars, member)
+	return nil
+}
+
+func (f *fakeIssuers) Bar(_ context.Context, member string) (leaderboard.MemberBar, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b, ok := f.bars[member]
+	if !ok {
+		return b, leaderboard.ErrBarNotFound
+	}
+	return b, nil
+}

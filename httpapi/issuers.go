@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// issuerHandlers make, show and delete issuers of players' tokens.
+type issuerHandlers struct {
+	store Store
+	check func(leaderboard.IssuerRules) []leaderboard.FieldError
+}
+
+// issuerJSON is an issuer as it is shown.
+type issuerJSON struct {
+	Name                    string             `json:"name"`
+	leaderboard.IssuerRules                    // inlined
+	CreatedTime             leaderboard.Micros `json:"created_time"`
+	UpdatedTime             leaderboard.Micros `json:"updated_time"`
+}
+
+func showIssuer(i *leaderboard.Issuer) issuerJSON {
+	return issuerJSON{i.Name, i.IssuerRules, i.CreatedTime, i.UpdatedTime}
+}
+
+// issuerBody is the body of PUT /v1/issuers/{name}: rules, and what else GET shows, which is not looked at.
+type issuerBody struct {
+	leaderboard.IssuerRules                // inlined
+	Name                    jsontext.Value `json:"name"`
+	CreatedTime             jsontext.Value `json:"created_time"`
+	UpdatedTime             jsontext.Value `json:"updated_time"`
+}
+
+// issuerName returns the name in the path, or ErrIssuerNotFound for what is no name.
+func (c *call) issuerName() (string, error) {
+	name := c.pathValue("name")
+	if leaderboard.CheckIssuerName(name) != nil {
+		return "", leaderboard.ErrIssuerNotFound
+	}
+	return name, nil
+}
+
+// put answers PUT /v1/issuers/{name}: 201 when the issuer is new.
+func (h *issuerHandlers) put(c *call) error {
+	name := c.pathValue("name")
+	if broken := leaderboard.AsRule(leaderboard.CheckIssuerName(name)); broken != nil {
+		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "name", Detail: broken.Detail})
+	}
+	var body issuerBody
+	if err := c.decode(&body, false, nil); err != nil {
+		return err
+	}
+	rules := body.IssuerRules.WithDefaults()
+	if err := rules.Check(); err != nil {
+		return err
+	}
+	if bad := h.check(rules); bad != nil {
+		return &leaderboard.RuleError{Code: leaderboard.CodeInvalidIssuer, Detail: "the issuer's rules are not valid", Fields: bad}
+	}
+	i, created, err := h.store.PutIssuer(c.ctx, name, rules)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+		c.w.Header().Set("Location", "/v1/issuers/"+name)
+	}
+	return c.sendJSON(status, showIssuer(&i))
+}
+
+// get answers GET /v1/issuers/{name}.
+func (h *issuerHandlers) get(c *call) error {
+	name, err := c.issuerName()
+	if err != nil {
+		return err
+	}
+	i, err := h.store.Issuer(c.ctx, name)
+	if err != nil {
+		return err
+	}
+	return c.sendJSON(http.StatusOK, showIssuer(&i))
+}
+
+// remove answers DELETE /v1/issuers/{name}: its tokens are of no use any more.
+func (h *issuerHandlers) remove(c *call) error {
+	name, err := c.issuerName()
+	if err != nil {
+		return err
+	}
+	if err := h.store.DeleteIssuer(c.ctx, name); err != nil {
+		return wire.WriteError(err)
+	}
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}
+
+// list answers GET /v1/issuers, in the order of their names.
+func (h *issuerHandlers) list(c *call) error {
+	limit := int(c.integer("limit", defaultList, 1, maxList))
+	of := wire.List{Name: "issuers"}
+	var after string
+	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
+		if after, ok = of.After(cursor); !ok {
+			c.bad = append(c.bad, wire.BadCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	found, err := h.store.Issuers(c.ctx, after, limit+1)
+	if err != nil {
+		return err
+	}
+	return sendList(c, "issuers", found, limit, showIssuer, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
+}

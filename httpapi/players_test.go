@@ -1,0 +1,276 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// A token of member 5, for all boards, and one for those that begin with game1-.
+const (
+	token5     = "five.all.token"
+	token5Some = "five.some.token"
+)
+
+// withPlayer makes an API know member 5, and boards: open by all rules, private, and one on which players read and submit.
+func withPlayer(t *testing.T, change ...func(*Config)) *env {
+	e := newEnv(t, change...)
+	e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true, Via: "issuer:game", Owner: "p5"}
+	e.fake.players.tokens[token5Some] = &leaderboard.Player{Member: "5", Boards: []string{"game1-*"}, Via: "issuer:game", Owner: "p5"}
+	private, players := leaderboard.VisibilityPrivate, &leaderboard.Players{Read: true, Submit: leaderboard.PlayersSubmitOwn}
+	e.board("open", leaderboard.Rules{}, classic()...)
+	e.board("private", leaderboard.Rules{Visibility: private}, classic()...)
+	e.board("mine", leaderboard.Rules{Visibility: private, Players: players}, classic()...)
+	e.board("game1-mine", leaderboard.Rules{Visibility: private, Players: players}, classic()...)
+	e.board("look", leaderboard.Rules{Visibility: private, Players: &leaderboard.Players{Read: true}}, classic()...)
+	e.board("submit", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn}}, classic()...)
+	return e
+}
+
+// TestEveryRouteForPlayers: what a player's token opens, on every route: what needs no key, and the submission, which the
+// board's rule decides about. All others are closed, one that is added without thought too.
+func TestEveryRouteForPlayers(t *testing.T) {
+	e := withPlayer(t)
+	writes := e.fake.writes
+	for _, rt := range (&handlers{}).routes(true) {
+		if rt.access == guard.AccessAnyone {
+			continue
+		}
+		a := ask{method: rt.method, path: strings.NewReplacer("{board}", "open", "{member}", "5").Replace(rt.path), key: token5}
+		a.path = concrete(a.path)
+		r := e.do(a)
+		switch {
+		case rt.players == playersMaySubmit && rt.path != "/v1/boards/{board}/scores":
+			t.Errorf("%s is for players to submit", rt.path)
+		case rt.players == playersMayReadOwn && (rt.access != guard.AccessReaders || !rt.has("member") || !rt.has("board") || rt.method != http.MethodGet):
+			t.Errorf("%s %s shows players what is theirs", rt.method, rt.path)
+		case rt.access == guard.AccessReaders:
+			if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
+				t.Errorf("%s %s: %d, which anyone may read", rt.method, rt.path, r.status)
+			}
+		case rt.players == playersMaySubmit:
+		default:
+			r.wantProblem(http.StatusForbidden, wire.CodeForbidden)
+		}
+	}
+	if e.fake.writes != writes {
+		t.Error("something was written")
+	}
+}
+
+// TestPlayerReads: a player reads the own entry and what is around it on a private board whose rule says so, and nothing else of
+// it; one that says nothing, or that the token is not for, is not there.
+func TestPlayerReads(t *testing.T) {
+	e := withPlayer(t)
+	for path, want := range map[string]int{
+		"/v1/boards/mine/members/5":              200,
+		"/v1/boards/mine/members/5/around":       200,
+		"/v1/boards/look/members/5":              200,
+		"/v1/boards/mine/members/4":              404,
+		"/v1/boards/mine/members/4/around":       404,
+		"/v1/boards/mine/members/5/history":      404,
+		"/v1/boards/mine/top":                    404,
+		"/v1/boards/mine":                        404,
+		"/v1/boards/mine/scores/1/rank":          404,
+		"/v1/boards/private/members/5":           404,
+		"/v1/boards/none/members/5":              404,
+		"/v1/boards/submit/members/4":            200, // public
+		"/v1/boards/open/top":                    200,
+		"/v1/rankings/top?boards=mine,look":      404,
+		"/v1/rankings/members/5?boards=mine":     404,
+		"/v1/boards/mine/stream?member=5":        404,
+		"/v1/boards/mine/members/5?window=day":   404,
+		"/v1/boards/mine/members/5?nothing=true": 400,
+	} {
+		r := e.do(ask{method: http.MethodGet, path: path, key: token5, off: want == 400})
+		if r.status != want {
+			t.Errorf("%s: %d, want %d: %s", path, r.status, want, r.body)
+		}
+		if want == 404 && !strings.Contains(path, "window") {
+			r.wantProblem(404, leaderboard.ErrBoardNotFound.Code)
+		}
+	}
+	if r := e.get(token5Some, "/v1/boards/game1-mine/members/5"); r.status != 200 {
+		t.Errorf("a board of the token: %d", r.status)
+	}
+	e.get(token5Some, "/v1/boards/mine/members/5").wantProblem(404, leaderboard.ErrBoardNotFound.Code)
+	e.get(token5Some, "/v1/boards/open/members/5").want(200)
+	if cc := e.get(token5, "/v1/boards/mine/members/5").header.Get("Cache-Control"); !strings.Contains(cc, "private") {
+		t.Errorf("Cache-Control: %s", cc)
+	}
+	e.get(noKey, "/v1/boards/mine/members/5").wantProblem(404, leaderboard.ErrBoardNotFound.Code)
+}
+
+// TestPlayerSubmits: a player submits for the own id where the rule says so, and nothing that only admins may say.
+func TestPlayerSubmits(t *testing.T) {
+	e := withPlayer(t)
+	own, other := `{"entries":[{"member":"5","score":999}]}`, `{"entries":[{"member":"5","score":1},{"member":"4","score":1}]}`
+	timed := `{"entries":[{"member":"5","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
+	writes := e.fake.writes
+	for _, c := range []struct {
+		key, board, body, code string
+		status                 int
+	}{
+		{token5, "open", own, wire.CodeForbidden, 403},
+		{token5, "private", own, leaderboard.ErrBoardNotFound.Code, 404},
+		{token5, "none", own, leaderboard.ErrBoardNotFound.Code, 404},
+		{token5, "look", own, wire.CodeForbidden, 403},
+		{token5, "mine", other, wire.CodeForbidden, 403},
+		{token5, "mine", timed, wire.CodeForbidden, 403},
+		{token5Some, "submit", own, wire.CodeForbidden, 403},
+		{token5Some, "mine", own, leaderboard.ErrBoardNotFound.Code, 404},
+	} {
+		if p := e.post(c.key, "/v1/boards/"+c.board+"/scores", c.body).wantProblem(c.status, c.code); c.body == other && p.Errors[0].Pointer != "/entries/1/member" {
+			t.Errorf("%+v", p.Errors)
+		}
+	}
+	if e.fake.writes != writes {
+		t.Fatal("something was written")
+	}
+	e.post(token5, "/v1/boards/mine/scores", own).want(200)
+	e.post(token5, "/v1/boards/submit/scores", own).want(200)
+	e.post(token5Some, "/v1/boards/game1-mine/scores", own).want(200)
+	e.post(token5, "/v1/scores", `{"entries":[{"board":"submit","member":"5","score":1}]}`).wantProblem(403, wire.CodeForbidden)
+}
+
+// TestBadTokens: a token that is refused is 401, and an attempt of its address unless its signature is right; an address without
+// attempts left has no more signatures verified, and a token that is known goes on.
+func TestBadTokens(t *testing.T) {
+	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 100}}
+	e := withPlayer(t, withCharges(q))
+	e.fake.players.refused["five.old.token"] = &leaderboard.TokenError{Detail: "The time of the token is over.", Signed: true}
+	from := func(key string) reply { return e.get(key, "/v1/boards/open/top") }
+	for range 10 {
+		if p := from("five.old.token").wantProblem(401, wire.CodeUnauthorized); p.Detail != "The time of the token is over." {
+			t.Error(p.Detail)
+		}
+	}
+	if q.attempts != 0 || q.charged[leaderboard.QuotaKindRequests] != 10 {
+		t.Errorf("%d attempts and %v for tokens that were good once", q.attempts, q.charged)
+	}
+	for range 3 {
+		from("not.my.token").wantProblem(401, wire.CodeUnauthorized)
+	}
+	for range 100 {
+		from("not.my.token").wantProblem(429, wire.CodeAttempts)
+	}
+	if e.fake.players.tried != 3 {
+		t.Errorf("%d signatures were verified, want 3", e.fake.players.tried)
+	}
+	from(token5).want(200)
+	if who := q.who[len(q.who)-1]; who != "5" {
+		t.Errorf("%s was charged", who)
+	}
+	e.fake.players.refused["five.away.token"] = leaderboard.ErrUnavailable
+	if r := from("five.away.token"); r.status != 503 {
+		t.Errorf("%d while tokens cannot be looked at", r.status)
+	}
+}
+
+// TestCreateToken: what a key may put into a token.
+func TestCreateToken(t *testing.T) {
+	e := newEnv(t)
+	var made tokenJSON
+	e.post(writeKey, "/v1/tokens", `{"member":"5","boards":["game1-x"],"ttl":"10m"}`).want(201).decode(&made)
+	g := e.fake.players.granted[0]
+	if g.Member != "5" || g.Boards[0] != "game1-x" || g.TTL != 10*time.Minute || g.Key != "env:write" || made.Token != "a.b.c" || made.Member != "5" {
+		t.Errorf("%+v of %+v", made, g)
+	}
+	e.post(writeKey, "/v1/tokens", `{"member":"5"}`).want(201)
+	if g := e.fake.players.granted[1]; g.TTL != time.Hour || g.Boards != nil {
+		t.Errorf("%+v", g)
+	}
+	for _, body := range []string{
+		`{"member":"5","ttl":"25h"}`, `{"member":"5","ttl":"0s"}`, `{"member":""}`, `{"member":"5","boards":["UPPER"]}`,
+	} {
+		e.post(writeKey, "/v1/tokens", body).wantProblem(422, leaderboard.CodeInvalidToken)
+	}
+	for _, body := range []string{`{}`, `{"member":"5","boards":[]}`, `{"member":"5","ttl":"x"}`, `{"member":"5","scope":"admin"}`} {
+		e.do(ask{method: "POST", path: "/v1/tokens", key: writeKey, body: body, off: true}).wantProblem(400, wire.CodeMalformed)
+	}
+	some, key := withKey(t, leaderboard.ScopeWrite, "game1-*", "other")
+	for body, want := range map[string]int{
+		`{"member":"5","boards":["game1-x","other"]}`: 201, `{"member":"5","boards":["game1-x*"]}`: 201, `{"member":"5"}`: 403,
+		`{"member":"5","boards":["game*"]}`: 403, `{"member":"5","boards":["other*"]}`: 403, `{"member":"5","boards":null}`: 403,
+	} {
+		if r := some.post(key, "/v1/tokens", body); r.status != want {
+			t.Errorf("%s: %d, want %d", body, r.status, want)
+		}
+	}
+	if n := len(some.fake.players.granted); n != 2 {
+		t.Errorf("%d tokens were made", n)
+	}
+	var set struct{ Keys []jwkJSON }
+	e.get(noKey, "/.well-known/jwks.json").want(200).decode(&set)
+	if len(set.Keys) != 1 || set.Keys[0].CRV != "Ed25519" {
+		t.Errorf("%+v", set)
+	}
+	e.post(adminKey, "/v1/tokens/rotate", `{"overlap":"0s"}`).want(204)
+	e.do(ask{method: "POST", path: "/v1/tokens/rotate", key: adminKey}).want(204)
+	e.post(adminKey, "/v1/tokens/rotate", `{"overlap":"25h"}`).wantProblem(400, wire.CodeMalformed)
+	if got := fmt.Sprint(e.fake.overlap); got != "[0s 24h0m0s]" {
+		t.Error(got)
+	}
+}
+
+// TestIssuersByHTTP: issuers are made, replaced, listed and deleted; what is wrong with one is said with its place.
+func TestIssuersByHTTP(t *testing.T) {
+	e := newEnv(t)
+	good := `{"issuer":"https://a.example","audience":"game","jwks_url":"https://a.example/keys","algorithms":["ES256"],"prefix":"a:"}`
+	var made issuerJSON
+	e.put(adminKey, "/v1/issuers/a", good).want(201).decode(&made)
+	if made.Name != "a" || made.MemberClaim != "sub" || made.MaxAge != "24h" || made.Prefix != "a:" {
+		t.Errorf("%+v", made)
+	}
+	own := e.get(adminKey, "/v1/issuers/a").want(200)
+	e.put(adminKey, "/v1/issuers/a", string(own.body)).want(200)
+	for body, pointer := range map[string]string{
+		`{"issuer":"x","audience":"g"}`:                                                          "/jwks_url",
+		`{"issuer":"x","audience":"g","jwks_url":"https://x","jwks":{"keys":[]}}`:                "/jwks_url",
+		`{"issuer":"x","audience":"g","jwks_url":"ftp://x"}`:                                     "/jwks_url",
+		`{"issuer":"x","audience":"g","jwks_url":"https://10.0.0.1/keys"}`:                       "/jwks_url",
+		`{"issuer":"x","audience":"g","jwks_url":"https://u:p@x/"}`:                              "/jwks_url",
+		`{"issuer":"leaderboard","audience":"g","jwks_url":"https://x/"}`:                        "/issuer",
+		`{"issuer":"x","audience":"g","jwks_url":"https://x/","max_age":"169h"}`:                 "/max_age",
+		`{"issuer":"https://a.example","audience":"g","jwks_url":"https://x/","prefix":"b:"}`:    "/issuer",
+		`{"issuer":"x","audience":"g","jwks_url":"https://x/"}`:                                  "/prefix",
+		`{"issuer":"x","audience":"g","jwks_url":"https://x/","prefix":"a:b:"}`:                  "/prefix",
+		`{"issuer":"x","audience":"g","jwks_url":"https://x/","requests_per_second":2000000000}`: "/requests_per_second",
+	} {
+		r := e.do(ask{method: "PUT", path: "/v1/issuers/b", key: adminKey, body: body, off: true})
+		if p := r.wantProblem(422, leaderboard.CodeInvalidIssuer); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+			t.Errorf("%s: %+v", body, p.Errors)
+		}
+	}
+	e.do(ask{method: "PUT", path: "/v1/issuers/b", key: adminKey, body: `{"issuer":"x","audience":"g","jwks_url":"https://x/","algorithms":["HS256"]}`, off: true}).
+		wantProblem(422, leaderboard.CodeInvalidIssuer)
+	e.do(ask{method: "PUT", path: "/v1/issuers/B", key: adminKey, body: good, off: true}).wantProblem(422, leaderboard.CodeInvalidIssuer)
+	var list struct{ Issuers []issuerJSON }
+	e.get(adminKey, "/v1/issuers").want(200).decode(&list)
+	if len(list.Issuers) != 1 || list.Issuers[0].Name != "a" {
+		t.Errorf("%+v", list)
+	}
+	e.delete(adminKey, "/v1/issuers/a").want(204)
+	e.delete(adminKey, "/v1/issuers/a").wantProblem(404, leaderboard.ErrIssuerNotFound.Code)
+	e.get(adminKey, "/v1/issuers/a").wantProblem(404, leaderboard.ErrIssuerNotFound.Code)
+}
+
+// TestBarsByHTTP: the tokens of a member end, and that is taken back.
+func TestBarsByHTTP(t *testing.T) {
+	e := newEnv(t)
+	e.get(adminKey, "/v1/members/5/bar").wantProblem(404, leaderboard.ErrBarNotFound.Code)
+	e.put(adminKey, "/v1/members/5/bar", "").want(200)
+	var bar barJSON
+	e.get(adminKey, "/v1/members/5/bar").want(200).decode(&bar)
+	if bar.Member != "5" || bar.NotBefore == 0 {
+		t.Errorf("%+v", bar)
+	}
+	e.delete(adminKey, "/v1/members/5/bar").want(204)
+	e.delete(adminKey, "/v1/members/5/bar").wantProblem(404, leaderboard.ErrBarNotFound.Code)
+}

@@ -1,0 +1,217 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// noPlayers is Players of a server that has none.
+type noPlayers struct{}
+
+func (noPlayers) Find(context.Context, string, time.Time, func() error) (*leaderboard.Player, error) {
+	return nil, &leaderboard.TokenError{Detail: "This server knows no players."}
+}
+
+func (noPlayers) Mint(context.Context, leaderboard.TokenGrant, time.Time) (string, leaderboard.Micros, error) {
+	return "", 0, leaderboard.ErrUnavailable
+}
+
+func (noPlayers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey, error) {
+	return nil, nil
+}
+
+func (noPlayers) CheckIssuer(leaderboard.IssuerRules) []leaderboard.FieldError { return nil }
+
+// tokenHandlers make tokens of this service, and end those of members.
+type tokenHandlers struct {
+	store   Store
+	players Players
+}
+
+// tokenBody is the body of POST /v1/tokens.
+type tokenBody struct {
+	Member *string                 `json:"member"`
+	Boards wire.Nullable[[]string] `json:"boards"`
+	TTL    string                  `json:"ttl"`
+}
+
+// tokenJSON is a new token.
+type tokenJSON struct {
+	Token     string             `json:"token"`
+	Member    string             `json:"member"`
+	Boards    *[]string          `json:"boards"` // null: all
+	ExpiresAt leaderboard.Micros `json:"expires_at"`
+}
+
+// create answers POST /v1/tokens: 201 with a token of a member.
+func (h *tokenHandlers) create(c *call) error {
+	var body tokenBody
+	if err := c.decode(&body, false, &wire.Emptiness{Nullable: []string{"boards"}, NonEmpty: []string{"ttl"}}); err != nil {
+		return err
+	}
+	g, err := body.grant(c.key)
+	if err != nil {
+		return err
+	}
+	token, expires, err := h.players.Mint(c.ctx, g, time.Now())
+	if err != nil {
+		return err
+	}
+	shown := tokenJSON{Token: token, Member: g.Member, ExpiresAt: expires}
+	if len(g.Boards) > 0 {
+		shown.Boards = &g.Boards
+	}
+	text, err := json.Marshal(shown, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	return c.send(http.StatusCreated, wire.TypeJSON, text)
+}
+
+// grant returns what is asked for, by a key.
+func (b *tokenBody) grant(key *leaderboard.Key) (g leaderboard.TokenGrant, err error) {
+	var bad wire.BadFields
+	if g = (leaderboard.TokenGrant{TTL: leaderboard.DefaultTokenTTL, Key: key.ID}); b.Member == nil {
+		bad.Add("/member", "is required")
+	} else {
+		g.Member = *b.Member
+	}
+	if b.Boards.Given != nil {
+		if g.Boards = *b.Boards.Given; len(g.Boards) == 0 {
+			bad.Add("/boards", "want at least one name or prefix, or null for all boards")
+		}
+	}
+	if b.TTL != "" {
+		if g.TTL, err = time.ParseDuration(b.TTL); err != nil {
+			bad.Add("/ttl", "want a duration such as 1h")
+		}
+	}
+	if err := bad.Err(); err != nil {
+		return g, err
+	}
+	if err := g.Check(); err != nil {
+		return g, err
+	}
+	if key.Limited() && len(g.Boards) == 0 {
+		return g, guard.ErrNotCovered(key, wire.InputError{Pointer: "/boards", Detail: guard.NotCovered})
+	}
+	for i, pattern := range g.Boards {
+		if !key.CoversAll([]string{pattern}) {
+			return g, guard.ErrNotCovered(key, wire.InputError{Pointer: "/boards/" + strconv.Itoa(i), Detail: guard.NotCovered})
+		}
+	}
+	return g, nil
+}
+
+// rotate answers POST /v1/tokens/rotate: another key signs tokens from now on.
+func (h *tokenHandlers) rotate(c *call) error {
+	var body struct {
+		Overlap string `json:"overlap"`
+	}
+	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil {
+		return err
+	}
+	overlap := leaderboard.SigningOverlap
+	if body.Overlap != "" {
+		var err error
+		if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > leaderboard.SigningOverlap {
+			return wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + leaderboard.SigningOverlap.String() + ", such as 1h"})
+		}
+	}
+	if err := h.store.RotateSigning(c.ctx, overlap); err != nil {
+		return wire.WriteError(err)
+	}
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}
+
+// jwkJSON is a public key of Ed25519 (RFC 8037).
+type jwkJSON struct {
+	KTY string `json:"kty"`
+	CRV string `json:"crv"`
+	ALG string `json:"alg"`
+	USE string `json:"use"`
+	KID string `json:"kid"`
+	X   string `json:"x"`
+}
+
+// keys answers GET /.well-known/jwks.json.
+func (h *tokenHandlers) keys(c *call) error {
+	keys, err := h.players.PublicKeys(c.ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Keys []jwkJSON `json:"keys"`
+	}{Keys: []jwkJSON{}}
+	for _, k := range keys {
+		out.Keys = append(out.Keys, jwkJSON{"OKP", "Ed25519", "EdDSA", "sig", k.ID, k.X})
+	}
+	body, err := json.Marshal(out, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	c.w.Header().Set("Cache-Control", "public, max-age=60")
+	return c.send(http.StatusOK, wire.TypeJSON, body)
+}
+
+// barJSON is a bar as it is shown.
+type barJSON struct {
+	Member    string             `json:"member"`
+	NotBefore leaderboard.Micros `json:"not_before"`
+}
+
+// bar answers PUT /v1/members/{member}/bar: the tokens that the member has end, or those of before a time.
+func (h *tokenHandlers) bar(c *call) error {
+	member := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	var body struct {
+		NotBefore leaderboard.Micros `json:"not_before"`
+	}
+	if err := c.decode(&body, true, nil); err != nil {
+		return err
+	}
+	bar, err := h.store.BarMember(c.ctx, member, body.NotBefore)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	return c.sendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
+}
+
+// getBar answers GET /v1/members/{member}/bar.
+func (h *tokenHandlers) getBar(c *call) error {
+	member := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	bar, err := h.store.Bar(c.ctx, member)
+	if err != nil {
+		return err
+	}
+	return c.sendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
+}
+
+// unbar answers DELETE /v1/members/{member}/bar.
+func (h *tokenHandlers) unbar(c *call) error {
+	member := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	if err := h.store.UnbarMember(c.ctx, member); err != nil {
+		return wire.WriteError(err)
+	}
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,119 @@
+package leaderboard
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+)
+
+// Players tells what players may do on a board with a token of their own; nil: what anyone may.
+type Players struct {
+	Read   bool          `json:"read,omitzero"`    // their own entry and the entries around it, on a private board too
+	Submit PlayersSubmit `json:"submit,omitempty"` // whether they submit scores for themselves
+}
+
+// PlayersSubmit tells whether players submit scores for themselves.
+type PlayersSubmit string
+
+// Only a key submits for others.
+const (
+	PlayersSubmitNone PlayersSubmit = "none"
+	PlayersSubmitOwn  PlayersSubmit = "own"
+)
+
+// check reports what is wrong with the rule.
+func (p *Players) check(fail failFunc, derived bool) {
+	if p != nil && derived && p.Submit != "" && p.Submit != PlayersSubmitNone {
+		fail("/players/submit", "nothing is submitted to a derived board")
+	}
+}
+
+// Player is a member who calls by a token.
+type Player struct {
+	Member string
+	// Boards are those that the token is for, as those of a Key. All: it is for all of them.
+	Boards []string
+	All    bool
+	// Via is by whom the player is known, for records: "issuer:<name>", or "token:<id of the API key that made the token>".
+	Via string
+	// Owner stands for the player in the keys of a request; it does not tell the member.
+	Owner string
+	Quota Quota // of the issuer, shared by all of its players
+}
+
+// Covers reports whether the token is for a board.
+func (p *Player) Covers(board string) bool { return p.All || covers(p.Boards, board) }
+
+// PlayerOwner returns Player.Owner of a member who is known by via.
+func PlayerOwner(via, member string) string {
+	sum := sha256.Sum256([]byte(via + "\x00" + member))
+	return "p" + keyText(sum[:10])
+}
+
+// TokenError is that a player's token is refused. The same token is refused again.
+type TokenError struct {
+	Detail string // for the caller
+	// Signed: the signature is right, so the token was good once or elsewhere, and nothing was guessed.
+	Signed bool
+}
+
+func (e *TokenError) Error() string { return e.Detail }
+
+// Bounds of tokens.
+const (
+	MaxTokenBytes   = 8 << 10
+	MaxTokenTTL     = 24 * time.Hour // of those of this service
+	DefaultTokenTTL = time.Hour
+	MaxTokenAge     = 7 * 24 * time.Hour // since it was issued, of any token
+	TokenSkew       = 30 * time.Second   // by which the clocks of issuers may be off
+	// SigningKeyAge is how old the key is that new tokens are signed with, and SigningOverlap for how long tokens of the one
+	// before it are taken.
+	SigningKeyAge  = 30 * 24 * time.Hour
+	SigningOverlap = MaxTokenTTL
+)
+
+// TokenGrant is what a token of this service says.
+type TokenGrant struct {
+	Member string
+	Boards []string // names and prefixes such as "game1-*"; none: all boards
+	TTL    time.Duration
+	Key    string // ID of the API key that it is made with: the token ends with it
+}
+
+// Check returns a RuleError when a grant is invalid.
+func (g *TokenGrant) Check() error {
+	var bad []FieldError
+	checkPatterns(func(pointer, format string, args ...any) {
+		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}, g.Boards)
+	if broken := AsRule(CheckMember(g.Member)); broken != nil {
+		bad = append(bad, FieldError{Pointer: "/member", Detail: broken.Detail})
+	}
+	if g.TTL < time.Second || g.TTL > MaxTokenTTL {
+		bad = append(bad, FieldError{Pointer: "/ttl", Detail: "want a duration from 1s to 24h"})
+	}
+	if bad == nil {
+		return nil
+	}
+	return &RuleError{Code: CodeInvalidToken, Detail: "there can be no such token", Fields: bad}
+}
+
+// SigningKey signs the tokens of this service.
+type SigningKey struct {
+	ID          string // kid
+	Seed        []byte // of Ed25519, 32 bytes: secret
+	CreatedTime Micros
+	EndsAt      Micros // from when its tokens are refused; 0: it signs
+}
+
+// PublicKey is the public part of a SigningKey, a JSON Web Key of Ed25519.
+type PublicKey struct{ ID, X string }
+
+// NewSigningKeyID returns an id that no other signing key has.
+func NewSigningKeyID() string { return "s" + NewKeyID()[1:] }
+
+// MemberBar ends the tokens of a member that were issued before a time.
+type MemberBar struct {
+	Member    string
+	NotBefore Micros
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/audit"
+	"leaderboard/store/internal/db"
+)
+
+// barRow is a row of member_bars.
+type barRow struct {
+	Member    []byte    `db:"member"`
+	NotBefore time.Time `db:"not_before"`
+}
+
+func (r *barRow) bar() leaderboard.MemberBar {
+	return leaderboard.MemberBar{Member: string(r.Member), NotBefore: leaderboard.MicrosOf(r.NotBefore)}
+}
+
+func microseconds(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
+
+// BarMember ends all tokens of a member that were issued before a time, 0: before now, by the database clock. A bar that is there
+// only moves on. Errors: a *leaderboard.RuleError, also for a time to come; ErrUnavailable.
+func (s *Store) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar leaderboard.MemberBar, err error) {
+	if broken := leaderboard.CheckMember(member); broken != nil {
+		return bar, db.Wrap("bar member", broken)
+	}
+	err = s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+		var now time.Time
+		if err := tx.QueryRowContext(ctx, "SELECT "+s.db.Sysdate()).Scan(&now); err != nil {
+			return err
+		}
+		at, err := barTime(before, leaderboard.MicrosOf(now))
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO member_bars (member, not_before) VALUES (?, ?)"+
+			" ON DUPLICATE KEY UPDATE not_before = GREATEST(not_before, VALUES(not_before))", []byte(member), at.Time())
+		if err == nil {
+			bar, err = barIn(ctx, tx, member)
+		}
+		if err == nil {
+			_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionMemberBar, Member: member, After: barState{bar.NotBefore}})
+		}
+		return err
+	})
+	return bar, db.Translate(ctx, "bar member", err)
+}
+
+// barTime returns the time of a bar that is asked for.
+func barTime(before, now leaderboard.Micros) (leaderboard.Micros, error) {
+	switch {
+	case before == 0:
+		return now, nil
+	case before < leaderboard.MinTime || before > now:
+		detail := "want a time that is over, by the database's clock up to " + now.String()
+		return 0, &leaderboard.RuleError{Code: leaderboard.CodeInvalidToken, Detail: "there can be no such bar", Fields: []leaderboard.FieldError{{Pointer: "/not_before", Detail: detail}}}
+	}
+	return before, nil
+}
+
+// barState is what the audit says of a bar.
+type barState struct {
+	NotBefore leaderboard.Micros `json:"not_before"`
+}
+
+// UnbarMember takes a bar back: tokens that are not over are good again. ErrBarNotFound.
+func (s *Store) UnbarMember(ctx context.Context, member string) error {
+	err := s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+		bar, err := barIn(ctx, tx, member)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM member_bars WHERE member = ?", []byte(member)); err != nil {
+			return err
+		}
+		_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionMemberUnbar, Member: member, Before: barState{bar.NotBefore}})
+		return err
+	})
+	return db.Translate(ctx, "unbar member", err)
+}
+
+// Bar finds the bar of a member; ErrBarNotFound.
+func (s *Store) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
+	bar, err := barIn(ctx, s.db, member)
+	return bar, db.Translate(ctx, "bar", err)
+}
+
+func barIn(ctx context.Context, q sqlx.QueryerContext, member string) (leaderboard.MemberBar, error) {
+	var row barRow
+	err := sqlx.GetContext(ctx, q, &row, "SELECT member, not_before FROM member_bars WHERE member = ?", []byte(member))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = leaderboard.ErrBarNotFound
+	}
+	return row.bar(), err
+}
+
+const selectBars = "SELECT member, not_before FROM member_bars WHERE member > ? ORDER BY member LIMIT ?"
+
+// Bars lists up to limit bars of members after the given one, in the order of their bytes.
+func (s *Store) Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error) {
+	var rows []barRow
+	err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectBars), []byte(after), max(0, limit))
+	bars := make([]leaderboard.MemberBar, len(rows))
+	for i := range rows {
+		bars[i] = rows[i].bar()
+	}
+	return bars, db.Translate(ctx, "bars", err)
+}
+
+// eraseBar deletes the bar of a member who is erased.
+func (s *Store) eraseBar(ctx context.Context, member []byte) error {
+	return s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+		result, err := tx.ExecContext(ctx, "DELETE FROM member_bars WHERE member = ?", member)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, errNothing)
+		}
+		return nil
+	})
+}
