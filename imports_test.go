@@ -84,7 +84,7 @@ func importRules() []importRule {
 		{dir: "cache/mirror", may: []string{module}},
 		{dir: "cache/keyring", may: []string{module, "leaderboard/cache/mirror"}},
 		{
-			dir: "cache/players", may: []string{module, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
+			dir: "cache/players", may: []string{module, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
 			inTest: []string{"leaderboard/internal/leaks"},
 		},
 		{dir: "cache/feed", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
@@ -104,7 +104,7 @@ func importRules() []importRule {
 			dir: "httpapi/internal/wire", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
-		{dir: "webhooks", may: []string{module}},
+		{dir: "webhooks", may: []string{module, "leaderboard/internal/dialer"}},
 		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
 		{dir: "pages", may: []string{module}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
@@ -127,6 +127,7 @@ func programRules() []importRule {
 			inTest: []string{"leaderboard/internal/apptest"},
 		},
 		{dir: "internal/bounded"},
+		{dir: "internal/dialer"},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
 		{dir: "internal/transfer", may: []string{

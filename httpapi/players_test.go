@@ -29,6 +29,7 @@ func withPlayer(t *testing.T, change ...func(*Config)) *env {
 	e.board("mine", leaderboard.Rules{Visibility: private, Players: players}, classic()...)
 	e.board("game1-mine", leaderboard.Rules{Visibility: private, Players: players}, classic()...)
 	e.board("look", leaderboard.Rules{Visibility: private, Players: &leaderboard.Players{Read: true}}, classic()...)
+	e.board("claim", leaderboard.Rules{Visibility: private, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn}}, classic()...)
 	e.board("submit", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn}}, classic()...)
 	return e
 }
@@ -111,6 +112,7 @@ func TestPlayerReads(t *testing.T) {
 func TestPlayerSubmits(t *testing.T) {
 	e := withPlayer(t)
 	own, other := `{"entries":[{"member":"5","score":999}]}`, `{"entries":[{"member":"5","score":1},{"member":"4","score":1}]}`
+	paid := `{"entries":[{"member":"5","score":1},{"member":"5","score":1,"op":"latest"},{"member":"5","set":{"paid":1}},{"member":"5","score":1,"keep_time":true}]}`
 	timed := `{"entries":[{"member":"5","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
 	writes := e.fake.writes
 	for _, c := range []struct {
@@ -123,6 +125,7 @@ func TestPlayerSubmits(t *testing.T) {
 		{token5, "look", own, wire.CodeForbidden, 403},
 		{token5, "mine", other, wire.CodeForbidden, 403},
 		{token5, "mine", timed, wire.CodeForbidden, 403},
+		{token5, "mine", paid, wire.CodeForbidden, 403},
 		{token5Some, "submit", own, wire.CodeForbidden, 403},
 		{token5Some, "mine", own, leaderboard.ErrBoardNotFound.Code, 404},
 	} {
@@ -130,8 +133,14 @@ func TestPlayerSubmits(t *testing.T) {
 			t.Errorf("%+v", p.Errors)
 		}
 	}
-	if e.fake.writes != writes {
-		t.Fatal("something was written")
+	for path, want := range map[string]int{"mine/scores?standings=true&friends=true": 403, "claim/scores?standings=true": 403, "claim/scores": 200, "mine/scores?standings=true": 200} {
+		if r := e.post(token5, "/v1/boards/"+path, own); r.status != want {
+			t.Errorf("%s: %d, want %d: %s", path, r.status, want, r.body)
+		}
+		if want != 200 && e.fake.writes != writes {
+			t.Fatal("something was written")
+		}
+		writes = e.fake.writes
 	}
 	e.post(token5, "/v1/boards/mine/scores", own).want(200)
 	e.post(token5, "/v1/boards/submit/scores", own).want(200)

@@ -58,7 +58,7 @@ func (h *scoreHandlers) submit(c *call) error {
 		return err
 	}
 	if c.player != nil {
-		if err := h.maySubmit(c, board, entries); err != nil {
+		if err := h.maySubmit(c, board, entries, asked); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (h *scoreHandlers) submit(c *call) error {
 }
 
 // maySubmit holds what a player submits against the board's rule: scores of the player's own, where players submit.
-func (h *scoreHandlers) maySubmit(c *call, board string, entries []leaderboard.Submission) error {
+func (h *scoreHandlers) maySubmit(c *call, board string, entries []leaderboard.Submission, asked standingsQuery) error {
 	b, err := h.catalog.Board(c.ctx, board)
 	if err != nil {
 		return err
@@ -90,20 +90,27 @@ func (h *scoreHandlers) maySubmit(c *call, board string, entries []leaderboard.S
 		}
 		return wire.Reject(wire.CodeForbidden, "Players do not submit to this board: its rule players.submit says so.")
 	}
-	var others []wire.InputError
+	if asked.friends || asked.on && b.Rules.Visibility != leaderboard.VisibilityPublic && !b.Rules.PlayersRead() {
+		return wire.Reject(wire.CodeForbidden, "This needs a key: a player's token shows no friends, and on a private board no ranks unless its rule players.read says so.")
+	}
+	var bad []wire.InputError
 	for i := range entries {
-		if entries[i].Member != c.player.Member && len(others) < maxOthers {
-			others = append(others, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/member", i), Detail: "is not the player of the token"})
+		switch {
+		case len(bad) == maxTold:
+		case entries[i].Member != c.player.Member:
+			bad = append(bad, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/member", i), Detail: "is not the player of the token"})
+		case entries[i].Edit != nil:
+			bad = append(bad, wire.InputError{Pointer: fmt.Sprintf("/entries/%d", i), Detail: "op, set, add and keep_time need a key"})
 		}
 	}
-	if others != nil {
-		return wire.Reject(wire.CodeForbidden, "A player's token submits for the player alone.", others...)
+	if bad != nil {
+		return wire.Reject(wire.CodeForbidden, "A player's token submits scores for the player alone.", bad...)
 	}
 	return nil
 }
 
-// maxOthers is how many entries of others an answer names.
-const maxOthers = 10
+// maxTold is how many entries an answer names that a player may not submit.
+const maxTold = 10
 
 // boardsBody is the body of POST /v1/scores.
 type boardsBody struct {

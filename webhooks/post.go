@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/dialer"
 )
 
 const (
@@ -29,6 +30,9 @@ const (
 	maxRetryAfter = 4 * time.Hour
 )
 
+// errPrivate is an endpoint with no address that may be dialled.
+var errPrivate = errors.New("the endpoint has no public address, and allow_private is not given")
+
 // poster makes attempts.
 type poster struct {
 	public, private *http.Client
@@ -38,10 +42,10 @@ type poster struct {
 
 func newPoster(cfg *Config) *poster {
 	client := func(private bool) *http.Client {
-		d := &dialer{resolver: cfg.Resolver, private: private, dial: (&net.Dialer{}).DialContext}
+		d := &dialer.Dialer{Resolver: cfg.Resolver, Private: private, Refusal: errPrivate, Dial: (&net.Dialer{}).DialContext}
 		return &http.Client{
 			Transport: &http.Transport{
-				DialContext: d.dialContext, TLSClientConfig: &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12},
+				DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12},
 				MaxIdleConnsPerHost: idlePerHost, IdleConnTimeout: idleTimeout, MaxResponseHeaderBytes: headBytes, DisableCompression: true,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

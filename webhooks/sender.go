@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/dialer"
 )
 
 const (

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/dialer"
 )
 
 // fetchFor bounds a question for keys, from the name's look-up to the last byte.
@@ -27,11 +28,11 @@ type fetcher struct {
 
 // newFetcher returns a fetcher. private: it may dial addresses of private networks and of this machine, the latter by http too.
 func newFetcher(private bool) *fetcher {
-	f := &fetcher{private: private}
+	f, d := &fetcher{private: private}, &dialer.Dialer{Resolver: net.DefaultResolver, Private: private, Refusal: errPrivate, Dial: (&net.Dialer{}).DialContext}
 	f.client = &http.Client{
 		Timeout:       fetchFor,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{DialContext: f.dial, DisableKeepAlives: true, TLSHandshakeTimeout: fetchFor, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true},
+		Transport:     &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: fetchFor, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true},
 	}
 	return f
 }
@@ -52,54 +53,10 @@ func (f *fetcher) check(address string) string {
 	return ""
 }
 
-// mayDial reports whether an address is one of the internet.
-func (f *fetcher) mayDial(ip netip.Addr) bool {
-	if f.private {
-		return true
-	}
-	return public(ip.Unmap())
-}
+// mayDial reports whether an address may be dialled.
+func (f *fetcher) mayDial(ip netip.Addr) bool { return f.private || dialer.IsPublic(ip.Unmap()) }
 
-// public reports whether an address is one of the internet: not of this machine, of a private network, or of a protocol's own.
-func public(ip netip.Addr) bool {
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
-		return false
-	}
-	for _, reserved := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "fec0::/10",
-	} {
-		if netip.MustParsePrefix(reserved).Contains(ip) {
-			return false
-		}
-	}
-	return true
-}
-
-var errPrivate = errors.New("the address is a private one")
-
-// dial looks a name up and dials what it found: the name cannot stand for something else a moment later.
-func (f *fetcher) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return nil, err
-	}
-	failed := fmt.Errorf("%w: %s", errPrivate, host)
-	for _, ip := range found {
-		if !f.mayDial(ip) {
-			continue
-		}
-		var conn net.Conn
-		if conn, failed = (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(ip.String(), port)); failed == nil {
-			return conn, nil
-		}
-	}
-	return nil, failed
-}
+var errPrivate = errors.New("the issuer has no public address")
 
 // fetch returns what is at an address.
 func (f *fetcher) fetch(ctx context.Context, address string) ([]byte, error) {

@@ -55,7 +55,7 @@ type rulesBody struct {
 		Ops      []string `json:"ops,omitempty"`
 		KeepTime *bool    `json:"keep_time,omitempty"`
 	} `json:"overrides,omitzero"`
-	Players    struct {
+	Players struct {
 		Read   *bool  `json:"read,omitempty"`
 		Submit string `json:"submit,omitempty"`
 	} `json:"players,omitzero"`

@@ -1,47 +1,47 @@
-package webhooks
+// Package dialer dials what admins have named: webhooks, and the keys of issuers. Such a name is not to be a way into the network of
+// the server, so what was checked is what is dialled, and private addresses are dialled only where that is allowed.
+package dialer
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/netip"
 	"time"
 )
 
-const dialTimeout = 5 * time.Second
-
-// errPrivate is an endpoint with no address that may be dialled.
-var errPrivate = errors.New("the endpoint has no public address, and allow_private is not given")
+const timeout = 5 * time.Second
 
 // Resolver finds the addresses of a host; *net.Resolver is one.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// dialer dials the addresses that a name was resolved to once: what was checked is what is dialled.
-type dialer struct {
-	resolver Resolver
-	private  bool // addresses that are not public are allowed
-	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+// Dialer dials the addresses that a name was resolved to once: what was checked is what is dialled.
+type Dialer struct {
+	Resolver Resolver
+	Private  bool  // addresses that are not public are allowed
+	Refusal  error // of a name with no address that may be dialled
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-func (d *dialer) dialContext(ctx context.Context, network, address string) (net.Conn, error) {
+// DialContext is http.Transport's. Errors: Refusal, those of Resolver and Dial.
+func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	found, err := d.resolver.LookupNetIP(ctx, "ip", host)
+	found, err := d.Resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return nil, err
 	}
-	failed := errPrivate
+	failed := d.Refusal
 	for _, ip := range found {
-		if ip = ip.Unmap(); !d.private && !isPublic(ip) {
+		if ip = ip.Unmap(); !d.Private && !IsPublic(ip) {
 			continue
 		}
-		conn, err := d.dial(ctx, network, net.JoinHostPort(ip.String(), port))
+		conn, err := d.Dial(ctx, network, net.JoinHostPort(ip.String(), port))
 		if err == nil {
 			return conn, nil
 		}
@@ -50,8 +50,8 @@ func (d *dialer) dialContext(ctx context.Context, network, address string) (net.
 	return nil, failed
 }
 
-// isPublic reports whether an address is one that anyone on the internet can reach.
-func isPublic(ip netip.Addr) bool {
+// IsPublic reports whether an address is one that anyone on the internet can reach.
+func IsPublic(ip netip.Addr) bool {
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.Zone() != "" {
 		return false // loopback, link-local, multicast, broadcast and unspecified addresses among them
 	}
