@@ -60,7 +60,7 @@ type Config struct {
 	Every        time.Duration    // between two rounds, give or take a tenth. Default 1s
 	Timeout      time.Duration    // of an attempt. Default 15s
 	Roots        *x509.CertPool   // nil: those of the system
-	Resolver     Resolver         // nil: that of the system
+	Resolver     dialer.Resolver  // nil: that of the system
 	Now          func() time.Time // nil: time.Now
 	Logger       *slog.Logger     // nil: nothing is logged
 	// OnAttempt is called after each attempt that was noted, with whether it delivered the event and whether it was the last.

@@ -177,6 +177,30 @@ func ofKeys() []mutant {
 			`confirming.Go(func() { t.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "cache/keyring TestIdleServer",
 		},
 		{
+			"G7", "a token for another audience is good", "cache/players/verify.go",
+			`if !hasAudience(body["aud"], audience) {`, `if false {`, "internal/app TestIssuerTokens",
+		},
+		{
+			"G7", "any algorithm is taken", "cache/players/verify.go",
+			`allowed = allowed || string(a) == alg`, `allowed = true`, "internal/app TestIssuerTokens",
+		},
+		{
+			"G7", "a bar is looked at once", "cache/players/verify.go",
+			`case v.issuedAt < r.bars[v.player.Member]:`, `case false:`, "cache/players TestVerifiedOnce",
+		},
+		{
+			"G7", "players submit for others", "httpapi/scores.go",
+			`case entries[i].Member != c.player.Member:`, `case false:`, "httpapi TestPlayerSubmits",
+		},
+		{
+			"G7", "players read what is another's", "httpapi/resolver.go",
+			` && c.pathValue("member") == c.player.Member`, ``, "httpapi TestPlayerReads",
+		},
+		{
+			"G7", "an address without attempts has signatures verified", "httpapi/internal/guard/guard.go",
+			`func() error { return g.mayAttempt(r) }`, `func() error { return nil }`, "httpapi TestBadTokens",
+		},
+		{
 			"G2", "a rotation ends a secret within its overlap", "store/keys.go",
 			`AND (? = 0 OR previous_ends_at IS NULL`, `AND (? >= 0 OR previous_ends_at IS NULL`, "store TestKeys",
 		},
