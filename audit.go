@@ -38,9 +38,9 @@ func AuditActions() []AuditAction {
 		AuditActionBoardCreate, AuditActionBoardUpdate, AuditActionBoardDelete, AuditActionBoardRebuild,
 		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke,
 		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove,
+		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,
 		AuditActionEndpointCreate, AuditActionEndpointUpdate, AuditActionEndpointDelete, AuditActionEndpointRotate, AuditActionEndpointTest,
 		AuditActionEndpointReplay,
-		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,
 	}
 }
 

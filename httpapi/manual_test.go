@@ -53,6 +53,7 @@ var beforeExample = map[string]func(e *env, line string) string{
 		return strings.Replace(line, "/v1/runs/1", run, 1)
 	},
 	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
+	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
 	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
 	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
 	"restoreMember": func(e *env, line string) string {
@@ -70,6 +71,17 @@ func aboutNewKey(e *env, line string) string {
 	var made struct{ ID string }
 	e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).decode(&made)
 	return regexp.MustCompile(`/v1/keys/\w+`).ReplaceAllString(line, "/v1/keys/"+made.ID)
+}
+
+// aboutNewIssuer and aboutNewBar make those of the examples.
+func aboutNewIssuer(e *env, line string) string {
+	e.put(adminKey, "/v1/issuers/game1", `{"issuer":"i","audience":"a","jwks_url":"https://i.example/"}`).want(201)
+	return line
+}
+
+func aboutNewBar(e *env, line string) string {
+	e.put(adminKey, "/v1/members/1/bar", "").want(200)
+	return line
 }
 
 // aboutNewEndpoint makes the endpoint of the examples.

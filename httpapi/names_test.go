@@ -35,6 +35,10 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"POST /v1/keys":                                  {}, // what a key is for need not be there
 	"PATCH /v1/keys/{id}":                            {},
 	"POST /v1/keys/{id}/rotate":                      {},
+	"POST /v1/tokens":                                {plain: `{"member":"m","boards":["game1-x"]}`, names: `{"member":"m","boards":["BOARD"]}`},
+	"POST /v1/tokens/rotate":                         {},
+	"PUT /v1/issuers/{name}":                         {},
+	"PUT /v1/members/{member}/bar":                   {},
 	"PUT /v1/endpoints/{name}":                       {}, // nor what an endpoint gets events of
 	"POST /v1/endpoints/{name}/rotate":               {},
 	"POST /v1/endpoints/{name}/test":                 {},

@@ -1,8 +1,6 @@
 package webhooks
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 
