@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,17 +146,6 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: remove("/v1/keys/{id}"), access: guard.AccessAdmins, writes: true, handle: h.keys.revoke},
 		{pattern: post("/v1/keys/{id}/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.rotate},
 
-		{pattern: get("/v1/issuers"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, handle: h.issuers.list},
-		{pattern: get("/v1/issuers/{name}"), access: guard.AccessAdmins, handle: h.issuers.get},
-		{pattern: put("/v1/issuers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.issuers.put},
-		{pattern: remove("/v1/issuers/{name}"), access: guard.AccessAdmins, writes: true, handle: h.issuers.remove},
-		{pattern: post("/v1/tokens"), access: guard.AccessWriters, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.create},
-		{pattern: post("/v1/tokens/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.rotate},
-		{pattern: get("/v1/members/{member}/bar"), access: guard.AccessAdmins, handle: h.tokens.getBar},
-		{pattern: put("/v1/members/{member}/bar"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.bar},
-		{pattern: remove("/v1/members/{member}/bar"), access: guard.AccessAdmins, writes: true, handle: h.tokens.unbar},
-		{pattern: get("/.well-known/jwks.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.tokens.keys},
-
 		{pattern: get("/livez"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},
 		{pattern: get("/openapi.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.manual.openAPIJSON},
@@ -168,7 +158,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
-	table = append(table, h.endpointRoutes()...)
+	table = slices.Concat(table, h.tokenRoutes(), h.endpointRoutes())
 	for i := range table {
 		if rt := &table[i]; !rt.anyQuery {
 			rt.params = append(rt.params, wire.NumbersParam)
@@ -178,6 +168,22 @@ func (h *handlers) routes(metrics bool) []route {
 		table = append(table, route{pattern: get("/metrics"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
 	}
 	return table
+}
+
+// tokenRoutes are the routes about players' tokens: who issues them, and which members they are refused.
+func (h *handlers) tokenRoutes() []route {
+	return []route{
+		{pattern: get("/v1/issuers"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, handle: h.issuers.list},
+		{pattern: get("/v1/issuers/{name}"), access: guard.AccessAdmins, handle: h.issuers.get},
+		{pattern: put("/v1/issuers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.issuers.put},
+		{pattern: remove("/v1/issuers/{name}"), access: guard.AccessAdmins, writes: true, handle: h.issuers.remove},
+		{pattern: post("/v1/tokens"), access: guard.AccessWriters, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.create},
+		{pattern: post("/v1/tokens/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.rotate},
+		{pattern: get("/v1/members/{member}/bar"), access: guard.AccessAdmins, handle: h.tokens.getBar},
+		{pattern: put("/v1/members/{member}/bar"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.bar},
+		{pattern: remove("/v1/members/{member}/bar"), access: guard.AccessAdmins, writes: true, handle: h.tokens.unbar},
+		{pattern: get("/.well-known/jwks.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.tokens.keys},
+	}
 }
 
 // endpointRoutes are the routes about where events are sent.

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"net/http"
 	"net/http/httptest"
-
 	"strings"
 	"testing"
 	"time"

@@ -346,12 +346,12 @@ func TestKeySets(t *testing.T) {
 		`{"keys":[]}`: -1, `{}`: -1, `[]`: -1, `x`: -1,
 	} {
 		got, err := parseKeys([]byte(set))
-		if n := -1; err == nil {
-			if n = len(got.keys); n != want {
-				t.Errorf("%s: %d keys, want %d", set, n, want)
-			}
-		} else if want != -1 {
-			t.Errorf("%s: %v", set, err)
+		n := -1
+		if err == nil {
+			n = len(got.keys)
+		}
+		if n != want {
+			t.Errorf("%s: %d keys and %v, want %d keys", set, n, err, want)
 		}
 	}
 }

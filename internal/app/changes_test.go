@@ -189,7 +189,9 @@ func TestFeedFromOtherServer(t *testing.T) {
 	second.equals(t, w, "feed", "all_time")
 	reader.stop()
 	cancel()
-	_ = <-ended
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the feed ended with %v", err)
+	}
 }
 
 // TestFeedOverTheTurn: with writers of two servers at the turn of an hour each period ends after its last change, and the second

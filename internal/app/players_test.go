@@ -149,6 +149,16 @@ func (a *testApp) issuerOf(p *provider, status int) {
 
 func privateIssuers(cfg *Config) { cfg.PrivateIssuers = true }
 
+// public returns what an attacker knows of the RSA key, as a secret for HS256.
+func (p *provider) public(t *testing.T) []byte {
+	t.Helper()
+	public, err := json.Marshal(p.rsa.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public
+}
+
 // TestIssuerTokens: what becomes of every sort of token, of the own entry and of another's, on a private board on which players
 // read and submit. The signature must be one of the issuer's, by its algorithms, and the claims must hold: HS256 with the
 // public key, none, another key under a known kid, another audience, issuer, time are all 401, and change nothing.
@@ -161,10 +171,7 @@ func TestIssuerTokens(t *testing.T) {
 	a.Ask(200, "POST", toB, `{"entries":[{"member":"g:ada","score":1},{"member":"g:bob","score":1}]}`)
 	now := time.Now()
 	boards := map[string]any{"boards": []string{"b"}}
-	public, err := json.Marshal(p.rsa.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := p.public(t)
 	good := map[string]string{
 		"RS256":                   p.token(t, "ada", boards),
 		"ES256":                   p.token(t, "ada", boards, map[string]any{"alg": "ES256", "kid": "e", "key": p.ec}),
