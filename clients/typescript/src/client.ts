@@ -27,6 +27,9 @@ const slow: { [id in Id]?: number } = { verifyCopy: 300_000, hideMember: 60_000,
 /** Milliseconds that a stream may be silent beyond the timeout: a server with nothing to tell says so every 15 seconds. */
 const silence = 20_000;
 
+/** In the lines of a feed before and after are entries; elsewhere they are whatever an action changed. */
+const noNames: ReadonlySet<string> = new Set();
+
 /** Milliseconds between two looks at a board whose last season is over. */
 const followPause = 5000;
 
@@ -123,7 +126,7 @@ export class Leaderboard {
       });
       for (const line of lines) {
         if (!line) continue;
-        const change: BoardChange = parse(line);
+        const change: BoardChange = parse(line, noNames);
         const last = "end" in change && change.next === null ? change.period : "";
         if (last && last === over) continue;
         over = last;

@@ -6,22 +6,22 @@ import { open, wide, wideMaps } from "./generated/operations.js";
 /** A long integer and the name before it. A match within a string has a backslash before its first quote, so what comes out is JSON too. */
 const longIntegers = /("\w+"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
-/** parse reads an answer, its 64-bit integers as bigint. */
-export function parse<T>(text: string): T {
+/** parse reads an answer, its 64-bit integers as bigint, but for objects by the names in `opaque`, whose members are not the API's. */
+export function parse<T>(text: string, opaque: ReadonlySet<string> = open): T {
   const value = JSON.parse(text);
   const quoted = /\d{16}/.test(text) ? text.replace(longIntegers, '$1"$2"') : text;
-  restore(value, quoted === text ? value : JSON.parse(quoted), false);
+  restore(value, quoted === text ? value : JSON.parse(quoted), false, opaque);
   return value;
 }
 
 /** restore puts bigints into a value, from the same value with long integers as strings. */
-function restore(value: any, exact: any, all: boolean): void {
-  if (Array.isArray(value)) return value.forEach((item, i) => typeof item === "object" && item && restore(item, exact[i], false));
+function restore(value: any, exact: any, all: boolean, opaque: ReadonlySet<string>): void {
+  if (Array.isArray(value)) return value.forEach((item, i) => typeof item === "object" && item && restore(item, exact[i], false, opaque));
   for (const name in value) {
     const item = value[name];
     if (typeof item === "number") {
       if (all || wide.has(name)) value[name] = BigInt(exact[name]);
-    } else if (typeof item === "object" && item && !open.has(name)) restore(item, exact[name], wideMaps.has(name));
+    } else if (typeof item === "object" && item && !opaque.has(name)) restore(item, exact[name], wideMaps.has(name), opaque);
   }
 }
 

@@ -145,6 +145,8 @@ test("every operation of the document that the server shows has a method, and ea
   } });
   await boardOperations(every, b, d);
   await memberOperations(every, b);
+  await eventOperations(every);
+  await playerOperations(every, b);
   await otherOperations(every, b);
   const { paths } = (await lb.getOpenAPI()) as { paths: Record<string, Record<string, { operationId?: string }>> };
   const documented = Object.values(paths).flatMap((item) => Object.values(item).flatMap((o) => o.operationId ?? []));
@@ -167,7 +169,9 @@ async function boardOperations(lb: Leaderboard, b: string, d: string): Promise<v
   await lb.putBoard("ts-gone", {});
   await lb.patchBoard("ts-gone", { title: "T" });
   assert.equal(await lb.deleteBoard("ts-gone"), undefined);
+  const after = (await lb.exportEntries(b)).headers.get("Leaderboard-Cursor")!;
   await lb.submitScores(b, { entries: [{ member: "ts-ada", score: 5 }, { member: "ts-bob", score: 7 }] });
+  for await (const _ of lb.readChanges(b, { after })) break;
   await lb.submitMultiBoard({ entries: [{ board: b, member: "ts-ada", score: 6n }] });
   assert.equal((await lb.listSubmissions(b, "ts-ada")).submissions[0]!.new_score, 6n);
   assert.equal((await lb.getAround(b, "ts-ada")).entries.length, 2);
@@ -211,6 +215,36 @@ async function memberOperations(lb: Leaderboard, b: string): Promise<void> {
   const data = await lb.getMemberData("ts-ada");
   assert.deepEqual([data.friends, data.profile?.member, data.entries[0]?.board], [["ts-bob"], "ts-ada", b]);
   await lb.forgetMember("ts-ada");
+}
+
+async function eventOperations(lb: Leaderboard): Promise<void> {
+  const made = await lb.putEndpoint("ts", { url: "https://localhost:1/hooks", kinds: ["board.changed"] });
+  assert.match(made.secret!, /^whsec_/);
+  assert.equal((await lb.getEndpoint("ts")).url, "https://localhost:1/hooks");
+  assert.equal((await lb.listEndpoints()).endpoints.length, 1);
+  const tested = await lb.testEndpoint("ts");
+  assert.deepEqual([tested.delivered, tested.status], [false, null], "a local address was sent to");
+  assert.notEqual((await lb.rotateEndpoint("ts", { overlap: "1h" })).secret, made.secret);
+  await lb.putBoard("ts-event", {});
+  assert.ok((await lb.replayEvents("ts", { since: "2000-01-01T00:00:00Z" })).events > 0);
+  const [delivery] = (await lb.listDeliveries("ts")).deliveries;
+  assert.equal(delivery!.kind, "board.changed");
+  assert.equal(await lb.deleteEndpoint("ts"), undefined);
+}
+
+async function playerOperations(lb: Leaderboard, b: string): Promise<void> {
+  const made = await lb.createToken({ member: "ts-player", boards: [b], ttl: "1m" });
+  assert.equal(made.member, "ts-player");
+  const { keys } = await lb.getTokenKeys();
+  const { kty, crv, kid, x } = keys[0]!;
+  await lb.putIssuer("ts", { issuer: "https://idp.example", audience: "game", prefix: "ts:", jwks: { keys: [{ kty, crv, kid, x }] } });
+  assert.equal((await lb.getIssuer("ts")).audience, "game");
+  assert.equal((await lb.listIssuers()).issuers.length, 1);
+  assert.equal(await lb.deleteIssuer("ts"), undefined);
+  assert.equal((await lb.barMember("ts-player")).member, "ts-player");
+  assert.ok((await lb.getBar("ts-player")).not_before);
+  assert.equal(await lb.unbarMember("ts-player"), undefined);
+  assert.equal(await lb.rotateTokens({ overlap: "0s" }), undefined);
 }
 
 async function otherOperations(lb: Leaderboard, b: string): Promise<void> {

@@ -20,8 +20,8 @@ export function always(b: Schemas["Board"], p: Schemas["Profile"], f: Schemas["F
   return [texts, bits, rank, scores, values, ops];
 }
 
-// @ts-expect-error a submission has a score
-export const noScore: Sent<Schemas["Submission"]> = { member: "ada" };
+// @ts-expect-error a submission has a member; one that only changes fields has no score
+export const noMember: Sent<Schemas["Submission"]> = { score: 1 };
 // @ts-expect-error there is no such mode
 export const noMode: Sent<Schemas["BoardRules"]> = { mode: "loose" };
 // @ts-expect-error a board need not have an end

@@ -1145,7 +1145,9 @@ export interface components {
             audience: string;
             /** @description Its public keys, a JSON Web Key Set; or jwks_url. */
             jwks?: {
-                keys: Record<string, never>[];
+                keys: {
+                    [key: string]: unknown;
+                }[];
             };
             /**
              * @description Where they are, by https; or jwks.
@@ -1196,7 +1198,9 @@ export interface components {
             audience: string;
             /** @description Its public keys, a JSON Web Key Set; or jwks_url. */
             jwks?: {
-                keys: Record<string, never>[];
+                keys: {
+                    [key: string]: unknown;
+                }[];
             };
             /**
              * @description Where they are, by https; or jwks.
