@@ -222,6 +222,46 @@ func TestSubmissionsAskNothingOfEvents(t *testing.T) {
 	})
 }
 
+// TestClosingAsksNothingOfEvents: without endpoints a commit that closes a period sends no statement more for that.
+func TestClosingAsksNothingOfEvents(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		p, through := newProxy(t, dsn)
+		var offset atomic.Int64
+		s := open(t, through, func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		})
+		makeBoard(t, s, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
+		closing := func() (statements []string) {
+			_, _ = s.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
+			offset.Add(int64(25 * time.Hour))
+			var mu sync.Mutex
+			p.judgeBy(func(text string) fault {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(text, "outbox") || strings.HasPrefix(text, "SELECT") && (strings.Contains(text, "endpoints")) {
+					statements = append(statements, text)
+				}
+				return faultPass
+			})
+			defer p.heal()
+			if _, err := s.Submit(t.Context(), one("b", "", "m", 2)); err != nil {
+				t.Fatal(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return statements
+		}
+		if asked := closing(); len(asked) > 0 {
+			t.Errorf("without endpoints: %q", asked)
+		}
+		putEndpoint(t, s, "other", leaderboard.EventKindMemberErased)
+		if asked := closing(); len(asked) != 2 {
+			t.Errorf("with one that does not get it: %q", asked)
+		}
+	})
+}
+
 // TestErasedIsToldAndForgotten: an erasure is told to the endpoints that ask for it, with the id; as soon as all of them have it, the
 // id is nowhere. One that is off holds it, for as long as events are kept.
 func TestErasedIsToldAndForgotten(t *testing.T) {

@@ -2,7 +2,7 @@
 //
 // Of all servers one sends, the one that leads. Each round gives new events their deliveries and starts the lanes of the
 // endpoints for which something is due. A lane is of one endpoint, so one that is slow or dead holds up no other; it sends a few
-// deliveries at a time, and only one, and with pauses, while all of them fail. What becomes of an attempt is noted after it: a
+// deliveries at a time, and only two, and with pauses, while all of them fail. What becomes of an attempt is noted after it: a
 // server that dies in between leaves a delivery that the next one sends again, under the same id. So events arrive at least
 // once, and in no certain order.
 //

@@ -86,7 +86,7 @@ func TestRetries(t *testing.T) {
 	t.Parallel()
 	total, n := time.Duration(0), 0
 	for ; total < leaderboard.EventTTL; n++ {
-		wait := retryAfter(n)
+		wait := retryAfter(Config{}.withDefaults().Retry, n)
 		if n == 0 && (wait < 4*time.Second || wait > 6*time.Second) || wait > lastRetry*6/5 {
 			t.Errorf("attempt %d after %s", n+2, wait)
 		}

@@ -18,11 +18,13 @@ import (
 const (
 	// laneWidth is how many deliveries to one endpoint are on their way at once. With leaderboard.MaxEndpoints it bounds all.
 	laneWidth = 8
-	// failuresToPause is after how many batches that failed as a whole a lane sends one delivery at a time, with pauses.
+	// failuresToPause is after how many batches that failed as a whole a lane sends probeWidth deliveries at a time, with pauses.
 	failuresToPause = 3
-	maxPause        = time.Minute
-	// firstRetry is before the second attempt, three times as long before each further one, up to lastRetry; give or take a fifth.
-	firstRetry  = 5 * time.Second
+	// probeWidth has room for an event that was tried before and one that was not: the endpoint may refuse either.
+	probeWidth = 2
+	maxPause   = time.Minute
+	// lastRetry is the longest time before another attempt, and each is retryFactor times as long as the one before; give or take
+	// a fifth.
 	lastRetry   = 4 * time.Hour
 	retryFactor = 3
 	// settleTimeout bounds noting what became of an attempt, also of one that was made just before the end.
@@ -35,7 +37,8 @@ const (
 type Outbox interface {
 	// Spread gives new events their deliveries and returns the endpoints that are on.
 	Spread(ctx context.Context) ([]leaderboard.Recipient, error)
-	// Due returns up to limit deliveries to an endpoint that are to be tried now, those first that wait longest.
+	// Due returns up to limit deliveries to an endpoint that are to be tried now: half of them have been tried before, those that
+	// wait longest, and half have not, as long as there are enough of both.
 	Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error)
 	// Settle notes what became of an attempt; failed: it is not tried any more.
 	Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error)
@@ -59,6 +62,7 @@ type Config struct {
 	AllowPrivate bool
 	Every        time.Duration    // between two rounds, give or take a tenth. Default 1s
 	Timeout      time.Duration    // of an attempt. Default 15s
+	Retry        time.Duration    // between the first attempt and the second. Default 5s
 	Roots        *x509.CertPool   // nil: those of the system
 	Resolver     dialer.Resolver  // nil: that of the system
 	Now          func() time.Time // nil: time.Now
@@ -73,6 +77,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = 15 * time.Second
+	}
+	if c.Retry == 0 {
+		c.Retry = 5 * time.Second
 	}
 	if c.Resolver == nil {
 		c.Resolver = net.DefaultResolver
@@ -268,7 +275,7 @@ func (s *Sender) next(l *lane) (to *leaderboard.Recipient, width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l.failures >= failuresToPause {
-		return l.to, 1
+		return l.to, probeWidth
 	}
 	return l.to, laneWidth
 }
@@ -330,7 +337,7 @@ func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *lead
 		if ctx.Err() != nil {
 			return a, errEnded
 		}
-		a.Retry = max(retryAfter(d.Attempts), out.retryAfter)
+		a.Retry = max(retryAfter(s.cfg.Retry, d.Attempts), out.retryAfter)
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -346,9 +353,8 @@ func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *lead
 	return a, nil
 }
 
-// retryAfter returns how long to wait after an attempt that failed; before is how many there had been.
-func retryAfter(before int) time.Duration {
-	wait := firstRetry
+// retryAfter returns how long to wait after an attempt that failed: for wait when it was the first; before is how many there had been.
+func retryAfter(wait time.Duration, before int) time.Duration {
 	for range before {
 		if wait *= retryFactor; wait >= lastRetry {
 			return jitter(lastRetry, 20)

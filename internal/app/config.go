@@ -38,6 +38,7 @@ type Config struct {
 	// PrivateEndpoints lets endpoints have addresses that are not public, if they ask for it.
 	PrivateEndpoints bool
 	EndpointRoots    *x509.CertPool // of the authorities of their certificates; nil: those of the system. No setting sets it
+	EventRetry       time.Duration  // before the second attempt to send an event; 0: the default. No setting sets it
 	DrainDelay       time.Duration  // how long /readyz says 503 before the listener closes at shutdown
 	ShutdownTimeout  time.Duration  // for the requests under way at shutdown
 	Migrate          bool           // bring the schema up to date at the start, waiting for MySQL if it is away

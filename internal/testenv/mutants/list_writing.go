@@ -4,7 +4,7 @@ import "slices"
 
 // mutants returns all of them.
 func mutants() []mutant {
-	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofFeed(), ofReading(), ofServing(), ofKeys(), ofServers())
+	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofFeed(), ofReading(), ofServing(), ofKeys(), ofServers(), ofEvents())
 }
 
 // ofWriting are lines of the write path that decide what counts.
@@ -262,6 +262,28 @@ func ofServers() []mutant {
 		{
 			"H2", "a replica is waited for without end", "internal/app/schema.go",
 			`case fault != nil && time.Since(since) >= faultWait:`, `case false:`, "internal/app TestFaultWait",
+		},
+	}
+}
+
+// ofEvents are lines that keep events from being lost.
+func ofEvents() []mutant {
+	return []mutant{
+		{
+			"B9", "the mark moves while others enter events", "store/internal/outbox/spread.go",
+			`"' FOR UPDATE NOWAIT")`, `"'")`, "store/internal/outbox TestSpreadMissesNone",
+		},
+		{
+			"B9", "who closes a period does not keep endpoints from coming", "store/internal/outbox/enter.go",
+			`Version + "' LOCK IN SHARE MODE))"`, `Version + "'))"`, "store/internal/outbox TestListen",
+		},
+		{
+			"B9", "what was tried before comes after all that is new", "store/internal/outbox/deliver.go",
+			"limit-min(len(again), limit/2))", "limit)", "store/internal/outbox TestDueIsShared",
+		},
+		{
+			"B9", "what an endpoint refuses is delivered", "store/internal/outbox/deliver.go",
+			"\t\tif a.Delivered() {\n", "\t\tif a.Status > 0 {\n", "e2e TestKilledSenders",
 		},
 	}
 }

@@ -105,11 +105,12 @@ func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board
 	return nil
 }
 
-// Close closes open periods of a board at the moment of an SQL expression, and enters the events of that.
+// Close closes open periods of a board at the moment of an SQL expression, and enters the events of that. The statement that
+// closes also tells whether there may be an endpoint: without any, nothing more is asked.
 func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, ended []leaderboard.Period) error {
 	var news []outbox.News
 	for _, p := range ended {
-		result, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", p.ID)
+		result, err := tx.ExecContext(ctx, "UPDATE periods SET state = IF("+outbox.Listen+", 'closed', 'closed') WHERE id = ? AND state = 'open'", p.ID)
 		if err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, e
 		if err != nil {
 			return err
 		}
-		if closed > 0 {
+		if closed > 0 && outbox.MayListen(result) {
 			news = append(news, outbox.Closed(b, p))
 		}
 	}

@@ -30,21 +30,37 @@ func (r *eventRow) event() leaderboard.Event {
 	}
 }
 
-// due finds the deliveries that are to be tried, those first that wait longest.
-const due = "SELECT " + eventColumns + ", d.attempt_count FROM deliveries d FORCE INDEX (deliveries_due) STRAIGHT_JOIN outbox o ON o.id = d.event_id" +
-	" WHERE d.endpoint_id = ? AND d.state = 'waiting' AND d.next_at <= %s ORDER BY d.next_at, d.event_id LIMIT ?"
+// neverTried is next_at of a delivery of which there was no attempt. So the index of what is due has those apart from the ones that
+// wait for another attempt, in the order of their events.
+const neverTried = "'1970-01-01'"
 
-// Due returns deliveries to an endpoint that are to be tried now, at most limit, those first that wait longest. Errors:
-// ErrUnavailable.
+// due finds deliveries that are to be tried, first those that were tried before.
+const (
+	due      = "SELECT " + eventColumns + ", d.attempt_count FROM deliveries d FORCE INDEX (deliveries_due) STRAIGHT_JOIN outbox o ON o.id = d.event_id WHERE d.endpoint_id = ? AND d.state = 'waiting'"
+	dueOrder = " ORDER BY d.next_at, d.event_id LIMIT ?"
+	dueAgain = due + " AND d.next_at > " + neverTried + " AND d.next_at <= %s" + dueOrder
+	dueFirst = due + " AND d.next_at = " + neverTried + dueOrder
+)
+
+// dueRow is a row of deliveries that is due, with its event.
+type dueRow struct {
+	eventRow
+	Attempts int `db:"attempt_count"`
+}
+
+// Due returns deliveries to an endpoint that are to be tried now, at most limit. Half of them have been tried before, those that
+// wait longest; the others have not; what one half lacks the other may have. So neither new events nor events that are refused
+// each time hold up the others. Errors: ErrUnavailable.
 func (o *Outbox) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error) {
-	var rows []struct {
-		eventRow
-		Attempts int `db:"attempt_count"`
+	var again, first []dueRow
+	err := o.db.SelectContext(ctx, &again, o.db.Limited(fmt.Sprintf(dueAgain, o.db.Now())), endpoint, limit)
+	if err == nil {
+		err = o.db.SelectContext(ctx, &first, o.db.Limited(dueFirst), endpoint, limit-min(len(again), limit/2))
 	}
-	err := o.db.SelectContext(ctx, &rows, o.db.Limited(fmt.Sprintf(due, o.db.Now())), endpoint, limit)
 	if err != nil {
 		return nil, db.Translate(ctx, "due deliveries", err)
 	}
+	rows := append(again[:min(len(again), limit-len(first))], first...)
 	out := make([]leaderboard.Delivery, len(rows))
 	events := make([]*leaderboard.Event, len(rows))
 	for i := range rows {

@@ -42,6 +42,16 @@ func Of(data any, members ...leaderboard.EventMember) func(context.Context, Tx) 
 // commits; whatever changes an endpoint, and whatever wants to know that no id is still to come, takes it alone.
 const Version = "endpoints"
 
+// Listen is an expression for a statement that changes one row: the result, given to MayListen, then tells whether there may be
+// endpoints, without a statement of its own. It shares the lock of Version as Enter does, so what it tells is true until the transaction ends.
+const Listen = "LAST_INSERT_ID((SELECT version FROM table_versions WHERE name = '" + Version + "' LOCK IN SHARE MODE))"
+
+// MayListen reports whether there may be endpoints, by the result of a statement with Listen. It is false while there never was one.
+func MayListen(r sql.Result) bool {
+	version, err := r.LastInsertId()
+	return err != nil || version != 0
+}
+
 // Enter enters events at the moment of an SQL expression, those that an endpoint gets. Without any endpoint it costs one
 // statement. It is called late in a transaction, since all that it locks stays locked until the commit.
 func Enter(ctx context.Context, tx Tx, at string, news ...News) error {

@@ -33,7 +33,7 @@ func (r *deliveryRow) delivery() leaderboard.Delivery {
 		d.Tried = leaderboard.MicrosOf(r.Tried.Time)
 	}
 	if d.State == leaderboard.DeliveryStateWaiting {
-		d.Next = leaderboard.MicrosOf(r.Next)
+		d.Next = max(leaderboard.MicrosOf(r.Next), d.Time) // before the first attempt it has been due from the beginning
 	}
 	return d
 }

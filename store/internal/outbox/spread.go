@@ -198,7 +198,7 @@ func (o *Outbox) deliverTo(ctx context.Context, endpoint int64, events []int64, 
 			return err
 		}
 		t := (&db.Text{}).Str("INSERT INTO deliveries (endpoint_id, event_id, state, event_at, next_at) SELECT ").Int(endpoint)
-		t.Str(", id, 'waiting', created_at, " + o.db.Now() + " FROM outbox WHERE id IN (").Ints(events).Str(") ON DUPLICATE KEY UPDATE " + again)
+		t.Str(", id, 'waiting', created_at, " + neverTried + " FROM outbox WHERE id IN (").Ints(events).Str(") ON DUPLICATE KEY UPDATE " + again)
 		_, err := tx.ExecContext(ctx, t.String())
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -103,7 +104,7 @@ func enter(t *testing.T, pool *sql.DB, kind leaderboard.EventKind) entering {
 
 // TestSpreadMissesNone: transactions that enter events commit and roll back in any order, and endpoints come in between.
 // After every round each event that is committed and that an endpoint gets has its delivery; no low-water mark is above an
-// id whose transaction has not ended; and once nothing is open the marks reach the end.
+// id whose transaction has not ended; and once nothing is open the marks reach the end (promise B9).
 func TestSpreadMissesNone(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -218,6 +219,94 @@ func TestEndpointWaitsForEvents(t *testing.T) {
 	})
 }
 
+// TestListen: whether there may be an endpoint is told by a statement that changes a row, and stays so until its transaction ends.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		o, pool := newOutbox(t, dsn)
+		if _, err := pool.ExecContext(t.Context(), "INSERT INTO periods (id, incarnation, board_id, window_name, starts_at, last_created_time, committed_at)"+
+			" VALUES (1, 1, 1, 'day', '2026-01-01', '2026-01-01', '2026-01-01')"); err != nil {
+			t.Fatal(err)
+		}
+		asked := func(to string) (*sql.Tx, bool) {
+			tx, err := pool.BeginTx(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = tx.Rollback() })
+			result, err := tx.ExecContext(t.Context(), "UPDATE periods SET state = IF("+Listen+", ?, ?) WHERE id = 1", to, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tx, MayListen(result)
+		}
+		tx, may := asked("closed")
+		if may {
+			t.Error("without an endpoint there may be one")
+		}
+		made := make(chan struct{})
+		go func() {
+			defer close(made)
+			o.put(t, "e")
+		}()
+		select {
+		case <-made:
+			t.Error("an endpoint was created beside a transaction that knows of none")
+		case <-time.After(300 * time.Millisecond): // that it waits cannot be seen otherwise
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		<-made
+		if _, may := asked("open"); !may {
+			t.Error("with an endpoint there may be none")
+		}
+	})
+}
+
+// TestDueIsShared: deliveries that were tried before and those that were not share what is sent at once, also when there are many of
+// either; what one kind lacks the other gets.
+func TestDueIsShared(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		o, pool := newOutbox(t, dsn)
+		o.put(t, "e")
+		endpoint := ids(t, pool, "SELECT id FROM endpoints")[0]
+		spread := func(n int) {
+			for range n {
+				if err := enter(t, pool, leaderboard.EventKindBoardChanged).tx.Commit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := o.Spread(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// look returns how many of those that are due were tried before, of how many, and lets the attempts fail.
+		look := func(limit int, retry time.Duration) string {
+			due, err := o.Due(t.Context(), endpoint, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := 0
+			for _, d := range due {
+				if d.Attempts > 0 {
+					again++
+				}
+				if _, err := o.Settle(t.Context(), leaderboard.Attempt{EndpointID: endpoint, Event: d.Seq, Status: 500, Error: "500", Retry: retry}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return fmt.Sprint(again, " of ", len(due))
+		}
+		spread(20)
+		got := []string{look(8, time.Microsecond), look(8, time.Microsecond), look(2, time.Microsecond), look(1, time.Hour), look(20, time.Microsecond), look(8, time.Hour)}
+		if want := []string{"0 of 8", "4 of 8", "1 of 2", "0 of 1", "13 of 19", "8 of 8"}; !slices.Equal(got, want) {
+			t.Errorf("tried before: %v, want %v", got, want)
+		}
+	})
+}
+
 // TestOnce: what happens only once is entered once.
 func TestOnce(t *testing.T) {
 	t.Parallel()
@@ -248,7 +337,8 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	plantest.Run(t, map[string]plantest.Planned{
 		"missing":      {Query: plantest.Literal(missing, 5, 1, 500), Keys: map[string]string{"o": "PRIMARY", "d": "PRIMARY"}},
-		"due":          {Query: plantest.Literal(fmt.Sprintf(due, "NOW(6)"), 1, 8), Keys: map[string]string{"d": "deliveries_due", "o": "PRIMARY"}},
+		"due again":    {Query: plantest.Literal(fmt.Sprintf(dueAgain, "NOW(6)"), 1, 8), Keys: map[string]string{"d": "deliveries_due", "o": "PRIMARY"}},
+		"due first":    {Query: plantest.Literal(dueFirst, 1, 8), Keys: map[string]string{"d": "deliveries_due", "o": "PRIMARY"}},
 		"waiting":      {Query: plantest.Literal(waitingCount, 1, 100), Keys: map[string]string{"deliveries": "deliveries_state"}},
 		"oldest":       {Query: plantest.Literal(waitingFirst, 1), Keys: map[string]string{"deliveries": "deliveries_state"}},
 		"listed":       {Query: plantest.Literal(listedAll, 1, 1000, 20), Keys: map[string]string{"d": "PRIMARY", "o": "PRIMARY"}},
