@@ -396,6 +396,15 @@ func (m moving) Members(_ context.Context, p leaderboard.PeriodRef, _ leaderboar
 	return &leaderboard.Standings{State: m.state(), Entries: make([]leaderboard.Standing, 1)}, nil
 }
 
+func (m moving) Past(_ context.Context, refs []leaderboard.PeriodRef, _ string) ([]leaderboard.PastEntry, error) {
+	out := make([]leaderboard.PastEntry, len(refs))
+	for i := range refs {
+		m.wait(refs[i])
+		out[i].State = m.state()
+	}
+	return out, nil
+}
+
 func (m moving) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	return leaderboard.AskEach(ctx, m, p, questions), nil
 }

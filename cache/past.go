@@ -5,10 +5,11 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/cache/resident"
 )
 
-// Past implements leaderboard.Pasts. The standing in a period that still changes is read like that of any member; those in
-// closed periods come from memory when they are there, and all others in one question.
+// Past implements leaderboard.Pasts. What is in memory comes from there; of all other periods those that still change are
+// asked about in one question, and those that are over in another one.
 func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	out := make([]leaderboard.PastEntry, len(periods))
 	at := make([]leaderboard.State, len(periods))
@@ -27,50 +28,108 @@ func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 
 // past answers into out, in the order of periods.
 func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) error {
-	r.watchMemory(periods)
-	rest, places := pastQuestion{member: member}, []int(nil)
-	for i := range periods {
-		p := &periods[i]
-		q := membersQuestion{about{*p}, leaderboard.MembersQuery{
-			Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: p.LastSeq}, Members: []string{member},
-		}}
-		if p.Closed {
-			// It does not count as reading the period: a question about thirty periods would push others out of memory.
-			one := newAsked(pastQuestion{several{periods[i : i+1]}, member})
-			if a, verdict, err := r.ask(ctx, r.memory, one); a != nil && err == nil && verdict == feed.VerdictFresh {
-				out[i] = a.(past)[0]
-				continue
+	near, open, over := r.pastParts(periods)
+	if near.refs != nil && !r.pastInMemory(ctx, &near, member, out) {
+		for i, ref := range near.refs {
+			if ref.Closed {
+				over.add(near.at[i], &ref)
+			} else {
+				open.add(near.at[i], &ref)
 			}
-			rest.periods, places = append(rest.periods, *p), append(places, i)
-			continue
 		}
+	}
+	if len(open.refs) == 1 { // like any member of a board: perhaps it is in Redis
+		q := membersQuestion{about{open.refs[0]}, leaderboard.MembersQuery{
+			Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: open.refs[0].LastSeq}, Members: []string{member},
+		}}
 		a, err := r.answer(ctx, newAsked(q))
 		if err != nil {
 			return err
 		}
-		out[i] = pastOf(a.(*leaderboard.Standings))
+		out[open.at[0]], open.refs = pastOf(a.(*leaderboard.Standings)), nil
 	}
-	if places == nil {
-		return nil
-	}
-	found, err := r.answer(ctx, newAsked(rest))
-	if err != nil {
-		return err
-	}
-	for i, at := range places {
-		out[at] = found.(past)[i]
+	for _, part := range []*pastPart{&open, &over} { // answers about periods that are over are kept for long
+		if part.refs == nil {
+			continue
+		}
+		a, err := r.answer(ctx, newAsked(pastQuestion{several{part.refs}, member}))
+		if err != nil {
+			return err
+		}
+		part.put(out, a.(past))
 	}
 	return nil
 }
 
-// watchMemory makes the feed ask about all periods in memory together, so that none waits for a statement of its own.
-func (r *Reader) watchMemory(periods []leaderboard.PeriodRef) {
-	if r.opts.Resident == nil {
-		return
+// pastPart is some of the periods of a question, and which they are.
+type pastPart struct {
+	refs []leaderboard.PeriodRef
+	at   []int
+}
+
+func (p *pastPart) add(i int, ref *leaderboard.PeriodRef) {
+	p.refs, p.at = append(p.refs, *ref), append(p.at, i)
+}
+
+// put puts an answer about the periods where it belongs.
+func (p *pastPart) put(out []leaderboard.PastEntry, a past) {
+	for i, at := range p.at {
+		out[at] = a[i]
 	}
+}
+
+// pastParts divides periods into those in memory, those that still change, and those that are over. All in memory are
+// judged together, so that none waits for a statement of its own. One that is over does not count as read: a question about
+// a hundred periods would push others out of memory. A single one that still changes is never near, because it is asked
+// about like any member.
+func (r *Reader) pastParts(periods []leaderboard.PeriodRef) (near, open, over pastPart) {
+	changing := 0
 	for i := range periods {
-		if m := r.opts.Resident.Get(&periods[i], 0); m != nil {
-			r.opts.Feed.Judge(periods[i].ID, m.At().Revision)
+		if !periods[i].Closed {
+			changing++
 		}
 	}
+	for i := range periods {
+		p, weight := &periods[i], int64(0)
+		if !p.Closed && changing > 1 {
+			weight = resident.WeightDeep
+		}
+		in := r.inMemory(p, weight)
+		switch {
+		case in && (p.Closed || changing > 1):
+			near.add(i, p)
+		case p.Closed:
+			over.add(i, p)
+		default:
+			open.add(i, p)
+		}
+	}
+	return near, open, over
+}
+
+// inMemory reports whether a period is in memory, as one without a row always is, and has the feed ask about it.
+func (r *Reader) inMemory(p *leaderboard.PeriodRef, weight int64) bool {
+	if !p.HasRow() {
+		return true
+	}
+	if r.opts.Resident == nil {
+		return false
+	}
+	m := r.opts.Resident.Get(p, weight)
+	if m != nil {
+		r.opts.Feed.Judge(p.ID, m.At().Revision)
+	}
+	return m != nil
+}
+
+// pastInMemory answers about periods in memory. It returns false when one of them is not new enough there, or has left.
+func (r *Reader) pastInMemory(ctx context.Context, near *pastPart, member string, out []leaderboard.PastEntry) bool {
+	q := newAsked(pastQuestion{several{near.refs}, member})
+	a, verdict, err := r.ask(ctx, r.memory, q)
+	if a == nil || err != nil || verdict != feed.VerdictFresh {
+		return false
+	}
+	near.put(out, r.found(r.memory, q, a).(past))
+	r.opts.OnAnswer(leaderboard.SourceLocal, false)
+	return true
 }

@@ -163,3 +163,18 @@ func TestPastIsAsNewAsWanted(t *testing.T) {
 		}
 	})
 }
+
+// TestPastOfSeveral: periods that still change and are not in memory are asked about in one question, and what is kept of
+// those that are over is not asked for again.
+func TestPastOfSeveral(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newPastWorld(t)
+		refs := w.refs()
+		for i := range refs[:3] {
+			refs[i].Closed = false
+		}
+		w.want("at first", refs, false, []int{3, 1}, " 1/2 1/2 1/2 2/2") // the one that is over has a question of its own
+		time.Sleep(10 * time.Second)                                     // for what goes on in the background
+	})
+}

@@ -51,8 +51,10 @@ func appendPeriods(b []byte, refs []leaderboard.PeriodRef) []byte {
 			b = appendInts(b, int64(refs[i].AsOf)) // only this distinguishes periods without a row
 		}
 	}
-	if rules := refs[0].Rules; rules != nil {
-		b = appendText(b, string(rules.Order), string(rules.Tiebreak.Order), rules.Tiebreak.Layout())
+	for i := range refs {
+		if rules := refs[i].Rules; rules != nil && (i == 0 || rules != refs[i-1].Rules) {
+			b = appendText(b, string(rules.Order), string(rules.Tiebreak.Order), rules.Tiebreak.Layout())
+		}
 	}
 	return b
 }
@@ -237,7 +239,8 @@ func wayUnless(fresh bool) way {
 	return wayOfOne
 }
 
-// pastQuestion is about a member in closed periods.
+// pastQuestion is about a member in several periods. It does not count as reading them from memory: whether that counts
+// depends on the period.
 type pastQuestion struct {
 	several
 	member string

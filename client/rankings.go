@@ -13,9 +13,9 @@ import (
 	"leaderboard"
 )
 
-// BoardsQuery selects the boards that are ranked as one: by name or by labels.
+// BoardsQuery selects several boards, to rank them as one or to ask about a member on each: by name or by labels.
 type BoardsQuery struct {
-	Boards []string           // 1 to 50 names
+	Boards []string           // 1 to 50 names; of Standings 1 to 200
 	Labels leaderboard.Labels // all boards that have all of these
 	Window leaderboard.Window // "": the first of each
 	Period string             // "": current
@@ -86,4 +86,40 @@ func (c *Client) CombinedMember(ctx context.Context, member string, boards Board
 // leaderboard.ErrNotRanked.
 func (c *Client) CombinedAround(ctx context.Context, member string, before, after int, boards BoardsQuery) (Combined, error) {
 	return get[Combined](ctx, c, Path("rankings", "members", member, "around"), aroundParams(boards.params(), before, after))
+}
+
+// Standings is where a member stands on several boards, in the order of their names, each at a state of its own.
+type Standings struct {
+	Member    string             `json:"member"`
+	Source    leaderboard.Source `json:"source"` // the slowest layer that was asked
+	Stale     bool               `json:"stale"`
+	Standings []Standing         `json:"standings"`
+	NotRanked []string           `json:"not_ranked"`       // boards on which the member has no entry
+	Absent    []string           `json:"absent,omitempty"` // boards without such a window or period
+}
+
+// Standing is where a member stands on one of several boards, exact at Seq.
+type Standing struct {
+	Board       string             `json:"board"`
+	Window      leaderboard.Window `json:"window"`
+	Period      string             `json:"period"`
+	Mode        leaderboard.Mode   `json:"mode"` // how Rank is numbered
+	Rank        int64              `json:"rank"` // 0 in mode all, which has the next two
+	StrictRank  int64              `json:"strict_rank"`
+	TiedRank    int64              `json:"tied_rank"`
+	Score       int64              `json:"score"`
+	Tiebreak    int64              `json:"tiebreak"`
+	Fields      Fields             `json:"fields,omitempty"`
+	CreatedTime time.Time          `json:"created_time"`
+	Percentile  float64            `json:"percentile"` // share of the entries that this one is at least as good as
+	Total       int64              `json:"total"`      // entries of the period
+	Seq         int64              `json:"seq"`
+	AsOf        time.Time          `json:"as_of"`
+}
+
+// Standings returns where a member stands on each of up to 200 boards, which need not be alike. Profiles of the query has
+// no meaning here.
+func (c *Client) Standings(ctx context.Context, member string, boards BoardsQuery) (Standings, error) {
+	boards.Profiles = false
+	return get[Standings](ctx, c, Path("members", member, "standings"), boards.params().Values)
 }

@@ -299,7 +299,12 @@ func combinedPart(t *testing.T, c *client.Client) []string {
 	if got := names(around.Entries); !slices.Equal(got, []string{"2ada", "1bob"}) {
 		t.Errorf("around: %v", got)
 	}
-	return []string{"getMergedTop", "getMergedMember", "getMergedAround"}
+	at, err := c.Standings(ctx, "bob", boards)
+	must(t, err)
+	if len(at.Standings) != 2 || at.Standings[1].Board != "combined-2" || at.Standings[1].Rank != 2 || at.Standings[1].Seq != boards.MinSeq["combined-2"] || len(at.NotRanked) != 0 {
+		t.Errorf("standings: %+v", at)
+	}
+	return []string{"getMergedTop", "getMergedMember", "getMergedAround", "getStandings"}
 }
 
 func membersPart(t *testing.T, c *client.Client) []string {

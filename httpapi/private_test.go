@@ -121,15 +121,17 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 	e.board("early", early)
 	e.board("game1-early", early)
 	for key, absent := range map[string]string{noKey: "", other: `"absent":["game1-early"]`, readKey: `"absent":["early","game1-early"]`} {
-		body := string(e.get(key, "/v1/rankings/top?labels=type:game").want(200).body)
-		if !strings.Contains(body, absent) || strings.Contains(body, "absent") != (absent != "") {
-			t.Errorf("with key %q: %s", key, body)
+		for _, path := range []string{"/v1/rankings/top", "/v1/members/5/standings"} {
+			body := string(e.get(key, path+"?labels=type:game").want(200).body)
+			if !strings.Contains(body, absent) || strings.Contains(body, "absent") != (absent != "") {
+				t.Errorf("%s with key %q: %s", path, key, body)
+			}
 		}
 	}
-	for _, path := range []string{"top", "members/5", "members/5/around"} {
+	for _, path := range []string{"rankings/top", "rankings/members/5", "rankings/members/5/around", "members/5/standings"} {
 		for _, query := range []string{"", "&window=season", "&window=day", "&min_seq=%s:1", "&period=first"} {
 			ask := func(board string) string {
-				text, _ := told(e.get(noKey, "/v1/rankings/"+path+"?boards=open,"+board+strings.ReplaceAll(query, "%s", board)))
+				text, _ := told(e.get(noKey, "/v1/"+path+"?boards=open,"+board+strings.ReplaceAll(query, "%s", board)))
 				return strings.ReplaceAll(text, board, "B")
 			}
 			if got, want := ask("early"), ask("none"); got != want || !strings.HasPrefix(got, "404") {

@@ -20,7 +20,7 @@ type combinedReader struct {
 func (h *combinedReader) top(c *call) error {
 	limit, offset, cursor := c.pageParams()
 	deep := cursor != "" || offset > leaderboard.MaxLimit-limit // the tops of the boards do not reach so far
-	return h.retrySelection(c, deep, func(s *selection) error {
+	return h.retrySelection(c, leaderboard.MaxCombined, deep, func(s *selection) error {
 		q := leaderboard.CombinedQuery{Mode: s.query.Mode, Limit: int(limit), Offset: offset}
 		of := wire.CombinedEntries(s.refs[0].Rules)
 		if cursor != "" {
@@ -48,7 +48,7 @@ func (h *combinedReader) top(c *call) error {
 // member answers GET /v1/rankings/members/{member}: all entries of the member.
 func (h *combinedReader) member(c *call) error {
 	member := c.member()
-	return h.retrySelection(c, true, func(s *selection) error {
+	return h.retrySelection(c, leaderboard.MaxCombined, true, func(s *selection) error {
 		q := leaderboard.CombinedMemberQuery{Mode: s.query.Mode, Member: member}
 		found, err := h.rankings.CombinedMember(c.ctx, s.refs, q)
 		if err == nil && !s.reached(found.States) {
@@ -79,7 +79,7 @@ func (h *combinedReader) member(c *call) error {
 func (h *combinedReader) around(c *call) error {
 	member := c.member()
 	before, after := c.aroundParams()
-	return h.retrySelection(c, true, func(s *selection) error {
+	return h.retrySelection(c, leaderboard.MaxCombined, true, func(s *selection) error {
 		page, err := h.page(c, s, leaderboard.CombinedQuery{
 			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})

@@ -133,6 +133,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: patch("/v1/members/{member}"), access: guard.AccessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.patch},
 		{pattern: remove("/v1/members/{member}"), access: guard.AccessAdmins, writes: true, heavy: 10, handle: h.members.erase},
 		{pattern: get("/v1/members/{member}/data"), access: guard.AccessAdmins, extraTime: maxExport, heavy: 10, handle: h.exports.data},
+		{pattern: get("/v1/members/{member}/standings"), access: guard.AccessReaders, someBoards: true, players: playersMayReadOwn, params: []string{"boards", "labels", "window", "period", "mode", "min_seq"}, heavy: 2, handle: h.combined.standings},
 		{pattern: get("/v1/members/{member}/friends"), access: guard.AccessHolders, params: []string{"limit", "cursor"}, handle: h.friends.list},
 		{pattern: put("/v1/members/{member}/friends"), access: guard.AccessWriters, body: rows, writes: true, handle: h.friends.put},
 		{pattern: post("/v1/members/{member}/friends"), access: guard.AccessWriters, body: rows, writes: true, handle: h.friends.add},
@@ -202,7 +203,7 @@ func (h *handlers) endpointRoutes() []route {
 
 // isRead reports whether answers of the route count as reads, of the board in its path or of several.
 func (rt *route) isRead() bool {
-	about := rt.has("board") || strings.HasPrefix(rt.path, "/v1/rankings/")
+	about := rt.has("board") || strings.HasPrefix(rt.path, "/v1/rankings/") || strings.HasSuffix(rt.path, "/standings")
 	asks := rt.method == http.MethodGet && (rt.access == guard.AccessReaders || rt.access == guard.AccessHolders) || strings.HasSuffix(rt.path, "/ranks")
 	return about && asks && !rt.stream
 }

@@ -31,8 +31,8 @@ func (s *selection) boards() []string {
 
 // selection resolves the boards that are named or have the labels, if the caller may see them. For other callers a board
 // that is named does not exist, and one with the labels is left out. It reports everything that was wrong with the
-// parameters so far.
-func (r resolver) selection(c *call) (selection, error) {
+// parameters so far. most is how many names it takes.
+func (r resolver) selection(c *call, most int) (selection, error) {
 	boards, labels := c.text("boards"), c.labels()
 	if c.query.Has("boards") == c.query.Has("labels") {
 		c.badParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
@@ -40,7 +40,7 @@ func (r resolver) selection(c *call) (selection, error) {
 	window, period := c.window(), c.text("period")
 	mode := c.mode()
 	s := selection{target: target{profiles: c.boolean("profiles")}}
-	names := c.boardNames(boards)
+	names := c.boardNames(boards, most)
 	s.minSeqs = c.minSeqs()
 	if err := c.badInput(); err != nil {
 		return s, err
@@ -85,19 +85,19 @@ func (r resolver) selection(c *call) (selection, error) {
 	return s, nil
 }
 
-// boardNames reads a list of names, nil when there is none.
-func (c *call) boardNames(list string) []string {
+// boardNames reads a list of at most so many names, nil when there is none.
+func (c *call) boardNames(list string, most int) []string {
 	if list == "" {
 		return nil
 	}
 	names := strings.Split(list, ",")
 	slices.Sort(names)
-	valid := len(names) <= leaderboard.MaxCombined && len(slices.Compact(slices.Clone(names))) == len(names)
+	valid := len(names) <= most && len(slices.Compact(slices.Clone(names))) == len(names)
 	for _, name := range names {
 		valid = valid && leaderboard.CheckBoardName(name) == nil
 	}
 	if !valid {
-		c.badParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", leaderboard.MaxCombined))
+		c.badParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", most))
 	}
 	return names
 }
@@ -164,8 +164,8 @@ func slower(a, b leaderboard.Source) bool {
 // retrySelection calls answer with the boards of the request, and again when the catalog was outdated, see
 // retryOutdated. deep: entries are counted on each board, and each counts as a unit of heavy work, as far as the route does
 // not count for them.
-func (r resolver) retrySelection(c *call, deep bool, answer func(*selection) error) error {
-	s, err := r.selection(c)
+func (r resolver) retrySelection(c *call, most int, deep bool, answer func(*selection) error) error {
+	s, err := r.selection(c, most)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (r resolver) retrySelection(c *call, deep bool, answer func(*selection) err
 			return err
 		}
 	}
-	if s, err = r.selection(c); err != nil {
+	if s, err = r.selection(c, most); err != nil {
 		return err
 	}
 	return answer(&s)

@@ -19,7 +19,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"deleteBoard": "board delete b --yes", "listPeriods": "board periods b", "getSources": "board sources b",
 		"submitScores": "submit b m=1", "submitMultiBoard": "submit --boards b,c m=1", "removeMember": "remove b m --yes",
 		"getTop": "top b", "getMember": "rank b m", "getAround": "rank b m --around 2", "getRanks": "rank b m n", "getScoreRank": "rank b --score 5",
-		"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "listSubmissions": "submissions b m", "streamPage": "watch b", "readChanges": "follow b",
+		"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "getStandings": "standings m --boards b,c", "listSubmissions": "submissions b m", "streamPage": "watch b", "readChanges": "follow b",
 		"getMergedTop": "top --boards b,c", "getMergedMember": "rank --boards b,c m", "getMergedAround": "rank --labels type:x m --around 2",
 		"hideMember": "hide b m --reason x", "restoreMember": "restore b m", "hideMemberEverywhere": "hide --all m --reason x",
 		"restoreMemberEverywhere": "restore --all m", "listHidden": "hidden", "listAudit": "audit",

@@ -35,7 +35,7 @@ func RunRankings(t *testing.T, s Subject) {
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,
 		"members": testMembers, "some of many members": testFriends, "score rank": testScoreRank, "moves": testMoves, "distribution": testDistribution, "empty period": testEmpty, "period without a row": testWithoutRow,
 		"member bytes": testMemberBytes, "extreme scores": testExtremes, "as of": testAsOf, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
-		"hidden": testHiddenRanks,
+		"hidden": testHiddenRanks, "standings": testStandings, "many standings": testManyStandings,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s) })
 	}

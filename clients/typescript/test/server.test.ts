@@ -183,6 +183,9 @@ async function boardOperations(lb: Leaderboard, b: string, d: string): Promise<v
   await lb.getDistribution(b);
   await lb.listPeriods(b);
   for await (const _ of lb.streamPage(b)) break;
+  const standings = await lb.getStandings("ts-ada", { boards: b });
+  assert.equal(standings.standings[0]!.score, 6n);
+  assert.deepEqual(standings.not_ranked, []);
   await lb.getMergedTop({ boards: b });
   await lb.getMergedMember("ts-ada", { boards: b });
   await lb.getMergedAround("ts-ada", { boards: b });

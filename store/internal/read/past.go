@@ -62,6 +62,11 @@ func lookAll(ctx context.Context, views []*view, member string) ([]rank.Key, err
 		at[v.ref.ID] = i
 	}
 	found := make([]rank.Key, len(views))
+	for _, v := range views {
+		if v.hasState && v.state.Seq < v.ref.LastSeq { // without a row
+			return nil, seqAhead(v.state.Seq, v.ref.LastSeq)
+		}
+	}
 	for rows.Next() {
 		var (
 			id              int64

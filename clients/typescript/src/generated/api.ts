@@ -899,6 +899,65 @@ export interface components {
             /** @description The period is over: it changes no more, but for corrections, erasures and hidden members. */
             closed: boolean;
         };
+        StandingsAnswer: {
+            member: components["schemas"]["MemberID"];
+            /** @description The slowest of the layers that the answer came from. */
+            source: components["schemas"]["Layer"];
+            /** @description false: the answer is at most 200 ms old. true: MySQL was away, so there may be something newer; each standing was so at its seq. */
+            stale: boolean;
+            standings: components["schemas"]["StandingOnBoard"][];
+            /** @description Boards on which the member has no entry. */
+            not_ranked: components["schemas"]["BoardName"][];
+            /** @description Boards that have no such window or period. Left out when there are none. */
+            absent?: components["schemas"]["BoardName"][];
+        };
+        /** @description What a member has on one of several boards. */
+        StandingOnBoard: {
+            board: components["schemas"]["BoardName"];
+            window: components["schemas"]["Window"];
+            period: string;
+            /** @description How rank is numbered. */
+            mode: components["schemas"]["MergedMode"];
+            /**
+             * Format: int64
+             * @description Not with mode=all.
+             */
+            rank?: number;
+            /**
+             * Format: int64
+             * @description With mode=all.
+             */
+            strict_rank?: number;
+            /**
+             * Format: int64
+             * @description With mode=all.
+             */
+            tied_rank?: number;
+            /**
+             * Format: int64
+             * @description With mode=all; null: not known.
+             */
+            dense_rank?: number | null;
+            score: components["schemas"]["Int64"];
+            tiebreak: components["schemas"]["Int64"];
+            fields?: components["schemas"]["Fields"];
+            /** @description When this score was reached. */
+            created_time: components["schemas"]["Time"];
+            /**
+             * Format: double
+             * @description Share of the entries, in per cent, that this one is at least as good as; four decimals.
+             */
+            percentile: number;
+            /**
+             * Format: int64
+             * @description Entries of the period.
+             */
+            total: number;
+            /** @description The state of the period that this is exact at. */
+            seq: components["schemas"]["Seq"];
+            /** @description When that state was committed. */
+            as_of: components["schemas"]["Time"];
+        };
         MemberAnswer: {
             /**
              * Format: double
@@ -3581,6 +3640,41 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getStandings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Names of 1 to 200 boards, separated by commas. Either these or labels.
+                 * @example demo
+                 */
+                boards?: string;
+                /** @description In the place of boards: all boards that have all of these labels and that the caller may read; at most 200 boards may have them. A label that a board was given through another server counts after a second. */
+                labels?: string;
+                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                window?: components["parameters"]["boardsWindowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered: strict or tied. By default as each board does, a board of mode dense in mode tied. all gives both, and dense_rank null; dense is 422, /problems/mode-not-available. */
+                mode?: components["schemas"]["QueryMode"];
+                /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
+                min_seq?: string;
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
             path: {
                 /**
                  * @description Id of the member, percent-encoded.

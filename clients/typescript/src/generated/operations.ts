@@ -132,6 +132,8 @@ export interface Operations {
   forgetMember(member: string, options?: CallOptions): Promise<Schemas["Forgetting"] | undefined>;
   /** All that is stored of a member. GET /v1/members/{member}/data */
   getMemberData(member: string, options?: CallOptions): Promise<Schemas["MemberData"]>;
+  /** A member's standings on many boards. GET /v1/members/{member}/standings */
+  getStandings(member: string, options?: Query<"getStandings"> & CallOptions): Promise<Schemas["StandingsAnswer"]>;
   /** A member's friends. GET /v1/members/{member}/friends */
   listFriends(member: string, options?: Query<"listFriends"> & CallOptions): Pages<Schemas["FriendList"]>;
   /** Set a member's friends. PUT /v1/members/{member}/friends */
@@ -233,6 +235,7 @@ export const table = {
   patchProfile: "PATCH /v1/members/{member}",
   forgetMember: "DELETE /v1/members/{member}",
   getMemberData: "GET /v1/members/{member}/data",
+  getStandings: "GET /v1/members/{member}/standings",
   listFriends: "GET /v1/members/{member}/friends",
   putFriends: "PUT /v1/members/{member}/friends",
   addFriends: "POST /v1/members/{member}/friends",

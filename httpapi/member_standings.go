@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"strconv"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// standings answers GET /v1/members/{member}/standings: the member's place on each of several boards, which need not be
+// alike.
+func (h *combinedReader) standings(c *call) error {
+	member := c.member()
+	return h.retrySelection(c, leaderboard.MaxStandings, false, func(s *selection) error {
+		modes, err := standingModes(s, leaderboard.Mode(c.text("mode")))
+		if err != nil {
+			return err
+		}
+		for i := range s.refs {
+			s.refs[i].LastSeq = max(s.refs[i].LastSeq, s.minSeqs[s.refs[i].Board])
+		}
+		found, err := h.rankings.Past(c.ctx, s.refs, member)
+		if err != nil {
+			return err
+		}
+		states := make([]leaderboard.State, len(found))
+		for i := range found {
+			states[i] = found[i].State
+		}
+		st, etag := s.state(states), s.etag(c.route.path, states).Text(member)
+		for i := range s.refs {
+			etag = etag.Text(string(modes[i])).Text(s.refs[i].Rules.Tiebreak.Layout())
+		}
+		return c.respond(&s.target, &st, etag, func(b []byte) []byte { return s.appendStandings(b, member, &st, modes, found) })
+	})
+}
+
+// standingModes returns how the ranks on each board are numbered: as asked for, or as the board does. Dense ranks of
+// many boards are not known at once; a board that numbers densely is then answered in mode tied.
+func standingModes(s *selection, asked leaderboard.Mode) ([]leaderboard.Mode, error) {
+	if asked == leaderboard.ModeDense {
+		return nil, &leaderboard.RuleError{
+			Code: leaderboard.CodeModeNotAvailable, Detail: "standings are numbered in mode strict or tied: dense ranks are known on one board at a time",
+		}
+	}
+	modes := make([]leaderboard.Mode, len(s.refs))
+	for i := range s.refs {
+		own := s.refs[i].Rules.Mode
+		switch {
+		case asked != "":
+			modes[i] = asked
+		case own == leaderboard.ModeDense:
+			modes[i] = leaderboard.ModeTied
+		default:
+			modes[i] = own
+		}
+	}
+	return modes, nil
+}
+
+// appendStandings appends the answer without the brace at its end.
+func (s *selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry) []byte {
+	b = wire.AppendString(append(b, `{"member":`...), member)
+	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
+	b = append(strconv.AppendBool(append(b, `,"stale":`...), all.Stale), `,"standings":[`...)
+	var none []string
+	for i := range found {
+		if found[i].Ranked == nil {
+			none = append(none, s.refs[i].Board)
+			continue
+		}
+		if len(none) < i { // another one stands before it
+			b = append(b, ',')
+		}
+		b = append(appendStandingOn(append(b, '{'), &s.refs[i], modes[i], &found[i]), '}')
+	}
+	b = appendNames(append(b, ']'), `,"not_ranked":[`, none)
+	if len(s.absent) == 0 {
+		return b
+	}
+	return appendNames(b, `,"absent":[`, s.absent)
+}
+
+func appendStandingOn(b []byte, ref *leaderboard.PeriodRef, mode leaderboard.Mode, e *leaderboard.PastEntry) []byte {
+	b = wire.AppendString(append(b, `"board":`...), ref.Board)
+	b = wire.AppendString(append(b, `,"window":`...), string(ref.Window))
+	b = wire.AppendString(append(b, `,"period":`...), ref.Name)
+	b = wire.AppendString(append(b, `,"mode":`...), string(mode))
+	b = wire.AppendRanks(append(b, ','), mode, &e.Ranked.Ranks)
+	b = strconv.AppendInt(append(b, `,"score":`...), e.Ranked.Score, 10)
+	b = wire.AppendTiebreak(append(b, ','), &ref.Rules.Tiebreak, e.Ranked.Tiebreak)
+	b = wire.AppendTime(append(b, `,"created_time":`...), e.Ranked.CreatedTime)
+	b = wire.AppendPercentile(append(b, ','), e.Ranked.Tied, e.Total)
+	b = strconv.AppendInt(append(b, `,"total":`...), e.Total, 10)
+	b = strconv.AppendInt(append(b, `,"seq":`...), e.Seq, 10)
+	return wire.AppendTime(append(b, `,"as_of":`...), e.AsOf)
+}
+
+// appendNames appends a member that is a list of names.
+func appendNames(b []byte, opening string, names []string) []byte {
+	b = append(b, opening...)
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendString(b, name)
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+)
+
+func (p *program) standingsCommand() *cli.Command {
+	var on several
+	var q client.BoardsQuery
+	return question(p, "standings", "show the ranks of a member on many boards at once", "MEMBER",
+		func(ctx context.Context, c *client.Client, args []string) (client.Standings, error) {
+			if !on.given() {
+				return client.Standings{}, usagef("give --boards or --labels, as in: leaderboard standings alice --boards moba,card")
+			}
+			q.Boards, q.Labels = on.boards(), on.labels
+			return c.Standings(ctx, args[0], q)
+		}, (*remote).printStandings,
+		&cli.StringFlag{Name: "boards", Usage: "up to 200 `boards`, separated by commas", Destination: &on.names}, p.labelsFlag(&on.labels),
+		windowFlag(&q.Window), periodFlag(&q.Period), p.modeFlag(&q.Mode, string(leaderboard.ModeAll)))
+}
+
+func (r *remote) printStandings(s *client.Standings) error {
+	all := len(s.Standings) > 0 && s.Standings[0].Mode == leaderboard.ModeAll
+	head := []string{"BOARD", "RANK"}
+	if all {
+		head = []string{"BOARD", "STRICT", "TIED"}
+	}
+	t := terminal.NewTable(r.out, append(head, "OF", "SCORE", "CREATED", "PERIOD", "SEQ")...)
+	for i := range s.Standings {
+		on := &s.Standings[i]
+		cells := []any{on.Board, on.Rank}
+		if all {
+			cells = []any{on.Board, on.StrictRank, on.TiedRank}
+		}
+		t.Row(append(cells, on.Total, on.Score, timeText(on.CreatedTime), on.Period, on.Seq)...)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	var b strings.Builder
+	if len(s.NotRanked) > 0 {
+		fmt.Fprintf(&b, "not ranked on %s\n", strings.Join(s.NotRanked, ", "))
+	}
+	if len(s.Absent) > 0 {
+		fmt.Fprintf(&b, "no such period: %s\n", strings.Join(s.Absent, ", "))
+	}
+	fmt.Fprintf(&b, "%s on %d boards, from %s%s\n", terminal.Printable(s.Member), len(s.Standings), s.Source, staleText(s.Stale))
+	_, err := fmt.Fprint(r.out, b.String())
+	return err
+}
