@@ -147,6 +147,8 @@ type Limits struct {
 	MinScore *int64 `json:"min_score,omitempty"`
 	MaxScore *int64 `json:"max_score,omitempty"`
 	MaxDelta *int64 `json:"max_delta,omitempty"` // greatest change of a score by one submission
+	// PerSecond is the greatest score of a play, for each second that it took; with policy sum the greatest amount.
+	PerSecond *int64 `json:"per_second,omitempty"`
 }
 
 // Overrides say which submissions may do otherwise than the board's policy says, by keys of scope admin and by those
@@ -192,7 +194,7 @@ func (r Rules) WithDefaults() Rules {
 	if o := r.Overrides; o != nil && len(o.Keys)+len(o.Ops) == 0 && !o.KeepTime {
 		r.Overrides = nil
 	}
-	if r.Players != nil && (!r.Players.Read && (r.Players.Submit == "" || r.Players.Submit == PlayersSubmitNone)) {
+	if p := r.Players; p != nil && *p == (Players{Submit: p.Submit}) && (p.Submit == "" || p.Submit == PlayersSubmitNone) {
 		r.Players = nil
 	}
 	if len(r.Windows) == 0 {
@@ -205,7 +207,12 @@ func (r Rules) WithDefaults() Rules {
 func (r *Rules) PlayersRead() bool { return r.Players != nil && r.Players.Read }
 
 // PlayersSubmit reports whether players may submit scores for themselves.
-func (r *Rules) PlayersSubmit() bool { return r.Players != nil && r.Players.Submit == PlayersSubmitOwn }
+func (r *Rules) PlayersSubmit() bool {
+	return r.Players != nil && (r.Players.Submit == PlayersSubmitOwn || r.Players.Submit == PlayersSubmitPlay)
+}
+
+// NeedsPlay reports whether players submit with a play.
+func (r *Rules) NeedsPlay() bool { return r.Players != nil && r.Players.Submit == PlayersSubmitPlay }
 
 // TTL returns CacheTTL as a duration. The rules must have passed Check.
 func (r *Rules) TTL() time.Duration {

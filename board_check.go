@@ -40,6 +40,7 @@ func (r *Rules) Check() error {
 	r.Overrides.check(fail)
 	r.checkDerive(fail)
 	r.Players.check(fail, r.Derive != nil)
+	r.checkPerSecond(fail)
 	if bad == nil {
 		return nil
 	}
@@ -74,7 +75,7 @@ func (r *Rules) checkWords(fail failFunc) {
 		checkOneOf(fail, "/display/kind", r.Display.Kind, DisplayKindDuration, DisplayKindDate)
 	}
 	if r.Players != nil && r.Players.Submit != "" {
-		checkOneOf(fail, "/players/submit", r.Players.Submit, PlayersSubmitNone, PlayersSubmitOwn)
+		checkOneOf(fail, "/players/submit", r.Players.Submit, PlayersSubmitNone, PlayersSubmitOwn, PlayersSubmitPlay)
 	}
 	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] {
 		checkOneOf(fail, "/windows/"+strconv.Itoa(i), w, Windows()...)
@@ -198,6 +199,19 @@ func (o *Overrides) check(fail failFunc) {
 	}
 	if len(o.Ops) == 0 && !o.KeepTime {
 		fail("/overrides", "want ops or keep_time: without them nothing is allowed")
+	}
+}
+
+// checkPerSecond reports what is wrong with the limit of a score by the time of a play.
+func (r *Rules) checkPerSecond(fail failFunc) {
+	switch l := r.Limits.PerSecond; {
+	case l == nil:
+	case *l < 1:
+		fail("/limits/per_second", "want 1 or more")
+	case r.Order == OrderAsc:
+		fail("/limits/per_second", "where lower scores are better, min_score bounds them")
+	case r.Players == nil || r.Players.Submit != PlayersSubmitPlay:
+		fail("/limits/per_second", "goes by the time of a play: it needs players.submit to be %s", PlayersSubmitPlay)
 	}
 }
 

@@ -11,7 +11,7 @@
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
 //	revision, period                        states of a period, periods, finding one by name
-//	submit, condition, edit, policy         what a submission says, and what it does
+//	submit, condition, edit, policy, play   what a submission says, and what it does
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	query, past, combined, move, answered   what is asked and answered
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand

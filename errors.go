@@ -107,6 +107,16 @@ const (
 	CodeTooManyEndpoints = "too-many-endpoints"
 	// CodeInvalidIssuer: an issuer breaks one of its bounds, or meets another one.
 	CodeInvalidIssuer = "invalid-issuer"
+	// CodePlayNeeded: a player submitted without a play to a board that wants one.
+	CodePlayNeeded = "play-needed"
+	// CodePlayGone: the play was used, or ended by a later one, or refused too often.
+	CodePlayGone = "play-gone"
+	// CodePlayTime: the play took less or more time than the board wants.
+	CodePlayTime = "play-time"
+	// CodePlayRate: the score is more than the time of the play allows.
+	CodePlayRate = "play-rate"
+	// CodeInvalidPlay: what was sent is no play of this member on this board.
+	CodeInvalidPlay = "invalid-play"
 	// CodeInvalidToken: there can be no token as asked for.
 	CodeInvalidToken = "invalid-token"
 	// CodeModeNotAvailable: finding a rank in this mode would take too long here; other modes are available.

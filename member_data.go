@@ -7,6 +7,7 @@ type MemberRecord struct {
 	FriendOf   string // a member on whose list of friends the member is
 	Hidden     *HiddenMember
 	Bar        *MemberBar
+	Play       *Play
 	Entry      *MemberEntry
 	Submission *MemberSubmission
 	Audit      *AuditEntry

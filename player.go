@@ -1,7 +1,9 @@
 package leaderboard
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"time"
 )
@@ -10,6 +12,9 @@ import (
 type Players struct {
 	Read   bool          `json:"read,omitzero"`    // their own entry and the entries around it, on a private board too
 	Submit PlayersSubmit `json:"submit,omitempty"` // whether they submit scores for themselves
+	// MinTime and MaxTime bound how long a play takes, Go durations; "": 0 and DefaultPlayTime.
+	MinTime string `json:"min_time,omitempty"`
+	MaxTime string `json:"max_time,omitempty"`
 }
 
 // PlayersSubmit tells whether players submit scores for themselves.
@@ -19,12 +24,84 @@ type PlayersSubmit string
 const (
 	PlayersSubmitNone PlayersSubmit = "none"
 	PlayersSubmitOwn  PlayersSubmit = "own"
+	PlayersSubmitPlay PlayersSubmit = "play" // once for each play that they begin
 )
 
 // check reports what is wrong with the rule.
 func (p *Players) check(fail failFunc, derived bool) {
-	if p != nil && derived && p.Submit != "" && p.Submit != PlayersSubmitNone {
+	if p == nil {
+		return
+	}
+	if derived && p.Submit != "" && p.Submit != PlayersSubmitNone {
 		fail("/players/submit", "nothing is submitted to a derived board")
+	}
+	p.checkTimes(fail)
+}
+
+// PlayID names a play: it is random, so no play has one that was guessed.
+type PlayID [16]byte
+
+// NewPlayID returns an ID that no other play has.
+func NewPlayID() (id PlayID) {
+	_, _ = rand.Read(id[:]) // it never fails
+	return id
+}
+
+// String returns the ID as its token has it.
+func (id PlayID) String() string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+
+// ParsePlayID reads what String returns.
+func ParsePlayID(s string) (id PlayID, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	return id, err == nil && copy(id[:], b) == len(id) && len(b) == len(id)
+}
+
+// Play is a play that a member has begun on a board, of which there is one at most: the last one.
+type Play struct {
+	ID          PlayID
+	Board       string
+	Member      string
+	StartedTime Micros // database clock
+	Refusals    int    // submissions with it that were refused
+}
+
+// MaxPlayRefusals is how many submissions with a play may be refused: the last of them ends it.
+const MaxPlayRefusals = 3
+
+// Bounds of the times of a play.
+const (
+	DefaultPlayTime = time.Hour      // of Players.MaxTime
+	MaxPlayTime     = 24 * time.Hour // of Players.MaxTime
+)
+
+// Times returns the least and the greatest time of a play. The rule must have passed its check.
+func (p *Players) Times() (least, most time.Duration) {
+	least, _ = time.ParseDuration(p.MinTime) // "" is none
+	most = DefaultPlayTime
+	if d, err := time.ParseDuration(p.MaxTime); err == nil {
+		most = d
+	}
+	return least, most
+}
+
+// checkTimes reports what is wrong with the times of a play.
+func (p *Players) checkTimes(fail failFunc) {
+	if p.Submit != PlayersSubmitPlay {
+		if p.MinTime != "" || p.MaxTime != "" {
+			fail("/players/submit", "min_time and max_time are of a play, which submit does not want")
+		}
+		return
+	}
+	if d, err := time.ParseDuration(p.MinTime); p.MinTime != "" && (err != nil || d < 0 || d >= MaxPlayTime) {
+		fail("/players/min_time", "want a duration from 0s to %s, such as 10s", MaxPlayTime)
+		return
+	}
+	if d, err := time.ParseDuration(p.MaxTime); p.MaxTime != "" && (err != nil || d > MaxPlayTime) {
+		fail("/players/max_time", "want a duration up to %s, such as 10m", MaxPlayTime)
+		return
+	}
+	if least, most := p.Times(); least >= most {
+		fail("/players/max_time", "want more than min_time, it is %s", most)
 	}
 }
 

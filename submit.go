@@ -16,6 +16,8 @@ type Submission struct {
 
 	If   *Condition // nil: whatever the entry is like
 	Edit *Edit      // nil: the board's policy decides what becomes of the entry
+
+	Play *PlayID // of a player who submits, nil: none
 }
 
 // Plain reports whether a submission is a score alone, without a condition and without anything that the board's policy

@@ -90,6 +90,22 @@ func (c *Client) RotateTokens(ctx context.Context, overlap time.Duration) error 
 	return c.drop(ctx, Request{Method: http.MethodPost, Path: Path("tokens", "rotate"), Body: map[string]string{"overlap": overlap.String()}, Once: true})
 }
 
+// Play is a play that a player has begun.
+type Play struct {
+	Play         string    `json:"play"` // SubmitOptions.Play of the one submission
+	Board        string    `json:"board"`
+	Member       string    `json:"member"`
+	StartedTime  time.Time `json:"started_time"` // database clock
+	SubmitAfter  time.Time `json:"submit_after"`
+	SubmitBefore time.Time `json:"submit_before"`
+}
+
+// BeginPlay begins a play of the player whose token the client has, on a board whose rule players.submit is play. It ends the
+// one before.
+func (c *Client) BeginPlay(ctx context.Context, board string) (Play, error) {
+	return call[Play](ctx, c, Request{Method: http.MethodPost, Path: Path("boards", board, "plays")})
+}
+
 // Bar is from when on tokens of a member are taken.
 type Bar struct {
 	Member    string    `json:"member"`

@@ -42,6 +42,26 @@ func playersPart(t *testing.T, c *client.Client) []string {
 	if own, err := ada.Member(ctx, "players", "ada", client.ReadQuery{}); err != nil || own.Score != 5 {
 		t.Errorf("%+v, %v", own, err)
 	}
+	rules.Players.Submit = leaderboard.PlayersSubmitPlay
+	_, _, err = c.PutBoard(ctx, "plays", rules)
+	must(t, err)
+	playing := admin(t, client.WithKey(token.Token))
+	if _, err := playing.BeginPlay(ctx, "plays"); err == nil {
+		t.Error("a play on a board that the token is not for")
+	}
+	token, err = c.CreateToken(ctx, client.TokenRequest{Member: "ada", TTL: time.Minute})
+	must(t, err)
+	playing = admin(t, client.WithKey(token.Token))
+	play, err := playing.BeginPlay(ctx, "plays")
+	must(t, err)
+	if play.Board != "plays" || play.Member != "ada" || play.SubmitAfter != play.StartedTime || play.SubmitBefore.Sub(play.StartedTime) != time.Hour {
+		t.Errorf("%+v", play)
+	}
+	for _, want := range []leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusRejected} {
+		if r, err := playing.Submit(ctx, "plays", []leaderboard.Submission{{Member: "ada", Score: 5}}, client.SubmitOptions{Play: play.Play}); err != nil || r.Results[0].Status != want {
+			t.Errorf("%+v, %v, want it %s", r, err, want)
+		}
+	}
 	bar, err := c.BarMember(ctx, "ada")
 	must(t, err)
 	if again, err := c.GetBar(ctx, "ada"); err != nil || again != bar || bar.Member != "ada" {
@@ -58,5 +78,5 @@ func playersPart(t *testing.T, c *client.Client) []string {
 	if keys, err := c.TokenKeys(ctx); err != nil || len(keys) != 2 || keys[0].CRV != "Ed25519" {
 		t.Errorf("%+v, %v", keys, err)
 	}
-	return []string{"putIssuer", "getIssuer", "listIssuers", "deleteIssuer", "createToken", "rotateTokens", "barMember", "getBar", "unbarMember", "getTokenKeys"}
+	return []string{"putIssuer", "getIssuer", "listIssuers", "deleteIssuer", "createToken", "beginPlay", "rotateTokens", "barMember", "getBar", "unbarMember", "getTokenKeys"}
 }

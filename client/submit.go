@@ -22,6 +22,8 @@ type SubmitOptions struct {
 	Mode leaderboard.Mode
 	// Friends names in each standing the friends that the member has passed.
 	Friends bool
+	// Play is the token of BeginPlay, for a player who submits one score to a board that wants a play.
+	Play string
 }
 
 func (o *SubmitOptions) params() params {
@@ -78,6 +80,7 @@ type entry struct {
 	Add         map[string]int64       `json:"add,omitempty"`
 	Op          leaderboard.Policy     `json:"op,omitempty"`
 	KeepTime    bool                   `json:"keep_time,omitempty"`
+	Play        string                 `json:"play,omitempty"`
 }
 
 func entryOf(board string, s *leaderboard.Submission) entry {
@@ -104,11 +107,11 @@ func (c *Client) Submit(ctx context.Context, board string, scores []leaderboard.
 
 // SubmitRequest returns the request of Submit, for callers that need the raw answer.
 func SubmitRequest(board string, scores []leaderboard.Submission, options ...SubmitOptions) Request {
-	body := entries{make([]entry, len(scores)), atomic(options)}
+	body, o := entries{make([]entry, len(scores)), atomic(options)}, last(options)
 	for i := range scores {
 		body.Entries[i] = entryOf("", &scores[i])
+		body.Entries[i].Play = o.Play
 	}
-	o := last(options)
 	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Query: o.params().Values, Header: idempotent(o), Body: body}
 }
 

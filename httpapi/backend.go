@@ -152,6 +152,8 @@ type Store interface {
 	// RotateSigning makes another key for new tokens; those of the ones before are taken for the time of the overlap.
 	// ErrKeyOverlap.
 	RotateSigning(ctx context.Context, overlap time.Duration) error
+	// BeginPlay begins a play of a member on a board, which ends the one before it.
+	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
 	// BarMember ends all tokens of a member that were issued before a time, 0: now; *leaderboard.RuleError.
 	BarMember(ctx context.Context, member string, before leaderboard.Micros) (leaderboard.MemberBar, error)
 	// UnbarMember takes that back; ErrBarNotFound.
@@ -182,6 +184,11 @@ type Players interface {
 	Mint(ctx context.Context, g leaderboard.TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error)
 	// PublicKeys returns the keys by which tokens of this service are verified, in the order of their ids.
 	PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error)
+	// MintPlay makes the token of a play that was begun.
+	MintPlay(ctx context.Context, play leaderboard.Play, now time.Time) (string, error)
+	// FindPlay returns what the token of a play says, without its time; *leaderboard.TokenError. admit is called before its
+	// signature is verified.
+	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
 	// CheckIssuer finds what IssuerRules.Check leaves to others.
 	CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +48,19 @@ func (f *fakePlayers) Mint(_ context.Context, g leaderboard.TokenGrant, now time
 	defer f.mu.Unlock()
 	f.granted = append(f.granted, g)
 	return "a.b.c", leaderboard.MicrosOf(now.Add(g.TTL)), nil
+}
+
+func (f *fakePlayers) MintPlay(_ context.Context, p leaderboard.Play, _ time.Time) (string, error) {
+	return p.Board + " " + p.Member + " " + p.ID.String(), nil
+}
+
+func (f *fakePlayers) FindPlay(_ context.Context, token string, _ time.Time, _ func() error) (leaderboard.Play, error) {
+	words := strings.Split(token, " ")
+	if len(words) != 3 {
+		return leaderboard.Play{}, &leaderboard.TokenError{Detail: "That is no play."}
+	}
+	id, _ := leaderboard.ParsePlayID(words[2])
+	return leaderboard.Play{ID: id, Board: words[0], Member: words[1]}, nil
 }
 
 func (f *fakePlayers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey, error) {

@@ -56,6 +56,11 @@ var beforeExample = map[string]func(e *env, line string) string{
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
 	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
 	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
+	"beginPlay": func(e *env, line string) string {
+		e.board("plays", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true}
+		return strings.NewReplacer("/demo/", "/plays/", "$KEY", token5).Replace(line)
+	},
 	"restoreMember": func(e *env, line string) string {
 		e.put(adminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).want(200)
 		return line

@@ -28,8 +28,15 @@ type memberSubmissionJSON struct {
 	submissionJSON `json:",inline"`
 }
 
+// memberPlayJSON is a play that was begun and not used.
+type memberPlayJSON struct {
+	Board       string             `json:"board"`
+	StartedTime leaderboard.Micros `json:"started_time"`
+	Refusals    int                `json:"refusals"`
+}
+
 // memberLists are the lists of a member's data, in the order in which Store.MemberData tells of them.
-var memberLists = []string{"friends", "friend_of", "hidden", "bars", "entries", "submissions", "audit"}
+var memberLists = []string{"friends", "friend_of", "hidden", "bars", "plays", "entries", "submissions", "audit"}
 
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
 func (h *exportHandlers) data(c *call) error {
@@ -77,6 +84,8 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add("hidden", showHidden(r.Hidden))
 	case r.Bar != nil:
 		return w.add("bars", barJSON{r.Bar.Member, r.Bar.NotBefore})
+	case r.Play != nil:
+		return w.add("plays", memberPlayJSON{r.Play.Board, r.Play.StartedTime, r.Play.Refusals})
 	case r.Entry != nil:
 		e := r.Entry
 		return w.add("entries", memberEntryJSON{

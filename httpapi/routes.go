@@ -30,6 +30,7 @@ type handlers struct {
 	hooks    endpointHandlers
 	issuers  issuerHandlers
 	tokens   tokenHandlers
+	plays    playHandlers
 	health   healthHandlers
 	pages    pageHandler
 	manual   manual
@@ -40,7 +41,7 @@ func newHandlers(cfg *Config) *handlers {
 	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Store}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Store, cfg.CheckRules},
-		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Store}},
+		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Store}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Store},
 		audit:    auditHandlers{cfg.Store},
 		reader:   reader{resolver: find, profileFinder: profiles, store: cfg.Store},
@@ -54,6 +55,7 @@ func newHandlers(cfg *Config) *handlers {
 		hooks:    endpointHandlers{cfg.Endpoints},
 		issuers:  issuerHandlers{cfg.Store, cfg.Players.CheckIssuer},
 		tokens:   tokenHandlers{cfg.Store, cfg.Players},
+		plays:    playHandlers{find, cfg.Store, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 		manual:   newManual(),
 	}
@@ -171,9 +173,10 @@ func (h *handlers) routes(metrics bool) []route {
 	return table
 }
 
-// tokenRoutes are the routes about players' tokens: who issues them, and which members they are refused.
+// tokenRoutes are the routes about players' tokens: who issues them, which members they are refused, and plays.
 func (h *handlers) tokenRoutes() []route {
 	return []route{
+		{pattern: post("/v1/boards/{board}/plays"), access: guard.AccessPlayers, players: playersMaySubmit, body: bodyRule{limit: anyBody}, writes: true, handle: h.plays.begin},
 		{pattern: get("/v1/issuers"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, handle: h.issuers.list},
 		{pattern: get("/v1/issuers/{name}"), access: guard.AccessAdmins, handle: h.issuers.get},
 		{pattern: put("/v1/issuers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.issuers.put},

@@ -18,6 +18,7 @@ type scoreHandlers struct {
 	resolver
 	writer    Writer
 	standings standingFinder
+	players   Players
 }
 
 // submitBody is the body of POST …/scores. Members that have to be there are pointers, so that left out is not zero.
@@ -58,7 +59,7 @@ func (h *scoreHandlers) submit(c *call) error {
 		return err
 	}
 	if c.player != nil {
-		if err := h.maySubmit(c, board, entries, asked); err != nil {
+		if err := h.maySubmit(c, board, &body, entries, asked); err != nil {
 			return err
 		}
 	}
@@ -74,21 +75,12 @@ func (h *scoreHandlers) submit(c *call) error {
 	})
 }
 
-// maySubmit holds what a player submits against the board's rule: scores of the player's own, where players submit.
-func (h *scoreHandlers) maySubmit(c *call, board string, entries []leaderboard.Submission, asked standingsQuery) error {
-	b, err := h.catalog.Board(c.ctx, board)
+// maySubmit holds what a player submits against the board's rule: scores of the player's own, where players submit. It adds the
+// plays that they came with to the entries.
+func (h *scoreHandlers) maySubmit(c *call, board string, body *submitBody, entries []leaderboard.Submission, asked standingsQuery) error {
+	b, err := h.forPlayers(c, board)
 	if err != nil {
 		return err
-	}
-	covers := c.player.Covers(board)
-	if !covers || !b.Rules.PlayersSubmit() {
-		switch {
-		case b.Rules.Visibility != leaderboard.VisibilityPublic && !(covers && b.Rules.PlayersRead()):
-			return leaderboard.ErrBoardNotFound
-		case !covers:
-			return wire.Reject(wire.CodeForbidden, "The token is not for this board.")
-		}
-		return wire.Reject(wire.CodeForbidden, "Players do not submit to this board: its rule players.submit says so.")
 	}
 	if asked.friends || asked.on && b.Rules.Visibility != leaderboard.VisibilityPublic && !b.Rules.PlayersRead() {
 		return wire.Reject(wire.CodeForbidden, "This needs a key: a player's token shows no friends, and on a private board no ranks unless its rule players.read says so.")
@@ -105,6 +97,21 @@ func (h *scoreHandlers) maySubmit(c *call, board string, entries []leaderboard.S
 	}
 	if bad != nil {
 		return wire.Reject(wire.CodeForbidden, "A player's token submits scores for the player alone.", bad...)
+	}
+	if !b.Rules.NeedsPlay() {
+		return nil
+	}
+	if body.Atomic { // what is refused counts, whatever becomes of the others
+		return wire.Reject(wire.CodeForbidden, "With plays there is no atomic.", wire.InputError{Pointer: "/atomic", Detail: "needs a key"})
+	}
+	for i := range entries {
+		if token := body.Entries[i].play(); token != nil {
+			id, err := playOf(c, h.players, board, *token, i)
+			if err != nil {
+				return err
+			}
+			entries[i].Play = &id
+		}
 	}
 	return nil
 }
@@ -183,6 +190,14 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 			for _, f := range out[i].CheckForm() {
 				bad.Add(wire.Clip(fmt.Sprintf("/entries/%d%s", i, f.Pointer)), f.Detail)
 			}
+		}
+	}
+	if err := bad.Err(); err != nil {
+		return nil, err
+	}
+	for i := range in {
+		if in[i].play() != nil && c.player == nil {
+			bad.Add(fmt.Sprintf("/entries/%d/play", i), "is for players, who submit with a token of their own")
 		}
 	}
 	if err := bad.Err(); err != nil {

@@ -17,6 +17,15 @@ type SubmitTerms struct {
 	Add      map[string]*int64   `json:"add"`
 	Op       *leaderboard.Policy `json:"op"`
 	KeepTime bool                `json:"keep_time"`
+	Play     *string             `json:"play"` // the token of one
+}
+
+// play returns the token of the play that an entry came with, nil for none.
+func (e *submitEntry) play() *string {
+	if e.SubmitTerms == nil {
+		return nil
+	}
+	return e.Play
 }
 
 type conditionJSON struct {

@@ -25,6 +25,14 @@ func (noPlayers) Mint(context.Context, leaderboard.TokenGrant, time.Time) (strin
 	return "", 0, leaderboard.ErrUnavailable
 }
 
+func (noPlayers) MintPlay(context.Context, leaderboard.Play, time.Time) (string, error) {
+	return "", leaderboard.ErrUnavailable
+}
+
+func (noPlayers) FindPlay(context.Context, string, time.Time, func() error) (leaderboard.Play, error) {
+	return leaderboard.Play{}, &leaderboard.TokenError{Detail: "This server knows no plays."}
+}
+
 func (noPlayers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey, error) {
 	return nil, nil
 }

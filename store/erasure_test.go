@@ -194,7 +194,9 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	_, err2 := s.AddFriends(t.Context(), forgotten, []string{"first"})
 	_, _, err3 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
 	_, err4 := s.BarMember(t.Context(), forgotten, 0)
-	err := errors.Join(err1, err2, err3, err4)
+	_, err5 := s.BeginPlay(t.Context(), boards[0], forgotten)
+	_, err6 := s.BeginPlay(t.Context(), boards[2], forgotten)
+	err := errors.Join(err1, err2, err3, err4, err5, err6)
 	for i := range 1100 { // more than one statement deletes
 		if err == nil {
 			_, err = s.AddFriends(t.Context(), fmt.Sprint("fan", i), []string{forgotten, "first"})

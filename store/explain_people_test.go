@@ -33,6 +33,7 @@ func peoplePlans(out map[string]plantest.Planned) {
 	out["entries of a member with periods and boards"] = planned(memberEntries(periods[:20], "m7"), map[string]string{"e": "PRIMARY", "p": "PRIMARY", "b": "PRIMARY"})
 	out["boards with submissions of a member"] = planned(plantest.Literal(submittedTo, 0, []byte("m7"), 10), map[string]string{"s": "submissions_member", "b": "PRIMARY"})
 	fans := strings.NewReplacer("friend = ?", "friend = 'm1'", "member > ?", "member > 'a'", "?", "10").Replace(selectFans)
+	out["plays of a member"] = planned(plantest.Literal(selectPlays, []byte("m7"), 0, 10), map[string]string{"p": "plays_member", "b": "PRIMARY"})
 	out["lists with a friend"] = planned(fans, map[string]string{"friends": "friends_of"})
 	out["versions of lists"] = planned(friendVersions(many), map[string]string{"friend_lists": "PRIMARY"})
 	list := strings.NewReplacer("member = ?", "member = 'm1'", "friend > ?", "friend > 'a'", "?", "10").Replace(selectFriends)

@@ -42,6 +42,8 @@ func TestMemberData(t *testing.T) {
 				told["hidden_members"]++
 			case r.Bar != nil:
 				told["member_bars"]++
+			case r.Play != nil:
+				told["plays"]++
 			case r.Entry != nil:
 				told[fmt.Sprint("entries, hidden ", r.Entry.Hidden)]++
 				if r.Entry.Period.Board == "golf" {
@@ -60,7 +62,7 @@ func TestMemberData(t *testing.T) {
 		of := " WHERE member = '" + forgotten + "'"
 		want := map[string]int{
 			"profiles": count(t, db, "profiles"+of), "friends": count(t, db, "friends"+of), "fans": count(t, db, "friends WHERE friend = '"+forgotten+"'"),
-			"hidden_members": count(t, db, "hidden_members"+of), "member_bars": count(t, db, "member_bars"+of), "submissions": count(t, db, "submissions"+of), "audit": count(t, db, "audit"+of),
+			"hidden_members": count(t, db, "hidden_members"+of), "member_bars": count(t, db, "member_bars"+of), "plays": count(t, db, "plays"+of), "submissions": count(t, db, "submissions"+of), "audit": count(t, db, "audit"+of),
 			"entries, hidden false": count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": count(t, db, "entries"+of+" AND period_id < 0"),
 		}
 		for kind, n := range want {

@@ -31,6 +31,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "sweep runs", Run: s.sweeper.Runs},
 		{Name: "sweep audit", Run: s.sweeper.Audit},
 		{Name: "sweep bars", Run: s.sweeper.Bars},
+		{Name: "sweep plays", Run: s.sweeper.Plays},
 		{Name: "sweep submissions", Run: s.sweeper.Submissions},
 		{Name: "sweep events", Run: s.sweepEvents},
 		{Name: "sweep hidden members", Run: s.sweepHidden},

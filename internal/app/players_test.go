@@ -367,3 +367,88 @@ func TestIdempotencyKeysOfPlayers(t *testing.T) {
 		}
 	}
 }
+
+// TestPlayTokens: a play that is begun on one server is submitted with on another, once. What is no play of this player on this
+// board is refused and leaves the play as it is: another's, another board's, a changed one, one that is signed otherwise, the
+// player's own token; and a play is no token of a player.
+func TestPlayTokens(t *testing.T) {
+	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
+	a, b := startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)
+	p := newProvider(t)
+	rules := `{"policy":"sum","players":{"read":true,"submit":"play"%s},"limits":{"per_second":1000000}}`
+	a.Ask(201, "PUT", "/v1/boards/b", fmt.Sprintf(rules, ""))
+	a.Ask(201, "PUT", "/v1/boards/c", fmt.Sprintf(rules, ""))
+	a.Ask(201, "PUT", "/v1/boards/slow", fmt.Sprintf(rules, `,"min_time":"1h","max_time":"2h"`))
+	token := func(member string) string {
+		return a.Ask(201, "POST", "/v1/tokens", fmt.Sprintf(`{"member":%q}`, member)).Text("token")
+	}
+	ada, bob := token("ada"), token("bob")
+	begin := func(of *testApp, player, board string) string {
+		t.Helper()
+		var out struct{ Play string }
+		status, text := of.as(t.Context(), player, "POST", "/v1/boards/"+board+"/plays", "")
+		if err := json.Unmarshal([]byte(text), &out); status != 201 || err != nil {
+			t.Fatalf("%d %s", status, text)
+		}
+		return out.Play
+	}
+	submit := func(board, play string) (int, string) {
+		return b.as(t.Context(), ada, "POST", "/v1/boards/"+board+"/scores", fmt.Sprintf(`{"entries":[{"member":"ada","score":1,"play":%q}]}`, play))
+	}
+	play := begin(a, ada, "b")
+	of := func(claims jwt.MapClaims, method jwt.SigningMethod, key any) string {
+		parsed, _, err := jwt.NewParser().ParseUnverified(play, jwt.MapClaims{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := jwt.NewWithClaims(method, maps.Clone(parsed.Claims.(jwt.MapClaims)))
+		maps.Copy(j.Claims.(jwt.MapClaims), claims)
+		j.Header["kid"] = parsed.Header["kid"]
+		signed, err := j.SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signed
+	}
+	_, keys := a.as(t.Context(), ada, "GET", "/.well-known/jwks.json", "")
+	for name, wrong := range map[string]string{
+		"another player's":          begin(a, bob, "b"),
+		"another board's":           begin(a, ada, "c"),
+		"a changed board":           changed(begin(a, ada, "c"), `"board":"c"`, `"board":"b"`),
+		"a changed player":          changed(begin(a, bob, "b"), `"sub":"bob"`, `"sub":"ada"`),
+		"a changed id":              changed(play, `"jti":"`, `"jti":"A`),
+		"another signature":         of(nil, jwt.SigningMethodEdDSA, p.ed),
+		"none":                      of(nil, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType),
+		"HS256 with the public key": of(nil, jwt.SigningMethodHS256, []byte(keys)),
+		"RS256":                     of(nil, jwt.SigningMethodRS256, p.rsa),
+		"the player's own token":    ada,
+		"no token":                  "x",
+		"nothing":                   "",
+		"a long one":                play + strings.Repeat("A", 8000),
+	} {
+		if status, text := submit("b", wrong); status != 422 && status != 400 || status == 422 && !strings.Contains(text, "invalid-play") {
+			t.Errorf("%s: %d %s", name, status, text)
+		}
+	}
+	for _, of := range []string{"/v1/boards", "/v1/boards/b/members/ada"} {
+		if status, text := a.as(t.Context(), play, "GET", of, ""); status != 401 {
+			t.Errorf("a play in the place of a token: %d %s", status, text)
+		}
+	}
+	if status, text := submit("b", play); status != 200 || !strings.Contains(text, `"status":"applied"`) {
+		t.Errorf("the play after all that: %d %s", status, text)
+	}
+	if status, text := submit("b", play); status != 200 || !strings.Contains(text, "play-gone") {
+		t.Errorf("the play once more: %d %s", status, text)
+	}
+	if status, text := submit("slow", begin(b, ada, "slow")); status != 200 || !strings.Contains(text, "play-time") {
+		t.Errorf("too quick: %d %s", status, text)
+	}
+	if got := a.Ask(200, "GET", "/v1/boards/b/members/ada", "").Text("score"); got != "1" {
+		t.Errorf("ada has %s", got)
+	}
+	a.Ask(204, "POST", "/v1/tokens/rotate", `{"overlap":"1h"}`)
+	if status, text := submit("b", begin(a, ada, "b")); status != 200 || !strings.Contains(text, `"status":"applied"`) {
+		t.Errorf("a play of a key that was made just now: %d %s", status, text)
+	}
+}

@@ -56,8 +56,10 @@ type rulesBody struct {
 		KeepTime *bool    `json:"keep_time,omitempty"`
 	} `json:"overrides,omitzero"`
 	Players struct {
-		Read   *bool  `json:"read,omitempty"`
-		Submit string `json:"submit,omitempty"`
+		Read    *bool  `json:"read,omitempty"`
+		Submit  string `json:"submit,omitempty"`
+		MinTime string `json:"min_time,omitempty"`
+		MaxTime string `json:"max_time,omitempty"`
 	} `json:"players,omitzero"`
 	Limits   leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak struct {
@@ -106,6 +108,7 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		number("min-score", "least score that is accepted", &b.Limits.MinScore),
 		number("max-score", "greatest score that is accepted", &b.Limits.MaxScore),
 		number("max-delta", "greatest change of a score by one submission; no first score in a period is one, but for policy sum: --max-score bounds it", &b.Limits.MaxDelta),
+		number("max-per-second", "greatest score of a play for each second that it took", &b.Limits.PerSecond),
 		word("refresh-full", "when to rebuild the copy, as a `cron` expression in UTC", &b.Refresh.Full),
 		word("refresh-incremental", "`interval` of catching up, or off (default: 10s)", &b.Refresh.Incremental),
 		word("refresh-dynamic", "pairs of seconds/changes, as in 900/1 300/10", &b.Refresh.Dynamic),
@@ -120,7 +123,9 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 			&b.Overrides.Ops, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		optional(newChecked(p.option("override-keep-time", "true: submits may keep the time of a score that stays (default: false)"), new(bool), parseSwitch), &b.Overrides.KeepTime),
 		optional(newChecked(p.option("players-read", "true: players read their own entry and those around it, on a private board too (default: false)"), new(bool), parseSwitch), &b.Players.Read),
-		oneOf(p.option("players-submit", "none or own: whether players submit their own scores with a token (default: none)"), &b.Players.Submit, "none", "own"),
+		oneOf(p.option("players-submit", "none, own or play: whether players submit their own scores with a token, and each with a play (default: none)"), &b.Players.Submit, "none", "own", "play"),
+		word("play-min-time", "how long a play takes at least, as in 10s (default: 0s)", &b.Players.MinTime),
+		word("play-max-time", "how long a play takes at most, up to 24h (default: 1h)", &b.Players.MaxTime),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

@@ -124,6 +124,15 @@ func (p *program) tokenCreateCommand() *cli.Command {
 		&cli.DurationFlag{Name: "ttl", Usage: "how long it is good, 24h at most; an hour when not given", Destination: &want.TTL})
 }
 
+func (p *program) playCommand() *cli.Command {
+	return question(p, "play", "begin a play, by the token of a player", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Play, error) {
+		return c.BeginPlay(ctx, args[0])
+	}, func(r *remote, play *client.Play) error {
+		_, err := fmt.Fprintf(r.out, "%s\n", terminal.Printable(play.Play))
+		return err
+	})
+}
+
 func (p *program) tokenRotateCommand() *cli.Command {
 	r, yes, overlap := p.remote(), false, leaderboard.SigningOverlap
 	return r.command("token rotate", "sign tokens with another key", "", func(ctx context.Context, _ []string) error {

@@ -29,6 +29,7 @@ type submitOptions struct {
 	idempotencyKey     string
 	standings, friends bool
 	mode               leaderboard.Mode
+	play               string
 	terms              submitTerms
 }
 
@@ -38,6 +39,7 @@ func (p *program) submitCommand() *cli.Command {
 		append(append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey), o.boardsFlag(),
 			&cli.BoolFlag{Name: "standings", Usage: "show which rank each member has, and had before", Destination: &o.standings},
 			o.modeFlag(&o.mode),
+			&cli.StringFlag{Name: "play", Usage: "`token` of the play that a player submits with", Destination: &o.play},
 			&cli.BoolFlag{Name: "passed", Usage: "with --standings: name the friends that each member has passed", Destination: &o.friends}), o.termFlags(&o.terms)...)...)
 }
 
@@ -51,6 +53,9 @@ func (o *submitOptions) run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 {
 		return usagef("want a board and scores, as in: leaderboard submit demo alice=90 bob=85; or several boards, as in: leaderboard submit --boards moba,card alice=90")
 	}
+	if o.play != "" && (o.given() || len(args) > 1) {
+		return usagef("--play is for one score on one board")
+	}
 	if !o.standings && (o.friends || o.mode != "") {
 		return usagef("--passed and --mode go with --standings")
 	}
@@ -60,7 +65,7 @@ func (o *submitOptions) run(ctx context.Context, args []string) (err error) {
 	}
 	var results []client.Result
 	key, again := client.SubmitOptions{
-		IdempotencyKey: o.idempotencyKey, Atomic: o.terms.atomic, Standings: o.standings, Mode: o.mode, Friends: o.friends,
+		IdempotencyKey: o.idempotencyKey, Atomic: o.terms.atomic, Standings: o.standings, Mode: o.mode, Friends: o.friends, Play: o.play,
 	}, client.WithMaxWait(o.timeout)
 	if !o.given() {
 		var receipt client.Receipt

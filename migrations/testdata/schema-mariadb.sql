@@ -241,6 +241,17 @@ CREATE TABLE `periods` (
 
 CREATE VIEW `period_counts` AS select convert(`b`.`name` using utf8mb4) collate utf8mb4_bin AS `board`,convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin AS `window_name`,convert(if(`p`.`name` = '',`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`ends_at` AS `ends_at`,`p`.`id` AS `period_id`,convert(`p`.`state` using utf8mb4) collate utf8mb4_bin AS `state`,`p`.`entry_count` AS `visible_count`,coalesce(`h`.`hidden_count`,0) AS `hidden_count` from ((`periods` `p` join `boards` `b` on(`b`.`id` = `p`.`board_id`)) left join (select -`e`.`period_id` AS `period_id`,count(0) AS `hidden_count` from `entries` `e` where `e`.`period_id` < 0 group by `e`.`period_id`) `h` on(`h`.`period_id` = `p`.`id`)) where `b`.`state` = 'open' and `p`.`state` <> 'deleting';
 
+CREATE TABLE `plays` (
+  `board_id` bigint(20) NOT NULL,
+  `member` varbinary(64) NOT NULL,
+  `id` binary(16) NOT NULL COMMENT 'random; a play that is begun later has another one',
+  `started_at` datetime(6) NOT NULL COMMENT 'database clock',
+  `refusals` int(11) NOT NULL DEFAULT 0 COMMENT 'submissions with it that were refused',
+  PRIMARY KEY (`board_id`,`member`),
+  KEY `plays_member` (`member`,`board_id`),
+  KEY `plays_age` (`started_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `profiles` (
   `member` varbinary(64) NOT NULL,
   `display_name` varbinary(100) NOT NULL COMMENT 'UTF-8',

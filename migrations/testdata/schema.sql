@@ -241,6 +241,17 @@ CREATE TABLE `periods` (
   KEY `periods_end` (`state`,`ends_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `plays` (
+  `board_id` bigint NOT NULL,
+  `member` varbinary(64) NOT NULL,
+  `id` binary(16) NOT NULL COMMENT 'random; a play that is begun later has another one',
+  `started_at` datetime(6) NOT NULL COMMENT 'database clock',
+  `refusals` int NOT NULL DEFAULT '0' COMMENT 'submissions with it that were refused',
+  PRIMARY KEY (`board_id`,`member`),
+  KEY `plays_member` (`member`,`board_id`),
+  KEY `plays_age` (`started_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `profiles` (
   `member` varbinary(64) NOT NULL,
   `display_name` varbinary(100) NOT NULL COMMENT 'UTF-8',

@@ -40,6 +40,7 @@ type modelBoard struct {
 	leaderboard.Board
 	periods []*modelPeriod // in the order in which they were made
 	keys    map[string]modelKey
+	plays   map[string]*leaderboard.Play // by member
 
 	reflected *reflection // of a derived board, nil before its first step
 }

@@ -173,6 +173,7 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	out := leaderboard.Erasure{Member: member, Done: true, StartedAt: m.clock()}
 	for _, b := range m.boards {
 		m.current(b)
+		delete(b.plays, member)
 		for _, p := range b.periods {
 			_, kept := p.hiddenEntries[member]
 			_, visible := p.entries[member]

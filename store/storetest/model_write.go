@@ -73,6 +73,9 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 		hidden := m.isHidden(b.ID, sub.Member)
 		broken := leaderboard.AsRule(b.Rules.Allow(sub.Edit, &by))
 		if broken == nil {
+			broken = m.refusedPlay(b, sub, by)
+		}
+		if broken == nil {
 			broken = m.broken(b, periods, sub, hidden)
 		}
 		for i, p := range periods {
@@ -84,8 +87,45 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 				receipt.Results[j] = res
 			}
 		}
+		b.settlePlay(sub, by, receipt.Results[j].Status.Failed())
 	}
 	return receipt, changes
+}
+
+// BeginPlay does what store.Store.BeginPlay does.
+func (m *Model) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Play{}, err
+	}
+	p := leaderboard.Play{ID: leaderboard.NewPlayID(), Board: board.Name, Member: member, StartedTime: m.clock()}
+	if b := m.boards[board.Name]; b != nil {
+		if b.plays == nil {
+			b.plays = map[string]*leaderboard.Play{}
+		}
+		kept := p
+		b.plays[member] = &kept
+	}
+	return p, nil
+}
+
+// refusedPlay returns why a player's submission is refused for its play.
+func (m *Model) refusedPlay(b *modelBoard, sub leaderboard.Submission, by leaderboard.Caller) *leaderboard.RuleError {
+	if by.Player == "" || !b.Rules.NeedsPlay() {
+		return nil
+	}
+	return leaderboard.AsRule(b.Rules.JudgePlay(&sub, b.plays[sub.Member], m.clock()))
+}
+
+// settlePlay notes that a submission with a play was carried out or refused.
+func (b *modelBoard) settlePlay(sub leaderboard.Submission, by leaderboard.Caller, failed bool) {
+	p := b.plays[sub.Member]
+	if by.Player == "" || !b.Rules.NeedsPlay() || p == nil || sub.Play == nil || *sub.Play != p.ID {
+		return
+	}
+	if p.Refusals++; !failed || p.Refusals == leaderboard.MaxPlayRefusals {
+		delete(b.plays, sub.Member)
+	}
 }
 
 // commitAll commits what was submitted to a board, and tells the receipt which states it led to.

@@ -38,6 +38,7 @@ type Database interface {
 	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
 	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
 	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
+	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
 
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)

@@ -238,6 +238,12 @@ async function eventOperations(lb: Leaderboard): Promise<void> {
 async function playerOperations(lb: Leaderboard, b: string): Promise<void> {
   const made = await lb.createToken({ member: "ts-player", boards: [b], ttl: "1m" });
   assert.equal(made.member, "ts-player");
+  await board("plays", { players: { submit: "play" }, limits: { per_second: 10n ** 18n } });
+  await assert.rejects(lb.beginPlay("ts-plays"), { status: 403 }); // a key is no player
+  const player = new Leaderboard({ url, key: (await lb.createToken({ member: "ts-player" })).token });
+  const { play } = await player.beginPlay("ts-plays");
+  const { results } = await player.submitScores("ts-plays", { entries: [{ member: "ts-player", score: 1, play }] });
+  assert.equal(results[0]!.status, "applied");
   const { keys } = await lb.getTokenKeys();
   const { kty, crv, kid, x } = keys[0]!;
   await lb.putIssuer("ts", { issuer: "https://idp.example", audience: "game", prefix: "ts:", jwks: { keys: [{ kty, crv, kid, x }] } });

@@ -55,6 +55,7 @@ const (
 	AccessHolders        // any key
 	AccessReaders        // anyone for a public board, any key for a private one
 	AccessAnyone         // no key is looked at
+	AccessPlayers        // players' tokens alone
 )
 
 // Needs returns the least scope for a route, "" when it takes requests without a key.
@@ -169,6 +170,10 @@ func (ring *keyring) inSettings(hash *leaderboard.KeyHash) *leaderboard.Key {
 func (a Access) Allow(has leaderboard.Scope) error {
 	need := a.Needs()
 	switch {
+	case a == AccessPlayers && has != "":
+		return wire.Reject(wire.CodeForbidden, "This needs a player's token, not a key.")
+	case a == AccessPlayers:
+		return wire.Reject(wire.CodeUnauthorized, "This needs a player's token.")
 	case has.Includes(need):
 		return nil
 	case has == "":

@@ -376,6 +376,36 @@ var Kinds = []Kind{
 		Help:   "Correct what the member errors points at. No two issuers have one claim iss, or prefixes of which one begins like the other.",
 	},
 	{
+		Code: leaderboard.CodePlayNeeded, Status: 422,
+		Title:  "A play is needed",
+		Detail: "Players submit to this board with a play.",
+		Help:   "Begin a play with POST /v1/boards/{board}/plays when the player begins, and send its token as play when the player is done.",
+	},
+	{
+		Code: leaderboard.CodePlayGone, Status: 422,
+		Title:  "The play is over",
+		Detail: "The play was submitted with, or a later one has ended it.",
+		Help:   "Begin another play. A player has one on each board, the last one that was begun; a submission uses it up, and so do three that are refused.",
+	},
+	{
+		Code: leaderboard.CodePlayTime, Status: 422,
+		Title:  "The play took too little or too much time",
+		Detail: "The time since the play was begun is outside of what the board allows.",
+		Help:   "Begin the play when the player begins, and submit between submit_after and submit_before of its answer.",
+	},
+	{
+		Code: leaderboard.CodePlayRate, Status: 422,
+		Title:  "The score is too high for the time of the play",
+		Detail: "The score is more than the board allows for the time that the play took.",
+		Help:   "The board's limits.per_second bounds the score by the seconds since the play was begun. Begin it when the player begins.",
+	},
+	{
+		Code: leaderboard.CodeInvalidPlay, Status: 422,
+		Title:  "That is no play",
+		Detail: "What was sent as play is no play of this player on this board.",
+		Help:   "Send the token that POST /v1/boards/{board}/plays gave this player for this board, as it came. A board whose rule players.submit is not play has none.",
+	},
+	{
 		Code: leaderboard.CodeInvalidToken, Status: 422,
 		Title:  "There can be no such token",
 		Detail: "What is said of the token is not valid.",

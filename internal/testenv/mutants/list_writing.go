@@ -193,6 +193,23 @@ func ofKeys() []mutant {
 			`case entries[i].Member != c.player.Member:`, `case false:`, "httpapi TestPlayerSubmits",
 		},
 		{
+			"G8", "a play is left when it was submitted with", "store/internal/commit/play.go",
+			`p.over = true
+		return`, `return`, "store TestPlaysRaced",
+		},
+		{
+			"G8", "refusals end no play", "store/internal/commit/play.go",
+			`p.refused, p.over = true, p.Refusals >= leaderboard.MaxPlayRefusals`, `p.refused = true`, "store TestConformance",
+		},
+		{
+			"G8", "plays are not locked", "store/internal/commit/play.go",
+			`") FOR UPDATE;"`, `");"`, "store TestPlayBeganDuringSubmit",
+		},
+		{
+			"G8", "a play is good for all boards", "httpapi/plays.go",
+			`case play.Board != board || play.Member != c.player.Member:`, `case play.Member != c.player.Member:`, "httpapi TestPlaysOfOthers",
+		},
+		{
 			"G7", "players read what is another's", "httpapi/resolver.go",
 			` && c.pathValue("member") == c.player.Member`, ``, "httpapi TestPlayerReads",
 		},

@@ -247,7 +247,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return nil // all have left while the locks were waited for
 	}
 	w.keys = b.apply(l, w.known)
-	w.recorded = l.recorded(names)
+	w.recorded, w.played = l.recorded(names), l.played(names)
 	w.audit = l.audit
 	asked, span := statement(ctx, "write", b.queue.id.board)
 	b.commits, err = t.write(asked, &w)

@@ -55,6 +55,11 @@ func requestHash(entries []leaderboard.Submission) [sha256.Size]byte {
 			b = appendTerms(b, i, &e)
 		}
 	}
+	for i, e := range entries {
+		if e.Play != nil {
+			b = append(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, math.MaxUint64-1), uint64(i)), e.Play[:]...)
+		}
+	}
 	return sha256.Sum256(b)
 }
 

@@ -49,6 +49,16 @@ func (l *locked) recorded(names []string) (out []*lockedBoard) {
 	return out
 }
 
+// played returns those of the boards of whose plays there is something to write.
+func (l *locked) played(names []string) (out []*lockedBoard) {
+	for _, name := range names {
+		if b := l.boards[name]; b != nil && b.played() {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
 // lockedBoard is a board as its lock found it, and what a batch makes of it.
 type lockedBoard struct {
 	known      *boards.Known
@@ -58,6 +68,7 @@ type lockedBoard struct {
 	keys       map[string]keyRow
 	hidden     hiddenMembers
 	records    []leaderboard.SubmissionRecord
+	plays      plays
 	rolledOver bool // periods were begun or closed in this transaction
 
 	open     []*period // all that the lock found
@@ -92,6 +103,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 	if b.isAs(known) {
 		b.chooseCurrent()
 		b.keys, err = guess.scan(rows, b.periods, b.hidden)
+		b.plays = guess.plays
 		err = errors.Join(err, rows.Close())
 	} else if err = rows.Close(); err == nil {
 		err = t.rollOver(ctx, b, n)
@@ -157,6 +169,7 @@ func (t *transaction) rollOver(ctx context.Context, b *lockedBoard, n *needs) er
 	}
 	defer rows.Close()
 	b.keys, err = r.scan(rows, b.periods, b.hidden)
+	b.plays = r.plays
 	return errors.Join(err, rows.Close())
 }
 

@@ -47,13 +47,13 @@ func batchPlans(out map[string]plantest.Planned) {
 		commits = append(commits, Event{Commit: &leaderboard.Commit{PeriodID: id + 1, FirstSeq: 2, LastSeq: 5}})
 	}
 	for size, r := range map[string]*reading{
-		"small": {boardID: 1, periods: []int64{1}, needs: &needs{members: members[:2], keys: []string{"k1", "k2"}}},
-		"large": {boardID: 1, periods: []int64{1, 2, 3, 4, 5, 6, 7, 8}, needs: &needs{members: members, keys: []string{"k1", "k2"}}},
+		"small": {boardID: 1, periods: []int64{1}, needs: &needs{members: members[:2], players: members[:2], keys: []string{"k1", "k2"}}},
+		"large": {boardID: 1, periods: []int64{1, 2, 3, 4, 5, 6, 7, 8}, needs: &needs{members: members, players: members, keys: []string{"k1", "k2"}}},
 	} {
 		reads := &db.Text{}
 		r.appendTo(reads)
 		for i, q := range strings.Split(strings.TrimSuffix(reads.String(), ";"), ";") {
-			out[fmt.Sprintf("read %d of a %s batch", i, size)] = planned(q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY"})
+			out[fmt.Sprintf("read %d of a %s batch", i, size)] = planned(q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY", "plays": "PRIMARY"})
 		}
 	}
 	for size, n := range map[string]int{"small": 1, "large": len(changed)} {

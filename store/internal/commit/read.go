@@ -15,6 +15,7 @@ import (
 type needs struct {
 	keys    []string // idempotency keys
 	members []string // after tidy each once, in byte order; ids that no member can have are left out
+	players []string // of them, those who submit with a play
 	removed []string // of them, those whose hidden entries are read though no member may be hidden any more
 	past    []pastEntries
 }
@@ -34,6 +35,9 @@ func (n *needs) submissions(entries []leaderboard.Submission) {
 func (n *needs) submission(s *leaderboard.Submission) {
 	if leaderboard.CheckMember(s.Member) == nil {
 		n.members = append(n.members, s.Member)
+		if s.Play != nil {
+			n.players = append(n.players, s.Member)
+		}
 	}
 }
 
@@ -41,6 +45,8 @@ func (n *needs) submission(s *leaderboard.Submission) {
 func (n *needs) tidy() {
 	slices.Sort(n.members)
 	n.members = slices.Compact(n.members)
+	slices.Sort(n.players)
+	n.players = slices.Compact(n.players)
 }
 
 // reading is what a batch reads of a board under its lock.
@@ -49,6 +55,8 @@ type reading struct {
 	boardID   int64
 	periods   []int64 // the current ones
 	hasHidden bool    // members of the board may be hidden
+
+	plays plays // of the members who submit with one, after scan
 }
 
 // appendTo appends one SELECT per chunk of keys, then one per chunk of members for all periods; none when the board is
@@ -58,6 +66,7 @@ func (r *reading) appendTo(t *db.Text) {
 		return
 	}
 	appendReadKeys(t, r.boardID, r.keys)
+	r.appendPlays(t)
 	r.appendHidden(t)
 	if len(r.periods) > 0 {
 		appendReadEntries(t, r.periods, r.members)
@@ -69,6 +78,9 @@ func (r *reading) scan(rows *sql.Rows, periods []*period, hidden hiddenMembers) 
 	keys := map[string]keyRow{}
 	if err := scanKeys(rows, r.keys, keys); err != nil {
 		return nil, err
+	}
+	if err := r.scanPlays(rows); err != nil {
+		return keys, err
 	}
 	if err := r.scanHidden(rows, periods, hidden); err != nil || len(r.periods) == 0 {
 		return keys, err

@@ -212,13 +212,18 @@ func (s *multiBoardSubmission) replay(l *locked, stored []byte) (err error) {
 
 // submit applies a submission to the board's current periods, and records it if the board wants that.
 func (b *lockedBoard) submit(sub *leaderboard.Submission, caller *leaderboard.Caller) (res leaderboard.Result) {
-	if broken := leaderboard.AsRule(b.known.Board.Rules.Allow(sub.Edit, caller)); broken != nil {
+	broken := leaderboard.AsRule(b.known.Board.Rules.Allow(sub.Edit, caller))
+	if broken == nil {
+		broken = b.judgePlay(sub, caller)
+	}
+	if broken != nil {
 		res.Member = sub.Member
 		b.periods[0].show(&res, b.periods[0].entry(sub.Member), sub)
 		res.Fail(broken)
 	} else {
 		res = submitAll(b.periods, *sub)
 	}
+	b.settlePlay(sub, &res, caller)
 	b.record(sub, &res, caller)
 	return res
 }

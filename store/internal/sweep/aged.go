@@ -19,6 +19,7 @@ const (
 	keysNext  = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
 	auditNext = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
 	barsNext  = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
+	playsNext = "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?, 1"
 	runsNext  = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	runsKept  = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
@@ -42,6 +43,12 @@ const barTTL = leaderboard.MaxTokenAge + 24*time.Hour
 func (s *Sweeper) Bars(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?"
 	return s.aged(ctx, slice, barsNext, remove, s.Before(barTTL))
+}
+
+// Plays deletes plays that are too old to be submitted with, of whatever board.
+func (s *Sweeper) Plays(ctx context.Context, slice Slice) (more bool, err error) {
+	const remove = "DELETE FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?"
+	return s.aged(ctx, slice, playsNext, remove, s.Before(leaderboard.MaxPlayTime+time.Hour))
 }
 
 // aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which

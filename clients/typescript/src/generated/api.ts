@@ -99,10 +99,20 @@ export interface components {
                 /** @description The own entry and the entries around it, on a private board too. */
                 read?: boolean;
                 /**
-                 * @description own: scores for themselves. By default, none: keys submit.
+                 * @description own: scores for themselves. play: these, each once for a play that they begin with POST /v1/boards/{board}/plays. By default, none: keys submit.
                  * @enum {string}
                  */
-                submit?: "none" | "own";
+                submit?: "none" | "own" | "play";
+                /**
+                 * @description With submit play: how long a play takes at least, a Go duration; 0s when left out.
+                 * @example 10s
+                 */
+                min_time?: string;
+                /**
+                 * @description With submit play: how long a play takes at most, up to 24h; 1h when left out.
+                 * @example 10m
+                 */
+                max_time?: string;
             };
             overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
@@ -216,10 +226,14 @@ export interface components {
                 /** @description The own entry and the entries around it, on a private board too. */
                 read?: boolean | null;
                 /**
-                 * @description own: scores for themselves. By default, none: keys submit.
+                 * @description own: scores for themselves. play: these, each once for a play. By default, none: keys submit.
                  * @enum {string|null}
                  */
-                submit?: "none" | "own" | null;
+                submit?: "none" | "own" | "play" | null;
+                /** @description With submit play: how long a play takes at least; null: 0s. */
+                min_time?: string | null;
+                /** @description With submit play: how long a play takes at most; null: 1h. */
+                max_time?: string | null;
             } | null;
             /** @description As in BoardRules; null allows none. */
             overrides?: {
@@ -305,6 +319,11 @@ export interface components {
              * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
              */
             max_delta?: bigint | null;
+            /**
+             * Format: int64
+             * @description Where players submit with plays: the greatest score of a play for each second since it was begun; with policy sum the greatest amount. Not with order asc. Keys submit without plays, and are not bound by it.
+             */
+            per_second?: number | null;
         };
         /** @description Decides between equal scores, before created_time: one number, or several fields packed into one. */
         TiebreakRules: {
@@ -415,6 +434,11 @@ export interface components {
              * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
              */
             max_delta?: bigint;
+            /**
+             * Format: int64
+             * @description Where players submit with plays: the greatest score of a play for each second since it was begun; with policy sum the greatest amount. Not with order asc. Keys submit without plays, and are not bound by it.
+             */
+            per_second?: number;
         };
         /** @description What decides between equal scores, before created_time does. */
         Tiebreak: {
@@ -519,6 +543,8 @@ export interface components {
             op?: components["schemas"]["Policy"];
             /** @description true, where the rule overrides allows it: the entry's created_time stays as long as its score does, so that a field that changes does not make the member lose its place among equals. */
             keep_time?: boolean;
+            /** @description From players, where the rule players.submit is play: the token of POST /v1/boards/{board}/plays. Not with atomic. */
+            play?: string;
         };
         SubmitResults: {
             results: components["schemas"]["Result"][];
@@ -789,10 +815,18 @@ export interface components {
             hidden: components["schemas"]["Hiding"][];
             /** @description From when on tokens of the member are taken, if some were ended. */
             bars: components["schemas"]["Bar"][];
+            /** @description That were begun and not submitted with, for a day. */
+            plays: components["schemas"]["MemberDataPlay"][];
             /** @description In the order in which the periods were begun. */
             entries: components["schemas"]["MemberDataEntry"][];
             submissions: components["schemas"]["MemberDataSubmission"][];
             audit: components["schemas"]["AuditEntry"][];
+        };
+        MemberDataPlay: {
+            board: components["schemas"]["BoardName"];
+            started_time: components["schemas"]["Time"];
+            /** @description Submissions with it that were refused. */
+            refusals: number;
         };
         MemberDataEntry: {
             board: components["schemas"]["BoardName"];
@@ -1314,6 +1348,20 @@ export interface components {
             boards: string[] | null;
             /** Format: date-time */
             expires_at: string;
+        };
+        /** @description Nothing is to be said of a play before it is begun. */
+        PlayRequest: Record<string, never>;
+        Play: {
+            /** @description What a submission of this player to this board is sent with, once, as play. */
+            play: string;
+            board: components["schemas"]["BoardName"];
+            member: components["schemas"]["MemberID"];
+            /** @description By the clock of the database, as is the time of the submission. */
+            started_time: components["schemas"]["Time"];
+            /** @description By the board's rule players.min_time as it is now. */
+            submit_after: components["schemas"]["Time"];
+            /** @description By players.max_time. */
+            submit_before: components["schemas"]["Time"];
         };
         TokenRotation: {
             /** @description How long tokens that were signed before are taken, 0s to 24h, as in 1h; 24h when left out. 0s ends all tokens of this service. */
@@ -1887,7 +1935,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -2139,6 +2187,27 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["Submit"];
+            };
+        };
+        responses: never;
+    };
+    beginPlay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["PlayRequest"];
             };
         };
         responses: never;

@@ -16,6 +16,8 @@ export interface Operations {
   deleteBoard(board: string, options?: CallOptions): Promise<undefined>;
   /** Submit scores. POST /v1/boards/{board}/scores */
   submitScores(board: string, body: Sent<Schemas["Submit"]>, options?: Query<"submitScores"> & { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["SubmitResults"]>;
+  /** Begin a play. POST /v1/boards/{board}/plays */
+  beginPlay(board: string, body?: Sent<Schemas["PlayRequest"]>, options?: CallOptions): Promise<Schemas["Play"]>;
   /** Submit scores to several boards. POST /v1/scores */
   submitMultiBoard(body: Sent<Schemas["MultiBoardSubmit"]>, options?: Query<"submitMultiBoard"> & { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["MultiBoardResults"]>;
   /** One member's entry, rank and percentile. GET /v1/boards/{board}/members/{member} */
@@ -174,6 +176,7 @@ export const table = {
   patchBoard: "PATCH /v1/boards/{board}",
   deleteBoard: "DELETE /v1/boards/{board}",
   submitScores: "POST /v1/boards/{board}/scores key",
+  beginPlay: "POST /v1/boards/{board}/plays",
   submitMultiBoard: "POST /v1/scores key",
   getMember: "GET /v1/boards/{board}/members/{member}",
   removeMember: "DELETE /v1/boards/{board}/members/{member}",

@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// playHandlers begin plays.
+type playHandlers struct {
+	resolver
+	store   Store
+	players Players
+}
+
+// playJSON is a play that has begun.
+type playJSON struct {
+	Play         string             `json:"play"`
+	Board        string             `json:"board"`
+	Member       string             `json:"member"`
+	StartedTime  leaderboard.Micros `json:"started_time"`
+	SubmitAfter  leaderboard.Micros `json:"submit_after"`
+	SubmitBefore leaderboard.Micros `json:"submit_before"`
+}
+
+// begin answers POST …/plays: 201 with a play of the player, which ends the one before it.
+func (h *playHandlers) begin(c *call) error {
+	name, err := c.boardName()
+	if err != nil {
+		return err
+	}
+	if err := c.decode(&struct{}{}, true, nil); err != nil {
+		return err
+	}
+	b, err := h.forPlayers(c, name)
+	if err != nil {
+		return err
+	}
+	if !b.Rules.NeedsPlay() {
+		return &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "the board wants no plays: its rule players.submit says so"}
+	}
+	play, err := h.store.BeginPlay(c.ctx, b, c.player.Member)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	token, err := h.players.MintPlay(c.ctx, play, time.Now())
+	if err != nil {
+		return err
+	}
+	least, most := b.Rules.Players.Times()
+	at := func(d time.Duration) leaderboard.Micros {
+		return play.StartedTime + leaderboard.Micros(d/time.Microsecond)
+	}
+	body, err := json.Marshal(playJSON{token, name, play.Member, play.StartedTime, at(least), at(most)}, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	return c.send(http.StatusCreated, wire.TypeJSON, body)
+}
+
+// forPlayers returns a board to which the request's player may submit. A private one that shows players nothing is not there.
+func (r resolver) forPlayers(c *call, name string) (leaderboard.Board, error) {
+	b, err := r.catalog.Board(c.ctx, name)
+	if err != nil {
+		return b, err
+	}
+	covers := c.player.Covers(name)
+	switch {
+	case covers && b.Rules.PlayersSubmit():
+		return b, nil
+	case b.Rules.Visibility != leaderboard.VisibilityPublic && !(covers && b.Rules.PlayersRead()):
+		return b, leaderboard.ErrBoardNotFound
+	case !covers:
+		return b, wire.Reject(wire.CodeForbidden, "The token is not for this board.")
+	}
+	return b, wire.Reject(wire.CodeForbidden, "Players do not submit to this board: its rule players.submit says so.")
+}
+
+// playOf returns the play that entry i of a submission came with, by its token.
+func playOf(c *call, players Players, board, token string, i int) (leaderboard.PlayID, error) {
+	play, err := players.FindPlay(c.ctx, token, c.start, func() error { return nil })
+	refused, ok := errors.AsType[*leaderboard.TokenError](err)
+	switch {
+	case ok:
+	case err != nil:
+		return play.ID, err
+	case play.Board != board || play.Member != c.player.Member:
+		refused = &leaderboard.TokenError{Detail: "The play is another player's, or on another board."}
+	default:
+		return play.ID, nil
+	}
+	at := leaderboard.FieldError{Pointer: fmt.Sprintf("/entries/%d/play", i), Detail: refused.Detail}
+	return play.ID, &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "that is no play of the player on this board", Fields: []leaderboard.FieldError{at}}
+}

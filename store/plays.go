@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// BeginPlay begins a play of a member on a board, by the database clock. It ends the one that the member had there. Errors: a
+// *leaderboard.RuleError, ErrUnavailable; a play of which the answer was lost is ended by the next one.
+func (s *Store) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
+	if broken := leaderboard.CheckMember(member); broken != nil {
+		return leaderboard.Play{}, db.Wrap("begin play", broken)
+	}
+	p := leaderboard.Play{ID: leaderboard.NewPlayID(), Board: board.Name, Member: member}
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO plays (board_id, member, id, started_at) VALUES (?, ?, ?, "+s.db.Sysdate()+")"+
+			" ON DUPLICATE KEY UPDATE id = VALUES(id), started_at = VALUES(started_at), refusals = 0", board.ID, []byte(member), p.ID[:])
+		if err != nil {
+			return err
+		}
+		var started time.Time
+		err = tx.QueryRowContext(ctx, "SELECT started_at FROM plays WHERE board_id = ? AND member = ?", board.ID, []byte(member)).Scan(&started)
+		p.StartedTime = leaderboard.MicrosOf(started)
+		return err
+	})
+	return p, db.Translate(ctx, "begin play", err)
+}
+
+const selectPlays = "SELECT b.name, p.started_at, p.refusals, p.board_id FROM plays p FORCE INDEX (plays_member) JOIN boards b ON b.id = p.board_id" +
+	" WHERE p.member = ? AND p.board_id > ? AND b.state = 'open' ORDER BY p.board_id LIMIT ?"
+
+// playRow is a play that is told of.
+type playRow struct {
+	Board    []byte    `db:"name"`
+	Started  time.Time `db:"started_at"`
+	Refusals int       `db:"refusals"`
+	BoardID  int64     `db:"board_id"`
+}
+
+// playData tells the plays that a member has begun and not used.
+func (s *Store) playData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	begun := func(after int64) ([]playRow, error) {
+		var rows []playRow
+		err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, dataPage)
+		return rows, db.Translate(ctx, "member data", err)
+	}
+	return inPages(begun, func(r *playRow) (int64, error) {
+		p := leaderboard.Play{Board: string(r.Board), Member: member, StartedTime: leaderboard.MicrosOf(r.Started), Refusals: r.Refusals}
+		return r.BoardID, tell(leaderboard.MemberRecord{Play: &p})
+	})
+}

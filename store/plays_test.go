@@ -1,0 +1,274 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// asPlayer is a context in which a player calls.
+func asPlayer(ctx context.Context, member string) context.Context {
+	return leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "issuer:game", Player: leaderboard.PlayerOwner("issuer:game", member)})
+}
+
+// playBoard makes a board on which players submit with plays of 10 s to 1 m, 5 points a second at most, and the policy sum, so
+// that a play that counts twice is seen.
+func playBoard(t *testing.T, s *store.Store, name string) (leaderboard.Board, leaderboard.PeriodRef) {
+	t.Helper()
+	rate := int64(5)
+	ref := makeBoard(t, s, name, leaderboard.Rules{
+		Policy: leaderboard.PolicySum, Limits: leaderboard.Limits{PerSecond: &rate},
+		Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay, MinTime: "10s", MaxTime: "1m"},
+	})
+	b, err := s.Board(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, ref
+}
+
+func begin(t *testing.T, s *store.Store, b leaderboard.Board, member string) *leaderboard.PlayID {
+	t.Helper()
+	play, err := s.BeginPlay(t.Context(), b, member)
+	if err != nil || play.Member != member || play.Board != b.Name || play.StartedTime == 0 {
+		t.Fatalf("%+v, %v", play, err)
+	}
+	return &play.ID
+}
+
+// with is one with a play.
+func with(play *leaderboard.PlayID, board, key, member string, score int64) leaderboard.SubmitRequest {
+	r := one(board, key, member, score)
+	r.Entries[0].Play = play
+	return r
+}
+
+// TestPlaysRaced: two servers submit with one play at once, again and again: one of them counts. A play that is begun while one is
+// being submitted with is another play.
+func TestPlaysRaced(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		ahead := func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		}
+		servers := []*store.Store{open(t, dsn, ahead), open(t, dsn, ahead)}
+		b, ref := playBoard(t, servers[0], "b")
+		ctx := asPlayer(t.Context(), "m")
+		const rounds, callers = 10, 6
+		for range rounds {
+			play := begin(t, servers[0], b, "m")
+			offset.Add(int64(20 * time.Second))
+			results := make(chan string, callers)
+			for i := range callers {
+				go func() {
+					r, err := servers[i%2].Submit(ctx, with(play, "b", "", "m", 1))
+					if err != nil {
+						results <- err.Error()
+						return
+					}
+					if results <- string(r.Results[0].Status); r.Results[0].Rule != nil && r.Results[0].Rule.Code != leaderboard.CodePlayGone {
+						t.Errorf("refused: %v", r.Results[0].Rule)
+					}
+				}()
+			}
+			got := map[string]int{}
+			for range callers {
+				got[await(t, "a result", results)]++
+			}
+			if got[string(leaderboard.StatusApplied)] != 1 || got[string(leaderboard.StatusRejected)] != callers-1 {
+				t.Fatalf("%v, want one that is applied", got)
+			}
+		}
+		if got := scoreOf(t, servers[1], ref, "m"); got != rounds {
+			t.Errorf("the score is %d after %d plays", got, rounds)
+		}
+		storetest.CheckLog(t, servers[0], ref)
+	})
+}
+
+// TestPlayBeganDuringSubmit: a play that is begun while a submission holds its row waits, and is a play of its own afterwards.
+func TestPlayBeganDuringSubmit(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		s := open(t, dsn, func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		})
+		b, ref := playBoard(t, s, "b")
+		first := begin(t, s, b, "m")
+		release := hold(t, dsn, "SELECT id FROM plays WHERE board_id = ? FOR UPDATE", b.ID)
+		began := make(chan error, 1)
+		var second leaderboard.Play
+		go func() {
+			var err error
+			second, err = s.BeginPlay(context.Background(), b, "m")
+			began <- err
+		}()
+		release()
+		if err := await(t, "a play", began); err != nil {
+			t.Fatal(err)
+		}
+		offset.Add(int64(20 * time.Second))
+		ctx := asPlayer(t.Context(), "m")
+		if r, err := s.Submit(ctx, with(first, "b", "", "m", 1)); err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodePlayGone {
+			t.Errorf("the play that was ended: %+v, %v", r, err)
+		}
+		if _, err := s.Submit(ctx, with(&second.ID, "b", "", "m", 1)); err != nil || scoreOf(t, s, ref, "m") != 1 {
+			t.Errorf("the second play does not count, %v", err)
+		}
+	})
+}
+
+// TestPlayCommitLost: a play is used up with the score, or neither happened: killed ahead of COMMIT, or when its answer is lost. The
+// same key then has the one result, and the play counts once.
+func TestPlayCommitLost(t *testing.T) {
+	t.Parallel()
+	loseCommits(t, func(t *testing.T, l *lostCommit) {
+		ref := makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		if _, err := l.lossy.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+			t.Fatal(err)
+		}
+		b, err := l.direct.Board(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		play, ctx := begin(t, l.direct, b, "m"), asPlayer(t.Context(), "m")
+		key := leaderboard.IdempotencyKeyOf(ctx, "key")
+		l.lose()
+		if r, err := l.lossy.Submit(ctx, with(play, "b", key, "m", 5)); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
+		}
+		rows := count(t, l.direct.DB(), "plays")
+		if got := scoreOf(t, l.direct, ref, "m"); got != l.after || (got == 10) != (rows == 1) {
+			t.Fatalf("the score is %d with %d plays, want %d", got, rows, l.after)
+		}
+		var first leaderboard.Receipt
+		for i := range 3 {
+			r, err := l.lossy.Submit(ctx, with(play, "b", key, "m", 5))
+			if err != nil || r.Results[0].Status != leaderboard.StatusApplied || *r.Results[0].Score != 15 {
+				t.Errorf("retry %d: %+v, %v", i, r, err)
+			}
+			if i > 0 && !reflect.DeepEqual(r, first) {
+				t.Errorf("retry %d: %+v, the one before got %+v", i, r, first)
+			}
+			first = r
+		}
+		if r, err := l.lossy.Submit(ctx, with(play, "b", "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
+			t.Errorf("the play once more: %+v, %v", r, err)
+		}
+		if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
+			t.Errorf("the score is %d in the end, want 15", got)
+		}
+	})
+}
+
+// TestPlayKilledBeforeCommit: a connection that breaks at the row of the play, or ahead of COMMIT, used nothing up: the batch is
+// sent again, and the play counts once.
+func TestPlayKilledBeforeCommit(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		for _, statement := range []string{"FROM plays FORCE INDEX (PRIMARY)", "DELETE FROM plays", "COMMIT"} {
+			for _, f := range []fault{faultCutBefore, faultCutAfter} {
+				if statement == "COMMIT" && f == faultCutAfter {
+					continue // TestPlayCommitLost
+				}
+				p, through := newProxy(t, dsn)
+				s := open(t, through, nil)
+				name := fmt.Sprintf("killed-%d-%d", len(statement), f)
+				ref := makeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+				b, err := s.Board(t.Context(), name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				play, ctx := begin(t, s, b, "m"), asPlayer(t.Context(), "m")
+				p.on(statement, f, 1)
+				r, err := s.Submit(ctx, with(play, name, "", "m", 5))
+				p.heal()
+				switch {
+				case errors.Is(err, leaderboard.ErrOutcomeUnknown) && statement == "COMMIT": // nothing came to the database
+					if got := scoreOf(t, s, ref, "m"); got != -1 {
+						t.Errorf("%s, fault %d: the score is %d", statement, f, got)
+					}
+					r, err = s.Submit(ctx, with(play, name, "", "m", 5))
+				case errors.Is(err, leaderboard.ErrOutcomeUnknown):
+					t.Errorf("%s, fault %d: %v", statement, f, err)
+				}
+				if err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+					t.Errorf("%s, fault %d: %+v, %v", statement, f, r, err)
+				}
+				if r, err := s.Submit(ctx, with(play, name, "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
+					t.Errorf("%s, fault %d, once more: %+v, %v", statement, f, r, err)
+				}
+				if got := scoreOf(t, s, ref, "m"); got != 5 {
+					t.Errorf("%s, fault %d: the score is %d, want 5", statement, f, got)
+				}
+				storetest.CheckLog(t, s, ref)
+			}
+		}
+	})
+}
+
+// TestPlaysAreFew: a bot that begins 1,000 plays and keeps them has one row, and one play that counts, the last. Housekeeping
+// takes what nobody submitted with, and a board that is deleted takes its plays along.
+func TestPlaysAreFew(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		s := open(t, dsn, func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		})
+		db, ctx := connect(t, dsn), asPlayer(t.Context(), "bot")
+		b, ref := playBoard(t, s, "b")
+		var plays []*leaderboard.PlayID
+		for range 1000 {
+			plays = append(plays, begin(t, s, b, "bot"))
+		}
+		if n := count(t, db, "plays"); n != 1 {
+			t.Errorf("%d rows", n)
+		}
+		offset.Add(int64(20 * time.Second))
+		request := leaderboard.SubmitRequest{Board: "b"}
+		for i := range plays {
+			request.Entries = append(request.Entries, with(plays[i], "b", "", "bot", 1).Entries...)
+		}
+		r, err := s.Submit(ctx, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, res := range r.Results {
+			if (res.Status == leaderboard.StatusApplied) != (i == 999) {
+				t.Errorf("play %d: %s", i, res.Status)
+			}
+		}
+		if got := scoreOf(t, s, ref, "bot"); got != 1 || count(t, db, "plays") != 0 {
+			t.Errorf("the score is %d, want 1, and %d plays are left", got, count(t, db, "plays"))
+		}
+		begin(t, s, b, "old")
+		offset.Add(int64(leaderboard.MaxPlayTime + 2*time.Hour))
+		begin(t, s, b, "young")
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if count(t, db, "plays WHERE member = 'young'") != 1 || count(t, db, "plays") != 1 {
+			t.Errorf("%d plays are left, want the young one", count(t, db, "plays"))
+		}
+		if err := s.DeleteBoard(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "plays"); n != 0 {
+			t.Errorf("%d plays of a board that is gone", n)
+		}
+	})
+}
