@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"leaderboard"
 	"leaderboard/store"
@@ -95,35 +98,51 @@ func TestPlaysRaced(t *testing.T) {
 	})
 }
 
-// TestPlayBeganDuringSubmit: a play that is begun while a submission holds its row waits, and is a play of its own afterwards.
+// TestPlayBeganDuringSubmit: a play that is begun between the look at a play and the COMMIT that uses it up waits for that, so it
+// is not used up with it.
 func TestPlayBeganDuringSubmit(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		var offset atomic.Int64
-		s := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		const member = "begins-while-submitting"
+		p, through := newProxy(t, dsn)
+		submitting, direct := open(t, through, nil), open(t, dsn, nil)
+		ref := makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		b, err := direct.Board(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := begin(t, direct, b, member), leaderboard.Play{}
+		began, asked := make(chan error, 1), false
+		p.judgeBy(func(statement string) fault {
+			if strings.Contains(statement, "DELETE FROM plays") && !asked {
+				asked = true
+				var id []byte
+				err := direct.DB().QueryRowContext(t.Context(), "SELECT id FROM plays WHERE board_id = ? FOR UPDATE NOWAIT", b.ID).Scan(&id)
+				if broken, ok := errors.AsType[*mysql.MySQLError](err); !ok || broken.Number != 3572 && broken.Number != 1205 {
+					t.Errorf("the row of the play is not locked: %x, %v", id, err)
+				}
+				go func() {
+					play, err := direct.BeginPlay(context.Background(), b, member)
+					second = play
+					began <- err
+				}()
+			}
+			return faultPass
 		})
-		b, ref := playBoard(t, s, "b")
-		first := begin(t, s, b, "m")
-		release := hold(t, dsn, "SELECT id FROM plays WHERE board_id = ? FOR UPDATE", b.ID)
-		began := make(chan error, 1)
-		var second leaderboard.Play
-		go func() {
-			var err error
-			second, err = s.BeginPlay(context.Background(), b, "m")
-			began <- err
-		}()
-		release()
+		ctx := asPlayer(t.Context(), member)
+		r, err := submitting.Submit(ctx, with(first, "b", "", member, 1))
+		if err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+			t.Fatalf("%+v, %v", r, err)
+		}
 		if err := await(t, "a play", began); err != nil {
 			t.Fatal(err)
 		}
-		offset.Add(int64(20 * time.Second))
-		ctx := asPlayer(t.Context(), "m")
-		if r, err := s.Submit(ctx, with(first, "b", "", "m", 1)); err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodePlayGone {
-			t.Errorf("the play that was ended: %+v, %v", r, err)
+		p.heal()
+		if r, err := submitting.Submit(ctx, with(&second.ID, "b", "", member, 1)); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+			t.Errorf("the second play: %+v, %v", r, err)
 		}
-		if _, err := s.Submit(ctx, with(&second.ID, "b", "", "m", 1)); err != nil || scoreOf(t, s, ref, "m") != 1 {
-			t.Errorf("the second play does not count, %v", err)
+		if got := scoreOf(t, direct, ref, member); got != 2 {
+			t.Errorf("the score is %d after two plays", got)
 		}
 	})
 }
