@@ -15,9 +15,9 @@ const { schemas } = document.components;
 const resolve = (node) => (node?.$ref ? node.$ref.slice(2).split("/").reduce((at, part) => at[part], document) : node);
 const types = (schema) => [schema.type ?? []].flat();
 /** isWide says whether a number may lie beyond 2^53: scores, tiebreaks and their bounds. Ranks, counts and seqs do not. */
-const isWide = (schema) => schema?.format === "int64" && (schema.minimum === undefined || schema.minimum < -(2 ** 53) || maxDeltas.includes(schema));
-/** maxDeltas are as wide as scores though they are not negative. */
-const maxDeltas = Object.values(schemas).flatMap((s) => s.properties?.max_delta ?? []);
+const isWide = (schema) => schema?.format === "int64" && (schema.minimum === undefined || schema.minimum < -(2 ** 53) || changes.includes(schema));
+/** changes, as bounds of scores, are as wide as these though they are not negative. */
+const changes = Object.values(schemas).flatMap((s) => [s.properties?.max_delta, s.properties?.per_second].filter(Boolean));
 
 /** Each is marked, for the types. */
 (function mark(node) {

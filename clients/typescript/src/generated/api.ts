@@ -323,7 +323,7 @@ export interface components {
              * Format: int64
              * @description Where players submit with plays: the greatest score of a play for each second since it was begun; with policy sum the greatest amount. Not with order asc. Keys submit without plays, and are not bound by it.
              */
-            per_second?: number | null;
+            per_second?: bigint | null;
         };
         /** @description Decides between equal scores, before created_time: one number, or several fields packed into one. */
         TiebreakRules: {
@@ -438,7 +438,7 @@ export interface components {
              * Format: int64
              * @description Where players submit with plays: the greatest score of a play for each second since it was begun; with policy sum the greatest amount. Not with order asc. Keys submit without plays, and are not bound by it.
              */
-            per_second?: number;
+            per_second?: bigint;
         };
         /** @description What decides between equal scores, before created_time does. */
         Tiebreak: {
