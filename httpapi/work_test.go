@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -24,13 +25,18 @@ const (
 func bodyRoutes(e *env) (asks []ask, members [][]string) {
 	doc, _ := document()
 	e.board("b", leaderboard.Rules{}, classic()...)
+	e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true}
 	id, _ := leaderboard.KeyIDIn(e.key(leaderboard.ScopeRead, nil))
 	for _, rt := range (&handlers{}).routes(false) {
 		if rt.body.limit == 0 {
 			continue
 		}
 		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id, "{name}", "game").Replace(rt.path)
-		asks = append(asks, ask{method: rt.method, path: path, key: adminKey})
+		key := adminKey
+		if rt.access == guard.AccessPlayers {
+			key = token5
+		}
+		asks = append(asks, ask{method: rt.method, path: path, key: key})
 		content := doc.Paths.Find(rt.path).GetOperation(rt.method).RequestBody.Value.Content
 		for _, form := range content { // one, or two that are the same
 			members = append(members, slices.Sorted(maps.Keys(form.Schema.Value.Properties)))

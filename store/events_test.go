@@ -231,7 +231,7 @@ func TestClosingAsksNothingOfEvents(t *testing.T) {
 		s := open(t, through, func(c *store.Config) {
 			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
 		})
-		makeBoard(t, s, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
+		makeBoard(t, s, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 		closing := func() (statements []string) {
 			_, _ = s.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
 			offset.Add(int64(25 * time.Hour))
@@ -239,7 +239,7 @@ func TestClosingAsksNothingOfEvents(t *testing.T) {
 			p.judgeBy(func(text string) fault {
 				mu.Lock()
 				defer mu.Unlock()
-				if strings.Contains(text, "outbox") || strings.HasPrefix(text, "SELECT") && (strings.Contains(text, "endpoints")) {
+				if strings.Contains(text, "outbox") || strings.HasPrefix(text, "SELECT") && strings.Contains(text, "endpoints") {
 					statements = append(statements, text)
 				}
 				return faultPass

@@ -284,7 +284,7 @@ func (s *several) boards() []string {
 func (s *several) boardsFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "boards", Destination: &s.names,
-		Usage: "up to 50 `boards`, separated by commas: to rank as one, if they have the same order and tiebreak, or to submit to in one transaction",
+		Usage: "up to 50 `boards`, separated by commas, up to 200 for standings: to rank as one, if they have the same order and tiebreak, to submit to in one transaction, or to read a member's standings of",
 	}
 }
 

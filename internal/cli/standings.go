@@ -23,7 +23,7 @@ func (p *program) standingsCommand() *cli.Command {
 			q.Boards, q.Labels = on.boards(), on.labels
 			return c.Standings(ctx, args[0], q)
 		}, (*remote).printStandings,
-		&cli.StringFlag{Name: "boards", Usage: "up to 200 `boards`, separated by commas", Destination: &on.names}, p.labelsFlag(&on.labels),
+		on.boardsFlag(), p.labelsFlag(&on.labels),
 		windowFlag(&q.Window), periodFlag(&q.Period), p.modeFlag(&q.Mode, string(leaderboard.ModeAll)))
 }
 
