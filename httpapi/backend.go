@@ -136,9 +136,10 @@ type Store interface {
 	RemoveFriend(ctx context.Context, member, friend string) error
 	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
 	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
-	// FriendsOf returns all friends of a member in the order of their bytes. The list may be a second old unless it was
-	// changed here. With an error it is the cached one, of any age. The caller must not change it.
-	FriendsOf(ctx context.Context, member string) ([]string, error)
+	// FriendsOf returns all friends of members, which are distinct, in the order of the members; those of each are in the
+	// order of their bytes. A list may be a second old unless it was changed here. With an error the lists are the cached ones,
+	// of any age. The caller must not change them.
+	FriendsOf(ctx context.Context, members []string) ([][]string, error)
 
 	// PutIssuer creates an issuer of players' tokens or replaces its rules, which have passed their Check;
 	// *leaderboard.RuleError. This and all that follows records the caller.

@@ -45,6 +45,8 @@ type Config struct {
 	Metrics http.Handler
 	// OnRequest is called for every answered request.
 	OnRequest func(Answered)
+	// OnStandings is called after each submission that asks for standings.
+	OnStandings func(StandingCounts)
 	// Tracer records requests of /v1, streams aside; nil: it records none.
 	Tracer trace.Tracer
 	// Logger gets a context with the span of the request that a message belongs to.
@@ -60,6 +62,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnRequest == nil {
 		c.OnRequest = func(Answered) {}
+	}
+	if c.OnStandings == nil {
+		c.OnStandings = func(StandingCounts) {}
 	}
 	if c.Players == nil {
 		c.Players = noPlayers{}

@@ -315,12 +315,16 @@ func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Er
 	return out, f.wrote(err)
 }
 
-func (f *fake) FriendsOf(ctx context.Context, member string) ([]string, error) {
-	lists, err := f.Model.FriendsOf(ctx, []string{member})
+func (f *fake) FriendsOf(ctx context.Context, members []string) ([][]string, error) {
+	lists, err := f.Model.FriendsOf(ctx, members)
 	if err == nil {
 		err = f.enter("FriendsOf")
 	}
-	return lists[member], err
+	out := make([][]string, len(members))
+	for i, m := range members {
+		out[i] = lists[m]
+	}
+	return out, err
 }
 
 func (f *fake) Audit(ctx context.Context, q leaderboard.AuditQuery) ([]leaderboard.AuditEntry, leaderboard.AuditPlace, error) {

@@ -128,7 +128,8 @@ func (h *friendHandlers) onBoard(c *call) error {
 		return err
 	}
 	on.private = true // it shows friendships, on public boards too
-	friends, missed := h.store.FriendsOf(c.ctx, member)
+	lists, missed := h.store.FriendsOf(c.ctx, []string{member})
+	friends := lists[0]
 	if missed != nil && len(friends) == 0 {
 		return missed
 	}

@@ -45,6 +45,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Keys:    []SettingsKey{{Scope: leaderboard.ScopeRead, Secret: readKey}, {Scope: leaderboard.ScopeWrite, Secret: writeKey}, {Scope: leaderboard.ScopeAdmin, Secret: adminKey}},
 	}
+	cfg.Limits.StandingWait = time.Minute // few tests are about a late one
 	for _, c := range change {
 		c(&cfg)
 	}

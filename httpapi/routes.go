@@ -41,7 +41,7 @@ func newHandlers(cfg *Config) *handlers {
 	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Store}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Store, cfg.CheckRules},
-		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Store}, cfg.Players},
+		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Store, cfg.OnStandings}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Store},
 		audit:    auditHandlers{cfg.Store},
 		reader:   reader{resolver: find, profileFinder: profiles, store: cfg.Store},

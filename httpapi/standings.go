@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"iter"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
@@ -55,6 +57,14 @@ type standings struct {
 type standingFinder struct {
 	rankings Rankings
 	store    Store
+	count    func(StandingCounts)
+}
+
+// StandingCounts is what became of the standings of a request.
+type StandingCounts struct {
+	Told int // results with a standing
+	None int // of members that are not ranked, or so deep that the dense rank is not known
+	Late int // what was not there in time
 }
 
 // moved is the results on one board of which standings are wanted.
@@ -101,20 +111,26 @@ func (f *standingFinder) ofBoards(c *call, q standingsQuery, r *leaderboard.Mult
 	return f.find(c, q, len(r.Results), all...)
 }
 
-// find returns the standings of n results, all nil but those that are there within Limits.StandingWait.
+// find returns the standings of n results, all nil but those that are there within Limits.StandingWait, and counts them.
 func (f *standingFinder) find(c *call, q standingsQuery, n int, boards ...*moved) standings {
 	ctx, cancel := context.WithTimeout(c.ctx, c.shared.limits.StandingWait)
 	defer cancel()
-	out := make([]*standing, n)
+	out, late := make([]*standing, n), atomic.Int64{}
 	if q.friends {
 		f.addFriends(ctx, boards)
 	}
 	var asking sync.WaitGroup
+	all := 0
 	for _, m := range boards {
 		if m.first == nil || len(m.moves) == 0 {
 			continue
 		}
-		one := func() { f.ask(ctx, q, m, out) }
+		all += len(m.moves)
+		one := func() {
+			if !f.ask(ctx, q, m, out) {
+				late.Add(int64(len(m.moves)))
+			}
+		}
 		if len(boards) == 1 {
 			one()
 		} else {
@@ -122,11 +138,20 @@ func (f *standingFinder) find(c *call, q standingsQuery, n int, boards ...*moved
 		}
 	}
 	asking.Wait()
+	told := n
+	for _, s := range out {
+		if s == nil {
+			told--
+		}
+	}
+	if all > 0 {
+		f.count(StandingCounts{Told: told, None: all - told - int(late.Load()), Late: int(late.Load())})
+	}
 	return standings{q, out}
 }
 
-// ask finds the standings on one board. A state that does not have the commit is none.
-func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, out []*standing) {
+// ask finds the standings on one board. It returns false when no state that has the commit is there in time.
+func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, out []*standing) bool {
 	mode := q.modeOn(m.first.Rules)
 	ask := leaderboard.MovesQuery{Query: leaderboard.Query{Mode: mode, MinSeq: m.first.LastSeq}, Moves: m.moves}
 	if mode == leaderboard.ModeDense {
@@ -134,7 +159,7 @@ func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, ou
 	}
 	found, err := f.rankings.Moves(ctx, *m.first, ask)
 	if err != nil || found.Seq < m.first.LastSeq || found.Incarnation != m.first.Incarnation {
-		return
+		return false
 	}
 	for i, one := range found.Moved {
 		if one == nil || one.In(mode) == 0 {
@@ -152,32 +177,49 @@ func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, ou
 			out[m.at[i]] = s
 		}
 	}
+	return true
 }
 
-// addFriends adds to each move the friends of its member, as long as they are no more than the members of one question
-// all together.
+// addFriends adds to each move that has brought an entry further the friends of its member, as long as they are no more
+// than the members of one question all together. The lists of all members are asked for at once.
 func (f *standingFinder) addFriends(ctx context.Context, boards []*moved) {
-	lists, left := map[string][]string{}, leaderboard.MaxFriends
-	for _, m := range boards {
-		for i := range m.moves {
-			move := &m.moves[i]
-			if move.Old == nil || *move.Old == *move.New || left < 0 {
-				continue
-			}
-			list, known := lists[move.Member]
-			if !known {
-				var err error
-				if list, err = f.store.FriendsOf(ctx, move.Member); err != nil {
-					left = -1
-					continue
+	var members []string
+	at := map[string]int{}
+	for move := range movesOn(boards) {
+		if _, known := at[move.Member]; !known {
+			at[move.Member] = len(members)
+			members = append(members, move.Member)
+		}
+	}
+	if len(members) == 0 {
+		return
+	}
+	lists, err := f.store.FriendsOf(ctx, members)
+	if err != nil {
+		return
+	}
+	left := leaderboard.MaxFriends
+	for move := range movesOn(boards) {
+		list := lists[at[move.Member]]
+		if list == nil {
+			list = []string{}
+		}
+		if left -= len(list); left < 0 {
+			return
+		}
+		move.Friends = list
+	}
+}
+
+// movesOn is the moves on boards that have changed an entry.
+func movesOn(boards []*moved) iter.Seq[*leaderboard.Move] {
+	return func(yield func(*leaderboard.Move) bool) {
+		for _, m := range boards {
+			for i := range m.moves {
+				move := &m.moves[i]
+				if move.Old != nil && *move.Old != *move.New && !yield(move) {
+					return
 				}
-				if list == nil {
-					list = []string{}
-				}
-				lists[move.Member] = list
-			}
-			if left -= len(list); left >= 0 {
-				move.Friends = list
 			}
 		}
 	}

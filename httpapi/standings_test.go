@@ -150,12 +150,49 @@ func TestStandingsPassed(t *testing.T) {
 
 // TestStandingsHidden: a member that is hidden is told nothing but that there is nothing to tell.
 func TestStandingsHidden(t *testing.T) {
-	e := newEnv(t)
+	var counts StandingCounts
+	e := newEnv(t, func(c *Config) { c.OnStandings = func(n StandingCounts) { counts = n } })
 	e.board("b", leaderboard.Rules{})
 	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).want(200)
 	e.put(adminKey, "/v1/members/a/hidden", `{"reason":"bot"}`).want(200)
 	e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30},{"member":"b","score":25}]}`).
 		wantStandings("applied null; 1>1/1@4")
+	if counts != (StandingCounts{Told: 1, None: 1}) {
+		t.Errorf("counted %+v", counts)
+	}
+}
+
+// countedMoves counts the questions about moves.
+type countedMoves struct {
+	*fake
+	asked *int
+}
+
+func (c countedMoves) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	*c.asked++
+	return c.fake.Moves(ctx, p, q)
+}
+
+// TestStandingsAskNothing: a submit that does not want standings asks about no ranks and no friends, and nothing is counted.
+func TestStandingsAskNothing(t *testing.T) {
+	asked, counted := 0, 0
+	e := newEnv(t, func(c *Config) {
+		c.Rankings = countedMoves{c.Rankings.(*fake), &asked}
+		c.OnStandings = func(StandingCounts) { counted++ }
+	})
+	e.board("b", leaderboard.Rules{})
+	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable
+	for _, query := range []string{"", "?standings=false"} {
+		e.post(writeKey, "/v1/boards/b/scores"+query, `{"entries":[{"member":"a","score":10}]}`).want(200)
+		e.post(writeKey, "/v1/scores"+query, `{"entries":[{"board":"b","member":"a","score":20}]}`).want(200)
+	}
+	if asked != 0 || counted != 0 {
+		t.Errorf("asked %d times, counted %d times", asked, counted)
+	}
+	e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`).want(200)
+	if asked != 1 || counted != 1 {
+		t.Errorf("with standings asked %d times, counted %d times", asked, counted)
+	}
 }
 
 // slowMoves answers when its question is given up, or with a state that lacks the commit.
@@ -180,7 +217,11 @@ func (s slowMoves) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 func TestStandingsTooLate(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			e := newEnv(t, func(c *Config) { c.Rankings = slowMoves{c.Rankings.(*fake), old} })
+			var counts StandingCounts
+			e := newEnv(t, func(c *Config) {
+				c.Limits.StandingWait = 0 // the default
+				c.Rankings, c.OnStandings = slowMoves{c.Rankings.(*fake), old}, func(n StandingCounts) { counts = n }
+			})
 			e.board("b", leaderboard.Rules{})
 			sent := time.Now()
 			got := e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`)
@@ -189,6 +230,9 @@ func TestStandingsTooLate(t *testing.T) {
 			}
 			if got.wantStandings("applied null"); !strings.Contains(string(got.body), `"score":30`) {
 				t.Errorf("the rest: %s", got.body)
+			}
+			if counts != (StandingCounts{Late: 1}) {
+				t.Errorf("counted %+v", counts)
 			}
 		})
 	}

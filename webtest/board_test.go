@@ -160,6 +160,7 @@ func TestFindMember(t *testing.T) {
 	p.await(`location.search === "?member=m050"`)
 	submit(t, c, "finds", "m050", 5000)
 	p.await(`document.querySelector(".figures dd").innerText === "1"`)
+	p.awaitText(".since", "▲ Up 49 since the last score")
 	p.press("show on its page")
 	p.awaitText(".ranking [aria-current]", "m050")
 	p.expect("404") // of who is not there

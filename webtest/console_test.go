@@ -155,6 +155,7 @@ func TestConsoleMembers(t *testing.T) {
 	p.awaitText("dialog", "is removed, then")
 	p.press("Set score")
 	p.awaitText("td", "9,007,199,254,740,993")
+	p.awaitText("[role=status]", "Now rank 1 of 2 in all_time, as before.")
 
 	p.press("Hide on console-members …")
 	p.fill(p.field("Reason"), "too <good>")

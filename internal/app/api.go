@@ -103,7 +103,7 @@ func (a *App) wireAPI() error {
 		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints},
 		Build:     httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
 		Keys: a.cfg.Keys, Keyring: a.keys, Players: a.players, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
-		OnRequest: a.onRequest, Tracer: a.traces.requests(), Logger: a.log,
+		OnRequest: a.onRequest, OnStandings: a.metrics.standings, Tracer: a.traces.requests(), Logger: a.log,
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.StandingWait},
 	}
 	if a.cfg.MySQLMaxConns < 32 {

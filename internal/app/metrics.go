@@ -48,6 +48,8 @@ type metrics struct {
 	runs      *prometheus.HistogramVec
 	lateTicks prometheus.Counter
 
+	standingsTold, standingsNone, standingsLate prometheus.Counter
+
 	applyFailures prometheus.Counter
 
 	derivedSteps *prometheus.HistogramVec
@@ -65,6 +67,7 @@ func newMetrics() *metrics {
 	m.newBuildInfo()
 	m.newRequests()
 	m.newWrites()
+	m.newStandings()
 	m.newReads()
 	m.newResident()
 	m.newRefreshes()
@@ -118,6 +121,20 @@ func (m *metrics) newWrites() {
 		Name: "leaderboard_commit_duration_seconds", Help: "Time of one transaction that writes scores, by outcome.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"outcome"})
+}
+
+func (m *metrics) newStandings() {
+	standings := m.auto.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_standings_total", Help: "Results of submits with standings=true. late: null, since no state with the commit was there within 50 ms; none: null, since the member is not ranked, or too deep for a dense rank.",
+	}, []string{"result"})
+	m.standingsTold, m.standingsNone, m.standingsLate = standings.WithLabelValues("told"), standings.WithLabelValues("none"), standings.WithLabelValues("late")
+}
+
+// standings counts those of a submit.
+func (m *metrics) standings(n httpapi.StandingCounts) {
+	m.standingsTold.Add(float64(n.Told))
+	m.standingsNone.Add(float64(n.None))
+	m.standingsLate.Add(float64(n.Late))
 }
 
 func (m *metrics) newReads() {

@@ -119,9 +119,13 @@ func (p people) RemoveFriend(ctx context.Context, member, friend string) error {
 	return p.Store.RemoveFriend(ctx, member, friend)
 }
 
-func (p people) FriendsOf(ctx context.Context, member string) ([]string, error) {
-	lists, err := p.friends.Of(ctx, []string{member})
-	return lists[0].members, err
+func (p people) FriendsOf(ctx context.Context, members []string) ([][]string, error) {
+	lists, err := p.friends.Of(ctx, members)
+	out := make([][]string, len(lists))
+	for i := range lists {
+		out[i] = lists[i].members
+	}
+	return out, err
 }
 
 func (p people) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {

@@ -1,6 +1,6 @@
-import type { Leaderboard } from "@leaderboard/client";
+import type { Leaderboard, Schemas } from "@leaderboard/client";
 import type { Board, Standing } from "./standing";
-import { message } from "./text";
+import { count, message } from "./text";
 
 /** Entered is an entry of one window. */
 export interface Entered { window: string; entry: Standing }
@@ -44,12 +44,14 @@ function then(board: Board, entry: Standing | undefined, chosen: boolean, wanted
   return ranksBefore(board, entry, { score: wanted.score, tiebreak: wanted.tiebreak ?? 0n }) ? entry.score : wanted.score;
 }
 
-/** carryOut does what a plan says. When the new score does not come in, the entries that were removed for it come back. */
-export async function carryOut(client: Leaderboard, board: Board, member: string, standings: Entered[], what: Plan, wanted: Wanted): Promise<void> {
+/** carryOut does what a plan says, and returns what that did to the rank. When the new score does not come in, the entries that were removed for it come back. */
+export async function carryOut(client: Leaderboard, board: Board, member: string, standings: Entered[], what: Plan, wanted: Wanted): Promise<string> {
   for (const window of what.remove) await client.removeMember(board.name, member, { window: window as never, period: "current" });
   const { score: _, ...rest } = wanted;
   try {
-    await submit(client, board.name, member, { score: what.amount, ...rest });
+    const standing = await submit(client, board.name, member, { score: what.amount, ...rest });
+    const first = board.windows?.[0] ?? "all_time";
+    return moved(standing, first, what.remove.includes(first) ? standings.find((s) => s.window === first)?.entry.strict_rank : undefined);
   } catch (error) {
     if (what.remove.length) await restore(client, board.name, member, standings.filter((s) => what.remove.includes(s.window)), error);
     throw error;
@@ -65,9 +67,19 @@ async function restore(client: Leaderboard, board: string, member: string, remov
   }
 }
 
-/** submit submits one entry. A rejection of the rules is thrown. */
-async function submit(client: Leaderboard, board: string, member: string, { score, tiebreak, fields, time }: Omit<Wanted, "fields"> & { fields: Record<string, bigint | number> | undefined }): Promise<void> {
+/** moved says where a submission has brought a member in the first window. was: the rank before, where that entry was removed first. */
+export function moved(at: Schemas["Moved"] | null | undefined, window: string, was?: number): string {
+  if (!at) return "";
+  const before = was ?? at.previous_rank;
+  const up = before === null ? undefined : before - at.rank;
+  const how = up === undefined ? "" : up > 0 ? `, ${count(up)} up` : up < 0 ? `, ${count(-up)} down` : ", as before";
+  return `Now rank ${count(at.rank)} of ${count(at.total)} in ${window}${how}.`;
+}
+
+/** submit submits one entry and returns where the member stands then, if that is known. A rejection of the rules is thrown. */
+async function submit(client: Leaderboard, board: string, member: string, { score, tiebreak, fields, time }: Omit<Wanted, "fields"> & { fields: Record<string, bigint | number> | undefined }): Promise<Schemas["Moved"] | null | undefined> {
   const entry = { member, score, ...(fields ? { fields } : tiebreak === undefined ? {} : { tiebreak }), ...(time ? { created_time: time } : {}) };
-  const { results } = await client.submitScores(board, { entries: [entry] });
+  const { results } = await client.submitScores(board, { entries: [entry] }, { standings: true, mode: "strict" });
   if (results[0]?.status === "rejected") throw new Error(results[0].error?.detail ?? "The score was rejected.");
+  return results[0]?.standing;
 }
