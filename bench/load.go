@@ -29,6 +29,7 @@ type loadResult struct {
 	refused    int64 // of them with status 429 or 503
 	stale      int64 // answers that say that they are
 	local      int64 // answers from the memory of the process, as they say
+	untold     int64 // submits whose standing was not known in time
 	firstFail  string
 	took       time.Duration
 	latencies  []time.Duration // sorted
@@ -61,7 +62,7 @@ func (r *loadResult) broken() error {
 // add adds the counts of another one.
 func (r *loadResult) add(c *loadResult) {
 	r.answers, r.failed, r.refused = r.answers+c.answers, r.failed+c.failed, r.refused+c.refused
-	r.stale, r.local = r.stale+c.stale, r.local+c.local
+	r.stale, r.local, r.untold = r.stale+c.stale, r.local+c.local, r.untold+c.untold
 	r.latencies, r.rejections = append(r.latencies, c.latencies...), append(r.rejections, c.rejections...)
 	if r.firstFail == "" {
 		r.firstFail = c.firstFail
@@ -160,6 +161,9 @@ func (r *loadResult) count(said said, took time.Duration) {
 	}
 	if said.local {
 		r.local++
+	}
+	if said.untold {
+		r.untold++
 	}
 	if said.status >= http.StatusBadRequest {
 		r.fail(fmt.Sprintf("status %d", said.status))

@@ -72,6 +72,7 @@ func topics() []topic {
 		{"beyond", million, (*world).measureBeyond},
 		{"freshness", million, (*world).measureFreshness},
 		{"writes", million, (*world).measureWrites},
+		{"standings", million, (*world).measureStandings},
 		{"overload", million, (*world).measureOverload},
 		{giantTopic, 100 * million, (*world).measureGiant},
 	}

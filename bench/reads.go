@@ -43,13 +43,17 @@ func (w *world) measureReads(ctx context.Context, rep *report) error {
 // awaitResident waits until random members of the board are answered from the memory of a server. If that does not happen it
 // prints a warning, since the figures then mean something else.
 func (w *world) awaitResident(ctx context.Context, s *service) error {
+	return w.awaitLocal(ctx, s, memberRequest(w.members))
+}
+
+// awaitLocal waits until a request is answered from memory again and again.
+func (w *world) awaitLocal(ctx context.Context, s *service, request requester) error {
 	limit := w.seconds(residentLimit)
 	conn, err := dial(s.addr, limit+answerLimit)
 	if err != nil {
 		return err
 	}
 	defer conn.close()
-	request := memberRequest(w.members)
 	var buf []byte
 	start := time.Now()
 	for inRow := 0; inRow < localInRow; inRow++ {

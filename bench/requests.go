@@ -53,17 +53,22 @@ func submitRequest(board string, members, n int) requester {
 }
 
 func appendSubmit(buf []byte, board string, members, n int) []byte {
-	return appendScores(buf, board, n, "", func(int) int { return rand.IntN(members) })
+	return appendScores(buf, board, "", n, "", func(int) int { return rand.IntN(members) })
+}
+
+// appendTold is appendSubmit that asks what the submit has changed.
+func appendTold(buf []byte, board string, members, n int) []byte {
+	return appendScores(buf, board, "?standings=true", n, "", func(int) int { return rand.IntN(members) })
 }
 
 // appendConditional is appendSubmit with a condition for each entry, which holds.
 func appendConditional(buf []byte, board string, members, n int) []byte {
-	return appendScores(buf, board, n, `,"if":{"absent":false}`, func(int) int { return rand.IntN(members) })
+	return appendScores(buf, board, "", n, `,"if":{"absent":false}`, func(int) int { return rand.IntN(members) })
 }
 
 // appendScores appends a submit of n entries, the i-th of the member with the number that member says, each with more members
-// of JSON.
-func appendScores(buf []byte, board string, n int, more string, member func(i int) int) []byte {
+// of JSON. query is that of the address, with its question mark.
+func appendScores(buf []byte, board, query string, n int, more string, member func(i int) int) []byte {
 	body := []byte(`{"entries":[`)
 	for i := range n {
 		if i > 0 {
@@ -73,7 +78,7 @@ func appendScores(buf []byte, board string, n int, more string, member func(i in
 		body = append(append(strconv.AppendInt(body, randomScore(), 10), more...), '}')
 	}
 	body = append(body, "]}"...)
-	buf = fmt.Appendf(buf, "POST /v1/boards/%s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		board, benchKey, len(body))
+	buf = fmt.Appendf(buf, "POST /v1/boards/%s/scores%s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		board, query, benchKey, len(body))
 	return append(buf, body...)
 }

@@ -73,6 +73,7 @@ type said struct {
 	status int
 	stale  bool
 	local  bool // it is from the memory of the process
+	untold bool // of a submit: the first standing is not known
 }
 
 // skim reads an answer as far as the common members, and drops the rest.
@@ -85,7 +86,9 @@ func skim(r *bufio.Reader) (said, error) {
 	if err != nil {
 		return said{}, err
 	}
-	s := said{status, bytes.Contains(head, []byte(`"stale":true`)), bytes.Contains(head, []byte(`"source":"local"`))}
+	s := said{
+		status, bytes.Contains(head, []byte(`"stale":true`)), bytes.Contains(head, []byte(`"source":"local"`)), bytes.Contains(head, []byte(`"standing":null`)),
+	}
 	_, err = r.Discard(int(length))
 	return s, err
 }

@@ -30,10 +30,11 @@ func TestReadAnswer(t *testing.T) {
 
 func TestSkim(t *testing.T) {
 	for body, want := range map[string]said{
-		`{"board":"b","source":"local","stale":false,"entries":[]}`:                             {200, false, true},
-		`{"board":"b","source":"redis","stale":true,"entries":[]}`:                              {200, true, false},
-		`{"board":"b",` + strings.Repeat(" ", 2*commonBytes) + `"source":"local","stale":true}`: {200, false, false},
-		``: {200, false, false},
+		`{"board":"b","source":"local","stale":false,"entries":[]}`:                             {status: 200, local: true},
+		`{"board":"b","source":"redis","stale":true,"entries":[]}`:                              {status: 200, stale: true},
+		`{"board":"b",` + strings.Repeat(" ", 2*commonBytes) + `"source":"local","stale":true}`: {status: 200},
+		``: {status: 200},
+		`{"results":[{"member":"a","status":"applied","standing":null}],"seq":1}`: {status: 200, untold: true},
 	} {
 		var stream bytes.Buffer
 		for range 2 { // the second one shows that the first was read to its end

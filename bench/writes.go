@@ -101,7 +101,7 @@ func (w *world) fillOverHTTP(board string, members int) error {
 	}
 	defer conn.close()
 	for from := 0; from < members; from += bulkRows {
-		request := appendScores(nil, board, min(bulkRows, members-from), "", func(i int) int { return from + i })
+		request := appendScores(nil, board, "", min(bulkRows, members-from), "", func(i int) int { return from + i })
 		if _, err := conn.ask(request); err != nil {
 			return err
 		}
