@@ -43,12 +43,11 @@ func (w *world) measureReads(ctx context.Context, rep *report) error {
 // awaitResident waits until random members of the board are answered from the memory of a server. If that does not happen it
 // prints a warning, since the figures then mean something else.
 func (w *world) awaitResident(ctx context.Context, s *service) error {
-	return w.awaitLocal(ctx, s, memberRequest(w.members))
+	return w.awaitLocal(ctx, s, memberRequest(w.members), w.seconds(residentLimit))
 }
 
-// awaitLocal waits until a request is answered from memory again and again.
-func (w *world) awaitLocal(ctx context.Context, s *service, request requester) error {
-	limit := w.seconds(residentLimit)
+// awaitLocal waits until a request is answered from memory again and again, for so long at most.
+func (w *world) awaitLocal(ctx context.Context, s *service, request requester, limit time.Duration) error {
 	conn, err := dial(s.addr, limit+answerLimit)
 	if err != nil {
 		return err
@@ -58,7 +57,7 @@ func (w *world) awaitLocal(ctx context.Context, s *service, request requester) e
 	start := time.Now()
 	for inRow := 0; inRow < localInRow; inRow++ {
 		if time.Since(start) > limit || ctx.Err() != nil {
-			fmt.Fprintf(w.log, "the board is NOT in memory after %s\n", inMS(limit))
+			fmt.Fprintf(w.log, "what is asked for is NOT in memory after %s\n", inMS(limit))
 			return ctx.Err()
 		}
 		buf = request(0, 0, buf[:0])
