@@ -117,7 +117,8 @@ func TestKilledSenders(t *testing.T) {
 	}
 }
 
-func (w *world) killSenders(t *testing.T) {
+// newReceivers starts receivers of several kinds, by name.
+func newReceivers(t *testing.T) map[string]*inbox {
 	t.Helper()
 	stop := make(chan struct{})
 	wait := func(r *http.Request, d time.Duration) {
@@ -141,6 +142,12 @@ func (w *world) killSenders(t *testing.T) {
 		"hangs": newInbox(t, func(r *http.Request, _ int) int { wait(r, time.Hour); return 0 }),
 	}
 	t.Cleanup(func() { close(stop) }) // before the receivers are closed
+	return receivers
+}
+
+func (w *world) killSenders(t *testing.T) {
+	t.Helper()
+	receivers := newReceivers(t)
 	first := w.serve(t, "first", "--private-endpoints")
 	for name, in := range receivers {
 		in.subscribe(first, name)
