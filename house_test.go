@@ -112,6 +112,26 @@ func TestLeaksAreLookedFor(t *testing.T) {
 	}
 }
 
+// riddle matches kinds of sentences that newcomers read twice: relative clauses without a noun, and words for which there are
+// plain ones (reports whether, any caller, refused).
+var riddle = regexp.MustCompile(`(?i)\bwho[e]ver\b|\bsays[ ]whether\b|\btold[ ]of\b|\bbar[r]ed\b|\blin[g]ers?\b|` +
+	`(?:^(?:// )?|[.:;] |\b(?:of|to|by|for|as|with) )who[ ](?:asks|has|waits|comes|reads|writes|gets)\b`)
+
+// TestPlainEnglish holds comments and documents to sentences with a subject: see riddle.
+func TestPlainEnglish(t *testing.T) {
+	t.Parallel()
+	for _, file := range filesWhere(t, func(name string) bool { return path.Ext(name) == ".go" || path.Ext(name) == ".md" }) {
+		for line := range strings.Lines(readDoc(t, file)) {
+			if _, comment, _ := strings.Cut(line, "//"); path.Ext(file) == ".go" {
+				line = "// " + strings.TrimSpace(comment)
+			}
+			if found := riddle.FindString(line); found != "" {
+				t.Errorf("%s: %q in %q: say it with a subject, verb and object", file, found, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
 // checkFiles fails the test for what wrong finds in files, and unless it has something to check at least so often.
 func checkFiles(t *testing.T, files []string, wrong func(text string) (found []string, checked int), least int) {
 	t.Helper()
