@@ -203,7 +203,7 @@ func (r Rules) WithDefaults() Rules {
 	return r
 }
 
-// PlayersRead reports whether players may read their own entries on the board, whoever else may.
+// PlayersRead reports whether players may read their own entries on the board, also where the board is private.
 func (r *Rules) PlayersRead() bool { return r.Players != nil && r.Players.Read }
 
 // PlayersSubmit reports whether players may submit scores for themselves.

@@ -112,7 +112,7 @@ type Bar struct {
 	NotBefore time.Time `json:"not_before"`
 }
 
-// BarMember ends the tokens of a member that were issued before now, whoever issued them.
+// BarMember ends the tokens of a member that were issued before now, by any issuer.
 func (c *Client) BarMember(ctx context.Context, member string) (Bar, error) {
 	return call[Bar](ctx, c, Request{Method: http.MethodPut, Path: Path("members", member, "bar")})
 }

@@ -16,8 +16,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// tokensVersion is the row of table_versions for issuers, signing keys and bars. Whoever changes one of them takes the next
-// version first, whose row is locked until the commit, so changes have an order.
+// tokensVersion is the row of table_versions for issuers, signing keys and bars. A change of one of them takes the next
+// version first, and so locks its row until the commit: changes have an order.
 const tokensVersion = "tokens"
 
 // issuerRow is a row of issuers.

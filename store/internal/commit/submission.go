@@ -58,14 +58,14 @@ func (s *submission) apply(l *locked) error {
 	return nil
 }
 
-// tellFirst names the period that moves are told of.
+// tellFirst puts the period of the moves into the receipt.
 func (s *submission) tellFirst(b *lockedBoard) {
 	if s.moves {
 		s.receipt.First = firstOf(b.periods)
 	}
 }
 
-// withMove leaves out of a result what is told of moves alone, unless it is wanted.
+// withMove leaves the old and the new key out of a result, unless they are wanted.
 func withMove(r leaderboard.Result, wanted bool) leaderboard.Result {
 	if !wanted {
 		r.Old, r.New = nil, nil
@@ -174,7 +174,7 @@ func (l *locked) taker(name string) *lockedBoard {
 	return b
 }
 
-// tellFirst names the periods that moves are told of.
+// tellFirst puts the period of each board's moves into the receipt.
 func (s *multiBoardSubmission) tellFirst(l *locked) {
 	for name, seqs := range s.receipt.Boards {
 		if b := l.boards[name]; b != nil && s.moves {
