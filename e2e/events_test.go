@@ -1,87 +1,40 @@
 package e2e
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
 
-// inbox is an endpoint of a test: it checks signatures, and keeps what came under each id.
+// inbox is an endpoint of a test that takes events of boards.
 type inbox struct {
-	*httptest.Server
-	t      *testing.T
-	mu     sync.Mutex
-	secret []byte
-	bodies map[string]string // by webhook-id: the first that came
-	tries  map[string]int    // by webhook-id
-	taken  map[string]bool   // ids that were answered with 2xx
-	// answer decides what an attempt is answered with, 0: nothing at all; attempt is from 1, of this id.
-	answer func(r *http.Request, attempt int) int
+	*apptest.Receiver
+	t *testing.T
 }
 
 func newInbox(t *testing.T, answer func(r *http.Request, attempt int) int) *inbox {
 	t.Helper()
-	in := &inbox{t: t, bodies: map[string]string{}, tries: map[string]int{}, taken: map[string]bool{}, answer: answer}
-	in.Server = httptest.NewServer(in)
-	t.Cleanup(in.Close)
-	return in
+	return &inbox{apptest.NewReceiver(t, answer), t}
 }
 
-// ServeHTTP takes an event.
-func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the sender was killed
-	}
-	id := r.Header.Get("webhook-id")
-	in.mu.Lock()
-	mac := hmac.New(sha256.New, in.secret)
-	_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, r.Header.Get("webhook-timestamp"), body)
-	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); r.Header.Get("webhook-signature") != want {
-		in.t.Errorf("event %s is not signed by the secret", id)
-	}
-	if in.tries[id]++; in.tries[id] == 1 {
-		in.bodies[id] = string(body)
-	} else if in.bodies[id] != string(body) {
-		in.t.Errorf("event %s came with another body: %s, then %s", id, in.bodies[id], body)
-	}
-	attempt := in.tries[id]
-	in.mu.Unlock()
-	status := in.answer(r, attempt)
-	if status == 0 {
-		return
-	}
-	w.WriteHeader(status)
-	if status == http.StatusNoContent {
-		in.mu.Lock()
-		in.taken[id] = true
-		in.mu.Unlock()
-	}
-}
-
-// missing returns which boards no event has told of that was taken.
+// missing returns the boards of which it has taken no event.
 func (in *inbox) missing(boards []string) (out []string) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	var told strings.Builder
-	for id := range in.taken {
-		told.WriteString(in.bodies[id])
+	var taken strings.Builder
+	for _, e := range in.Events() {
+		if e.Taken {
+			taken.WriteString(e.Body)
+		}
 	}
 	for _, b := range boards {
-		if !strings.Contains(told.String(), `"board":"`+b+`"`) {
+		if !strings.Contains(taken.String(), `"board":"`+b+`"`) {
 			out = append(out, b)
 		}
 	}
@@ -92,15 +45,13 @@ func (in *inbox) missing(boards []string) (out []string) {
 func (in *inbox) subscribe(s *server, name string) {
 	in.t.Helper()
 	on, kinds := true, []leaderboard.EventKind{leaderboard.EventKindBoardChanged}
-	e, err := s.PutEndpoint(in.t.Context(), name, client.EndpointRequest{URL: in.URL, Kinds: kinds, Enabled: &on, AllowPrivate: true})
-	if err != nil {
-		in.t.Fatal(err)
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.secret, err = base64.StdEncoding.DecodeString(strings.TrimPrefix(e.Secret, "whsec_")); err != nil {
-		in.t.Fatal(err)
-	}
+	in.Subscribe(func(url string) string {
+		e, err := s.PutEndpoint(in.t.Context(), name, client.EndpointRequest{URL: url, Kinds: kinds, Enabled: &on, AllowPrivate: true})
+		if err != nil {
+			in.t.Fatal(err)
+		}
+		return e.Secret
+	})
 }
 
 // TestKilledSenders kills servers at each named point of the way of events: before an event gets its deliveries and after, after an
@@ -194,19 +145,17 @@ func (w *world) killSenders(t *testing.T) {
 	}
 	again := 0
 	for _, in := range receivers {
-		in.mu.Lock()
 		bodies := map[string]bool{}
-		for id, body := range in.bodies {
-			if in.tries[id] > 1 {
+		for _, e := range in.Events() {
+			if e.Attempts > 1 {
 				again++
 			}
-			board, _, _ := strings.Cut(body[strings.Index(body, `"board":"`):], ",")
+			board, _, _ := strings.Cut(e.Body[strings.Index(e.Body, `"board":"`):], ",")
 			if bodies[board] {
 				t.Errorf("two ids tell of %s", board)
 			}
 			bodies[board] = true
 		}
-		in.mu.Unlock()
 	}
 	if again == 0 {
 		t.Error("nothing was sent more than once: the test tells nothing")

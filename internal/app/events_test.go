@@ -1,16 +1,10 @@
 package app
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,88 +13,26 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// receiver is an endpoint of a test. It checks the signature of everything that it gets.
+// receiver is an endpoint of a test.
 type receiver struct {
-	*httptest.Server
-	t      *testing.T
-	mu     sync.Mutex
-	secret string
-	got    map[string][]string // bodies by webhook-id, in the order in which they came
-	taken  map[string]bool     // ids that were answered with 2xx
-	order  []string            // ids in the order in which they were taken
-
-	// answer decides what an event is answered with; nil: 204.
-	answer func(w http.ResponseWriter, r *http.Request, id string, attempt int) int
+	*apptest.Receiver
+	t *testing.T
 }
 
-func newReceiver(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, id string, attempt int) int) *receiver {
+func newReceiver(t *testing.T, answer func(r *http.Request, attempt int) int) *receiver {
 	t.Helper()
-	r := &receiver{t: t, got: map[string][]string{}, taken: map[string]bool{}, answer: answer}
-	r.Server = httptest.NewServer(r)
-	t.Cleanup(r.Close)
-	return r
-}
-
-// ServeHTTP takes an event.
-func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the sender was killed
-	}
-	id := r.Header.Get("webhook-id")
-	rc.mu.Lock()
-	if !signedBy(rc.secret, id, r.Header.Get("webhook-timestamp"), r.Header.Get("webhook-signature"), body) {
-		rc.t.Errorf("event %s is not signed by the secret: %q", id, r.Header.Get("webhook-signature"))
-	}
-	if before := rc.got[id]; len(before) > 0 && before[0] != string(body) {
-		rc.t.Errorf("event %s came with another body: %s, then %s", id, before[0], body)
-	}
-	rc.got[id] = append(rc.got[id], string(body))
-	attempt := len(rc.got[id])
-	rc.mu.Unlock()
-	status := http.StatusNoContent
-	if rc.answer != nil {
-		status = rc.answer(w, r, id, attempt)
-	}
-	if status/100 == 2 {
-		rc.mu.Lock()
-		if !rc.taken[id] {
-			rc.order = append(rc.order, string(body))
-		}
-		rc.taken[id] = true
-		rc.mu.Unlock()
-	}
-	if status > 0 {
-		w.WriteHeader(status)
-	}
-}
-
-// signedBy reports whether one of the signatures is by a secret. The specification was read for this, not the sender.
-func signedBy(secret, id, timestamp, signatures string, body []byte) bool {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil {
-		return false
-	}
-	mac := hmac.New(sha256.New, key)
-	_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
-	for s := range strings.FieldsSeq(signatures) {
-		version, text, _ := strings.Cut(s, ",")
-		sum, err := base64.StdEncoding.DecodeString(text)
-		if version == "v1" && err == nil && hmac.Equal(sum, mac.Sum(nil)) {
-			return true
-		}
-	}
-	return false
+	return &receiver{apptest.NewReceiver(t, answer), t}
 }
 
 // has returns the events of a kind that were taken, each once.
 func (rc *receiver) has(kind string) (bodies []map[string]any) {
-	rc.mu.Lock()
-	defer rc.mu.Unlock()
-	for _, text := range rc.order {
+	for _, e := range rc.Events() {
+		if !e.Taken {
+			continue
+		}
 		var body map[string]any
-		if err := json.Unmarshal([]byte(text), &body); err != nil {
-			rc.t.Errorf("%s: %v", text, err)
+		if err := json.Unmarshal([]byte(e.Body), &body); err != nil {
+			rc.t.Errorf("%s: %v", e.Body, err)
 		}
 		if body["type"] == kind {
 			bodies = append(bodies, body)
@@ -112,9 +44,9 @@ func (rc *receiver) has(kind string) (bodies []map[string]any) {
 // subscribe makes an endpoint of a server that is this receiver.
 func (rc *receiver) subscribe(a *testApp, name, more string) {
 	rc.t.Helper()
-	rc.mu.Lock()
-	defer rc.mu.Unlock()
-	rc.secret = a.Ask(201, "PUT", "/v1/endpoints/"+name, `{"url":"`+rc.URL+`/hook","allow_private":true`+more+`}`).Text("secret")
+	rc.Subscribe(func(url string) string {
+		return a.Ask(201, "PUT", "/v1/endpoints/"+name, `{"url":"`+url+`/hook","allow_private":true`+more+`}`).Text("secret")
+	})
 }
 
 // await waits until as many events of a kind were taken.
@@ -189,21 +121,21 @@ func TestNoEventIsLost(t *testing.T) {
 	first, second := startReady(t, dsn, "", withEndpoints, soon), startReady(t, dsn, "", withEndpoints, soon)
 	stop := make(chan struct{})
 	var requests atomic.Int64
-	half := newReceiver(t, func(http.ResponseWriter, *http.Request, string, int) int { return int(200 + 303*(requests.Add(1)%2)) })
-	later := newReceiver(t, func(_ http.ResponseWriter, _ *http.Request, _ string, attempt int) int {
+	half := newReceiver(t, func(*http.Request, int) int { return int(200 + 303*(requests.Add(1)%2)) })
+	later := newReceiver(t, func(_ *http.Request, attempt int) int {
 		if attempt == 1 {
 			return 503
 		}
 		return 204
 	})
-	late := newReceiver(t, func(_ http.ResponseWriter, r *http.Request, _ string, _ int) int {
+	late := newReceiver(t, func(r *http.Request, _ int) int {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-r.Context().Done():
 		}
 		return 204
 	})
-	hangs := newReceiver(t, func(_ http.ResponseWriter, r *http.Request, _ string, _ int) int {
+	hangs := newReceiver(t, func(r *http.Request, _ int) int {
 		select {
 		case <-stop:
 		case <-r.Context().Done():
@@ -250,7 +182,7 @@ func TestGoneEndpoint(t *testing.T) {
 	var gone atomic.Bool
 	gone.Store(true)
 	arrived, release := make(chan struct{}, 10), make(chan struct{})
-	rc := newReceiver(t, func(http.ResponseWriter, *http.Request, string, int) int {
+	rc := newReceiver(t, func(*http.Request, int) int {
 		if gone.Load() {
 			return http.StatusGone
 		}

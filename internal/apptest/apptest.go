@@ -1,5 +1,5 @@
 // Package apptest sends requests to a server of a test: the curl lines of the documents, and requests whose answer must have
-// a certain status.
+// a certain status. It also has an endpoint for its events.
 package apptest
 
 import (
