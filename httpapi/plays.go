@@ -19,6 +19,9 @@ type playHandlers struct {
 	players Players
 }
 
+// errNoPlays refuses a play on a board whose players submit without.
+var errNoPlays error = &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "the board wants no plays: its rule players.submit says so"}
+
 // playJSON is a play that has begun.
 type playJSON struct {
 	Play         string             `json:"play"`
@@ -43,7 +46,7 @@ func (h *playHandlers) begin(c *call) error {
 		return err
 	}
 	if !b.Rules.NeedsPlay() {
-		return &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "the board wants no plays: its rule players.submit says so"}
+		return errNoPlays
 	}
 	play, err := h.store.BeginPlay(c.ctx, b, c.player.Member)
 	if err != nil {

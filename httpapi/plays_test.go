@@ -60,7 +60,7 @@ func TestBeginPlay(t *testing.T) {
 }
 
 // TestPlaysOfOthers: the play of another player, of another board, and what is no play, are refused as a whole, with their place;
-// keys send no plays, and with plays there is no atomic.
+// a board without the rule takes none, keys send none, and with plays there is no atomic.
 func TestPlaysOfOthers(t *testing.T) {
 	e := withPlays(t)
 	id := leaderboard.NewPlayID().String()
@@ -72,6 +72,7 @@ func TestPlaysOfOthers(t *testing.T) {
 		}
 	}
 	e.post(token5, "/v1/boards/play/scores", fmt.Sprintf(own, "play 5 "+id, `,"atomic":true`)).wantProblem(403, wire.CodeForbidden)
+	e.post(token5, "/v1/boards/submit/scores", `{"entries":[{"member":"5","score":1,"play":"submit 5 `+id+`"}]}`).wantProblem(422, leaderboard.CodeInvalidPlay)
 	p := e.do(ask{method: http.MethodPost, path: "/v1/boards/play/scores", key: writeKey, body: fmt.Sprintf(own, "x", "")}).wantProblem(400, wire.CodeMalformed)
 	if len(p.Errors) != 2 || p.Errors[0].Pointer != "/entries/0/play" {
 		t.Errorf("%+v", p.Errors)

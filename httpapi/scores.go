@@ -98,14 +98,14 @@ func (h *scoreHandlers) maySubmit(c *call, board string, body *submitBody, entri
 	if bad != nil {
 		return wire.Reject(wire.CodeForbidden, "A player's token submits scores for the player alone.", bad...)
 	}
-	if !b.Rules.NeedsPlay() {
-		return nil
-	}
-	if body.Atomic { // what is refused counts, whatever becomes of the others
+	if body.Atomic && b.Rules.NeedsPlay() { // what is refused counts, whatever becomes of the others
 		return wire.Reject(wire.CodeForbidden, "With plays there is no atomic.", wire.InputError{Pointer: "/atomic", Detail: "needs a key"})
 	}
 	for i := range entries {
 		if token := body.Entries[i].play(); token != nil {
+			if !b.Rules.NeedsPlay() {
+				return errNoPlays
+			}
 			id, err := playOf(c, h.players, board, *token, i)
 			if err != nil {
 				return err

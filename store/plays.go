@@ -34,7 +34,7 @@ func (s *Store) BeginPlay(ctx context.Context, board leaderboard.Board, member s
 const selectPlays = "SELECT b.name, p.started_at, p.refusals, p.board_id FROM plays p FORCE INDEX (plays_member) JOIN boards b ON b.id = p.board_id" +
 	" WHERE p.member = ? AND p.board_id > ? AND b.state = 'open' ORDER BY p.board_id LIMIT ?"
 
-// playRow is a play that is told of.
+// playRow is a row of plays with the name of its board.
 type playRow struct {
 	Board    []byte    `db:"name"`
 	Started  time.Time `db:"started_at"`
