@@ -121,7 +121,12 @@ func TestNoEventIsLost(t *testing.T) {
 	first, second := startReady(t, dsn, "", withEndpoints, soon), startReady(t, dsn, "", withEndpoints, soon)
 	stop := make(chan struct{})
 	var requests atomic.Int64
-	half := newReceiver(t, func(*http.Request, int) int { return int(200 + 303*(requests.Add(1)%2)) })
+	half := newReceiver(t, func(_ *http.Request, attempt int) int {
+		if attempt <= 4 && requests.Add(1)%2 == 0 { // a fifth failure in a row, and the wait after it, could take longer than the test
+			return 503
+		}
+		return 204
+	})
 	later := newReceiver(t, func(_ *http.Request, attempt int) int {
 		if attempt == 1 {
 			return 503
