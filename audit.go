@@ -30,6 +30,9 @@ const (
 	AuditActionEndpointRotate AuditAction = "endpoint.rotate"
 	AuditActionEndpointTest   AuditAction = "endpoint.test"
 	AuditActionEndpointReplay AuditAction = "endpoint.replay"
+
+	AuditActionFollowerCreate AuditAction = "follower.create"
+	AuditActionFollowerDelete AuditAction = "follower.delete" // not of one that ended by itself
 )
 
 // AuditActions lists all actions.
@@ -40,7 +43,7 @@ func AuditActions() []AuditAction {
 		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove,
 		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,
 		AuditActionEndpointCreate, AuditActionEndpointUpdate, AuditActionEndpointDelete, AuditActionEndpointRotate, AuditActionEndpointTest,
-		AuditActionEndpointReplay,
+		AuditActionEndpointReplay, AuditActionFollowerCreate, AuditActionFollowerDelete,
 	}
 }
 

@@ -459,6 +459,7 @@ func changesPart(t *testing.T, c *client.Client) []string {
 		t.Errorf("changes after the export: %+v", page)
 	}
 	n := 0
+	followed(t, c, page.Cursor)
 	for change, err := range c.Follow(ctx, "changes-1", client.ChangesQuery{Window: "all_time", Limit: 2}) {
 		must(t, err)
 		if n++; change.Seq != int64(n) || change.CommittedAt.IsZero() || change.Period != "all_time" {
@@ -478,7 +479,7 @@ func changesPart(t *testing.T, c *client.Client) []string {
 	if _, err := c.Changes(ctx, "changes-1", client.ChangesQuery{After: page.Cursor}); !errors.Is(err, leaderboard.ErrHistoryChanged) {
 		t.Errorf("a board that was made again: %v", err)
 	}
-	return []string{"readChanges"}
+	return []string{"readChanges", "listFollowers", "getFollower", "putFollower", "deleteFollower"}
 }
 
 func healthPart(t *testing.T, c *client.Client) []string {
@@ -514,5 +515,38 @@ func TestSentinelsAreProblems(t *testing.T) {
 	}
 	if errors.Is(&client.Problem{}, errors.New("other")) || errors.Is(&client.Problem{}, context.Canceled) {
 		t.Error("a problem without a type is every error")
+	}
+}
+
+// followed follows to the end of the changes of board changes-1 under a name, and goes on there.
+func followed(t *testing.T, c *client.Client, end string) {
+	t.Helper()
+	ctx := t.Context()
+	changes := func(q client.ChangesQuery) (n int) {
+		t.Helper()
+		q.Once = true
+		for _, err := range c.Follow(ctx, "changes-1", q) {
+			must(t, err)
+			n++
+		}
+		return n
+	}
+	all := changes(client.ChangesQuery{Follower: "shop", Limit: 1})
+	if again := changes(client.ChangesQuery{Follower: "shop"}); all < 2 || again != 0 {
+		t.Errorf("followed %d changes, then %d", all, again)
+	}
+	shop, err := c.GetFollower(ctx, "changes-1", "shop")
+	must(t, err)
+	if shop.Cursor != end || shop.Waiting != 0 || shop.OldestWaitingAt != nil {
+		t.Errorf("it is %+v", shop)
+	}
+	_, err = c.PutFollower(ctx, "changes-1", "shop", end)
+	must(t, err)
+	for f, err := range c.Followers(ctx, "changes-1") {
+		must(t, err)
+		must(t, c.DeleteFollower(ctx, "changes-1", f.Name))
+	}
+	if _, err := c.GetFollower(ctx, "changes-1", "shop"); !errors.Is(err, leaderboard.ErrFollowerNotFound) {
+		t.Errorf("a deleted follower: %v", err)
 	}
 }

@@ -54,6 +54,7 @@ var beforeExample = map[string]func(e *env, line string) string{
 	},
 	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
+	"getFollower": aboutNewFollower, "deleteFollower": aboutNewFollower, "putFollower": aboutNewFollower,
 	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
 	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
 	"beginPlay": func(e *env, line string) string {
@@ -87,6 +88,13 @@ func aboutNewIssuer(e *env, line string) string {
 func aboutNewBar(e *env, line string) string {
 	e.put(adminKey, "/v1/members/1/bar", "").want(200)
 	return line
+}
+
+// aboutNewFollower makes the follower of the examples, and gives it a cursor that is one.
+func aboutNewFollower(e *env, line string) string {
+	_, cursor := e.changes("/v1/boards/demo/changes")
+	e.put(adminKey, "/v1/boards/demo/followers/warehouse", `{"after":"`+cursor+`"}`).want(201)
+	return strings.Replace(line, "AaBc", cursor, 1)
 }
 
 // aboutNewEndpoint makes the endpoint of the examples.

@@ -26,6 +26,7 @@ type handlers struct {
 	friends  friendHandlers
 	streams  streamHandlers
 	changes  changeHandlers
+	followed followerHandlers
 	keys     keyHandlers
 	hooks    endpointHandlers
 	issuers  issuerHandlers
@@ -60,6 +61,7 @@ func newHandlers(cfg *Config) *handlers {
 		manual:   newManual(),
 	}
 	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
+	h.followed = followerHandlers{&h.changes}
 	h.friends = friendHandlers{&h.reader, cfg.Store}
 	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, &h.streams, time.Now()}
 	h.streams.reader, h.streams.broadcasts.rankings = &h.reader, cfg.Rankings
@@ -161,7 +163,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
-	table = slices.Concat(table, h.tokenRoutes(), h.endpointRoutes())
+	table = slices.Concat(table, h.followerRoutes(), h.tokenRoutes(), h.endpointRoutes())
 	for i := range table {
 		if rt := &table[i]; !rt.anyQuery {
 			rt.params = append(rt.params, wire.NumbersParam)
@@ -171,6 +173,16 @@ func (h *handlers) routes(metrics bool) []route {
 		table = append(table, route{pattern: get("/metrics"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
 	}
 	return table
+}
+
+// followerRoutes are the routes about programs for which the changes of a board are kept.
+func (h *handlers) followerRoutes() []route {
+	return []route{
+		{pattern: get("/v1/boards/{board}/followers"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, heavy: 1, handle: h.followed.list},
+		{pattern: get("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, heavy: 1, handle: h.followed.get},
+		{pattern: put("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.followed.put},
+		{pattern: remove("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, writes: true, handle: h.followed.remove},
+	}
 }
 
 // tokenRoutes are the routes about players' tokens: who issues them, which members they are refused, and plays.

@@ -62,7 +62,7 @@ func sections() []section {
 		{"Refresh and verify", []string{"kind", "against", "all"}},
 		{"Talking to a server (board, submit, top, rank, follow, refresh, health)", []string{
 			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
-			"idempotency-key", "standings", "passed", "play", "buckets", "ready", "watch", "after", "from-start",
+			"idempotency-key", "standings", "passed", "play", "buckets", "ready", "watch", "after", "follower", "once", "from-start",
 		}},
 		{"Conditions and single fields of a submit (submit)", []string{
 			"if-absent", "if-score", "if-tiebreak", "if-field", "if-created-time", "set", "add", "op", "keep-time", "atomic",

@@ -52,6 +52,15 @@ test("changes come each once and in order, from an export on", async () => {
     if (scores.length === 2) break;
   }
   assert.deepEqual(scores, [[2, "ada", 1n, odd], [3, "bob", undefined, 2n]]);
+  for await (const _ of lb.readChanges(b, { after, follower: "shop" })) break;
+  for await (const change of lb.readChanges(b, { follower: "shop" })) { // from where that follower is
+    assert.equal("end" in change ? 0 : change.seq, 2);
+    break;
+  }
+  const [shop] = (await lb.listFollowers(b)).followers;
+  assert.deepEqual([shop!.name, shop!.seq, shop!.waiting, shop!.cursor], ["shop", 1, 2, after]);
+  assert.equal((await lb.getFollower(b, "shop")).period, "all_time");
+  await lb.deleteFollower(b, "shop");
   await lb.deleteBoard(b);
   await board("changes", {});
   await assert.rejects(async () => { for await (const _ of lb.readChanges(b, { after })); }, { code: "history-changed", status: 410 });

@@ -20,6 +20,7 @@ const (
 	auditNext = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
 	barsNext  = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
 	playsNext = "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?, 1"
+	seenNext  = "SELECT seen_at FROM followers WHERE seen_at >= ? AND seen_at < ? ORDER BY seen_at LIMIT ?, 1"
 	runsNext  = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	runsKept  = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
@@ -49,6 +50,12 @@ func (s *Sweeper) Bars(ctx context.Context, slice Slice) (more bool, err error) 
 func (s *Sweeper) Plays(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?"
 	return s.aged(ctx, slice, playsNext, remove, s.Before(leaderboard.MaxPlayTime+time.Hour))
+}
+
+// Followers deletes followers that have not told where they are for FollowerTTL.
+func (s *Sweeper) Followers(ctx context.Context, slice Slice) (more bool, err error) {
+	const remove = "DELETE FROM followers WHERE seen_at >= ? AND seen_at < ? ORDER BY seen_at LIMIT ?"
+	return s.aged(ctx, slice, seenNext, remove, s.Before(leaderboard.FollowerTTL))
 }
 
 // aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which

@@ -3,6 +3,7 @@ package sweep
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"math"
 	"slices"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 const (
-	// followTTL is how long the log of a source is kept for a derived board that makes no progress.
+	// followTTL is how long the log is kept for a derived board or a follower that makes no progress.
 	followTTL = 24 * time.Hour
 	// logSteps is how many statements delete commits of one period before others have their turn.
 	logSteps = 20
@@ -59,8 +60,8 @@ const (
 	logNewest = "SELECT last_seq FROM changes WHERE period_id = ? ORDER BY last_seq DESC LIMIT 1"
 )
 
-// Changes deletes commits that are older than ChangeTTL and that no derived board still has to follow, period by period.
-// Commits that derived boards do not follow within a day are deleted too.
+// Changes deletes commits that are older than ChangeTTL and that no derived board and no follower still needs, period by period.
+// Commits that they do not take within a day are deleted too.
 func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err error) {
 	if s.doubted {
 		return false, nil
@@ -95,22 +96,43 @@ func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err erro
 
 // prune deletes the old commits of a period, and reports whether those were all.
 func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64) (finished bool, err error) {
-	upTo, ok := followed[o.PeriodID]
-	if !ok {
-		upTo = math.MaxInt64
+	limit, fromFuture := s.Before(s.cfg.ChangeTTL), o.At.After(s.now.Add(clockStep))
+	if !fromFuture && !o.At.Before(limit) {
+		return true, nil
 	}
-	if o.At.After(s.now.Add(clockStep)) {
+	upTo, needed, err := s.upTo(ctx, o.PeriodID, followed)
+	if err != nil {
+		return false, err
+	}
+	if fromFuture {
 		return s.pruneAhead(ctx, o, upTo)
 	}
-	if limit := s.Before(s.cfg.ChangeTTL); o.Seq <= upTo && o.At.Before(limit) {
+	if o.Seq <= upTo {
 		if finished, err = s.pruneLog(ctx, o, upTo, limit); !finished {
 			return false, err
 		}
 	}
-	if limit := s.Before(followTTL); ok && s.cfg.ChangeTTL < followTTL && o.At.Before(limit) {
+	if limit := s.Before(followTTL); needed && s.cfg.ChangeTTL < followTTL && o.At.Before(limit) {
 		return s.pruneLog(ctx, o, math.MaxInt64, limit)
 	}
 	return true, nil
+}
+
+// followersNeed finds how far all followers have the changes of a period: those that are in an earlier one have none of it.
+const followersNeed = "SELECT MIN(IF(f.starts_at = p.starts_at, f.seq, 0)) FROM periods p JOIN followers f" +
+	" ON f.board_id = p.board_id AND f.window_name = p.window_name AND f.starts_at <= p.starts_at WHERE p.id = ? AND f.seen_at >= ?"
+
+// upTo returns the last commit of a period that may be deleted for all who follow it; needed: there are some.
+func (s *Sweeper) upTo(ctx context.Context, period int64, followed map[int64]int64) (seq int64, needed bool, err error) {
+	seq, needed = followed[period]
+	if !needed {
+		seq = math.MaxInt64
+	}
+	var least sql.NullInt64
+	if err := s.db.GetContext(ctx, &least, followersNeed, period, s.Before(leaderboard.FollowerTTL)); err != nil || !least.Valid {
+		return seq, needed, err
+	}
+	return min(seq, least.Int64), true, nil
 }
 
 // pruneLog deletes commits of a period from the oldest one on, up to a seq and made before a time, logSteps times Rows
