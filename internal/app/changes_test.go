@@ -116,10 +116,12 @@ func (r *rebuilt) equals(t *testing.T, c *client.Client, board, period string) {
 }
 
 // TestFeedFromOtherServer: what one server commits comes from the feed of another while it is waited for: submissions, removals,
-// hidden, restored and erased members; a server that stops answers those who wait.
-func TestFeedFromOtherServer(t *testing.T) {
-	t.Parallel()
-	_, servers := pair(t, testenv.Redis(t))
+// hidden, restored and erased members; a server that stops answers requests that wait.
+func TestFeedFromOtherServer(t *testing.T) { onDatabases(t, feedFromOtherServer) }
+
+func feedFromOtherServer(t *testing.T, dsn string) {
+	t.Helper()
+	servers := pairOn(t, dsn, testenv.Redis(t))
 	writer, reader := servers[0], servers[1]
 	w, c := admins(t, writer), admins(t, reader)
 	ctx, cancel := context.WithTimeout(t.Context(), apptest.MaxWait)
@@ -197,14 +199,15 @@ func TestFeedFromOtherServer(t *testing.T) {
 
 // TestFeedOverTheTurn: with writers of two servers at the turn of an hour each period ends after its last change, and the second
 // store is equal in both.
-func TestFeedOverTheTurn(t *testing.T) {
-	t.Parallel()
+func TestFeedOverTheTurn(t *testing.T) { onDatabases(t, feedOverTheTurn) }
+
+func feedOverTheTurn(t *testing.T, dsn string) {
+	t.Helper()
 	var ahead atomic.Int64
 	ahead.Store(int64(30*time.Minute - time.Since(time.Now().Truncate(time.Hour))))
 	shift := func(c *Config) {
 		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	}
-	dsn := testenv.MySQL(t)
 	servers := []*testApp{startReady(t, dsn, "", shift), startReady(t, dsn, "", shift)}
 	servers[0].Ask(201, "PUT", "/v1/boards/feed", `{"windows":["hour"],"policy":"latest"}`)
 	c := admins(t, servers[1])
@@ -278,9 +281,11 @@ func TestFeedOverTheTurn(t *testing.T) {
 
 // TestFeedNoticesRestore: a follower of a database that is restored to a moment before, or replaced by an old dump, is told, also
 // when the database has come as far again on another way, and when the follower was at the beginning of a period.
-func TestFeedNoticesRestore(t *testing.T) {
-	t.Parallel()
-	dsn, servers := pair(t, testenv.Redis(t))
+func TestFeedNoticesRestore(t *testing.T) { onDatabases(t, feedNoticesRestore) }
+
+func feedNoticesRestore(t *testing.T, dsn string) {
+	t.Helper()
+	servers := pairOn(t, dsn, testenv.Redis(t))
 	a := servers[0]
 	old := dump(t, dsn) // without the board
 	a.Ask(201, "PUT", "/v1/boards/feed", `{}`)
@@ -339,9 +344,11 @@ func TestFeedNoticesRestore(t *testing.T) {
 
 // TestFeedRebuildsTheBoard: a second store whose program is killed again and again, and then has only what it kept with its last
 // cursor, is equal to the database at random seqs, each read as an export beside writers of two servers (promise B8).
-func TestFeedRebuildsTheBoard(t *testing.T) {
-	t.Parallel()
-	_, servers := pair(t, testenv.Redis(t))
+func TestFeedRebuildsTheBoard(t *testing.T) { onDatabases(t, feedRebuildsTheBoard) }
+
+func feedRebuildsTheBoard(t *testing.T, dsn string) {
+	t.Helper()
+	servers := pairOn(t, dsn, testenv.Redis(t))
 	servers[0].Ask(201, "PUT", "/v1/boards/feed", `{"policy":"latest"}`)
 	c := admins(t, servers[1])
 	kept := exported(t, c, "feed", "all_time")

@@ -25,6 +25,12 @@ const maxAge = 200 * time.Millisecond
 func pair(t *testing.T, redisURL string) (dsn string, servers []*testApp) {
 	t.Helper()
 	dsn = testenv.MySQL(t)
+	return dsn, pairOn(t, dsn, redisURL)
+}
+
+// pairOn is pair on a database that is there.
+func pairOn(t *testing.T, dsn, redisURL string) (servers []*testApp) {
+	t.Helper()
 	for range 2 {
 		servers = append(servers, startReady(t, dsn, redisURL))
 	}
@@ -35,7 +41,7 @@ func pair(t *testing.T, redisURL string) (dsn string, servers []*testApp) {
 	for _, a := range servers {
 		apptest.Eventually(t, func() string { return differs(a, "bob", 20, 1) })
 	}
-	return dsn, servers
+	return servers
 }
 
 func submit(a *testApp, member string, score int) {

@@ -85,3 +85,15 @@ func (a *testApp) stop() {
 		a.T.Errorf("stop: %s", err)
 	}
 }
+
+// onDatabases runs a test with a database of MySQL and with one of MariaDB, both at once.
+func onDatabases(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Helper()
+	t.Parallel()
+	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, dsn(t))
+		})
+	}
+}
