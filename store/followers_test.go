@@ -10,7 +10,7 @@ import (
 )
 
 // TestFollowers: the log is kept for a follower from where it is, in later periods from their beginning, for a day at most; a
-// follower that is not heard of ends, and so do those of a deleted board.
+// follower that is not heard of ends.
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -76,11 +76,30 @@ func TestFollowers(t *testing.T) {
 		kept("1 0 1")
 		mustExec(t, db, "UPDATE followers SET seen_at = seen_at - INTERVAL 25 HOUR")
 		kept("0 0 0")
+	})
+}
 
-		for i := range leaderboard.MaxFollowers {
-			put(fmt.Sprint("f", i), 1, first.StartsAt, true)
+// TestFollowersOfABoard: a board has so many followers at most, and they are listed by name; one that is deleted is not there any
+// more, nor are those of a deleted board.
+func TestFollowersOfABoard(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		makeBoard(t, s, "b", leaderboard.Rules{})
+		board, err := s.Board(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
 		}
-		put("f0", 2, first.StartsAt, false)
+		put := func(name string, created bool) {
+			t.Helper()
+			if _, made, err := s.PutFollower(t.Context(), board, leaderboard.Follower{Name: name, Window: leaderboard.WindowAllTime, Cursor: "c"}); err != nil || made != created {
+				t.Fatalf("put %s: %v, created %v", name, err, made)
+			}
+		}
+		for i := range leaderboard.MaxFollowers {
+			put(fmt.Sprint("f", i), true)
+		}
+		put("f0", false)
 		var rule *leaderboard.RuleError
 		if _, _, err := s.PutFollower(t.Context(), board, leaderboard.Follower{Name: "more", Window: leaderboard.WindowAllTime, Cursor: "c"}); !errors.As(err, &rule) || rule.Code != leaderboard.CodeTooManyFollowers {
 			t.Errorf("one too many: %v", err)
