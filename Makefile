@@ -24,6 +24,7 @@ ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
 	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 40m $$args
 	$(GO) test -C tools ./...
+	bin/testenv $(GO) test -C examples -timeout 15m ./...
 else
 	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 40m $(TESTARGS)
 endif
@@ -87,7 +88,7 @@ released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are 
 	RELEASED=$(VERSION) COMMIT=$$(git rev-parse --verify '$(VERSION)^{commit}') $(GO) test -count=1 -run TestReleasedMigrations ./migrations
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
-	@for module in . deploy webtest tools tools/openapi; do \
+	@for module in . deploy examples webtest tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
 
 size: ## lines and files per folder: the product, its tests, what supports either

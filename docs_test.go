@@ -401,7 +401,7 @@ func testsInTree(t *testing.T) (anywhere map[string]bool, byDir map[string]map[s
 	t.Helper()
 	anywhere, byDir = map[string]bool{}, map[string]map[string]bool{}
 	files := goFiles(t)
-	for _, module := range []string{"deploy", "tools/nightly", "tools/release", "tools/rename", "webtest"} {
+	for _, module := range []string{"deploy", "examples/sqlite", "tools/nightly", "tools/release", "tools/rename", "webtest"} {
 		own, err := filepath.Glob(module + "/*_test.go")
 		if err != nil {
 			t.Fatal(err)

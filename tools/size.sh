@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 git ls-files '*.go' | awk '
 	function folder(path) { n = split(path, p, "/"); return n == 1 ? "." : n == 2 || p[1] !~ /^(internal|cache|store)$/ ? p[1] : p[1] "/" p[2] (p[2] == "internal" && n > 3 ? "/" p[3] : "") }
-	function kind(f) { return f ~ /^(bench|deploy|e2e|webtest|tools)$/ ? "tools" : f ~ /testenv|apptest|leaks|storetest|cachetest|plantest/ ? "test support" : f ~ /devserver|demo|child/ ? "dev" : f ~ /^client$/ ? "client" : "product" }
+	function kind(f) { return f ~ /^(bench|deploy|e2e|examples|webtest|tools)$/ ? "tools" : f ~ /testenv|apptest|leaks|storetest|cachetest|plantest/ ? "test support" : f ~ /devserver|demo|child/ ? "dev" : f ~ /^client$/ ? "client" : "product" }
 	{
 		f = folder($0); test = $0 ~ /_test\.go$/
 		while ((getline line < $0) > 0) if (test) tests[f]++; else lines[f]++

@@ -1,0 +1,112 @@
+// Sqlite keeps an SQLite file equal to a board: every entry of it, and nothing else. It may be killed at any moment and started
+// again; the board's database may be restored from a backup meanwhile. docs/events.md tells what it relies on.
+//
+//	sqlite -server http://127.0.0.1:8080 -board arcade -follower shop -file arcade.db
+//
+// The key, of scope admin, is in LEADERBOARD_KEY. The file may be read while the program runs, and shows a state that the board
+// had. This is its order, the member of strict rank 1 first, on a board whose rules are the defaults:
+//
+//	SELECT member, score FROM entries WHERE period = 'all_time' ORDER BY score DESC, tiebreak DESC, created_time, member
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// moves is the time between two calls that tell the server how far the file is.
+const moves = 10 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "sqlite:", err)
+		os.Exit(1) // whatever runs the program starts it again
+	}
+}
+
+func run(ctx context.Context) error {
+	server := flag.String("server", "http://127.0.0.1:8080", "address of the server")
+	f := follower{}
+	flag.StringVar(&f.board, "board", "arcade", "the board")
+	flag.StringVar(&f.name, "follower", "sqlite", "the name under which the server keeps changes for this file")
+	path := flag.String("file", "board.db", "the SQLite file")
+	flag.Parse()
+
+	var err error
+	if f.client, err = client.New(*server, client.WithKey(os.Getenv("LEADERBOARD_KEY"))); err != nil {
+		return err
+	}
+	if f.file, err = openFile(ctx, *path); err != nil {
+		return err
+	}
+	defer f.file.close()
+	return f.run(ctx)
+}
+
+// follower takes a board's changes into a file.
+type follower struct {
+	client      *client.Client
+	board, name string
+	file        *file
+	told        time.Time // when the server was last told how far the file is
+}
+
+// run follows the board until ctx ends or something is wrong that only a person can mend.
+func (f *follower) run(ctx context.Context) error {
+	cursor, err := f.file.cursor(ctx)
+	for err == nil {
+		if cursor == "" {
+			cursor, err = f.startOver(ctx)
+		} else if cursor, err = f.step(ctx, cursor); errors.Is(err, leaderboard.ErrHistoryChanged) || errors.Is(err, leaderboard.ErrFeedPruned) {
+			// The board's past is another than the file's, or is not kept any more: no change leads from the one to the other.
+			fmt.Fprintln(os.Stderr, "sqlite: starts over:", err)
+			cursor, err = "", nil
+		}
+	}
+	return err
+}
+
+// startOver makes the file equal to an export of the board, and returns the cursor of that.
+func (f *follower) startOver(ctx context.Context) (string, error) {
+	export, err := f.client.Export(ctx, f.board, client.FormatJSONL, client.ExportQuery{})
+	if err != nil {
+		return "", err
+	}
+	return export.Cursor, f.file.replace(ctx, export)
+}
+
+// step takes the changes after the cursor, or waits for some, and returns the cursor after them.
+func (f *follower) step(ctx context.Context, cursor string) (string, error) {
+	// The server is told what is in the file already, never what is on its way there.
+	if time.Since(f.told) > moves {
+		if _, err := f.client.PutFollower(ctx, f.board, f.name, cursor); err != nil {
+			return "", err
+		}
+		f.told = time.Now()
+	}
+	page, err := f.client.Changes(ctx, f.board, client.ChangesQuery{After: cursor, Wait: moves})
+	if err != nil {
+		return "", err
+	}
+	if err := f.file.apply(ctx, page); err != nil {
+		return "", err
+	}
+	if n := len(page.Changes); n > 0 && page.Changes[n-1].End && page.Changes[n-1].Cursor == "" {
+		// The last season that the board names is over: each answer says so at once, until another one is named.
+		select {
+		case <-time.After(moves):
+		case <-ctx.Done():
+		}
+	}
+	return page.Cursor, nil
+}
