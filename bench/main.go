@@ -73,6 +73,7 @@ func topics() []topic {
 		{"freshness", million, (*world).measureFreshness},
 		{"writes", million, (*world).measureWrites},
 		{"standings", million, (*world).measureStandings},
+		{"feed", million, (*world).measureFeed},
 		{"overload", million, (*world).measureOverload},
 		{giantTopic, 100 * million, (*world).measureGiant},
 	}
