@@ -96,6 +96,8 @@ type Rules struct {
 	Overrides *Overrides `json:"overrides,omitempty"`
 	// Players tells what players may do with tokens of their own.
 	Players *Players `json:"players,omitempty"`
+	// Notify tells which members learn that another one passed them.
+	Notify *Notify `json:"notify,omitempty"`
 }
 
 // Resident tells whether servers keep the periods of a board whole in memory.
@@ -188,6 +190,7 @@ func (r Rules) WithDefaults() Rules {
 	r.CacheTTL = cmp.Or(r.CacheTTL, DefaultCacheTTL)
 	r.Tiebreak = r.Tiebreak.withDefaults()
 	r.Derive = r.Derive.withDefaults()
+	r.Notify = r.Notify.withDefaults()
 	if r.Display != nil && *r.Display == (Display{}) {
 		r.Display = nil
 	}

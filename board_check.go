@@ -41,6 +41,7 @@ func (r *Rules) Check() error {
 	r.checkDerive(fail)
 	r.Players.check(fail, r.Derive != nil)
 	r.checkPerSecond(fail)
+	r.Notify.check(fail, r.Derive != nil)
 	if bad == nil {
 		return nil
 	}
@@ -73,6 +74,9 @@ func (r *Rules) checkWords(fail failFunc) {
 	}
 	if r.Display != nil && r.Display.Kind != DisplayKindNumber {
 		checkOneOf(fail, "/display/kind", r.Display.Kind, DisplayKindDuration, DisplayKindDate)
+	}
+	if r.Notify != nil {
+		checkOneOf(fail, "/notify/passed", r.Notify.Passed, NotifyPassedFriends, NotifyPassedTop)
 	}
 	if r.Players != nil && r.Players.Submit != "" {
 		checkOneOf(fail, "/players/submit", r.Players.Submit, PlayersSubmitNone, PlayersSubmitOwn, PlayersSubmitPlay)

@@ -18,13 +18,14 @@ const (
 	EventKindMemberHidden   EventKind = "member.hidden"   // on one board or everywhere
 	EventKindMemberRestored EventKind = "member.restored" // shown again
 	EventKindMemberErased   EventKind = "member.erased"   // removed from everywhere
+	EventKindMemberPassed   EventKind = "member.passed"   // an entry went ahead of that of a member who is told so: see Notify
 	// EventKindTest is sent by a test of an endpoint only, and is kept nowhere.
 	EventKindTest EventKind = "endpoint.test"
 )
 
 // EventKinds lists the kinds that an endpoint can ask for.
 func EventKinds() []EventKind {
-	return []EventKind{EventKindPeriodClosed, EventKindBoardChanged, EventKindMemberHidden, EventKindMemberRestored, EventKindMemberErased}
+	return []EventKind{EventKindPeriodClosed, EventKindBoardChanged, EventKindMemberHidden, EventKindMemberRestored, EventKindMemberErased, EventKindMemberPassed}
 }
 
 const (
@@ -74,7 +75,7 @@ func EventIDOf(once string) string {
 func IsEventID(s string) bool { return len(s) == 30 && s[:4] == "evt_" && isKeyText(s[4:]) }
 
 // Body returns the event as JSON, the same bytes each time. The members of an event that has a list of them are the member
-// top of data; of any other event the one member is the member member.
+// top of data; of any other event the first member is the member member, and a second one is by.
 func (e *Event) Body() ([]byte, error) {
 	data, err := e.data()
 	if err != nil {
@@ -93,6 +94,9 @@ func (e *Event) data() (json.RawMessage, error) {
 		if len(e.Members) == 0 {
 			return json.RawMessage(e.Data), nil
 		}
+		if len(e.Members) > 1 {
+			return e.by()
+		}
 		return withMember(nil, e.Members[0].Member, e.Data)
 	}
 	top := []byte("[")
@@ -106,6 +110,19 @@ func (e *Event) data() (json.RawMessage, error) {
 		}
 	}
 	return joinObject([]byte(`{"top":`+string(top)+`]`), e.Data)
+}
+
+// by returns the data of an event of what one member did to another.
+func (e *Event) by() (json.RawMessage, error) {
+	id, err := json.Marshal(e.Members[0].Member)
+	if err != nil {
+		return nil, err
+	}
+	data, err := withMember([]byte(`{"member":`+string(id)+`,"by":`), e.Members[1].Member, e.Members[1].Detail)
+	if err != nil {
+		return nil, err
+	}
+	return joinObject(data, e.Data)
 }
 
 // withMember appends a JSON object with the id of a member in front of what it has.

@@ -33,6 +33,7 @@ const (
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
 	storeOutbox  = "leaderboard/store/internal/outbox"
+	storeNotices = "leaderboard/store/internal/notices"
 	storeCommit  = "leaderboard/store/internal/commit"
 	sqlxPkg      = "github.com/jmoiron/sqlx"
 	plansPkg     = "leaderboard/store/internal/plantest"
@@ -49,7 +50,7 @@ func importRules() []importRule {
 		{
 			dir: "store", may: []string{
 				module, rankPkg, "leaderboard/migrations", storeDB, storeAudit, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeOutbox, sqlxPkg,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, sqlxPkg,
 			},
 			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
@@ -61,6 +62,7 @@ func importRules() []importRule {
 			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
+		{dir: "store/internal/notices", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/outbox", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
 		{dir: "store/internal/boards", may: []string{module, "leaderboard/internal/bounded", storeDB, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
 		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},

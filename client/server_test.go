@@ -31,7 +31,7 @@ func TestEveryRoute(t *testing.T) {
 	for _, page := range []string{"getDocs", "getProblemPage", "getHome", "getBoardPage", "getConsole", "getAsset", "getOpenAPIYAML"} { // for people, in a browser
 		covered[page] = true
 	}
-	for _, event := range []string{"periodClosedEvent", "boardChangedEvent", "memberHiddenEvent", "memberRestoredEvent", "memberErasedEvent"} { // which the server sends
+	for _, event := range []string{"periodClosedEvent", "boardChangedEvent", "memberHiddenEvent", "memberRestoredEvent", "memberErasedEvent", "memberPassedEvent"} { // which the server sends
 		covered[event] = true
 	}
 	document, err := os.ReadFile("../httpapi/openapi.yaml")

@@ -42,9 +42,9 @@ func (in *inbox) missing(boards []string) (out []string) {
 }
 
 // subscribe makes an endpoint of a server.
-func (in *inbox) subscribe(s *server, name string) {
+func (in *inbox) subscribe(s *server, name string, kinds ...leaderboard.EventKind) {
 	in.t.Helper()
-	on, kinds := true, []leaderboard.EventKind{leaderboard.EventKindBoardChanged}
+	on := true
 	in.Subscribe(func(url string) string {
 		e, err := s.PutEndpoint(in.t.Context(), name, client.EndpointRequest{URL: url, Kinds: kinds, Enabled: &on, AllowPrivate: true})
 		if err != nil {
@@ -101,7 +101,7 @@ func (w *world) killSenders(t *testing.T) {
 	receivers := newReceivers(t)
 	first := w.serve(t, "first", "--private-endpoints")
 	for name, in := range receivers {
-		in.subscribe(first, name)
+		in.subscribe(first, name, leaderboard.EventKindBoardChanged)
 	}
 	first.kill9(t)
 	var boards []string
@@ -165,5 +165,82 @@ func (w *world) killSenders(t *testing.T) {
 	}
 	if len(boards) < 4 {
 		t.Errorf("only %v were created: the test tells nothing", boards)
+	}
+}
+
+// TestKilledNotices kills servers at each named point of the way of notices: after the log of a board was read, and after the notices and the place up to
+// which it was read were entered. Others go on. Each member that was passed is told, under one id (promise B9).
+func TestKilledNotices(t *testing.T) {
+	t.Parallel()
+	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := worldOn(t, dsn(t), "")
+			w.killNoticers(t)
+		})
+	}
+}
+
+// pass has a member of its own passed on the board, by another one, and returns the event's beginning of data.
+func pass(t *testing.T, a *api, n int) string {
+	t.Helper()
+	passed, mover, score := fmt.Sprint("passed-", n), fmt.Sprint("mover-", n), int64(10*n)
+	a.mustSubmit(t, "b", scored(passed, score+5), scored(mover, score), scored(mover, score+7))
+	return `"data":{"member":"` + passed + `"`
+}
+
+func (w *world) killNoticers(t *testing.T) {
+	t.Helper()
+	in := newInbox(t, nil)
+	told := func(what string) (n int) {
+		for _, e := range in.Events() {
+			if strings.Contains(e.Body, what) {
+				n++
+			}
+		}
+		return n
+	}
+	first := w.serve(t, "first", "--private-endpoints")
+	in.subscribe(first, "game", leaderboard.EventKindMemberPassed)
+	first.putBoard(t, "b", leaderboard.Rules{Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
+	pairs, begun := 0, false
+	eventually(t, "the log of the board is read", func() error {
+		pairs++
+		begun = begun || told(pass(t, first.api, pairs)) > 0 || told("member.passed") > 0
+		if !begun {
+			return errors.New("no event has come")
+		}
+		return nil
+	})
+	first.kill9(t)
+	var want []string
+	for _, point := range []string{"notices-read", "notices-entered"} {
+		dies := start(t, "dies at "+point, w.environment(), "serve", "--private-endpoints", "--fault", "kill:"+point)
+		a := newAPI(t, dies.err.awaitLog(t, "serving", "addr"))
+		pairs++
+		passed, mover, score := fmt.Sprint("passed-", pairs), fmt.Sprint("mover-", pairs), int64(10*pairs)
+		if _, err := a.submit(t.Context(), "b", "", scored(passed, score+5), scored(mover, score), scored(mover, score+7)); err == nil {
+			want = append(want, `"data":{"member":"`+passed+`"`)
+		}
+		dies.awaitKilled(t)
+	}
+	last := w.serve(t, "last", "--private-endpoints")
+	pairs++
+	want = append(want, pass(t, last.api, pairs))
+	eventually(t, "each notice has come", func() error {
+		for _, one := range want {
+			if told(one) == 0 {
+				return fmt.Errorf("none of %s", one)
+			}
+		}
+		return nil
+	})
+	for _, one := range want {
+		if n := told(one); n != 1 {
+			t.Errorf("%d ids tell of %s", n, one)
+		}
+	}
+	if len(want) < 2 {
+		t.Errorf("only %v were passed: the test tells nothing", want)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/derived"
+	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/outbox"
 )
 
@@ -93,6 +94,9 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chang
 	}
 	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
 		err = derived.SetDerived(ctx, tx, &l.Board)
+	}
+	if err == nil && (b.Rules.Notify != nil || rules.Notify != nil) {
+		err = notices.Set(ctx, tx, &l.Board, &b.Rules)
 	}
 	if err == nil {
 		err = s.nextVersion(ctx, tx, boardsVersion)

@@ -187,16 +187,17 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 	})
 }
 
-// TestSubmissionsAskNothingOfEvents: a commit that enters no event sends the same statements, with endpoints or without.
+// TestSubmissionsAskNothingOfEvents: a commit that enters no event sends the same statements, with endpoints or without, with the rule notify or without.
 func TestSubmissionsAskNothingOfEvents(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		p, through := newProxy(t, dsn)
 		s := open(t, through, nil)
 		makeBoard(t, s, "b", leaderboard.Rules{})
-		statements := func() (n int) {
+		makeBoard(t, s, "notify", leaderboard.Rules{Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedFriends}})
+		statements := func(board string) (n int) {
 			var mu sync.Mutex
-			_, _ = s.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
+			_, _ = s.Submit(t.Context(), one(board, "", "m", 1)) // which learns of the board
 			p.judgeBy(func(text string) fault {
 				mu.Lock()
 				defer mu.Unlock()
@@ -209,15 +210,19 @@ func TestSubmissionsAskNothingOfEvents(t *testing.T) {
 				return faultPass
 			})
 			defer p.heal()
-			if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); err != nil {
+			if _, err := s.Submit(t.Context(), one(board, "k", "m", 2)); err != nil {
 				t.Fatal(err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			return n
 		}
-		if n := statements(); n < 2 || n > 4 {
+		n := statements("b")
+		if n < 2 || n > 4 {
 			t.Errorf("%d packets, want lock, write and COMMIT", n)
+		}
+		if with := statements("notify"); with != n {
+			t.Errorf("%d packets with the rule notify, %d without", with, n)
 		}
 	})
 }

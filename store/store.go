@@ -11,6 +11,7 @@ import (
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
+	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
@@ -26,6 +27,7 @@ type (
 	reader   = read.Reader
 	follower = derived.Follower
 	outboxes = outbox.Outbox
+	folder   = notices.Folder
 )
 
 // DenseDepth is how many entries may be ahead of one whose dense rank is wanted.
@@ -43,6 +45,7 @@ type Store struct {
 	*reader   // answers about entries
 	*follower // derived boards
 	*outboxes // events and where they are sent
+	*folder   // notices of who was passed
 	sweeper   *sweep.Sweeper
 	sweeps    sweeps
 	runs      *runsHere
@@ -78,6 +81,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	})
 	s.lookup = boards.Lookup{DB: database, Memory: s.memory, Lock: s.writer.TryAlone}
 	s.outboxes = outbox.New(database, cfg.EventPoint)
+	s.folder = notices.New(database, cfg.EventPoint)
 	s.follower = derived.New(database, s.memory, s.writer, cfg.DeriveRows)
 	return s, nil
 }

@@ -35,6 +35,8 @@ const (
 
 // Outbox has the events and the endpoints. What it returns is committed.
 type Outbox interface {
+	// Notice enters the events of who was passed since the last time, as far as an endpoint gets them. It ends in about a second.
+	Notice(ctx context.Context) error
 	// Spread gives new events their deliveries and returns the endpoints that are on.
 	Spread(ctx context.Context) ([]leaderboard.Recipient, error)
 	// Due returns up to limit deliveries to an endpoint that are to be tried now: half of them have been tried before, those that
@@ -183,15 +185,16 @@ func (s *Sender) round(ctx context.Context) (r Result, err error) {
 		s.backlog.Store(nil)
 		return r, err
 	}
+	unnoticed := s.cfg.Outbox.Notice(ctx) // which keeps nothing from being sent
 	recipients, err := s.cfg.Outbox.Spread(ctx)
 	if err != nil {
-		return Result{Led: true}, err
+		return Result{Led: true}, errors.Join(err, unnoticed)
 	}
 	s.aim(recipients)
 	for i := range recipients {
 		s.start(ctx, recipients[i].ID)
 	}
-	return Result{Led: true, Endpoints: len(recipients)}, s.look(ctx)
+	return Result{Led: true, Endpoints: len(recipients)}, errors.Join(unnoticed, s.look(ctx))
 }
 
 // look finds out what waits, once in a while.

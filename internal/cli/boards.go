@@ -61,6 +61,10 @@ type rulesBody struct {
 		MinTime string `json:"min_time,omitempty"`
 		MaxTime string `json:"max_time,omitempty"`
 	} `json:"players,omitzero"`
+	Notify struct {
+		Passed string `json:"passed,omitempty"`
+		Within *int64 `json:"within,omitempty"`
+	} `json:"notify,omitzero"`
 	Limits   leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak struct {
 		Order  string          `json:"order,omitempty"`
@@ -126,6 +130,8 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		oneOf(p.option("players-submit", "none, own or play: whether players submit their own scores with a token, and each with a play (default: none)"), &b.Players.Submit, "none", "own", "play"),
 		word("play-min-time", "how long a play takes at least, as in 10s (default: 0s)", &b.Players.MinTime),
 		word("play-max-time", "how long a play takes at most, up to 24h (default: 1h)", &b.Players.MaxTime),
+		oneOf(p.option("notify", "friends or top: which members are told by an event that another one passed them (default: none)"), &b.Notify.Passed, "friends", "top"),
+		number("notify-within", "how many places, or friends that one change passes (default: 10)", &b.Notify.Within),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

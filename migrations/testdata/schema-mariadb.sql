@@ -209,6 +209,14 @@ CREATE TABLE `member_bars` (
   KEY `member_bars_age` (`not_before`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `notice_boards` (
+  `board_id` bigint(20) NOT NULL,
+  `window_name` varbinary(16) NOT NULL COMMENT 'the first window of the board',
+  `period_id` bigint(20) NOT NULL DEFAULT 0 COMMENT '0: none was looked at',
+  `seq` bigint(20) NOT NULL DEFAULT 0 COMMENT 'up to which who was passed has been entered in outbox',
+  PRIMARY KEY (`board_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `outbox` (
   `id` bigint(20) NOT NULL AUTO_INCREMENT COMMENT 'ids commit out of order: see docs/decisions/events.md',
   `dedupe` varbinary(32) NOT NULL COMMENT 'the webhook-id; of what happens only once it is made of what happened',

@@ -299,6 +299,14 @@ func ofEvents() []mutant {
 			"limit-min(len(again), limit/2))", "limit)", "store/internal/outbox TestDueIsShared",
 		},
 		{
+			"B9", "notices are entered though another server has read on", "store/internal/notices/fold.go",
+			"err != nil || n == 0 {", "err != nil {", "store TestNoticesAreExact",
+		},
+		{
+			"B9", "who was passed is what the present says", "store/internal/notices/passed.go",
+			"\t\tkeys[c.member] = c.old\n", "", "store/internal/notices TestPassed",
+		},
+		{
 			"B9", "what an endpoint refuses is delivered", "store/internal/outbox/deliver.go",
 			"\t\tif a.Delivered() {\n", "\t\tif a.Status > 0 {\n", "e2e TestKilledSenders",
 		},

@@ -72,6 +72,17 @@ func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
 	return nil
 }
 
+// Listening reads the endpoints, to find out whether it is worth the while to look for what may be entered. wants is nil without any.
+func Listening(ctx context.Context, q Tx) (wants func(kind leaderboard.EventKind, board string) bool, err error) {
+	found, err := endpointsIn(ctx, q)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return func(kind leaderboard.EventKind, board string) bool {
+		return found.want(&News{Kind: kind, Board: board})
+	}, nil
+}
+
 // listening are the endpoints that there are, also those that are off.
 type listening []leaderboard.Endpoint
 

@@ -63,6 +63,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 		"DELETE FROM plays WHERE board_id = ? ORDER BY member LIMIT ?",
 		"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?",
 		"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?",
+		"DELETE FROM notice_boards WHERE board_id = ? LIMIT ?",
 		"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?",
 	} {
 		if finished, err := s.drain(ctx, steps, query, id); !finished {

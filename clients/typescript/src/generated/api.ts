@@ -114,6 +114,16 @@ export interface components {
                  */
                 max_time?: string;
             };
+            /** @description Which members are told that another one passed them in the first window, by events of kind member.passed: see docs/webhooks.md. Left out: none. Not on derived boards. */
+            notify?: {
+                /**
+                 * @description friends: members who have the one that passes on their list of friends. top: those in the first places.
+                 * @enum {string}
+                 */
+                passed: "friends" | "top";
+                /** @description 10 when left out. top: how many places. friends: how many at most of those whom one change passes, best first. */
+                within?: number;
+            };
             overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
@@ -234,6 +244,12 @@ export interface components {
                 min_time?: string | null;
                 /** @description With submit play: how long a play takes at most; null: 1h. */
                 max_time?: string | null;
+            } | null;
+            /** @description As in BoardRules; null tells none. */
+            notify?: {
+                /** @enum {string} */
+                passed?: "friends" | "top";
+                within?: number | null;
             } | null;
             /** @description As in BoardRules; null allows none. */
             overrides?: {
@@ -1671,7 +1687,7 @@ export interface components {
             events: number;
         };
         /** @enum {string} */
-        EventKind: "period.closed" | "board.changed" | "member.hidden" | "member.restored" | "member.erased";
+        EventKind: "period.closed" | "board.changed" | "member.hidden" | "member.restored" | "member.erased" | "member.passed";
         /** @description A period of a calendar window or a season is over. */
         PeriodClosedEvent: {
             /** @description The webhook-id: of one period always the same. */
@@ -1730,6 +1746,44 @@ export interface components {
                 change: "created" | "updated" | "deleted";
                 /** @description Of its rules, which GET /v1/boards/{board} has. */
                 version: number;
+            };
+        };
+        /** @description A member was passed by another one, on a board whose rule notify has it told. At most one a minute and member. */
+        MemberPassedEvent: {
+            id: string;
+            /** @constant */
+            type: "member.passed";
+            /** @description When it was noticed, a second or so after the change. */
+            timestamp: components["schemas"]["Time"];
+            data: {
+                /** @description The one that was passed. */
+                member: components["schemas"]["MemberID"];
+                by: {
+                    member: components["schemas"]["MemberID"];
+                    /**
+                     * Format: int64
+                     * @description After the change.
+                     */
+                    score: bigint;
+                    /**
+                     * Format: int64
+                     * @description Before the change.
+                     */
+                    previous_score: bigint;
+                };
+                board: components["schemas"]["BoardName"];
+                window: components["schemas"]["Window"];
+                period: string;
+                /**
+                 * Format: int64
+                 * @description Of the change: of two notices of one period the later one has the greater.
+                 */
+                seq: number;
+                /**
+                 * Format: int64
+                 * @description Of the member, at that change.
+                 */
+                score: bigint;
             };
         };
         MemberEvent: {
@@ -4283,6 +4337,35 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MemberEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    memberPassedEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberPassedEvent"];
             };
         };
         responses: {

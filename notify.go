@@ -1,0 +1,49 @@
+package leaderboard
+
+// Notify tells which members are told that somebody passed them, as events of kind EventKindMemberPassed; nil: none are. It is
+// about the first window of the board.
+type Notify struct {
+	Passed NotifyPassed `json:"passed"` // who is told
+	// Within is how many: of NotifyPassedTop those of so many first places, of NotifyPassedFriends so many at most of those
+	// whom one change passes, best first.
+	Within int `json:"within,omitzero"`
+}
+
+// NotifyPassed tells which members learn that another one passed them.
+type NotifyPassed string
+
+// Who is told.
+const (
+	NotifyPassedFriends NotifyPassed = "friends" // those who have the one that passes on their list of friends
+	NotifyPassedTop     NotifyPassed = "top"     // those in the first places
+)
+
+// Bounds of Notify.Within.
+const (
+	DefaultNotifyWithin = 10
+	MaxNotifyWithin     = 100
+)
+
+func (n *Notify) withDefaults() *Notify {
+	if n == nil || *n == (Notify{}) {
+		return nil
+	}
+	c := *n
+	if c.Within == 0 {
+		c.Within = DefaultNotifyWithin
+	}
+	return &c
+}
+
+// check reports what is wrong with the rule, besides its words.
+func (n *Notify) check(fail failFunc, derived bool) {
+	if n == nil {
+		return
+	}
+	if derived {
+		fail("/notify", "nobody is told of what happens on a derived board; give the rule to its sources")
+	}
+	if n.Within < 1 || n.Within > MaxNotifyWithin {
+		fail("/notify/within", "want 1 to %d", MaxNotifyWithin)
+	}
+}

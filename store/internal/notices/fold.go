@@ -1,0 +1,223 @@
+// Package notices finds out who was passed, and enters that as events.
+//
+// Read passed.go (who was passed by each change of a log), read.go (what it needs to know of a period), and fold.go (where a board's
+// log is read on, and how events and the place up to which it was read are one transaction).
+package notices
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/outbox"
+)
+
+const (
+	// pageBoards is how many boards are looked at by one statement.
+	pageBoards = 500
+	// roundTime is after what time a round leaves the rest to the next.
+	roundTime = 500 * time.Millisecond
+	// maxChanges bounds the changes of a board that are read at once: a server that is further behind leaves out those before.
+	maxChanges = 10_000
+	// maxAge is how old a change may be of which members are told.
+	maxAge = 10 * time.Minute
+	// maxNotices is after how many events of a board a transaction ends.
+	maxNotices = 200
+)
+
+// Folder turns changes into events of who was passed.
+type Folder struct {
+	db    *db.DB
+	point func(name string)
+	after atomic.Int64 // the board at which the last round ended before it was through, 0: it was
+}
+
+// New returns a Folder. point is called at named points of the work, for tests; nil: nothing is.
+func New(d *db.DB, point func(name string)) *Folder {
+	if point == nil {
+		point = func(string) {}
+	}
+	return &Folder{db: d, point: point}
+}
+
+// Set adds a board to those with notices, or removes it, if its rules before were other ones. Its row is locked. A board that is added begins with
+// what is committed after the next round, and so does one whose first window is another one.
+func Set(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error {
+	if b.Rules.Notify == nil {
+		_, err := tx.ExecContext(ctx, "DELETE FROM notice_boards WHERE board_id = ?", b.ID)
+		return err
+	}
+	if old.Notify != nil && old.Windows[0] == b.Rules.Windows[0] {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO notice_boards (board_id, window_name) VALUES (?, ?) ON DUPLICATE KEY UPDATE window_name = VALUES(window_name), period_id = 0, seq = 0", b.ID, []byte(b.Rules.Windows[0]))
+	return err
+}
+
+// place is how far the log of a board was read.
+type place struct {
+	Board  int64 `db:"board_id"`
+	Period int64 `db:"period_id"`
+	Seq    int64 `db:"seq"`
+	Last   int64 `db:"last_seq"` // of the period
+	Next   bool  `db:"has_next"` // a later period of the window goes on
+}
+
+// places finds boards with notices, and where their periods are. A later period is looked for only where the one before has ended.
+const places = "SELECT n.board_id, n.period_id, n.seq, COALESCE(p.last_seq, 0) AS last_seq, COALESCE(p.state, '') <> 'open' AND EXISTS (" +
+	"SELECT 1 FROM periods q FORCE INDEX (periods_start) WHERE q.board_id = n.board_id AND q.window_name = n.window_name AND q.starts_at > COALESCE(p.starts_at, '1000-01-01') AND q.state = 'open') AS has_next" +
+	" FROM notice_boards n FORCE INDEX (PRIMARY) LEFT JOIN periods p ON p.id = n.period_id WHERE n.board_id > ? ORDER BY n.board_id LIMIT ?"
+
+// Notice enters the events of who was passed since the last time, as far as an endpoint gets them. It ends after about roundTime; the next call goes on with the boards that
+// this one has left. Two processes may do so at once. Errors: ErrUnavailable.
+func (f *Folder) Notice(ctx context.Context) error {
+	wants, err := outbox.Listening(ctx, f.db)
+	if err != nil || wants == nil {
+		return db.Translate(ctx, "notices", err)
+	}
+	end := time.Now().Add(roundTime)
+	for after := f.after.Load(); ; {
+		var page []place
+		if err := f.db.SelectContext(ctx, &page, f.db.Limited(places), after, pageBoards); err != nil {
+			return db.Translate(ctx, "notices", err)
+		}
+		for i := range page {
+			if page[i].Last > page[i].Seq || page[i].Next {
+				if err := f.follow(ctx, &page[i], wants, end); err != nil {
+					return db.Translate(ctx, "notices", err)
+				}
+			}
+			if after = page[i].Board; !time.Now().Before(end) {
+				f.after.Store(after)
+				return nil
+			}
+		}
+		if len(page) < pageBoards {
+			f.after.Store(0)
+			return nil
+		}
+	}
+}
+
+// follow reads the log of a board on, or goes on to the next period when the one before has ended and was read. What is left at
+// the end is for the next round.
+func (f *Folder) follow(ctx context.Context, p *place, wants func(leaderboard.EventKind, string) bool, end time.Time) error {
+	b, err := boards.Get(ctx, f.db, f.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE id = ? AND state = 'open'"), p.Board)
+	if errors.Is(err, leaderboard.ErrBoardNotFound) || err == nil && b.Rules.Notify == nil {
+		return nil // it is being deleted, or was changed since
+	}
+	if err != nil {
+		return err
+	}
+	if p.Last <= p.Seq {
+		return f.turn(ctx, p, &b)
+	}
+	for told := maxNotices; told >= maxNotices && err == nil && time.Now().Before(end); { // as long as there is more of them
+		if told, err = f.fold(ctx, p, &b, wants(leaderboard.EventKindMemberPassed, b.Name)); errors.Is(err, errMoved) {
+			return nil
+		}
+	}
+	return err
+}
+
+// newest finds the period of a window that goes on.
+const newest = "SELECT id, last_seq FROM periods FORCE INDEX (periods_start) WHERE board_id = ? AND window_name = ? AND state = 'open' ORDER BY starts_at DESC LIMIT 1"
+
+// turn goes on to the current period of the board's first window, from its beginning. The first one begins where it is.
+func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error {
+	var next struct {
+		ID   int64 `db:"id"`
+		Last int64 `db:"last_seq"`
+	}
+	err := f.db.GetContext(ctx, &next, f.db.Limited(newest), b.ID, []byte(b.Rules.Windows[0]))
+	if errors.Is(err, sql.ErrNoRows) || err == nil && next.ID == p.Period {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	seq := int64(0)
+	if p.Period == 0 {
+		seq = next.Last
+	}
+	_, err = f.db.ExecContext(ctx, "UPDATE notice_boards SET period_id = ?, seq = ? WHERE board_id = ? AND period_id = ? AND seq = ?", next.ID, seq, p.Board, p.Period, p.Seq)
+	return err
+}
+
+// errMoved means that another process has read the log on.
+var errMoved = errors.New("another process has read on")
+
+// fold reads the log of a period on, and returns how many were told. tell is false when no endpoint wants to know.
+func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board, tell bool) (told int, err error) {
+	s := &span{to: p.Last}
+	if tell {
+		if s, err = f.read(ctx, p, b); err != nil {
+			return 0, err
+		}
+	}
+	f.point("notices-read")
+	for {
+		gone, err := f.enter(ctx, p, b, s)
+		if err != nil || len(gone) == 0 {
+			f.point("notices-entered")
+			p.Seq = s.to
+			return len(s.notices), err
+		}
+		s.leaveOut(gone)
+	}
+}
+
+// enter enters notices in the transaction that notes how far the log was read. gone are members that have no entry any more: they were
+// erased or hidden since the log was read, and it enters nothing then. It looks for them after the events were inserted: an erasure deletes entries
+// before events, so either it finds the event and waits for it, or this finds that the entry is gone.
+func (f *Folder) enter(ctx context.Context, p *place, b *leaderboard.Board, s *span) (gone map[string]bool, err error) {
+	err = f.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		gone = nil
+		result, err := tx.ExecContext(ctx, "UPDATE notice_boards SET seq = ? WHERE board_id = ? AND period_id = ? AND seq = ?", s.to, p.Board, p.Period, p.Seq)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(errMoved, err)
+		}
+		if len(s.notices) == 0 {
+			return nil
+		}
+		if err := outbox.Enter(ctx, tx, f.db.Sysdate(), s.news(b)...); err != nil {
+			return err
+		}
+		if gone, err = missing(ctx, tx, p.Period, s.members()); err == nil && len(gone) > 0 {
+			err = errGone
+		}
+		return err
+	})
+	if errors.Is(err, errGone) {
+		err = nil
+	}
+	return gone, err
+}
+
+var errGone = errors.New("members are gone")
+
+// missing returns those of some members that have no entry in a period.
+func missing(ctx context.Context, tx *sqlx.Tx, period int64, members []string) (map[string]bool, error) {
+	gone := make(map[string]bool, len(members))
+	for _, m := range members {
+		gone[m] = true
+	}
+	var there [][]byte
+	text := (&db.Text{}).Str("SELECT member FROM entries WHERE period_id = ").Int(period).Str(" AND member IN (").Hexes(members).Str(fmt.Sprint(") LIMIT ", len(members)))
+	err := tx.SelectContext(ctx, &there, text.String())
+	for _, m := range there {
+		delete(gone, string(m))
+	}
+	return gone, err
+}

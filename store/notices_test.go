@@ -1,0 +1,411 @@
+package store_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// passedEvent is what a test reads of an event of who was passed.
+type passedEvent struct {
+	Type string
+	Data struct {
+		Member, Board, Window, Period string
+		By                            struct {
+			Member   string
+			Score    int64
+			Previous int64 `json:"previous_score"`
+		}
+		Seq, Score int64
+	}
+}
+
+func passedOf(t testing.TB, e *leaderboard.Event) (p passedEvent) {
+	t.Helper()
+	body, err := e.Body()
+	if err == nil {
+		err = json.Unmarshal(body, &p)
+	}
+	if err != nil || p.Type != "member.passed" {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return p
+}
+
+// notices returns the notices that are found now, in the order in which they were entered.
+func notices(t testing.TB, s *store.Store, e leaderboard.Endpoint) (out []passedEvent) {
+	t.Helper()
+	for range 6 { // a round on a busy machine leaves some boards to the next, and one goes on to the next period
+		if err := s.Notice(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := sent(t, s, e)
+	slices.SortFunc(events, func(a, b leaderboard.Event) int { return int(a.Seq - b.Seq) })
+	for i := range events {
+		out = append(out, passedOf(t, &events[i]))
+	}
+	return out
+}
+
+// TestNoticesFollowTheModel: the notices of histories of all kinds are those that the model finds.
+func TestNoticesFollowTheModel(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		subject := clocked(t, dsn)
+		s := subject.Database.(*store.Store)
+		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		found := 0
+		storetest.PropertyNotices(t, subject, func(t testing.TB) (out []storetest.Notice, _ error) {
+			for _, p := range notices(t, s, e) {
+				d := &p.Data
+				out = append(out, storetest.Notice{
+					Board: d.Board, Period: d.Period, Seq: d.Seq, Member: d.Member, By: d.By.Member, Score: d.Score, Previous: d.By.Previous, New: d.By.Score,
+				})
+			}
+			found += len(out)
+			return out, nil
+		})
+		if found < 30 {
+			t.Errorf("%d were told: the test tells nothing", found)
+		}
+	})
+}
+
+// noticed returns the notices as texts that are found now, in the order in which they were entered.
+func noticed(t testing.TB, s *store.Store, e leaderboard.Endpoint) (out []string) {
+	t.Helper()
+	for _, p := range notices(t, s, e) {
+		out = append(out, fmt.Sprint(p.Data.Seq, " ", p.Data.Member, " ", p.Data.Score, " by ", p.Data.By.Member, " ", p.Data.By.Previous, "-", p.Data.By.Score))
+	}
+	return out
+}
+
+// befriend gives members random friends among each other, and returns by member those who have it as a friend.
+func befriend(t *testing.T, s *store.Store, random *rand.Rand, members int) map[string][]string {
+	t.Helper()
+	fans := map[string][]string{}
+	for i := range members {
+		var list []string
+		for j := range members {
+			if i != j && random.IntN(2) == 0 {
+				list = append(list, fmt.Sprint("m", j))
+				fans[fmt.Sprint("m", j)] = append(fans[fmt.Sprint("m", j)], fmt.Sprint("m", i))
+			}
+		}
+		if _, err := s.PutFriends(t.Context(), fmt.Sprint("m", i), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fans
+}
+
+// TestNoticesAreExact: there is a notice for those whom the order before each change says were passed, whatever has happened between the change and
+// the look at the log; by two processes at once too, and over the end of a period (promise B9).
+func TestNoticesAreExact(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		offset.Store(int64(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + time.Minute)))) // a day has just begun, and ends in the middle of the test only
+		configure := func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		}
+		s, other := open(t, dsn, configure), open(t, dsn, configure)
+		seed := rand.Uint64()
+		random := rand.New(rand.NewPCG(seed, 1))
+		const members = 7
+		friends := befriend(t, s, random, members)
+		told := 0
+		for _, passed := range []leaderboard.NotifyPassed{leaderboard.NotifyPassedTop, leaderboard.NotifyPassedFriends} {
+			board := string(passed)
+			e := putEndpoint(t, s, board, leaderboard.EventKindMemberPassed)
+			if _, _, err := s.PutBoard(t.Context(), board, leaderboard.Rules{
+				Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: passed, Within: 2},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			type standing struct {
+				member string
+				score  int64
+			}
+			var order []standing // best first
+			submit := func(member string, score int64) (want []string) {
+				r, err := s.Submit(t.Context(), one(board, "", member, score))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Results[0].Status != leaderboard.StatusApplied {
+					return nil
+				}
+				from := slices.IndexFunc(order, func(o standing) bool { return o.member == member })
+				before := slices.Clone(order)
+				if from >= 0 {
+					order = slices.Delete(order, from, from+1)
+				}
+				to := slices.IndexFunc(order, func(o standing) bool { return o.score < score })
+				if to < 0 {
+					to = len(order)
+				}
+				order = slices.Insert(order, to, standing{member, score})
+				n := 0
+				for i := to; i < from; i++ {
+					o := before[i]
+					if passed == leaderboard.NotifyPassedTop && i < 2 || passed == leaderboard.NotifyPassedFriends && n < 2 && slices.Contains(friends[member], o.member) {
+						n++
+						want = append(want, fmt.Sprint(r.Seq, " ", o.member, " ", o.score, " by ", member, " ", before[from].score, "-", score))
+					}
+				}
+				return want
+			}
+			submit("m0", 1)
+			noticed(t, s, e)
+			var want []string
+			for at := range 120 {
+				if at == 60 { // the period ends, with changes that were not looked at
+					offset.Add(int64(25 * time.Hour))
+					order = nil
+				}
+				offset.Add(int64(61 * time.Second)) // so that each may be told again
+				want = append(want, submit(fmt.Sprint("m", random.IntN(members)), random.Int64N(20))...)
+				if at != 59 && random.IntN(5) > 0 && at%7 != 6 { // within ten minutes
+					continue
+				}
+				var both sync.WaitGroup
+				both.Go(func() { _ = other.Notice(t.Context()) })
+				got := noticed(t, s, e)
+				both.Wait()
+				got = append(got, noticed(t, s, e)...)
+				if at > 60 && at < 68 {
+					got = append(got, noticed(t, s, e)...)
+				}
+				slices.Sort(got)
+				slices.Sort(want)
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("seed %d: %s at %d: told %q, want %q", seed, passed, at, got, want)
+				}
+				told += len(want)
+				want = nil
+			}
+		}
+		if told < 30 {
+			t.Errorf("seed %d: %d were told: the test tells nothing", seed, told)
+		}
+	})
+}
+
+// TestNoticeStorm: one member that passes very many makes as many events as the rule says, and each member is told once a minute however often
+// it is passed; an endpoint that does not ask for them gets none, nor later ones about the same log.
+func TestNoticeStorm(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, func(c *store.Config) {
+			start := time.Now()
+			c.Clock = storetest.ClockAhead(func() time.Duration { return -start.Sub(start.Truncate(time.Minute)) }) // the minute has just begun
+		})
+		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: 100}})
+		var all []leaderboard.Submission
+		for i := range 1000 {
+			all = append(all, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: int64(i + 10)})
+		}
+		if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: all}); err != nil {
+			t.Fatal(err)
+		}
+		noticed(t, s, e)
+		for range 20 {
+			for _, score := range []int64{5000, 1} {
+				if _, err := s.Submit(t.Context(), one("b", "", "m0", score)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got := noticed(t, s, e); len(got) != 100 {
+			t.Errorf("%d notices, want one for each of the first 100", len(got))
+		}
+		if _, err := s.Submit(t.Context(), one("b", "", "m0", 5000)); err != nil {
+			t.Fatal(err)
+		}
+		if got := noticed(t, s, e); len(got) != 0 {
+			t.Errorf("told again in the same minute: %q", got)
+		}
+	})
+}
+
+// TestNoticesOfErased: a member that was erased or hidden since the log was written is in no notice about that.
+func TestNoticesOfErased(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		submit := func(member string, score int64) {
+			if _, err := s.Submit(t.Context(), one("b", "", member, score)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, m := range []string{forgotten, "hidden", "seen", "mover"} {
+			submit(m, int64(10-i))
+		}
+		noticed(t, s, e)
+		submit("mover", 50)
+		if _, err := s.Forget(t.Context(), forgotten, "boss"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "hidden", Reason: "a bot"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := noticed(t, s, e); len(got) != 1 || got[0] != "5 seen 8 by mover 7-50" {
+			t.Errorf("told %q", got)
+		}
+		checkForgotten(t, db)
+		submit("seen", 60)
+		noticed(t, s, e)
+		if _, err := s.Forget(t.Context(), "mover", "boss"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range placesOf(t, db, "mover") {
+			if strings.HasPrefix(place, "outbox") {
+				t.Errorf("the one that passed, and then was passed, is in %s", place)
+			}
+		}
+	})
+}
+
+// TestNoticeBoards: the place of a board goes with the rule and with the board; a round asks about a board only when its log has something new, also after the
+// end of its period.
+func TestNoticeBoards(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		p, through := newProxy(t, dsn)
+		s, db := open(t, through, func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		}), connect(t, dsn)
+		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}}
+		for _, name := range []string{"b", "c"} {
+			if _, _, err := s.PutBoard(t.Context(), name, rules); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := func() []string {
+			var mu sync.Mutex
+			var about []string
+			p.judgeBy(func(text string) fault {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(text, "FROM boards") || strings.Contains(text, "FROM changes") || strings.HasPrefix(text, "UPDATE") {
+					about = append(about, text)
+				}
+				return faultPass
+			})
+			defer p.heal()
+			for range 3 { // a round on a busy machine leaves some boards to the next
+				if err := s.Notice(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return about
+		}
+		for range 4 {
+			noticed(t, s, e)
+		}
+		if about := asked(); len(about) > 0 {
+			t.Errorf("asks about boards without news: %q", about)
+		}
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if about := asked(); len(about) == 0 {
+			t.Error("asks nothing about a board with news: the test tells nothing")
+		}
+		offset.Add(int64(25 * time.Hour))
+		if err := s.Sweep(t.Context()); err != nil { // which closes the periods
+			t.Fatal(err)
+		}
+		for range 4 {
+			noticed(t, s, e)
+		}
+		if about := asked(); len(about) > 0 {
+			t.Errorf("asks about boards whose periods have ended: %q", about)
+		}
+		rules.Notify = nil
+		if _, _, err := s.PutBoard(t.Context(), "b", rules); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "notice_boards"); n != 1 {
+			t.Errorf("%d places, want that of c", n)
+		}
+		if err := s.DeleteBoard(t.Context(), "c"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "notice_boards"); n != 0 {
+			t.Errorf("%d places after the deletion", n)
+		}
+	})
+}
+
+// TestNoticesOnceMore: a log that is read again, as after a restore, gives the same ids, and none is entered twice.
+func TestNoticesOnceMore(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		for i, m := range []string{"a", "b", "mover"} {
+			if _, err := s.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		noticed(t, s, e)
+		if _, err := s.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
+			t.Fatal(err)
+		}
+		ids := func() (ids []string) {
+			for range 3 {
+				if err := s.Notice(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, event := range sent(t, s, e) {
+				ids = append(ids, event.ID)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		told := ids()
+		mustExec(t, db, "UPDATE notice_boards SET seq = 3")
+		if again := ids(); len(again) > 0 {
+			t.Errorf("entered twice: %q", again)
+		}
+		for _, table := range []string{"outbox_members", "deliveries", "outbox"} {
+			mustExec(t, db, "DELETE FROM "+table)
+		}
+		mustExec(t, db, "UPDATE notice_boards SET seq = 3")
+		if restored := ids(); len(told) != 2 || !slices.Equal(restored, told) {
+			t.Errorf("told under %q, after a restore under %q", told, restored)
+		}
+	})
+}
