@@ -299,8 +299,8 @@ func ofEvents() []mutant {
 			"limit-min(len(again), limit/2))", "limit)", "store/internal/outbox TestDueIsShared",
 		},
 		{
-			"B9", "notices are entered though another server has read on", "store/internal/notices/fold.go",
-			"err != nil || n == 0 {", "err != nil {", "store TestNoticesAreExact",
+			"B9", "a log that is read again gives other notices", "store/internal/notices/read.go",
+			`fmt.Sprint("member.passed ", `, `fmt.Sprint("member.passed ", leaderboard.NewEventID(), `, "store TestNoticesOnceMore",
 		},
 		{
 			"B9", "who was passed is what the present says", "store/internal/notices/passed.go",
