@@ -155,6 +155,7 @@ test("every operation of the document that the server shows has a method, and ea
   await boardOperations(every, b, d);
   await memberOperations(every, b);
   await eventOperations(every);
+  await followerOperations(every, b);
   await playerOperations(every, b);
   await otherOperations(every, b);
   const { paths } = (await lb.getOpenAPI()) as { paths: Record<string, Record<string, { operationId?: string }>> };
@@ -170,6 +171,15 @@ async function callRead(lb: Leaderboard, id: string, operation: string, board: s
   const args = (operation.match(/{\w+}/g) ?? []).map((name) => known[name] ?? assert.fail(`${id}: what is ${name}?`));
   const method = Reflect.get(lb, id) as (...args: unknown[]) => Promise<unknown>;
   await method.apply(lb, args).catch((error: unknown) => assert.ok(error instanceof ProblemError && error.code !== "not-found" && error.status < 500, `${id}: ${error}`));
+}
+
+async function followerOperations(lb: Leaderboard, b: string): Promise<void> {
+  const after = (await lb.exportEntries(b)).headers.get("Leaderboard-Cursor")!;
+  assert.equal((await lb.putFollower(b, "ts-all", { after })).cursor, after);
+  assert.equal((await lb.getFollower(b, "ts-all")).cursor, after);
+  assert.deepEqual((await lb.listFollowers(b)).followers.map(({ name }) => name), ["ts-all"]);
+  await lb.deleteFollower(b, "ts-all");
+  await assert.rejects(lb.getFollower(b, "ts-all"), { status: 404 });
 }
 
 async function boardOperations(lb: Leaderboard, b: string, d: string): Promise<void> {
