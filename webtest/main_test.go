@@ -21,7 +21,7 @@ var (
 	serverStarted atomic.Bool
 	server        = sync.OnceValues(func() (*apptest.Dev, error) {
 		serverStarted.Store(true)
-		return apptest.StartDev("..", "--members", "1000")
+		return apptest.StartDev("..", "--members", "1000", "--private-endpoints")
 	})
 	browser = sync.OnceValues(startBrowser)
 )
