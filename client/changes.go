@@ -161,7 +161,7 @@ type Follower struct {
 	Seq             int64              `json:"seq"`               // up to here it has the changes of that period
 	Cursor          string             `json:"cursor"`            // where it goes on
 	Waiting         int64              `json:"waiting"`           // changes that it does not have yet
-	OldestWaitingAt *time.Time         `json:"oldest_waiting_at"` // when the oldest of them was committed; nil: there are none
+	OldestWaitingAt *time.Time         `json:"oldest_waiting_at"` // when the oldest of them was committed; nil: it has all
 	CreatedTime     time.Time          `json:"created_time"`
 	SeenAt          time.Time          `json:"seen_at"` // when it last told where it is
 	EndsAt          time.Time          `json:"ends_at"` // when it ends by itself unless it tells that again
@@ -197,7 +197,7 @@ const (
 
 // followMark is how far the server knows a follower.
 type followMark struct {
-	board, name string // without a name there is none
+	board, name string // name "": the server is told nothing
 	at          string // cursor
 	told        time.Time
 }

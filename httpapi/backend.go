@@ -80,6 +80,8 @@ type Store interface {
 
 	// PutFollower makes a follower of a board, or notes where it is now; *leaderboard.RuleError, ErrBoardNotFound.
 	PutFollower(ctx context.Context, b leaderboard.Board, f leaderboard.Follower) (out leaderboard.Follower, created bool, err error)
+	// Follower returns one of a board with what waits for it; ErrFollowerNotFound.
+	Follower(ctx context.Context, boardID int64, name string) (leaderboard.Follower, error)
 	// Followers lists those of a board with what waits for them, in the order of their names; there are MaxFollowers at most.
 	Followers(ctx context.Context, boardID int64) ([]leaderboard.Follower, error)
 	// DeleteFollower ends a follower; ErrFollowerNotFound.

@@ -40,6 +40,20 @@ func (f *fake) Followers(_ context.Context, board int64) ([]leaderboard.Follower
 	return slices.Clone(f.followers.boards[board]), err
 }
 
+func (f *fake) Follower(_ context.Context, board int64, name string) (leaderboard.Follower, error) {
+	if err := f.enter("Follower"); err != nil {
+		return leaderboard.Follower{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.followers.boards[board] {
+		if one.Name == name {
+			return one, nil
+		}
+	}
+	return leaderboard.Follower{}, leaderboard.ErrFollowerNotFound
+}
+
 func (f *fake) DeleteFollower(_ context.Context, b leaderboard.Board, name string) error {
 	if err := f.enter("DeleteFollower"); err != nil {
 		return err

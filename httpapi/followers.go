@@ -105,27 +105,17 @@ func (h *followerHandlers) board(c *call) (leaderboard.Board, error) {
 	return h.changes.store.Board(c.ctx, name)
 }
 
-// all returns the followers of the board in the path.
-func (h *followerHandlers) all(c *call) (leaderboard.Board, []leaderboard.Follower, error) {
-	board, err := h.board(c)
-	if err != nil {
-		return board, nil, err
-	}
-	list, err := h.changes.store.Followers(c.ctx, board.ID)
-	return board, list, err
-}
-
 // get answers GET /v1/boards/{board}/followers/{name}.
 func (h *followerHandlers) get(c *call) error {
-	board, list, err := h.all(c)
+	board, err := h.board(c)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(f leaderboard.Follower) bool { return f.Name == c.pathValue("name") })
-	if i < 0 {
-		return leaderboard.ErrFollowerNotFound
+	f, err := h.changes.store.Follower(c.ctx, board.ID, c.pathValue("name"))
+	if err != nil {
+		return err
 	}
-	return c.sendJSON(http.StatusOK, showFollower(board.Name)(&list[i]))
+	return c.sendJSON(http.StatusOK, showFollower(board.Name)(&f))
 }
 
 // list answers GET /v1/boards/{board}/followers, in the order of their names.
@@ -142,7 +132,11 @@ func (h *followerHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	board, list, err := h.all(c)
+	board, err := h.board(c)
+	if err != nil {
+		return err
+	}
+	list, err := h.changes.store.Followers(c.ctx, board.ID)
 	if err != nil {
 		return err
 	}

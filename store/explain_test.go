@@ -29,6 +29,9 @@ func plannedStatements() map[string]plantest.Planned {
 	}
 	silent := plantest.Literal(runsSilent, "'2026-01-01'", "'2026-01-02'", 500)
 	out["silent runs"] = planned(silent, map[string]string{"runs": "runs_state"})
+	out["followers"] = planned(plantest.Literal(selectFollowers, 7, 21), map[string]string{"followers": "PRIMARY"})
+	out["followed periods"] = planned(plantest.Literal(followedPeriods, 7, "'day'", "'2026-01-01'"), map[string]string{"periods": "periods_start"})
+	out["oldest waiting"] = planned(plantest.Literal(oldestWaiting, 3, 9), map[string]string{"changes": "PRIMARY"})
 	peoplePlans(out)
 	planHidden(out)
 	planKeys(out)

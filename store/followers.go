@@ -42,7 +42,7 @@ func (s *Store) PutFollower(ctx context.Context, b leaderboard.Board, f leaderbo
 		created, err = s.createFollower(ctx, b, &f)
 	}
 	if err == nil {
-		out, err = s.oneFollower(ctx, b.ID, f.Name)
+		out, err = s.Follower(ctx, b.ID, f.Name)
 	}
 	return out, created, db.Translate(ctx, "put follower", err)
 }
@@ -118,18 +118,17 @@ func followersIn(ctx context.Context, q sqlx.QueryerContext, query string, board
 	return list, nil
 }
 
-// oneFollower finds one with what waits for it; ErrFollowerNotFound.
-func (s *Store) oneFollower(ctx context.Context, board int64, name string) (leaderboard.Follower, error) {
+// Follower returns a follower of a board with what waits for it, or ErrFollowerNotFound.
+func (s *Store) Follower(ctx context.Context, board int64, name string) (f leaderboard.Follower, err error) {
 	list, err := followersIn(ctx, s.db, s.db.Limited(selectFollowers), board, leaderboard.MaxFollowers)
-	if err != nil {
-		return leaderboard.Follower{}, err
+	if err == nil {
+		var there bool
+		if f, there = named(list, name); !there {
+			return f, leaderboard.ErrFollowerNotFound
+		}
+		err = s.measure(ctx, board, &f)
 	}
-	f, ok := named(list, name)
-	if !ok {
-		return f, leaderboard.ErrFollowerNotFound
-	}
-	err = s.measure(ctx, board, &f)
-	return f, err
+	return f, db.Translate(ctx, "follower", err)
 }
 
 // Followers lists the followers of a board, in the order of their names, with what waits for each.
@@ -145,7 +144,7 @@ func (s *Store) Followers(ctx context.Context, board int64) ([]leaderboard.Follo
 
 const (
 	// followedPeriods are the periods of which a follower does not have everything, the oldest first.
-	followedPeriods = "SELECT id, last_seq, starts_at FROM periods WHERE board_id = ? AND window_name = ? AND starts_at >= ? AND state <> 'deleting' ORDER BY starts_at LIMIT 500"
+	followedPeriods = "SELECT id, last_seq, starts_at FROM periods FORCE INDEX (periods_start) WHERE board_id = ? AND window_name = ? AND starts_at >= ? AND state <> 'deleting' ORDER BY starts_at LIMIT 500"
 	oldestWaiting   = "SELECT committed_at FROM changes WHERE period_id = ? AND last_seq > ? ORDER BY last_seq LIMIT 1"
 )
 

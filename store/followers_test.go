@@ -110,6 +110,9 @@ func TestFollowersOfABoard(t *testing.T) {
 		if err := s.DeleteFollower(t.Context(), board, "f1"); !errors.Is(err, leaderboard.ErrFollowerNotFound) {
 			t.Errorf("a second deletion: %v", err)
 		}
+		if _, err := s.Follower(t.Context(), board.ID, "f1"); !errors.Is(err, leaderboard.ErrFollowerNotFound) {
+			t.Errorf("one that was deleted: %v", err)
+		}
 		list, err := s.Followers(t.Context(), board.ID)
 		if err != nil || len(list) != leaderboard.MaxFollowers-1 || list[0].Name != "f0" || list[1].Name != "f10" {
 			t.Errorf("%d followers, %v", len(list), err)

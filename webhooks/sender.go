@@ -35,7 +35,8 @@ const (
 
 // Outbox has the events and the endpoints. What it returns is committed.
 type Outbox interface {
-	// Notice enters the events of who was passed since the last time, as far as an endpoint gets them. It ends in about a second.
+	// Notice enters the events of who was passed since the last time, as far as an endpoint gets them. It ends soon, and the next
+	// call goes on.
 	Notice(ctx context.Context) error
 	// Spread gives new events their deliveries and returns the endpoints that are on.
 	Spread(ctx context.Context) ([]leaderboard.Recipient, error)
