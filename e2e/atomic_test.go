@@ -10,11 +10,14 @@ import (
 )
 
 // TestKill9DuringAtomicPairs kills the server again and again while clients move points between two members, on one board and
-// from one board to another, in atomic requests. The sum of all points stays what it was, and no move is made in part
+// from one board to another, in atomic requests, on MySQL and on MariaDB. The sum of all points stays what it was, and no move is made in part
 // (promise A1).
 func TestKill9DuringAtomicPairs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	onBoth(t, killDuringAtomicPairs)
+}
+
+func killDuringAtomicPairs(t *testing.T, w *world) {
 	s := w.serve(t, "server 0")
 	const moves, members, each = 2000, 8, 1000
 	zero := int64(0)

@@ -41,8 +41,12 @@ func TestFlagIsSwappedOnce(t *testing.T) {
 					if err != nil || again.Results[1].Status != first.Results[1].Status || *again.Results[1].Tiebreak != *first.Results[1].Tiebreak {
 						t.Errorf("the same again: %+v, %v; the first was %+v", again.Results, err, first.Results)
 					}
-					if first.Results[1].Status == leaderboard.StatusApplied {
+					switch status := first.Results[1].Status; status {
+					case leaderboard.StatusApplied:
 						sold[m].Add(1)
+					case leaderboard.StatusUnmet:
+					default:
+						t.Errorf("a flag that may be sold is %s", status)
 					}
 				}
 			})

@@ -15,14 +15,15 @@ import (
 
 // PropertyDerived runs random histories of sources on the subject and on the model, whose derived board computes
 // everything from scratch in each step: unions and intersections, sums and extremes, weights of all kinds, days that
-// turn, removals, sources that come late, go and come back, rules that change. After every step of following, entries,
+// turn, removals, sources that come late, go and come back, rules that change, submissions with conditions, edits and
+// overrides, atomic or not. After every step of following, entries,
 // log and status must be the same. The subject needs a clock that can be set.
 func PropertyDerived(t *testing.T, s Subject) {
 	var boards atomic.Int64
 	prefix := boardName(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &derivedHistory{
-			Subject: s, ctx: t.Context(), model: NewModel(), now: propertyStart,
+			Subject: s, ctx: leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: overrider}), model: NewModel(), now: propertyStart,
 			name: fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], boards.Add(1)),
 		}
 		h.turn(rt)
@@ -62,6 +63,9 @@ func (h *derivedHistory) turn(t *rapid.T) {
 	h.model.SetNow(h.now)
 }
 
+// sourceTiebreak is that of the sources: one field, which conditions and edits name.
+var sourceTiebreak = leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 2}}}
+
 func (h *derivedHistory) source(name string) string { return h.name + "." + name }
 
 func anySource() *rapid.Generator[string] { return rapid.SampledFrom([]string{"a", "b", "late"}) }
@@ -69,7 +73,8 @@ func anySource() *rapid.Generator[string] { return rapid.SampledFrom([]string{"a
 func (h *derivedHistory) putSource(t *rapid.T, name string) {
 	rules := leaderboard.Rules{
 		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}).Draw(t, "order"),
-		Policy:   leaderboard.PolicyLatest,
+		Policy:   rapid.SampledFrom([]leaderboard.Policy{leaderboard.PolicyLatest, leaderboard.PolicyBest, leaderboard.PolicySum}).Draw(t, "policy"),
+		Tiebreak: sourceTiebreak, Overrides: anyOverrides().Draw(t, "overrides"),
 		Windows:  []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour}[:rapid.IntRange(1, 3).Draw(t, "windows")],
 		TimeZone: rapid.SampledFrom([]string{"UTC", "Europe/Berlin"}).Draw(t, "zone"),
 	}
@@ -152,13 +157,21 @@ func (h *derivedHistory) hideOrRestore(t *rapid.T) {
 func (h *derivedHistory) submit(t *rapid.T) {
 	submission := rapid.Custom(func(t *rapid.T) leaderboard.Submission {
 		score := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 53}))
-		return leaderboard.Submission{Member: anyMember().Draw(t, "member"), Score: score.Draw(t, "score")}
+		sub := leaderboard.Submission{Member: anyMember().Draw(t, "member"), Score: score.Draw(t, "score")}
+		drawTerms(t, &sourceTiebreak, &sub)
+		return sub
 	})
 	r := leaderboard.SubmitRequest{Board: h.source(anySource().Draw(t, "board")), Entries: rapid.SliceOfN(submission, 1, 8).Draw(t, "entries")}
+	r.Atomic = rapid.IntRange(0, 3).Draw(t, "atomic") == 0
+	var results []string
 	h.both(t, "submit", func(database Database) error {
-		_, err := database.Submit(h.ctx, r)
+		receipt, err := database.Submit(h.ctx, r)
+		results = append(results, short(receipt.Results))
 		return err
 	})
+	if results[0] != results[1] {
+		t.Fatalf("results are %s\nwant        %s", results[0], results[1])
+	}
 }
 
 // follow takes a step on both sides and compares what they have then.

@@ -47,6 +47,18 @@ func ofWriting() []mutant {
 			`if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {`, `if err == nil {`, store + "TestCommitLost",
 		},
 		{
+			"A4", "a condition holds of any entry", "policy.go",
+			"\treturn r.meets(cur, sub)\n", "\treturn nil\n", store + "TestFlagIsSwappedOnce",
+		},
+		{
+			"A4", "conditions are decided without the lock", commit + "lock.go",
+			`AND b.state = 'open' FOR UPDATE;")`, `AND b.state = 'open';")`, store + "TestFlagIsSwappedOnce",
+		},
+		{
+			"A1", "an atomic request that fails stays in part", commit + "atomic.go",
+			"\tundo()\n\tfor _, a := range list {", "\t_ = undo\n\tfor _, a := range list {", store + "TestConformance/mysql/atomic",
+		},
+		{
 			"A1", "the store closes without its queues", commit + "queue.go",
 			"\tq.running.Wait()\n", "", store + "TestCloseDrains",
 		},
