@@ -121,6 +121,7 @@ func programRules() []importRule {
 		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
 		{dir: "internal/child"},
 		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
+		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},
 		{
 			dir: "internal/telemetry", may: []string{
@@ -149,7 +150,7 @@ func programRules() []importRule {
 		{
 			dir: "internal/cli", may: []string{
 				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
-				"leaderboard/migrations", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/devserver",
+				"leaderboard/migrations", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver",
 				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...",
 			},

@@ -17,6 +17,7 @@ import (
 // Dev is a run of the program's own `dev`: a server with private MySQL and Redis and the demo.
 type Dev struct {
 	URL, Key string // Key is an admin key
+	Game     string // where visitors play
 	Dir      string // of the program and its data; gone after Stop
 
 	process *child.Process
@@ -79,6 +80,8 @@ func (o *devOutput) Write(p []byte) (int, error) {
 		switch value = strings.TrimSpace(value); name {
 		case "The leaderboard is up":
 			o.dev.URL = value
+		case "A game to play":
+			o.dev.Game, _, _ = strings.Cut(value, " ")
 		case "Admin key":
 			o.dev.Key = value
 			close(o.up)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +18,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/internal/demo"
+	"leaderboard/internal/demo/game"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/terminal"
 	"leaderboard/migrations"
@@ -49,7 +53,7 @@ func (p *program) devCommand() *cli.Command {
 			toggle(p.setting("quiet-demo", "start without the demo player, who submits a score or two a second to the demo boards"), &o.quiet))...)
 }
 
-// dev starts private servers, loads demo boards, serves, and stops all of it when ctx ends. The data are kept.
+// dev starts private servers, loads demo boards, serves them and a game, and stops all of it when ctx ends. The data are kept.
 func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	if err := needBothFiles(&cfg.Config); err != nil {
 		return err
@@ -76,6 +80,11 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		}
 		cfg.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: madeKey}}
 	}
+	visitors, err := startGame(&cfg.Config, listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer visitors.Close()
 	log := app.NewLogger(p.err, &cfg.Config)
 	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
 		return err
@@ -98,8 +107,32 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		if !cfg.quiet {
 			a.PlayDemo(ctx, cfg.members)
 		}
-		return p.welcome(a.BaseURL(), cfg, madeKey)
+		return p.welcome(a.BaseURL(), "http://"+visitors.Addr, cfg, madeKey)
 	})
+}
+
+// startGame serves the game of the demo at an address of its own, as another site would: with a key that only it has, and pages that may
+// use the API at addr.
+func startGame(cfg *app.Config, addr string) (*http.Server, error) {
+	base, key := "http://"+addr, httpapi.SettingsKey{Scope: leaderboard.ScopeWrite, Secret: rand.Text()}
+	if cfg.TLSCert != "" {
+		base = "https://" + addr
+	}
+	service, err := client.New(base, client.WithKey(key.Secret))
+	if err != nil {
+		return nil, err
+	}
+	listener, err := app.Listen("127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("serve the game: %w", err)
+	}
+	server := httpapi.Server(listener.Addr().String(), game.Backend(service, base, demo.Game))
+	cfg.Keys = append(cfg.Keys, key)
+	if !slices.Contains(cfg.CORSOrigins, "*") {
+		cfg.CORSOrigins = append(cfg.CORSOrigins, "http://"+server.Addr)
+	}
+	go func() { _ = server.Serve(listener) }() // it ends with Close
+	return server, nil
 }
 
 // loadDemo makes the demo boards, with a progress bar, unless they are there.
@@ -198,7 +231,7 @@ func adminKey(dir string) (string, error) {
 
 // welcome prints addresses and commands to try. madeKey is the key that dev made itself, "" when keys were given: those are
 // not shown.
-func (p *program) welcome(base string, cfg *devOptions, madeKey string) error {
+func (p *program) welcome(base, visitors string, cfg *devOptions, madeKey string) error {
 	key, shown := madeKey, madeKey
 	if madeKey == "" {
 		key, shown = "KEY", "as given by LEADERBOARD_KEYS or --keys"
@@ -206,6 +239,7 @@ func (p *program) welcome(base string, cfg *devOptions, madeKey string) error {
 	_, err := fmt.Fprintf(p.out, `
   The leaderboard is up: %[1]s
   Demo board, live:      %[1]s/boards/%[4]s
+  A game to play:        %[7]s (its board: %[1]s/boards/%[8]s)
   Console:               %[1]s/console (sign in with the admin key)
   Documentation:         %[1]s/docs
   Admin key:             %[2]s
@@ -218,7 +252,7 @@ Try:
     -d '{"entries":[{"member":"you","score":4200}]}' '%[1]s/v1/boards/%[4]s/scores'
 
 Ctrl-C stops all of it.
-`, base, shown, cfg.dir, demo.Board, demo.Member(demo.Shown), key)
+`, base, shown, cfg.dir, demo.Board, demo.Member(demo.Shown), key, visitors, demo.Game)
 	return err
 }
 

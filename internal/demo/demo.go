@@ -20,6 +20,7 @@ const (
 	Dungeon = "demo-dungeon" // ties are decided by fields
 	Cup     = "demo-cup"     // points are added up, by season and by week
 	Laps    = "demo-laps"    // less is better
+	Game    = "demo-game"    // visitors play for it in the browser
 )
 
 // Shown is the number of the member in the examples; it has friends.
@@ -99,6 +100,11 @@ func boardRules(now time.Time) map[string]leaderboard.Rules {
 		Laps: {
 			Title: "Fastest lap, in milliseconds", Order: leaderboard.OrderAsc, Mode: leaderboard.ModeDense,
 			Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowWeek},
+		},
+		Game: {
+			Title: "Ten Seconds", Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay},
+			Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay, MinTime: "10s", MaxTime: "1m"},
+			Limits:  leaderboard.Limits{PerSecond: new(int64(5))},
 		},
 	}
 }

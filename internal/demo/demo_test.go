@@ -150,6 +150,7 @@ func TestLoad(t *testing.T) {
 		{Cup, leaderboard.WindowSeason, 3},
 		{Maze, leaderboard.WindowDay, 4},
 		{Laps, leaderboard.WindowWeek, 3},
+		{Game, leaderboard.WindowDay, 4},
 		{Dungeon, leaderboard.WindowAllTime, 1},
 	} {
 		periods := w.periods(each.board, each.window)

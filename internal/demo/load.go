@@ -92,7 +92,7 @@ func (l *loading) load(ctx context.Context) error {
 		name string
 		fill func(context.Context, leaderboard.Rules) error
 	}{
-		{Board, l.fillBoard}, {Maze, l.fillMaze}, {Dungeon, l.fillDungeon}, {Cup, l.fillCup}, {Laps, l.fillLaps}, {Week, l.put(Week)},
+		{Board, l.fillBoard}, {Maze, l.fillMaze}, {Dungeon, l.fillDungeon}, {Cup, l.fillCup}, {Laps, l.fillLaps}, {Game, l.fillGame}, {Week, l.put(Week)},
 	}
 	for _, each := range loaders {
 		there, err := l.present(ctx, each.name)
@@ -241,6 +241,12 @@ func points(r *rand.Rand, i int) int64 { return 1 + r.Int64N(3+Score(i)/250) }
 func (l *loading) fillLaps(ctx context.Context, rules leaderboard.Rules) error {
 	return l.fill(ctx, Laps, rules, 7, 14, func(r *rand.Rand, i int) leaderboard.Submission {
 		return leaderboard.Submission{Score: lap(r, i)}
+	})
+}
+
+func (l *loading) fillGame(ctx context.Context, rules leaderboard.Rules) error {
+	return l.fill(ctx, Game, rules, 2, 6, func(r *rand.Rand, i int) leaderboard.Submission {
+		return leaderboard.Submission{Score: min(2+Score(i)/200+r.Int64N(4), 25)}
 	})
 }
 

@@ -1,0 +1,41 @@
+// Package game is a small game in the browser, from the page to the board: its visitors submit for themselves, by plays.
+// docs/players.md shows it.
+package game
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"leaderboard/client"
+)
+
+//go:embed page.html
+var page embed.FS
+
+// Backend serves the game's page, and gives each visitor a token of its own for a board at url. service has a key of scope
+// write, which stays here.
+func Backend(service *client.Client, url, board string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, page, "page.html") })
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		session, err := r.Cookie("game")
+		if err != nil { // a new visitor: from now on the player is the holder of this cookie
+			session = &http.Cookie{Name: "game", Value: rand.Text(), MaxAge: 30 * 86400, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+			http.SetCookie(w, session)
+		}
+		player := fmt.Sprintf("visitor-%.10x", sha256.Sum256([]byte(session.Value))) // the board must not tell the cookie
+		token, err := service.CreateToken(r.Context(), client.TokenRequest{Member: player, Boards: []string{board}, TTL: 15 * time.Minute})
+		if err != nil {
+			http.Error(w, "There is no token now.", http.StatusBadGateway)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]string{"service": url, "board": board, "member": player, "token": token.Token})
+	})
+	return http.NewCrossOriginProtection().Handler(mux)
+}
