@@ -52,6 +52,7 @@ type Endpoint struct {
 
 	Waiting       int64  // deliveries, up to MaxWaiting
 	OldestWaiting Micros // the time of the oldest event that waits, 0 for none
+	LastError     string // of the last attempt to deliver that event, "" for none
 }
 
 // MaxWaiting is how far the deliveries are counted that wait for an endpoint.

@@ -23,6 +23,7 @@ type Endpoint struct {
 
 	Waiting             int64      `json:"waiting"`           // deliveries, counted up to leaderboard.MaxWaiting
 	OldestWaitingAt     *time.Time `json:"oldest_waiting_at"` // the time of the oldest event that waits
+	LastError           *string    `json:"last_error"`        // of the last attempt to deliver that event
 	CreatedTime         *time.Time `json:"created_time"`
 	UpdatedTime         *time.Time `json:"updated_time"`
 	PreviousSecretUntil *time.Time `json:"previous_secret_until"` // until then the secret before the last rotation signs too

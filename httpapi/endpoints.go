@@ -48,6 +48,7 @@ type endpointJSON struct {
 	State           leaderboard.EndpointState  `json:"state"`
 	Waiting         int64                      `json:"waiting"`
 	OldestWaitingAt *leaderboard.Micros        `json:"oldest_waiting_at"`
+	LastError       *string                    `json:"last_error"`
 	CreatedTime     leaderboard.Micros         `json:"created_time"`
 	UpdatedTime     leaderboard.Micros         `json:"updated_time"`
 	PreviousUntil   *leaderboard.Micros        `json:"previous_secret_until"`
@@ -56,7 +57,7 @@ type endpointJSON struct {
 func showEndpoint(e *leaderboard.Endpoint) endpointJSON {
 	out := endpointJSON{
 		Name: e.Name, URL: e.URL, Enabled: e.State == leaderboard.EndpointStateOn, AllowPrivate: e.AllowPrivate, State: e.State, Waiting: e.Waiting,
-		OldestWaitingAt: given(e.OldestWaiting), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: given(e.PreviousUntil),
+		OldestWaitingAt: given(e.OldestWaiting), LastError: given(e.LastError), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: given(e.PreviousUntil),
 	}
 	if len(e.Kinds) > 0 {
 		out.Kinds = &e.Kinds

@@ -2,10 +2,16 @@ package webtest
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/demo"
 )
 
@@ -213,6 +219,188 @@ func TestConsoleFollowers(t *testing.T) {
 	}
 }
 
+// endpointWithEvents makes an endpoint whose receiver refuses the event of a board's creation.
+func endpointWithEvents(t *testing.T, name string) {
+	t.Helper()
+	c := admin(t)
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	t.Cleanup(refuses.Close)
+	if _, err := c.PutEndpoint(t.Context(), name, client.EndpointRequest{URL: refuses.URL, Boards: []string{"endpoint-" + name}, AllowPrivate: true}); err != nil {
+		t.Fatal(err)
+	}
+	makeBoard(t, c, "endpoint-"+name, leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	apptest.Eventually(t, func() string {
+		e, err := c.GetEndpoint(t.Context(), name)
+		if err != nil || e.LastError == nil {
+			return fmt.Sprintf("the endpoint is %+v, %v", e, err)
+		}
+		return ""
+	})
+}
+
+// attempts returns how often an event was sent.
+func attempts(rc *apptest.Receiver, id string) int {
+	for _, e := range rc.Events() {
+		if e.ID() == id {
+			return e.Attempts
+		}
+	}
+	return 0
+}
+
+// sendsAgain has an event that was taken sent again in each way that the view of an endpoint has: alone, with all since a time, and
+// after the endpoint was gone and turned on.
+func (p *tab) sendsAgain(rc *apptest.Receiver, id string, gone *atomic.Bool) {
+	p.t.Helper()
+	again := func(do func()) {
+		p.t.Helper()
+		before := attempts(rc, id)
+		do()
+		apptest.Eventually(p.t, func() string {
+			if attempts(rc, id) == before {
+				return "the event has not come again"
+			}
+			return ""
+		})
+	}
+	again(func() {
+		p.press("Resend " + id)
+		p.awaitText("[role=status]", id+" is sent once more.")
+	})
+	again(func() {
+		p.press("Replay …")
+		eval[bool](p, "(() => { const e = document.querySelector("+quote(p.field("Since (UTC)"))+"); e.value = "+quote(time.Now().UTC().Add(-time.Hour).Format("2006-01-02T15:04"))+"; return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
+		p.press("Send once more")
+		p.awaitText("[role=status]", "1 event is sent once more.")
+	})
+	gone.Store(true)
+	p.press("Resend " + id)
+	p.awaitText("dd", "It answered 410.")
+	gone.Store(false)
+	again(func() {
+		p.press("Change …")
+		p.click(p.field("Send it events"))
+		p.press("Save")
+		p.awaitText("dd .chip", "on")
+		p.press("Resend " + id)
+	})
+}
+
+// TestConsoleEndpoints makes an endpoint, tests it, sees what is sent to the last digit, resends, replays, changes, rotates and deletes;
+// each secret is shown once, and is the one that signs.
+func TestConsoleEndpoints(t *testing.T) {
+	t.Parallel()
+	const name, board = "console-hooks", "console-hooks-board"
+	var refuse, gone atomic.Bool
+	rc := apptest.NewReceiver(t, func(*http.Request, int) int {
+		switch {
+		case gone.Load():
+			return http.StatusGone
+		case refuse.Load():
+			return http.StatusTeapot
+		}
+		return http.StatusNoContent
+	})
+	p := console(t, desktop(), running(t).Key, "#/endpoints")
+	p.expect("status of 422")
+	p.press("New endpoint …")
+	p.fill(p.field("Name"), name)
+	p.fill(p.field("URL"), rc.URL)
+	p.fill(p.field("Boards"), "console-hooks-*")
+	p.press("Create endpoint")
+	p.awaitText(".fault", "want https")
+	p.click(p.field("It may have http and an address that is not public"))
+	p.click(p.field("board.changed"))
+	p.press("Create endpoint")
+	first := p.secret()
+	rc.Subscribe(func(string) string { return first })
+	p.awaitText("td", "board.changed")
+	p.press("New endpoint …")
+	p.fill(p.field("Name"), name)
+	p.fill(p.field("URL"), rc.URL)
+	p.press("Create endpoint")
+	p.awaitText("dialog", "There is an endpoint "+name+" already.")
+	p.press("Cancel")
+
+	p.press(name)
+	p.awaitText("p", "No event was sent there")
+	if shown := eval[bool](p, "document.documentElement.outerHTML.includes("+quote(first)+") || !!document.querySelector('[aria-label=Secret]')"); shown {
+		t.Error("the secret is shown again")
+	}
+	p.press("Send a test event")
+	p.awaitText("[role=status]", "The test event was taken: answered 204")
+	refuse.Store(true)
+	p.press("Send a test event")
+	p.awaitText("[role=status]", "The test event was not taken: ")
+
+	makeBoard(t, admin(t), board, leaderboard.Rules{Title: "<b>hooks</b>"}, leaderboard.Submission{Member: "a", Score: 1})
+	p.awaitText("td", "waiting")
+	p.awaitText("td", "418")
+	p.awaitText("dd", "1, the oldest from")
+	p.show("#/endpoints", "Endpoints")
+	p.awaitText("td", "418")
+	p.show("#/endpoints/"+name, name)
+	refuse.Store(false)
+	events := rc.Events()
+	created := events[len(events)-1]
+	id := created.ID()
+	p.press("Resend " + id) // it is not waited for then
+	p.awaitText("td", "delivered")
+	p.press(id)
+	p.awaitText("pre", `"change": "created"`)
+	p.await("JSON.stringify(JSON.parse(document.querySelector('pre').textContent)) === JSON.stringify(" + created.Body + ")")
+
+	p.sendsAgain(rc, id, &gone)
+
+	p.press("Rotate the secret …")
+	p.fill(p.field("Overlap"), "1h")
+	p.press("Make a new secret")
+	second := p.secret()
+	if second == first {
+		t.Error("the secret is the one before")
+	}
+	p.awaitText("dd", "the one before signs too until")
+	rc.Subscribe(func(string) string { return second })
+	p.press("Send a test event")
+	p.awaitText("[role=status]", "answered 204")
+
+	p.press("Delete …")
+	p.fill(p.field("Type "+name+" to go on"), name)
+	p.press("Delete")
+	p.await("location.hash === '#/endpoints'")
+	if _, err := admin(t).GetEndpoint(t.Context(), name); !errors.Is(err, leaderboard.ErrEndpointNotFound) {
+		t.Errorf("the endpoint: %v", err)
+	}
+}
+
+// TestConsoleNotify: the form sets the rule notify, changes a part of it, and takes it away.
+func TestConsoleNotify(t *testing.T) {
+	t.Parallel()
+	const board = "console-notify"
+	makeBoard(t, admin(t), board, leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/boards/"+board+"/rules")
+	p.expect("status of 422")
+	save := func(want *leaderboard.Notify) {
+		t.Helper()
+		p.press("Save")
+		p.awaitText("[role=status]", "Saved.")
+		b, err := admin(t).Board(t.Context(), board)
+		if err != nil || (b.Notify == nil) != (want == nil) || want != nil && *b.Notify != *want {
+			t.Errorf("got %+v, %v, want %+v", b.Notify, err, want)
+		}
+	}
+	p.choose(p.field("Tell who is passed"), "top")
+	p.fill(p.field("How many are told"), "101")
+	p.press("Save")
+	p.awaitText(".fault", "want 1 to 100")
+	p.fill(p.field("How many are told"), "5")
+	save(&leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: 5})
+	p.choose(p.field("Tell who is passed"), "friends")
+	save(&leaderboard.Notify{Passed: leaderboard.NotifyPassedFriends, Within: 5})
+	p.choose(p.field("Tell who is passed"), "")
+	save(nil)
+}
+
 // TestConsoleIsLeft leaves a view while what its dialog does is under way: it is done, and no script fails.
 func TestConsoleIsLeft(t *testing.T) {
 	t.Parallel()
@@ -418,11 +606,14 @@ func TestConsoleViews(t *testing.T) {
 		{"#/new-board", "New board"},
 		{"#/members?q=a", "Members"},
 		{"#/runs", "Runs"},
+		{"#/endpoints", "Endpoints"},
+		{"#/endpoints/views", "views"},
 		{"#/keys", "Keys"},
 		{"#/audit", "Audit"},
 		{"#/members/" + demo.Member(demo.Shown), demo.Member(demo.Shown)},
 		{"#/members/" + demo.Member(demo.Shown) + "/demo", "demo"},
 	}
+	endpointWithEvents(t, "views")
 	for name, s := range map[string]screen{"desktop": desktop(), "phone dark": phone().inDark(), "narrow": {width: 320, height: 640}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,6 +31,15 @@ type Event struct {
 	Body     string
 	Attempts int
 	Taken    bool // an attempt was answered with 2xx
+}
+
+// ID returns the id of the event: its webhook-id, as the body has it.
+func (e *Event) ID() string {
+	var body struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal([]byte(e.Body), &body)
+	return body.ID
 }
 
 // NewReceiver starts a receiver. answer returns the status for an attempt to send an event, which is from 1; 0 stands for no answer at

@@ -225,6 +225,14 @@ func timeOrDash(t *time.Time) string {
 	return timeText(*t)
 }
 
+// textOrDash shows a text, or a dash for nil.
+func textOrDash(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	return *s
+}
+
 // secondText shows a moment to the second.
 func secondText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 

@@ -59,7 +59,7 @@ func (r *remote) printNewEndpoint(e *client.NewEndpoint) error {
 }
 
 func endpointHead() []string {
-	return []string{"NAME", "URL", "KINDS", "BOARDS", "STATE", "WAITING", "SINCE"}
+	return []string{"NAME", "URL", "KINDS", "BOARDS", "STATE", "WAITING", "SINCE", "LAST ERROR"}
 }
 
 func addEndpoint(t *terminal.Table, e *client.Endpoint) {
@@ -67,7 +67,7 @@ func addEndpoint(t *terminal.Table, e *client.Endpoint) {
 	for i, k := range e.Kinds {
 		kinds[i] = string(k)
 	}
-	t.Row(e.Name, e.URL, cmp.Or(strings.Join(kinds, ","), "all"), cmp.Or(strings.Join(e.Boards, ","), "all"), e.State, e.Waiting, timeOrDash(e.OldestWaitingAt))
+	t.Row(e.Name, e.URL, cmp.Or(strings.Join(kinds, ","), "all"), cmp.Or(strings.Join(e.Boards, ","), "all"), e.State, e.Waiting, timeOrDash(e.OldestWaitingAt), textOrDash(e.LastError))
 }
 
 func (p *program) endpointListCommand() *cli.Command {
@@ -134,11 +134,7 @@ func (p *program) endpointDeliveriesCommand() *cli.Command {
 			head: []string{"EVENT", "KIND", "TIME", "STATE", "ATTEMPTS", "NEXT", "LAST ERROR"},
 		}
 	}, func(t *terminal.Table, d *client.Delivery) {
-		failure := "-"
-		if d.Error != nil {
-			failure = *d.Error
-		}
-		t.Row(d.ID, d.Kind, timeText(d.Time), d.State, d.Attempts, timeOrDash(d.NextAttemptAt), failure)
+		t.Row(d.ID, d.Kind, timeText(d.Time), d.State, d.Attempts, timeOrDash(d.NextAttemptAt), textOrDash(d.Error))
 	}, &cli.StringFlag{Name: "state", Usage: "only those that are waiting, delivered or failed", Destination: &state})
 }
 

@@ -263,7 +263,7 @@ func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboa
 func (o *Outbox) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error) {
 	e, err := o.endpointIn(ctx, o.db, name)
 	if err == nil {
-		e.Waiting, e.OldestWaiting, err = o.waiting(ctx, e.ID)
+		err = o.addWaiting(ctx, &e)
 	}
 	return e, db.Translate(ctx, "endpoint", err)
 }
@@ -279,7 +279,7 @@ func (o *Outbox) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) 
 	for i := range rows {
 		var err error
 		if out[i], err = rows[i].endpoint(); err == nil {
-			out[i].Waiting, out[i].OldestWaiting, err = o.waiting(ctx, rows[i].ID)
+			err = o.addWaiting(ctx, &out[i])
 		}
 		if err != nil {
 			return nil, db.Translate(ctx, "endpoints", err)

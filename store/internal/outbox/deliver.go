@@ -2,6 +2,8 @@ package outbox
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -151,12 +153,11 @@ func (o *Outbox) Backlog(ctx context.Context) (b leaderboard.Backlog, err error)
 		if err != nil {
 			break
 		}
-		var waiting int64
-		var oldest leaderboard.Micros
-		if waiting, oldest, err = o.waiting(ctx, rows[i].ID); err == nil && waiting > 0 {
-			b.Waiting += waiting
-			if b.Oldest == 0 || oldest < b.Oldest {
-				b.Oldest = oldest
+		e := leaderboard.Endpoint{ID: rows[i].ID}
+		if err = o.addWaiting(ctx, &e); err == nil && e.Waiting > 0 {
+			b.Waiting += e.Waiting
+			if b.Oldest == 0 || e.OldestWaiting < b.Oldest {
+				b.Oldest = e.OldestWaiting
 			}
 		}
 	}
@@ -165,15 +166,24 @@ func (o *Outbox) Backlog(ctx context.Context) (b leaderboard.Backlog, err error)
 
 const (
 	waitingCount = "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries FORCE INDEX (deliveries_state) WHERE endpoint_id = ? AND state = 'waiting' LIMIT ?) waiting"
-	waitingFirst = "SELECT event_at FROM deliveries FORCE INDEX (deliveries_state) WHERE endpoint_id = ? AND state = 'waiting' ORDER BY event_id LIMIT 1"
+	waitingFirst = "SELECT event_at, error FROM deliveries FORCE INDEX (deliveries_state) WHERE endpoint_id = ? AND state = 'waiting' ORDER BY event_id LIMIT 1"
 )
 
-// waiting returns how many deliveries wait for an endpoint, up to leaderboard.MaxWaiting, and the time of the oldest event.
-func (o *Outbox) waiting(ctx context.Context, endpoint int64) (n int64, oldest leaderboard.Micros, err error) {
-	if err = o.db.GetContext(ctx, &n, o.db.Limited(waitingCount), endpoint, leaderboard.MaxWaiting); err != nil || n == 0 {
-		return n, 0, err
+// addWaiting tells of an endpoint what waits for it.
+func (o *Outbox) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error {
+	err := o.db.GetContext(ctx, &e.Waiting, o.db.Limited(waitingCount), e.ID, leaderboard.MaxWaiting)
+	if err != nil || e.Waiting == 0 {
+		return err
 	}
-	var at time.Time
-	err = ignoreNoRows(o.db.GetContext(ctx, &at, o.db.Limited(waitingFirst), endpoint))
-	return n, leaderboard.MicrosOf(at), err
+	var oldest struct {
+		At    time.Time `db:"event_at"`
+		Error string    `db:"error"`
+	}
+	err = o.db.GetContext(ctx, &oldest, o.db.Limited(waitingFirst), e.ID)
+	if errors.Is(err, sql.ErrNoRows) { // it was delivered meanwhile
+		e.Waiting = 0
+		return nil
+	}
+	e.OldestWaiting, e.LastError = leaderboard.MicrosOf(oldest.At), oldest.Error
+	return err
 }

@@ -1594,6 +1594,8 @@ export interface components {
              * @description Time of the oldest event that waits.
              */
             oldest_waiting_at: string | null;
+            /** @description Why the last attempt to deliver that event failed; null: there was none, or nothing waits. */
+            last_error: string | null;
             created_time: components["schemas"]["Time"];
             updated_time: components["schemas"]["Time"];
             /**

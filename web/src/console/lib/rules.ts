@@ -18,10 +18,11 @@ export interface Draft {
   record: string;
   limits: { min_score: string; max_score: string; max_delta: string };
   labels: string;
+  notify: { passed: string; within: string };
 }
 
 /** The places (JSON pointers) of the rules that the form has a control for. */
-export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/labels"];
+export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/labels", "/notify/passed", "/notify/within"];
 
 /** What a new board is like unless one says otherwise. */
 export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
@@ -44,6 +45,7 @@ export function draftOf(r: Rules): Draft {
     time_zone: text(r.time_zone), visibility: r.visibility ?? "public", top_n: text(r.top_n), record: text(r.record),
     limits: { min_score: text(min_score), max_score: text(max_score), max_delta: text(max_delta) },
     labels: Object.entries(r.labels ?? {}).map(([name, value]) => `${name}:${value}`).join(", "),
+    notify: { passed: text(r.notify?.passed), within: text(r.notify?.within) },
   };
 }
 
@@ -56,6 +58,8 @@ export function take(r: Rules, d: Draft): Rules {
   put("windows", d.windows);
   put("limits", Object.fromEntries(Object.entries(d.limits).filter(([, v]) => v !== "").map(([name, v]) => [name, BigInt(v)])));
   put("labels", labelsOf(d.labels));
+  const { passed, within } = d.notify;
+  put("notify", passed ? { ...r.notify, passed, within: within === "" ? undefined : Number(within) } : undefined);
   return out as Rules;
 }
 
