@@ -1,4 +1,15 @@
 import { connectionError } from "./errors.js";
+import { parse } from "./json.js";
+import type { Schemas } from "./types.js";
+
+/** An event as an endpoint is sent it; `type` tells which. Later versions add kinds: take those too. */
+export type WebhookEvent = Schemas["PeriodClosedEvent"] | Schemas["BoardChangedEvent"] | Schemas["MemberEvent"] | Schemas["MemberPassedEvent"];
+
+/** In the data of an event all names are the API's. */
+const noNames: ReadonlySet<string> = new Set();
+
+/** readEvent reads the body that an endpoint was sent, its 64-bit integers as bigint. Verify the signature of the body first. */
+export const readEvent = (body: string): WebhookEvent => parse(body, noNames);
 
 /** One of a stream of server-sent events (the HTML standard, section 9.2). */
 export interface ServerEvent {

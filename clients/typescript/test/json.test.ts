@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readEvent, type Schemas } from "../src/index.js";
 import { parse, stringify } from "../src/json.js";
 
 const max = 9223372036854775807n, odd = 9007199254740993n; // 2^53 + 1, which no double is
@@ -39,4 +40,13 @@ test("they are written exactly: bigint, digits, numbers that are exact", () => {
 test("the rest is written as JSON.stringify does", () => {
   for (const value of [null, [], {}, { a: undefined, b: [undefined, 1.5, "é\u2028\"\\"] }, { at: new Date(0) }, { attributes: { score: "x", wide: 1e300, from: "me" } }, { derive: { from: [{ board: "a" }] } }])
     assert.equal(stringify(value), JSON.stringify(value));
+});
+
+test("what an endpoint is sent is read exactly too", () => {
+  const passed = readEvent(`{"id":"evt_a","type":"member.passed","timestamp":"2026-11-25T00:00:00.000000Z","data":{"member":"ada","by":{"member":"bob","score":${odd},"previous_score":-1},"board":"b","window":"all_time","period":"all_time","seq":7,"score":${max}}}`);
+  if (passed.type !== "member.passed") assert.fail(passed.type);
+  const { by, score, seq } = passed.data;
+  assert.deepEqual([by.score, by.previous_score, score, seq], [odd, -1n, max, 7]);
+  const closed = readEvent(`{"type":"period.closed","data":{"top":[{"member":"ada","rank":1,"score":${odd},"tiebreak":2,"fields":{"level":${max}}}],"total":1}}`);
+  assert.deepEqual((closed as Schemas["PeriodClosedEvent"]).data.top, [{ member: "ada", rank: 1, score: odd, tiebreak: 2n, fields: { level: max } }]);
 });
