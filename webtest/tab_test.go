@@ -133,6 +133,18 @@ func (p *tab) hear(event any) {
 	}
 }
 
+// loaded returns an address with part in it that the tab has got an answer from, "" for none.
+func (p *tab) loaded(part string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for address := range p.answers {
+		if strings.Contains(address, part) {
+			return address
+		}
+	}
+	return ""
+}
+
 func (p *tab) fault(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

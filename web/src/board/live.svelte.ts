@@ -7,7 +7,7 @@ export type Entry = Schemas["RankedEntry"];
 export type Profile = Schemas["Profile"];
 
 /** Milliseconds between two looks at a page that no stream sends. */
-const pollEvery = 5000;
+export const pollEvery = 5000;
 /** Milliseconds between two looks at profiles. */
 const profilesEvery = 2000;
 /** Milliseconds that a page nobody sees keeps its stream. */

@@ -6,17 +6,31 @@ import { reloadLater, server, wasTold } from "../shared/server";
 import { readQuestion } from "./address";
 import App from "./App.svelte";
 import { ask } from "./live.svelte";
+import Private from "./Private.svelte";
+import { You } from "./you.svelte";
 
 // The page as the server sent it stays in view until this one has something to show.
 const target = document.getElementById("app");
+const you = new You();
 if (target && wasTold) {
   const question = readQuestion(location);
   try {
     const board = await server({ maxWait: 0 }).getBoard(question.board);
     const first = await ask(question);
     target.replaceChildren();
-    mount(App, { target, props: { board, first, start: question } });
+    mount(App, { target, props: { board, first, start: question, you } });
   } catch {
     reloadLater(); // what the server made says why, and has links that work
+  }
+} else if (target && you.member && !document.querySelector("[data-again]")) {
+  // The server has nothing for anybody here. A private board may have something for a player.
+  const question = readQuestion(location);
+  await you.look(question, true, new AbortController().signal);
+  if (you.member && (you.entry(question) || you.note)) {
+    target.replaceChildren();
+    mount(Private, { target, props: { you, q: question } });
+  } else if (you.note) {
+    const note = Object.assign(document.createElement("p"), { className: "card note own", role: "status", textContent: you.note });
+    target.prepend(note);
   }
 } else reloadLater();

@@ -1,0 +1,161 @@
+package webtest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// tokenOf returns a token of a member for a board.
+func tokenOf(t *testing.T, member, board string, ttl time.Duration) string {
+	t.Helper()
+	token, err := admin(t).CreateToken(t.Context(), client.TokenRequest{Member: member, Boards: []string{board}, TTL: ttl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token.Token
+}
+
+// awaitYou waits until the marked rows are these: rank and member.
+func (p *tab) awaitYou(rows string) {
+	p.t.Helper()
+	p.await(`[...document.querySelectorAll(".ranking .you")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".badge").innerText).join("|") === ` + quote(rows))
+}
+
+// TestYou: a token marks the own row, which is pinned when it is on another page, and goes with the member; the address has no token.
+func TestYou(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "you", leaderboard.Rules{Title: "You", Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, members(40)...)
+	token := tokenOf(t, "m030", "you", time.Hour)
+	p := open(t, phone(), "/boards/you?mode=tied#token="+token)
+	p.awaitYou("30 m030 You")
+	p.await(`document.querySelector("tfoot .you")`)
+	p.fits()
+	p.accessible()
+	if address := eval[string](p, "location.href"); address != running(t).URL+"/boards/you?mode=tied" {
+		t.Errorf("the address is %s", address)
+	}
+	if sent := p.loaded(token); sent != "" {
+		t.Errorf("the token is in the address %s", sent)
+	}
+	p.click("tfoot .you a") // to the own page of the ranking
+	p.await(`document.querySelector("tbody .you") && !document.querySelector("tfoot")`)
+	p.press("First")
+	p.await(`document.querySelector("tfoot .you")`)
+	submit(t, c, "you", "m030", 5000)
+	p.awaitRows("1 m030", "2 m001")
+	p.awaitYou("1 m030 You")
+	p.await(`!document.querySelector("tfoot")`)
+
+	// Another address of the same tab: the token is kept, and what it shows is of the window that is looked at.
+	eval[bool](p, `location.assign("/boards/you?window=day&limit=5&mode=strict") ?? true`)
+	p.awaitYou("1 m030 You")
+	if stored := eval[string](open(t, desktop(), "/boards/you"), `JSON.stringify(sessionStorage)`); stored != "{}" {
+		t.Errorf("another tab has %s", stored)
+	}
+}
+
+// TestYouEnds: a page whose token has ended says so and goes on as anybody's; a later token of the site around it counts.
+func TestYouEnds(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "ends", leaderboard.Rules{}, members(3)...)
+	p := open(t, desktop(), "/boards/ends#token="+tokenOf(t, "m002", "ends", time.Hour))
+	p.expect("401")
+	p.awaitYou("2 m002 You")
+	endTokens(t, c, "m002")
+	submit(t, c, "ends", "m003", 5000)
+	p.awaitText("[role=status]", "Your sign-in has ended: this is what everybody sees.")
+	p.awaitYou("")
+	submit(t, c, "ends", "m001", 6000)
+	p.awaitRows("1 m001", "2 m003", "3 m002")
+	if stored := eval[string](p, `JSON.stringify(sessionStorage)`); stored != "{}" {
+		t.Errorf("kept: %s", stored)
+	}
+	eval[bool](p, `location.hash = "#token=`+tokenOf(t, "m003", "ends", time.Hour)+`", true`)
+	p.awaitYou("2 m003 You")
+	p.await(`!document.querySelector(".own")`)
+
+	none := open(t, desktop(), "/boards/ends#token=nonsense&member=m001")
+	none.expect("401")
+	none.awaitText(".own", "Your sign-in has ended")
+	none.awaitRows("1 m001")
+}
+
+// endTokens ends the tokens of a member.
+func endTokens(t *testing.T, c *client.Client, member string) {
+	t.Helper()
+	if _, err := c.BarMember(t.Context(), member); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestYouInFrame: a site shows the small page with its player marked.
+func TestYouInFrame(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "framedyou", leaderboard.Rules{}, members(30)...)
+	here := running(t).URL
+	frame := here + "/boards/framedyou?embed=1#token=" + tokenOf(t, "m020", "framedyou", time.Hour)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<link rel="icon" href="data:,"><iframe src="`+frame+`" width="320" height="600"></iframe>`)
+	}))
+	t.Cleanup(site.Close)
+	p := openURL(t, desktop(), site.URL)
+	p.expect("request to " + here)
+	for end := time.Now().Add(maxWait); p.loaded("/v1/boards/framedyou/members/m020") == ""; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the page in the frame does not ask for its player")
+		}
+	}
+	small := open(t, screen{width: 320, height: 500}, strings.TrimPrefix(frame, here))
+	small.awaitYou("20 m020 You")
+	small.fits()
+}
+
+// TestYouOnPrivateBoard: where the rules let players read, a private board shows a player the own entry and those around it; anybody
+// else, and a player whose token has ended, sees that there is no public board.
+func TestYouOnPrivateBoard(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	rules := leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate, Players: &leaderboard.Players{Read: true}}
+	if _, _, err := c.PutBoard(t.Context(), "secret", rules); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Submit(t.Context(), "secret", members(30)); err != nil {
+		t.Fatal(err)
+	}
+	token := tokenOf(t, "m020", "secret", time.Hour)
+	p := open(t, desktop(), "/boards/secret#token="+token)
+	p.expect("404") // of the page itself
+	p.expect("401")
+	p.awaitRows("15 m015", "16 m016", "17 m017", "18 m018", "19 m019", "20 m020")
+	p.awaitYou("20 m020 You")
+	p.awaitText(".about", "30 members")
+	p.accessible()
+	submit(t, c, "secret", "m020", 5000)
+	p.awaitRows("1 m020", "2 m001")
+
+	fresh := open(t, desktop(), "/boards/secret#token="+tokenOf(t, "nobody", "secret", time.Hour))
+	fresh.expect("404")
+	fresh.awaitText("[role=status]", "You have no entry here yet.")
+
+	endTokens(t, c, "m020")
+	p.awaitText("[role=status]", "Your sign-in has ended")
+	p.awaitYou("")
+	for address, text := range map[string]string{"#token=" + token: "Your sign-in has ended", "": "There is no public board of this name.", "#token=" + tokenOf(t, "m020", "you", time.Hour): "There is no public board of this name."} {
+		q := open(t, desktop(), "/boards/secret"+address)
+		q.expect("404")
+		q.expect("401")
+		q.awaitText("main", text)
+		q.awaitText("main", "There is no public board of this name.")
+		q.awaitYou("")
+	}
+}
