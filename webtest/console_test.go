@@ -105,6 +105,42 @@ func TestConsoleBoards(t *testing.T) {
 	}
 }
 
+// TestConsolePlayers: the form has the rules of players, those of plays only where there are plays, and leaves nothing behind.
+func TestConsolePlayers(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "console-players", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: new(int64(1000))}}, members(1)...)
+	p := console(t, desktop(), running(t).Key, "#/boards/console-players/rules")
+	p.field("Title")
+	if eval[bool](p, "[...document.querySelectorAll('label')].some(l => l.innerText.includes('of a play'))") {
+		t.Error("the form asks for plays where there are none")
+	}
+	p.expect("status of 422")
+	p.choose(p.field("Players submit"), "play")
+	p.fill(p.field("Least time of a play"), "10m")
+	p.fill(p.field("Greatest time of a play"), "10s")
+	p.fill(p.field("Greatest score per second"), "50")
+	p.press("Save")
+	p.awaitText(".fault", "want more than min_time")
+	p.fill(p.field("Least time of a play"), "5s")
+	eval[bool](p, `(() => { const e = document.querySelector(`+quote(p.field("Players read"))+`); e.selectedIndex = 1; return e.dispatchEvent(new Event("change", {bubbles: true})) })()`)
+	p.press("Save")
+	p.awaitText("[role=status]", "Saved.")
+	want := leaderboard.Players{Read: true, Submit: leaderboard.PlayersSubmitPlay, MinTime: "5s", MaxTime: "10s"}
+	b, err := c.Board(t.Context(), "console-players")
+	if err != nil || b.Players == nil || *b.Players != want || b.Limits.PerSecond == nil || *b.Limits.PerSecond != 50 || *b.Limits.MaxScore != 1000 {
+		t.Fatalf("%+v, %v", b.Rules, err)
+	}
+
+	p.choose(p.field("Players submit"), "own") // the rules of plays go with them
+	p.press("Save")
+	p.awaitText("[role=status]", "Saved.")
+	b, err = c.Board(t.Context(), "console-players")
+	if want = (leaderboard.Players{Read: true, Submit: leaderboard.PlayersSubmitOwn}); err != nil || b.Players == nil || *b.Players != want || b.Limits.PerSecond != nil {
+		t.Errorf("%+v, %v", b.Rules, err)
+	}
+}
+
 // TestConsoleStatus: a server that knows less than another one, while the database is away, does not set what is shown back,
 // and what the program is built from is said in words.
 func TestConsoleStatus(t *testing.T) {

@@ -16,13 +16,14 @@ export interface Draft {
   visibility: string;
   top_n: string;
   record: string;
-  limits: { min_score: string; max_score: string; max_delta: string };
+  limits: { min_score: string; max_score: string; max_delta: string; per_second: string };
   labels: string;
   notify: { passed: string; within: string };
+  players: { read: boolean; submit: string; min_time: string; max_time: string };
 }
 
 /** The places (JSON pointers) of the rules that the form has a control for. */
-export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/labels", "/notify/passed", "/notify/within"];
+export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time"];
 
 /** What a new board is like unless one says otherwise. */
 export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
@@ -39,13 +40,14 @@ const text = (value: unknown) => (value === undefined || value === null ? "" : S
 
 /** draftOf fills the form. */
 export function draftOf(r: Rules): Draft {
-  const { min_score, max_score, max_delta } = r.limits ?? {};
+  const { min_score, max_score, max_delta, per_second } = r.limits ?? {};
   return {
     title: text(r.title), order: r.order ?? "desc", policy: r.policy ?? "best", mode: r.mode ?? "strict", windows: [...(r.windows ?? ["all_time"])],
     time_zone: text(r.time_zone), visibility: r.visibility ?? "public", top_n: text(r.top_n), record: text(r.record),
-    limits: { min_score: text(min_score), max_score: text(max_score), max_delta: text(max_delta) },
+    limits: { min_score: text(min_score), max_score: text(max_score), max_delta: text(max_delta), per_second: text(per_second) },
     labels: Object.entries(r.labels ?? {}).map(([name, value]) => `${name}:${value}`).join(", "),
     notify: { passed: text(r.notify?.passed), within: text(r.notify?.within) },
+    players: { read: r.players?.read ?? false, submit: r.players?.submit ?? "none", min_time: text(r.players?.min_time), max_time: text(r.players?.max_time) },
   };
 }
 
@@ -56,10 +58,15 @@ export function take(r: Rules, d: Draft): Rules {
   for (const name of ["title", "order", "policy", "mode", "time_zone", "visibility", "record"] as const) put(name, d[name]);
   put("top_n", d.top_n === "" ? undefined : Number(d.top_n));
   put("windows", d.windows);
-  put("limits", Object.fromEntries(Object.entries(d.limits).filter(([, v]) => v !== "").map(([name, v]) => [name, BigInt(v)])));
+  const plays = d.players.submit === "play"; // whose rules are told of no other board
+  const { per_second, ...limits } = d.limits;
+  put("limits", Object.fromEntries(Object.entries(plays ? { ...limits, per_second } : limits).filter(([, v]) => v !== "").map(([name, v]) => [name, BigInt(v)])));
   put("labels", labelsOf(d.labels));
   const { passed, within } = d.notify;
   put("notify", passed ? { ...r.notify, passed, within: within === "" ? undefined : Number(within) } : undefined);
+  const { read, submit, min_time, max_time } = d.players;
+  const given = { read: read || undefined, submit: submit === "none" ? undefined : submit, min_time: (plays && min_time) || undefined, max_time: (plays && max_time) || undefined };
+  put("players", read || submit !== "none" ? { ...r.players, ...given } : undefined);
   return out as Rules;
 }
 
