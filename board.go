@@ -98,6 +98,8 @@ type Rules struct {
 	Players *Players `json:"players,omitempty"`
 	// Notify tells which members learn that another one passed them.
 	Notify *Notify `json:"notify,omitempty"`
+	// Metadata lets submissions have metadata.
+	Metadata *Metadata `json:"metadata,omitempty"`
 }
 
 // Resident tells whether servers keep the periods of a board whole in memory.
@@ -216,6 +218,9 @@ func (r *Rules) PlayersSubmit() bool {
 
 // NeedsPlay reports whether players submit with a play.
 func (r *Rules) NeedsPlay() bool { return r.Players != nil && r.Players.Submit == PlayersSubmitPlay }
+
+// KeepsMetadata reports whether entries may have metadata.
+func (r *Rules) KeepsMetadata() bool { return r.Metadata != nil && r.Derive == nil }
 
 // TTL returns CacheTTL as a duration. The rules must have passed Check.
 func (r *Rules) TTL() time.Duration {

@@ -42,6 +42,7 @@ func (r *Rules) Check() error {
 	r.Players.check(fail, r.Derive != nil)
 	r.checkPerSecond(fail)
 	r.Notify.check(fail, r.Derive != nil)
+	r.Metadata.check(fail, r.Derive != nil)
 	if bad == nil {
 		return nil
 	}

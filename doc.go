@@ -7,7 +7,7 @@
 //	key, quota, caller                      API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom
 //	entry, formula, labels, calendar        what rules and entries are made of
 //	display                                 how people read scores
-//	player, issuer, notify                  what players may do, their tokens, and who issues them; who learns of being passed
+//	player, issuer, notify, metadata        what players may do, their tokens, and who issues them; who learns of being passed; what entries carry
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
 //	revision, period                        states of a period, periods, finding one by name

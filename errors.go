@@ -87,8 +87,10 @@ const (
 	CodeDeltaLimit     = "delta-out-of-range"
 	CodeScoreOverflow  = "score-overflow"
 	// CodeInvalidFields: the tiebreak fields are not those of the board, or a value of one is out of range.
-	CodeInvalidFields   = "invalid-fields"
-	CodeInvalidTime     = "invalid-created-time"
+	CodeInvalidFields = "invalid-fields"
+	CodeInvalidTime   = "invalid-created-time"
+	// CodeInvalidMetadata: the metadata is no object, or longer than the board takes, or the board takes none.
+	CodeInvalidMetadata = "invalid-metadata"
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"

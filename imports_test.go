@@ -70,7 +70,7 @@ func importRules() []importRule {
 			dir: "store/internal/derived", may: []string{module, rankPkg, "leaderboard/internal/bounded", storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
 			inTest: []string{plansPkg},
 		},
-		{dir: "store/internal/sweep", may: []string{module, storeDB}, inTest: []string{plansPkg}},
+		{dir: "store/internal/sweep", may: []string{module, storeDB, storeEntries, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{

@@ -18,6 +18,8 @@ type MemberEntry struct {
 	Entry
 	Period PeriodRef
 	Hidden bool // it is in no answer of the period
+	// Metadata is a JSON object; "": none.
+	Metadata string
 }
 
 // MemberSubmission is the record of a submission with the board that it was for.

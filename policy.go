@@ -114,7 +114,7 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
 	if t := sub.CreatedTime; t != nil && (*t < MinTime || *t > clock) {
 		return &RuleError{Code: CodeInvalidTime, Detail: fmt.Sprintf("created_time lies between %s and the database clock, now %s", MinTime, clock)}
 	}
-	return nil
+	return r.Metadata.accept(sub.Metadata)
 }
 
 // checkMember is CheckMember for a board: with strict_ids an id is printable ASCII, so that no two look alike but by

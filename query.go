@@ -44,12 +44,15 @@ func StateWithoutRow(p *PeriodRef) State {
 type Ranked struct {
 	Ranks
 	Entry
+	Metadata string // when the query asks for it: a JSON object, "" for none
 }
 
 // Query is what all reading queries share.
 type Query struct {
 	Mode   Mode  // of the ranks
 	MinSeq int64 // answer from a state at least this new; 0: from any fresh one
+	// Metadata: entries come with their metadata, from the database, read at one state. It is for pages and members.
+	Metadata bool
 }
 
 // PageQuery asks for a run of consecutive entries. It starts, in this order of precedence, around a member, after a
@@ -158,6 +161,40 @@ type Answer struct {
 	Score   *ScoreRank
 	Moves   *Moves
 	Err     error
+}
+
+// MetadataQuery asks for the metadata of entries of one period.
+type MetadataQuery struct {
+	Period  *PeriodRef
+	Entries []Entry
+}
+
+// EntryMetadata is what is stored beside an entry.
+type EntryMetadata struct {
+	Body string // a JSON object without spaces; "": none
+	// Moved: what is stored is that of another entry of the member, so the one that was asked for is no more or not yet there.
+	// Both are to be read at one state then, see Query.Metadata.
+	Moved bool
+}
+
+// MetadataMoved reports whether one of the entries that were asked for is not the one that there is metadata of.
+func MetadataMoved(found [][]EntryMetadata) bool {
+	for _, of := range found {
+		for i := range of {
+			if of[i].Moved {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// MetadataReader knows the metadata of entries. The store and the in-memory model implement it, and the cached reader, which
+// asks the store. Errors: ErrOverloaded, ErrUnavailable.
+type MetadataReader interface {
+	// Metadata returns the metadata of entries, in the order of the queries and of their entries, all read by one statement.
+	// The boards must have the rule.
+	Metadata(ctx context.Context, of []MetadataQuery) ([][]EntryMetadata, error)
 }
 
 // BatchRankings answers several questions about one period at once, all at one state, for little more than the price of

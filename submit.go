@@ -18,6 +18,10 @@ type Submission struct {
 	Edit *Edit      // nil: the board's policy decides what becomes of the entry
 
 	Play *PlayID // of a player who submits, nil: none
+
+	// Metadata is that of the entry that it leads to, a JSON object without spaces; "": none. One that leaves the score as it is
+	// leaves the metadata as it is too, unless it has some.
+	Metadata string
 }
 
 // Plain reports whether a submission is a score alone, without a condition and without anything that the board's policy

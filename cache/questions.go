@@ -109,7 +109,10 @@ func (q *pageQuestion) ask(ctx context.Context, of source) (leaderboard.Answered
 func (q *pageQuestion) forMany() bool { return q.Around == "" && q.After == "" && q.Offset <= 0 }
 
 func (q *pageQuestion) way() way {
-	if q.forMany() {
+	switch {
+	case q.Metadata:
+		return wayUncached
+	case q.forMany():
 		return wayOfMany
 	}
 	return wayOfOne
@@ -140,6 +143,8 @@ func (q *membersQuestion) appendKey(b []byte) []byte {
 	all := sha256.Sum256(appendText(nil, q.Members...)) // a list of thousands is asked for in many slices, each of which has a key
 	return append(b, all[:]...)
 }
+
+func (q *membersQuestion) way() way { return wayUnless(q.Metadata) }
 
 func (q *membersQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
 	return answered(of.Members(ctx, q.about[0], q.MembersQuery))
@@ -232,8 +237,8 @@ func (q *combinedMemberQuestion) ask(ctx context.Context, of source) (leaderboar
 
 func (q *combinedMemberQuestion) way() way { return wayUnless(q.Fresh) }
 
-func wayUnless(fresh bool) way {
-	if fresh {
+func wayUnless(uncached bool) way {
+	if uncached {
 		return wayUncached
 	}
 	return wayOfOne

@@ -10,11 +10,11 @@ import (
 	"leaderboard/cache/topn"
 )
 
-// Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings and
-// leaderboard.Pasts. It goes through layers, each farther away than the one before: periods in memory, answers kept in the
-// process, copies in Redis, the database within a bound. Each layer returns an answer that is exact at the states that it
-// names. The first answer that the feed finds new enough, right before it goes out, is used. While answers cannot be judged,
-// because the database is away, they are marked stale.
+// Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings,
+// leaderboard.Pasts and leaderboard.MetadataReader. It goes through layers, each farther away than the one before: periods in
+// memory, answers kept in the process, copies in Redis, the database within a bound. Each layer returns an answer that is exact
+// at the states that it names. The first answer that the feed finds new enough, right before it goes out, is used. While answers
+// cannot be judged, because the database is away, they are marked stale.
 type Reader struct {
 	opts     ReaderOptions
 	memory   *memory
@@ -69,6 +69,11 @@ func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q le
 // Moves implements leaderboard.Rankings.
 func (r *Reader) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
 	return as[*leaderboard.Moves](r.answer(ctx, newAsked(movesQuestion{about{p}, q})))
+}
+
+// Metadata implements leaderboard.MetadataReader: no layer but the database has it.
+func (r *Reader) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
+	return r.database.Metadata(ctx, of)
 }
 
 func as[V leaderboard.Answered](a leaderboard.Answered, err error) (none V, _ error) {

@@ -26,6 +26,8 @@ type ExportQuery struct {
 	Window leaderboard.Window
 	Period string
 	Raw    bool // in CSV, ids that a spreadsheet would take for a formula come without a quote (') before them
+	// Metadata adds the metadata of entries, on boards with the rule.
+	Metadata bool
 }
 
 // Export is a stream of a period's entries in one state, best first.
@@ -43,7 +45,7 @@ type Export struct {
 // Export begins an export in a format. It fails when nothing arrives for longer than the client's timeout. Needs scope
 // admin.
 func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery) (*Export, error) {
-	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format).bool("raw", q.Raw)
+	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format).bool("raw", q.Raw).bool("metadata", q.Metadata)
 	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "export"), Query: query.Values})
 	if err != nil {
 		return nil, err
@@ -61,13 +63,14 @@ func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery
 
 // ExportedEntry is an entry of an export, with both ranks.
 type ExportedEntry struct {
-	StrictRank  int64     `json:"strict_rank"`
-	TiedRank    int64     `json:"tied_rank"`
-	Member      string    `json:"member"`
-	Score       int64     `json:"score"`
-	Tiebreak    int64     `json:"tiebreak"`
-	Fields      Fields    `json:"fields,omitempty"`
-	CreatedTime time.Time `json:"created_time"`
+	StrictRank  int64           `json:"strict_rank"`
+	TiedRank    int64           `json:"tied_rank"`
+	Member      string          `json:"member"`
+	Score       int64           `json:"score"`
+	Tiebreak    int64           `json:"tiebreak"`
+	Fields      Fields          `json:"fields,omitempty"`
+	CreatedTime time.Time       `json:"created_time"`
+	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
 }
 
 // ExportEntries iterates over all entries of a period in one state. It ends with an error when entries are missing.

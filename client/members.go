@@ -121,6 +121,7 @@ type MemberDataEntry struct {
 	Score       int64              `json:"score"`
 	Tiebreak    int64              `json:"tiebreak"`
 	CreatedTime time.Time          `json:"created_time"`
+	Metadata    json.RawMessage    `json:"metadata,omitempty"` // an object, nil for none
 }
 
 // MemberDataSubmission is the record of a submission with its board.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"maps"
 	"net/url"
@@ -23,6 +24,8 @@ type BoardsQuery struct {
 	MinSeq map[string]int64   // by board: answer from states at least this new
 	// Profiles shows profiles beside the entries.
 	Profiles bool
+	// Metadata shows the metadata of the entries of Standings, on 100 boards at most. Combined rankings have none.
+	Metadata bool
 }
 
 func (q *BoardsQuery) params() params {
@@ -115,11 +118,12 @@ type Standing struct {
 	Total       int64              `json:"total"`      // entries of the period
 	Seq         int64              `json:"seq"`
 	AsOf        time.Time          `json:"as_of"`
+	Metadata    json.RawMessage    `json:"metadata,omitempty"` // an object, nil for none
 }
 
 // Standings returns where a member stands on each of up to 200 boards, which need not be alike. Profiles of the query has
 // no meaning here.
 func (c *Client) Standings(ctx context.Context, member string, boards BoardsQuery) (Standings, error) {
 	boards.Profiles = false
-	return get[Standings](ctx, c, Path("members", member, "standings"), boards.params().Values)
+	return get[Standings](ctx, c, Path("members", member, "standings"), boards.params().bool("metadata", boards.Metadata).Values)
 }

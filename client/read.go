@@ -19,11 +19,12 @@ type ReadQuery struct {
 	Mode     leaderboard.Mode   // "": the board's; leaderboard.ModeAll: ranks in all modes
 	MinSeq   int64              // answer from a state at least this new, such as Receipt.Seq; leaderboard.ErrSeqAhead
 	Profiles bool               // show profiles beside the entries
+	Metadata bool               // show the metadata of entries, on boards with the rule
 }
 
 func (q *ReadQuery) params() params {
 	return newParams().text("window", string(q.Window)).text("period", q.Period).text("mode", string(q.Mode)).
-		int("min_seq", q.MinSeq).bool("profiles", q.Profiles)
+		int("min_seq", q.MinSeq).bool("profiles", q.Profiles).bool("metadata", q.Metadata)
 }
 
 // State names the period and the state that an answer is exact at.
@@ -41,18 +42,19 @@ type State struct {
 
 // Entry is a ranked entry.
 type Entry struct {
-	Rank        int64         `json:"rank,omitempty"`        // in the mode of the answer; the next three in mode all
-	StrictRank  int64         `json:"strict_rank,omitempty"` // 0 in other modes
-	TiedRank    int64         `json:"tied_rank,omitempty"`
-	DenseRank   int64         `json:"dense_rank,omitempty"` // 0: not known
-	Position    int64         `json:"position,omitempty"`   // among the members asked for
-	Member      string        `json:"member"`
-	Score       int64         `json:"score"`
-	Tiebreak    int64         `json:"tiebreak"`
-	Fields      Fields        `json:"fields,omitempty"` // on boards with tiebreak fields
-	CreatedTime time.Time     `json:"created_time"`
-	Percentile  float64       `json:"percentile,omitempty"` // of a single member: percentage of the entries that it is at least as good as
-	Profile     *EntryProfile `json:"profile,omitempty"`
+	Rank        int64           `json:"rank,omitempty"`        // in the mode of the answer; the next three in mode all
+	StrictRank  int64           `json:"strict_rank,omitempty"` // 0 in other modes
+	TiedRank    int64           `json:"tied_rank,omitempty"`
+	DenseRank   int64           `json:"dense_rank,omitempty"` // 0: not known
+	Position    int64           `json:"position,omitempty"`   // among the members asked for
+	Member      string          `json:"member"`
+	Score       int64           `json:"score"`
+	Tiebreak    int64           `json:"tiebreak"`
+	Fields      Fields          `json:"fields,omitempty"` // on boards with tiebreak fields
+	CreatedTime time.Time       `json:"created_time"`
+	Percentile  float64         `json:"percentile,omitempty"` // of a single member: percentage of the entries that it is at least as good as
+	Profile     *EntryProfile   `json:"profile,omitempty"`
+	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
 }
 
 // EntryProfile is the profile of a member beside an entry.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -81,10 +82,14 @@ type entry struct {
 	Op          leaderboard.Policy     `json:"op,omitempty"`
 	KeepTime    bool                   `json:"keep_time,omitempty"`
 	Play        string                 `json:"play,omitempty"`
+	Metadata    json.RawMessage        `json:"metadata,omitempty"`
 }
 
 func entryOf(board string, s *leaderboard.Submission) entry {
 	e := entry{Board: board, Member: s.Member, Score: &s.Score, Tiebreak: s.Tiebreak, Fields: s.Fields, CreatedTime: s.CreatedTime, If: s.If}
+	if s.Metadata != "" {
+		e.Metadata = json.RawMessage(s.Metadata)
+	}
 	if edit := s.Edit; edit != nil {
 		e.Set, e.Add, e.Op, e.KeepTime = edit.Set, edit.Add, edit.Op, edit.KeepTime
 		if edit.NoScore {

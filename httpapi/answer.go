@@ -95,7 +95,7 @@ func appendCommon(b []byte, on *target, st *leaderboard.State) []byte {
 }
 
 // appendPositioned appends the member entries of an answer about given members, each with its position.
-func appendPositioned(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
+func appendPositioned(b []byte, on *target, s *leaderboard.Standings, shown *besides) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range s.Entries {
 		e := &s.Entries[i]
@@ -117,16 +117,17 @@ func appendPosition(b []byte, on *target, position *leaderboard.Ranks) []byte {
 	return strconv.AppendInt(append(b, `"position":`...), position.In(mode), 10)
 }
 
-// profileFinder finds the profiles of an answer.
+// profileFinder finds the profiles of an answer, and answers with metadata.
 type profileFinder struct {
 	rankings Rankings
 	profiles Store
 }
 
-// shownProfiles are the profiles that an answer shows beside its entries. The zero value is no profiles.
-type shownProfiles struct {
+// besides are the profiles and the metadata that an answer shows beside its entries. The zero value is none.
+type besides struct {
 	asked    bool
 	profiles []*leaderboard.Profile // by the index of the entry, nil for a member without one
+	metadata []string               // likewise, "" for none; nil when it is not asked for
 }
 
 // slowProfiles is how long a look-up of profiles may take before the answer that shows them is judged again.
@@ -135,17 +136,17 @@ const slowProfiles = 50 * time.Millisecond
 // of finds the profiles of an answer's members, in one query, when the request has ?profiles=true. When they cannot be
 // looked up, those cached are shown and the state is marked stale: there may be something newer. So it is when the look-up
 // took so long that the answer is no longer the newest.
-func (l profileFinder) of(c *call, on *target, st *leaderboard.State, n int, member func(i int) string) shownProfiles {
+func (l profileFinder) of(c *call, on *target, st *leaderboard.State, n int, member func(i int) string) besides {
 	return l.find(c, on.profiles, st, func() bool { return l.rankings.Fresh(on.ref.ID, st.Revision) }, n, member)
 }
 
 // ofEntries is of for a run of entries.
-func (l profileFinder) ofEntries(c *call, on *target, st *leaderboard.State, entries []leaderboard.Ranked) shownProfiles {
+func (l profileFinder) ofEntries(c *call, on *target, st *leaderboard.State, entries []leaderboard.Ranked) besides {
 	return l.of(c, on, st, len(entries), func(i int) string { return entries[i].Member })
 }
 
 // ofSelection is of for an answer about several boards, each in a state of its own.
-func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) shownProfiles {
+func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) besides {
 	fresh := func() bool {
 		for i := range a.states {
 			if !l.rankings.Fresh(s.refs[i].ID, a.states[i].Revision) {
@@ -157,9 +158,9 @@ func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State,
 	return l.find(c, s.profiles, st, fresh, a.n, func(i int) string { return a.entry(i).Member })
 }
 
-func (l profileFinder) find(c *call, asked bool, st *leaderboard.State, fresh func() bool, n int, member func(i int) string) shownProfiles {
+func (l profileFinder) find(c *call, asked bool, st *leaderboard.State, fresh func() bool, n int, member func(i int) string) besides {
 	if !asked {
-		return shownProfiles{}
+		return besides{}
 	}
 	members := make([]string, n)
 	for i := range members {
@@ -170,11 +171,12 @@ func (l profileFinder) find(c *call, asked bool, st *leaderboard.State, fresh fu
 	if err != nil || time.Since(began) > slowProfiles && !fresh() {
 		st.Stale = true
 	}
-	return shownProfiles{asked: true, profiles: profiles}
+	return besides{asked: true, profiles: profiles}
 }
 
-// addTo adds the profiles to an answer's ETag: a profile can change when the entries do not.
-func (s *shownProfiles) addTo(etag wire.ETag) wire.ETag {
+// addTo adds them to an answer's ETag: a profile can change when the entries do not.
+func (s *besides) addTo(etag wire.ETag) wire.ETag {
+	etag = addBodies(etag, s.metadata)
 	if !s.asked {
 		return etag
 	}
@@ -189,8 +191,9 @@ func (s *shownProfiles) addTo(etag wire.ETag) wire.ETag {
 	return etag
 }
 
-// appendTo appends the member profile to the object of entry i, when it has one.
-func (s *shownProfiles) appendTo(b []byte, i int) []byte {
+// appendTo appends the members metadata and profile to the object of entry i, those that it has.
+func (s *besides) appendTo(b []byte, i int) []byte {
+	b = appendMetadata(b, s.metadata, i)
 	if !s.asked || s.profiles[i] == nil {
 		return b
 	}
@@ -199,6 +202,26 @@ func (s *shownProfiles) appendTo(b []byte, i int) []byte {
 	b = wire.AppendString(append(b, `,"avatar_url":`...), p.AvatarURL)
 	b = append(append(b, `,"attributes":`...), p.Attributes...)
 	return append(b, '}')
+}
+
+// addBodies adds metadata to an ETag: the one of an entry can come back in another state.
+func addBodies(etag wire.ETag, bodies []string) wire.ETag {
+	if bodies == nil {
+		return etag
+	}
+	etag = etag.Text("metadata")
+	for _, body := range bodies {
+		etag = etag.Text(body)
+	}
+	return etag
+}
+
+// appendMetadata appends the member metadata to the object of entry i, when it has some.
+func appendMetadata(b []byte, bodies []string, i int) []byte {
+	if bodies == nil || bodies[i] == "" {
+		return b
+	}
+	return append(append(b, `,"metadata":`...), bodies[i]...)
 }
 
 // form returns that of an answer.

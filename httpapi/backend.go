@@ -33,6 +33,7 @@ type Rankings interface {
 	leaderboard.Rankings
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
+	leaderboard.MetadataReader
 	// Fresh reports whether an answer about a period may still go out after slow work. It never blocks.
 	Fresh(period int64, r leaderboard.Revision) bool
 	// Changed blocks until a period has something newer than a revision, or is gone. It ends with ctx, with an error.
@@ -70,8 +71,9 @@ type Store interface {
 	// Periods lists the periods of a board, newest first: those with an id below before (0: all), in window ("": any).
 	Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order, best
-	// first, in parts of at most 1,000. An error of either ends the export and is returned as it is; ErrPeriodNotFound.
-	Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
+	// first, in parts of at most 1,000, with their metadata when that is asked for, otherwise nil. An error of either ends the
+	// export and is returned as it is; ErrPeriodNotFound.
+	Export(ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error) error
 
 	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most as many and one
 	// commit at least when there are any. The state at seq 0 is one, whatever time is given for it. Errors: ErrPeriodNotFound;

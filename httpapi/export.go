@@ -47,7 +47,7 @@ func (h *exportHandlers) export(c *call) error {
 	if format != formatCSV && format != formatJSONL {
 		c.badParam("format", "want csv or jsonl")
 	}
-	raw := c.boolean("raw")
+	raw, metadata := c.boolean("raw"), c.boolean("metadata")
 	window, period := c.window(), c.text("period")
 	if err := c.badInput(); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (h *exportHandlers) export(c *call) error {
 	}
 	defer h.permits.Release()
 	defer c.setBuffers(exportBuffer)()
-	out := exportWriter{download: download{call: c, stall: h.stall}, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
-	return out.end(h.store.Export(c.ctx, ref, out.begin, out.entries))
+	out := exportWriter{download: download{call: c, stall: h.stall}, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw, metadata: metadata}}
+	return out.end(h.store.Export(c.ctx, ref, metadata && ref.Rules.KeepsMetadata(), out.begin, out.entries))
 }
 
 // breakOff ends an answer that is out in part, so that the client sees that it is not whole.
@@ -198,14 +198,16 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 	return nil
 }
 
-// entries sends the next entries.
-func (w *exportWriter) entries(entries []leaderboard.Entry) error {
+// entries sends the next entries, with their metadata when there may be some.
+func (w *exportWriter) entries(entries []leaderboard.Entry, metadata []string) error {
 	if err := w.count(len(entries)); err != nil {
 		return err
 	}
 	b := w.buf[:0]
 	for i := range entries {
-		w.row.next(&entries[i])
+		if w.row.next(&entries[i]); metadata != nil {
+			w.row.body = metadata[i]
+		}
 		if w.format == formatCSV {
 			b = w.row.appendCSV(b)
 		} else {
@@ -246,13 +248,18 @@ type exportRow struct {
 	raw          bool                  // ids that are formulas to a spreadsheet are not quoted in CSV
 	strict, tied int64
 	entry        leaderboard.Entry
+	metadata     bool   // it is asked for
+	body         string // "" for none
 }
 
-// appendHead appends the names of the columns: one per tiebreak field after the others.
+// appendHead appends the names of the columns: one per tiebreak field after the others, and the last for metadata.
 func (r *exportRow) appendHead(b []byte) []byte {
 	b = append(b, csvHead...)
 	for i := range r.tiebreak.Fields {
 		b = append(append(b, ",fields."...), r.tiebreak.Fields[i].Name...)
+	}
+	if r.metadata {
+		b = append(b, ",metadata"...)
 	}
 	return append(b, '\n')
 }
@@ -280,6 +287,12 @@ func (r *exportRow) appendCSV(b []byte) []byte {
 	for _, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
 		b = strconv.AppendInt(append(b, ','), f.Value, 10)
 	}
+	if r.metadata {
+		b = append(b, ',')
+	}
+	if r.body != "" {
+		b = appendCSVField(b, r.body)
+	}
 	return append(b, '\n')
 }
 
@@ -305,5 +318,8 @@ func (r *exportRow) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"strict_rank":`...), r.strict, 10)
 	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)
 	b = wire.AppendEntry(append(b, ','), r.tiebreak, &r.entry)
+	if r.body != "" {
+		b = append(append(b, `,"metadata":`...), r.body...)
+	}
 	return append(b, "}\n"...)
 }

@@ -390,7 +390,7 @@ func TestExportsAreQuick(t *testing.T) {
 				start, err := time.Now(), w.begin(leaderboard.State{})
 				for part := make([]leaderboard.Entry, 1000); err == nil && time.Since(start) < 10*time.Minute; {
 					time.Sleep(c.pause)
-					err = w.entries(part)
+					err = w.entries(part, nil)
 				}
 				if took := time.Since(start); c.whole != (err == nil) || !c.whole && (took > 3*stall || !errors.Is(err, errClientGone)) {
 					t.Errorf("%v after %s", err, took)

@@ -50,9 +50,13 @@ type fake struct {
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
-	slow     bool                           // an erasure is not done within a request
-	lookUps  int                            // of profiles beside entries
-	records  []leaderboard.SubmissionRecord // newest first
+	slow     bool // an erasure is not done within a request
+	lookUps  int  // of profiles beside entries
+	metadata struct {
+		lookUps   int
+		meanwhile func() // between an answer and the metadata of its entries, once
+	}
+	records []leaderboard.SubmissionRecord // newest first
 }
 
 func newFake() *fake {
@@ -398,16 +402,31 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 
 type exporting func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
 
+// Metadata is the model's, counted.
+func (f *fake) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
+	if err := f.enter("Metadata"); err != nil {
+		return nil, err
+	}
+	f.metadata.lookUps++
+	if between := f.metadata.meanwhile; between != nil {
+		f.metadata.meanwhile = nil
+		between()
+	}
+	return f.Model.Metadata(ctx, of)
+}
+
 // Export gives the entries in parts of partSize, and fails after the first part when it is told to.
-func (f *fake) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+func (f *fake) Export(
+	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error,
+) error {
 	if err := f.enter("Export"); err != nil {
 		return err
 	}
 	if f.exportAll != nil {
-		return f.exportAll(ctx, ref, begin, entries)
+		return f.exportAll(ctx, ref, begin, func(part []leaderboard.Entry) error { return entries(part, nil) })
 	}
 	const partSize = 3
-	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.ModeStrict}})
+	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, Metadata: metadata}})
 	if err != nil {
 		return err
 	}
@@ -416,10 +435,13 @@ func (f *fake) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func
 	}
 	for part := range slices.Chunk(page.Entries, partSize) {
 		var out []leaderboard.Entry
+		var bodies []string
 		for _, e := range part {
-			out = append(out, e.Entry)
+			if out = append(out, e.Entry); metadata {
+				bodies = append(bodies, e.Metadata)
+			}
 		}
-		if err := entries(out); err != nil {
+		if err := entries(out, bodies); err != nil {
 			return err
 		}
 		if err := f.enter("Export part"); err != nil {

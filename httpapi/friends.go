@@ -135,7 +135,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 	}
 	q := leaderboard.MembersQuery{Query: on.query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
 	q.Members = append(append(make([]string, 0, len(friends)+1), friends...), member)
-	s, err := h.reader.rankings.Members(c.ctx, on.ref, q)
+	s, bodies, err := h.reader.members(c, &on, q)
 	if err != nil {
 		return err
 	}
@@ -148,6 +148,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 		}
 		return s.Entries[i].Member
 	})
+	shown.metadata = bodies
 	t := c.etag(&on, &st).Text(member).Int(limit).Int(offset)
 	for _, f := range friends {
 		t = t.Text(f)
@@ -167,7 +168,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 }
 
 // appendSelf appends the standing of the member itself, null without one.
-func appendSelf(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
+func appendSelf(b []byte, on *target, s *leaderboard.Standings, shown *besides) []byte {
 	if s.Self == nil {
 		return append(b, "null"...)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
@@ -20,6 +21,7 @@ type memberEntryJSON struct {
 	Score       int64              `json:"score"`
 	Tiebreak    int64              `json:"tiebreak"`
 	CreatedTime leaderboard.Micros `json:"created_time"`
+	Metadata    jsontext.Value     `json:"metadata,omitzero"`
 }
 
 // memberSubmissionJSON is the record of a submission with its board.
@@ -88,9 +90,11 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add("plays", memberPlayJSON{r.Play.Board, r.Play.StartedTime, r.Play.Refusals})
 	case r.Entry != nil:
 		e := r.Entry
-		return w.add("entries", memberEntryJSON{
-			e.Period.Board, e.Period.Window, e.Period.Name, e.Period.Closed, e.Hidden, e.Score, e.Tiebreak, e.CreatedTime,
-		})
+		shown := memberEntryJSON{e.Period.Board, e.Period.Window, e.Period.Name, e.Period.Closed, e.Hidden, e.Score, e.Tiebreak, e.CreatedTime, nil}
+		if e.Metadata != "" {
+			shown.Metadata = jsontext.Value(e.Metadata)
+		}
+		return w.add("entries", shown)
 	case r.Submission != nil:
 		return w.add("submissions", memberSubmissionJSON{r.Submission.Board, showSubmission(&r.Submission.SubmissionRecord)})
 	default:

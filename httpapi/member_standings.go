@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"strconv"
 
 	"leaderboard"
@@ -11,7 +12,14 @@ import (
 // alike.
 func (h *combinedReader) standings(c *call) error {
 	member := c.member()
-	return h.retrySelection(c, leaderboard.MaxStandings, false, func(s *selection) error {
+	metadata, most := c.boolean("metadata"), leaderboard.MaxStandings
+	if metadata {
+		most = maxMetadataBoards
+	}
+	return h.retrySelection(c, most, false, func(s *selection) error {
+		if metadata && len(s.refs) > most {
+			return &leaderboard.RuleError{Code: leaderboard.CodeTooManyBoards, Detail: fmt.Sprintf("with metadata there are standings on at most %d boards", most)}
+		}
 		modes, err := standingModes(s, leaderboard.Mode(c.text("mode")))
 		if err != nil {
 			return err
@@ -23,6 +31,10 @@ func (h *combinedReader) standings(c *call) error {
 		if err != nil {
 			return err
 		}
+		found, bodies, err := pastBodies(c, h.rankings, metadata, s.refs, member, found)
+		if err != nil {
+			return err
+		}
 		states := make([]leaderboard.State, len(found))
 		for i := range found {
 			states[i] = found[i].State
@@ -31,7 +43,7 @@ func (h *combinedReader) standings(c *call) error {
 		for i := range s.refs {
 			etag = etag.Text(string(modes[i])).Text(s.refs[i].Rules.Tiebreak.Layout())
 		}
-		return c.respond(&s.target, &st, etag, func(b []byte) []byte { return s.appendStandings(b, member, &st, modes, found) })
+		return c.respond(&s.target, &st, addBodies(etag, bodies), func(b []byte) []byte { return s.appendStandings(b, member, &st, modes, found, bodies) })
 	})
 }
 
@@ -59,7 +71,7 @@ func standingModes(s *selection, asked leaderboard.Mode) ([]leaderboard.Mode, er
 }
 
 // appendStandings appends the answer without the brace at its end.
-func (s *selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry) []byte {
+func (s *selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry, bodies []string) []byte {
 	b = wire.AppendString(append(b, `{"member":`...), member)
 	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
 	b = append(strconv.AppendBool(append(b, `,"stale":`...), all.Stale), `,"standings":[`...)
@@ -72,7 +84,8 @@ func (s *selection) appendStandings(b []byte, member string, all *leaderboard.St
 		if len(none) < i { // another one stands before it
 			b = append(b, ',')
 		}
-		b = append(appendStandingOn(append(b, '{'), &s.refs[i], modes[i], &found[i]), '}')
+		b = appendStandingOn(append(b, '{'), &s.refs[i], modes[i], &found[i])
+		b = append(appendMetadata(b, bodies, i), '}')
 	}
 	b = appendNames(append(b, ']'), `,"not_ranked":[`, none)
 	if len(s.absent) == 0 {

@@ -27,16 +27,17 @@ func (h *reader) top(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	page, err := h.rankings.Page(c.ctx, on.ref, q)
+	page, bodies, err := h.page(c, &on, q)
 	if err != nil {
 		return err
 	}
 	st := page.State
 	shown := h.ofEntries(c, &on, &st, page.Entries)
+	shown.metadata = bodies
 	etag := shown.addTo(c.etag(&on, &st).Int(limit).Int(offset).Text(q.After).DenseOf(q.Mode, page.Entries))
 	entries := wire.EntriesOf(&on.ref)
 	body := func(b []byte) []byte { return appendPage(b, on.form(), page, &entries, &shown) }
-	if shown.asked || offset > 0 || q.After != "" {
+	if shown.asked || shown.metadata != nil || offset > 0 || q.After != "" {
 		return c.answer(&on, &st, etag, body)
 	}
 	return h.kept.respondShared(c, page, &on, &st, etag, body)
@@ -50,7 +51,7 @@ func (h *reader) around(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := h.rankings.Page(c.ctx, on.ref, leaderboard.PageQuery{
+	page, bodies, err := h.page(c, &on, leaderboard.PageQuery{
 		Query: on.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
@@ -58,6 +59,7 @@ func (h *reader) around(c *call) error {
 	}
 	st := page.State
 	shown := h.ofEntries(c, &on, &st, page.Entries)
+	shown.metadata = bodies
 	etag := shown.addTo(c.etag(&on, &st).Text(member).Int(before).Int(after).DenseOf(on.query.Mode, page.Entries))
 	return c.answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.form(), page, nil, &shown) })
 }
@@ -79,7 +81,7 @@ func (h *reader) aroundUnranked(c *call) error {
 }
 
 // appendPage appends a page. As a page of a list it says where that continues.
-func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown *shownProfiles) []byte {
+func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown *besides) []byte {
 	b = appendEntries(b, f, page.Entries, shown)
 	if of != nil && page.Next != "" {
 		b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), page.Next), '"')
@@ -88,7 +90,7 @@ func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.Lis
 }
 
 // appendEntries appends the member entries of a page's answer.
-func appendEntries(b []byte, f wire.EntryForm, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
+func appendEntries(b []byte, f wire.EntryForm, entries []leaderboard.Ranked, shown *besides) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range entries {
 		if i > 0 {

@@ -49,6 +49,10 @@ func (h *pastReader) send(c *call, on *target, of wire.List, member string, befo
 	if err != nil {
 		return err
 	}
+	found, bodies, err := pastBodies(c, h.rankings, on.metadata, refs, member, found)
+	if err != nil {
+		return err
+	}
 	st := leaderboard.State{Source: leaderboard.SourceLocal}
 	etag := wire.EmptyETag.Int(wire.AnswerFormat).Text(c.route.path).Text(member).Int(int64(next)).Text(on.ref.Rules.Tiebreak.Layout())
 	for i := range found {
@@ -63,8 +67,8 @@ func (h *pastReader) send(c *call, on *target, of wire.List, member string, befo
 		}
 	}
 	marked := on.marked(&st)
-	return c.respond(on, marked, etag, func(b []byte) []byte {
-		b = appendPast(b, on, marked, member, refs, found)
+	return c.respond(on, marked, addBodies(etag, bodies), func(b []byte) []byte {
+		b = appendPast(b, on, marked, member, refs, found, bodies)
 		if next > 0 {
 			b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), strconv.FormatInt(int64(next), 10)), '"')
 		}
@@ -95,7 +99,9 @@ func (h *pastReader) periods(ctx context.Context, on *target, before leaderboard
 }
 
 // appendPast appends the answer without the brace at its end. Periods in which the member has nothing are left out.
-func appendPast(b []byte, on *target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry) []byte {
+func appendPast(
+	b []byte, on *target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, bodies []string,
+) []byte {
 	b = wire.AppendString(append(b, `{"board":`...), on.ref.Board)
 	b = wire.AppendString(append(b, `,"window":`...), string(on.ref.Window))
 	b = wire.AppendString(append(b, `,"member":`...), member)
@@ -118,6 +124,7 @@ func appendPast(b []byte, on *target, st *leaderboard.State, member string, refs
 		b = strconv.AppendInt(append(b, `,"score":`...), f.Ranked.Score, 10)
 		b = wire.AppendTiebreak(append(b, ','), &on.ref.Rules.Tiebreak, f.Ranked.Tiebreak)
 		b = wire.AppendTime(append(b, `,"created_time":`...), f.Ranked.CreatedTime)
+		b = appendMetadata(b, bodies, i)
 		b = strconv.AppendInt(append(b, `,"total":`...), f.Total, 10)
 		b = strconv.AppendInt(append(b, `,"seq":`...), f.Seq, 10)
 		b = append(strconv.AppendBool(append(b, `,"closed":`...), refs[i].Closed), '}')

@@ -15,7 +15,7 @@ func (h *reader) member(c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := h.rankings.Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: []string{id}})
+	s, bodies, err := h.members(c, &on, leaderboard.MembersQuery{Query: on.query, Members: []string{id}})
 	if err != nil {
 		return err
 	}
@@ -25,6 +25,7 @@ func (h *reader) member(c *call) error {
 	place := &s.Entries[0]
 	st := s.State
 	shown := h.of(c, &on, &st, 1, func(int) string { return id })
+	shown.metadata = bodies
 	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).Text(id).Dense(on.query.Mode, &place.Ranks)), func(b []byte) []byte {
 		b = wire.AppendRanked(b, on.form(), &place.Ranked)
 		return shown.appendTo(wire.AppendPercentile(append(b, ','), place.Tied, s.Total), 0)
@@ -50,13 +51,14 @@ func (h *reader) sendRanks(c *call, members []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := h.rankings.Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: members})
+	s, bodies, err := h.members(c, &on, leaderboard.MembersQuery{Query: on.query, Members: members})
 	if err != nil {
 		return err
 	}
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
 	st := s.State
 	shown := h.of(c, &on, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
+	shown.metadata = bodies
 	return c.sendAppended(func(b []byte) []byte {
 		return append(appendStandings(appendCommon(b, &on, &st), &on, s, &shown), '}')
 	})
@@ -84,7 +86,7 @@ func checkMembers(members []string) error {
 }
 
 // appendStandings appends entries, each with its position among the given ones, and not_ranked.
-func appendStandings(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
+func appendStandings(b []byte, on *target, s *leaderboard.Standings, shown *besides) []byte {
 	b = append(appendPositioned(b, on, s, shown), `,"not_ranked":[`...)
 	for i, m := range s.NotRanked {
 		if i > 0 {

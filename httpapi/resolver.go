@@ -85,6 +85,7 @@ type target struct {
 	private bool
 	// profiles: they are shown beside the entries, and change when the entries do not.
 	profiles bool
+	metadata bool // it is shown beside the entries, and the board has the rule
 }
 
 // target resolves the board of the path with the common parameters. It tells of everything that was wrong with the
@@ -92,7 +93,7 @@ type target struct {
 func (r resolver) target(c *call) (target, error) {
 	window, period := c.window(), c.text("period")
 	mode := c.mode()
-	minSeq, profiles := c.integer("min_seq", 0, 0, maxInt64), c.boolean("profiles")
+	minSeq, profiles, metadata := c.integer("min_seq", 0, 0, maxInt64), c.boolean("profiles"), c.boolean("metadata")
 	if err := c.badInput(); err != nil {
 		return target{}, err
 	}
@@ -106,7 +107,9 @@ func (r resolver) target(c *call) (target, error) {
 		mode = ref.Rules.Mode
 	}
 	private := board.Rules.Visibility != leaderboard.VisibilityPublic
-	on := target{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles}
+	on := target{
+		ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles, metadata: metadata && board.Rules.KeepsMetadata(),
+	}
 	if ref.Closed {
 		on.query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
 )
@@ -18,6 +20,7 @@ type SubmitTerms struct {
 	Op       *leaderboard.Policy `json:"op"`
 	KeepTime bool                `json:"keep_time"`
 	Play     *string             `json:"play"` // the token of one
+	Metadata jsontext.Value      `json:"metadata"`
 }
 
 // play returns the token of the play that an entry came with, nil for none.
@@ -40,6 +43,12 @@ type conditionJSON struct {
 func (t *SubmitTerms) addTo(sub *leaderboard.Submission, bad *wire.BadFields, i int) {
 	if t == nil {
 		return
+	}
+	if t.Metadata != nil {
+		var ok bool
+		if sub.Metadata, ok = leaderboard.CompactMetadata(t.Metadata); !ok {
+			bad.Add(fmt.Sprintf("/entries/%d/metadata", i), "want a JSON object")
+		}
 	}
 	if c := t.If; c != nil {
 		sub.If = &leaderboard.Condition{

@@ -113,6 +113,9 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 		last, err = s.eraseEntries(ctx, e)
 	}
 	if err == nil {
+		err = s.inSteps(ctx, "DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?", e.Member)
+	}
+	if err == nil {
 		err = s.inSteps(ctx, "DELETE FROM hidden_members WHERE member = ? LIMIT ?", e.Member)
 	}
 	for _, query := range renames() {
@@ -221,6 +224,9 @@ func (s *Store) eraseEntries(ctx context.Context, e *erasure) (last bool, err er
 		holding[id] = names[id]
 	}
 	removed, err := s.removeAll(ctx, e, holding)
+	if err == nil {
+		_, err = s.sweeper.Delete(ctx, metadataIn(places, string(e.Member)))
+	}
 	if err != nil {
 		return false, err
 	}
@@ -237,11 +243,23 @@ func (s *Store) placesAfter(ctx context.Context, id int64) (places []erasePlace,
 	return places, s.db.SelectContext(ctx, &places, s.db.Limited(next), id, erasePeriods)
 }
 
-// memberEntries reads the entries of a member in periods, hidden ones too, with their periods and boards.
+// memberEntries reads the entries of a member in periods, hidden ones too, with their metadata, their periods and boards.
 func memberEntries(places []erasePlace, member string) string {
-	return "SELECT e.period_id, e.score, e.tiebreak, e.created_time, " + boards.JoinedPeriodColumns + ", " + boards.JoinedColumns + " FROM (" + entriesIn(places, member) +
+	return "SELECT e.period_id, e.score, e.tiebreak, e.created_time, COALESCE(d.body, ''), " + boards.JoinedPeriodColumns + ", " + boards.JoinedColumns + " FROM (" + entriesIn(places, member) +
 		") found JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = found.period_id AND e.member = " + (&db.Text{}).Hex(member).String() +
-		" JOIN periods p ON p.id = ABS(e.period_id) JOIN boards b ON b.id = p.board_id ORDER BY p.id"
+		" JOIN periods p ON p.id = ABS(e.period_id) JOIN boards b ON b.id = p.board_id" +
+		" LEFT JOIN entry_metadata m FORCE INDEX (PRIMARY) ON m.period_id = p.id AND m.member = e.member AND m.score = e.score AND m.tiebreak = e.tiebreak" +
+		" AND m.created_time = e.created_time LEFT JOIN metadata_bodies d FORCE INDEX (PRIMARY) ON d.member = m.member AND d.id = m.body_id ORDER BY p.id"
+}
+
+// metadataIn deletes the rows of a member's metadata in periods: those of entries went with these, but not while the board had no
+// rule metadata.
+func metadataIn(places []erasePlace, member string) string {
+	ids := make([]int64, len(places))
+	for i, p := range places {
+		ids[i] = p.ID
+	}
+	return amongPeriods((&db.Text{}).Str("DELETE FROM entry_metadata WHERE "), ids).Str(" AND member = ").Hex(member).String()
 }
 
 // entriesIn finds in which of the periods a member has an entry, or a hidden one.
@@ -250,14 +268,20 @@ func entriesIn(places []erasePlace, member string) string {
 	for _, p := range places {
 		ids = append(ids, p.ID, entries.HiddenIn(p.ID))
 	}
-	t := (&db.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE (")
+	t := amongPeriods((&db.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE "), ids)
+	return t.Str(" AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(ids))).String()
+}
+
+// amongPeriods appends the condition that period_id is one of these, in lists of db.MaxRows.
+func amongPeriods(t *db.Text, ids []int64) *db.Text {
+	t.Str("(")
 	for from := 0; from < len(ids); from += db.MaxRows {
 		if from > 0 {
 			t.Str(" OR ")
 		}
 		t.Str("period_id IN (").Ints(ids[from:min(from+db.MaxRows, len(ids))]).Str(")")
 	}
-	return t.Str(") AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(ids))).String()
+	return t.Str(")")
 }
 
 // removeAll removes the entries in these periods, several at the same time, and returns how many it removed.

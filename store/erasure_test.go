@@ -45,6 +45,12 @@ func TestForgetIsRestartable(t *testing.T) {
 			t.Fatalf("%d events name the member", n)
 		}
 
+		if n := count(t, connect(t, dsn), "entry_metadata WHERE member = '"+forgotten+"'"); n < 18 {
+			t.Fatalf("%d rows have metadata of the member", n)
+		}
+		if _, _, err := s.PutBoard(t.Context(), boards[2].Name, withoutMetadata(boards[2].Rules)); err != nil { // whose entries then go without it
+			t.Fatal(err)
+		}
 		commits.Store(5) // the fifth removal from now on
 		f, err := s.Forget(ctx, forgotten, "boss")
 		if err != nil || f.Done {
@@ -76,7 +82,7 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 		p, through := newProxy(t, dsn)
 		s, other, db := open(t, through, nil), open(t, dsn, nil), connect(t, dsn)
 		putEndpoint(t, other, "game", leaderboard.EventKindMemberHidden)
-		b, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{})
+		b, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +125,7 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 // recordMember lets there be something of the member in each table.
 func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 	t.Helper()
-	entries := []leaderboard.Submission{{Member: forgotten, Score: 5}, {Member: "stays", Score: 5}}
+	entries := []leaderboard.Submission{{Member: forgotten, Score: 5, Metadata: `{"by":"` + forgotten + `"}`}, {Member: "stays", Score: 5}}
 	_, err1 := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries})
 	_, err2 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: forgotten, Reason: forgotten + " is a bot", Actor: "boss"})
 	_, err3 := s.AddFriends(t.Context(), forgotten, []string{"stays"})
@@ -172,7 +178,7 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	for i := range 3 {
 		b, _, err := s.PutBoard(t.Context(), fmt.Sprint("forget", i), leaderboard.Rules{
 			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
-			Record: leaderboard.RecordAll,
+			Record: leaderboard.RecordAll, Metadata: &leaderboard.Metadata{MaxBytes: 100},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +188,7 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	for range 6 {
 		for _, b := range boards {
 			request := leaderboard.SubmitRequest{Board: b.Name, Entries: []leaderboard.Submission{
-				{Member: "first", Score: 9}, {Member: forgotten, Score: 5}, {Member: "last", Score: 1},
+				{Member: "first", Score: 9}, {Member: forgotten, Score: 5, Metadata: `{"by":"` + forgotten + `"}`}, {Member: "last", Score: 1},
 			}}
 			if _, err := s.Submit(t.Context(), request); err != nil {
 				t.Fatal(err)
@@ -239,6 +245,11 @@ func forgottenPlaces(t *testing.T, s *store.Store, boards []leaderboard.Board) [
 		}
 	}
 	return found
+}
+
+func withoutMetadata(r leaderboard.Rules) leaderboard.Rules {
+	r.Metadata = nil
+	return r
 }
 
 // checkForgotten looks for the member's id in every column of every table.

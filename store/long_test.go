@@ -30,7 +30,7 @@ func TestSlowExportsLeaveConnections(t *testing.T) {
 	defer close(release)
 	for range exports {
 		all.Go(func() {
-			err := s.Export(ctx, ref, func(leaderboard.State) error { return nil }, func([]rank.Key) error {
+			err := s.Export(ctx, ref, false, func(leaderboard.State) error { return nil }, func([]rank.Key, []string) error {
 				taken <- struct{}{}
 				<-release
 				return nil

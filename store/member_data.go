@@ -112,8 +112,9 @@ func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member strin
 			p       boards.JoinedPeriod
 			b       boards.Row
 			stored  = leaderboard.Entry{Member: member}
+			body    string
 		)
-		dest := append([]any{&id, &stored.Score, &stored.Tiebreak, &created}, p.Dest()...)
+		dest := append([]any{&id, &stored.Score, &stored.Tiebreak, &created, &body}, p.Dest()...)
 		if err := rows.Scan(append(dest, b.Dest()...)...); err != nil {
 			return nil, db.Translate(ctx, "member data", err)
 		}
@@ -122,7 +123,7 @@ func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member strin
 			return nil, err
 		}
 		period := p.Period(board.ID)
-		e := leaderboard.MemberEntry{Period: period.Ref(&board)}
+		e := leaderboard.MemberEntry{Period: period.Ref(&board), Metadata: body}
 		stored.CreatedTime = leaderboard.MicrosOf(created)
 		if e.Entry, err = rank.CodecOf(&board.Rules).Entry(rank.Codec{}.Key(stored)); err != nil {
 			return nil, err

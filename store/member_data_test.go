@@ -46,6 +46,9 @@ func TestMemberData(t *testing.T) {
 				told["plays"]++
 			case r.Entry != nil:
 				told[fmt.Sprint("entries, hidden ", r.Entry.Hidden)]++
+				if r.Entry.Metadata == `{"by":"`+forgotten+`"}` {
+					told["entry_metadata"]++
+				}
 				if r.Entry.Period.Board == "golf" {
 					golf = fmt.Sprintf("%d %v %s %s", r.Entry.Score, r.Entry.Hidden, r.Entry.Period.Name, r.Entry.Member)
 				}
@@ -63,7 +66,7 @@ func TestMemberData(t *testing.T) {
 		want := map[string]int{
 			"profiles": count(t, db, "profiles"+of), "friends": count(t, db, "friends"+of), "fans": count(t, db, "friends WHERE friend = '"+forgotten+"'"),
 			"hidden_members": count(t, db, "hidden_members"+of), "member_bars": count(t, db, "member_bars"+of), "plays": count(t, db, "plays"+of), "submissions": count(t, db, "submissions"+of), "audit": count(t, db, "audit"+of),
-			"entries, hidden false": count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": count(t, db, "entries"+of+" AND period_id < 0"),
+			"entry_metadata": count(t, db, "entry_metadata"+of), "entries, hidden false": count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": count(t, db, "entries"+of+" AND period_id < 0"),
 		}
 		for kind, n := range want {
 			if told[kind] != n || n == 0 {
@@ -74,7 +77,7 @@ func TestMemberData(t *testing.T) {
 			t.Errorf("told %v, on the board in ascending order %q", told, golf)
 		}
 		// A table that knows the member and is in none of the kinds is one that was forgotten here.
-		known := []string{"changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json"}
+		known := []string{"changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json", "metadata_bodies.member", "metadata_bodies.body"}
 		for kind := range want {
 			table, _, _ := strings.Cut(kind, ",")
 			known = append(known, table+".member")

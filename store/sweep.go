@@ -32,6 +32,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "sweep audit", Run: s.sweeper.Audit},
 		{Name: "sweep bars", Run: s.sweeper.Bars},
 		{Name: "sweep plays", Run: s.sweeper.Plays},
+		{Name: "sweep metadata", Run: s.sweeper.Metadata},
 		{Name: "sweep followers", Run: s.sweeper.Followers},
 		{Name: "sweep submissions", Run: s.sweeper.Submissions},
 		{Name: "sweep events", Run: s.sweepEvents},

@@ -17,7 +17,7 @@ func TestUnknownRule(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		for i, change := range []string{
-			"JSON_SET(rules, '$.metadata', JSON_OBJECT('max_bytes', 100))", "JSON_SET(rules, '$.limits.per_fortnight', 3)",
+			"JSON_SET(rules, '$.attachments', JSON_OBJECT('max_bytes', 100))", "JSON_SET(rules, '$.limits.per_fortnight', 3)",
 			"JSON_SET(rules, '$.policy', 'elo')", "JSON_SET(rules, '$.windows', JSON_ARRAY('all_time', 'fortnight'))",
 		} {
 			name := fmt.Sprint("newer", i)

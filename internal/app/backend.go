@@ -164,10 +164,12 @@ func (b backend) UnbarMember(ctx context.Context, member string) error {
 }
 
 // Export reads all entries of a period in one state.
-func (b backend) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+func (b backend) Export(
+	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error,
+) error {
 	codec := rank.CodecOf(ref.Rules)
 	var part []leaderboard.Entry
-	return b.Store.Export(ctx, ref, begin, func(keys []rank.Key) error {
+	return b.Store.Export(ctx, ref, metadata, begin, func(keys []rank.Key, bodies []string) error {
 		part = part[:0]
 		for _, key := range keys {
 			e, err := codec.Entry(key)
@@ -176,7 +178,7 @@ func (b backend) Export(ctx context.Context, ref leaderboard.PeriodRef, begin fu
 			}
 			part = append(part, e)
 		}
-		return entries(part)
+		return entries(part, bodies)
 	})
 }
 

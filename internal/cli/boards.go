@@ -65,6 +65,9 @@ type rulesBody struct {
 		Passed string `json:"passed,omitempty"`
 		Within *int64 `json:"within,omitempty"`
 	} `json:"notify,omitzero"`
+	Metadata struct {
+		MaxBytes *int64 `json:"max_bytes,omitempty"`
+	} `json:"metadata,omitzero"`
 	Limits   leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak struct {
 		Order  string          `json:"order,omitempty"`
@@ -132,6 +135,7 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		word("play-max-time", "how long a play takes at most, up to 24h (default: 1h)", &b.Players.MaxTime),
 		oneOf(p.option("notify", "friends or top: which members are told by an event that another one passed them (default: none)"), &b.Notify.Passed, "friends", "top"),
 		number("notify-within", "how many places, or friends that one change passes (default: 10)", &b.Notify.Within),
+		number("metadata-max-bytes", "how long the metadata of one entry may be, as JSON without spaces, up to 4096 (default: entries have none)", &b.Metadata.MaxBytes),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

@@ -17,20 +17,28 @@ func (p *program) historyCommand() *cli.Command {
 	return question(p, "history", "show what a member had in the latest periods of a window", "BOARD MEMBER",
 		func(ctx context.Context, c *client.Client, args []string) (client.History, error) {
 			return c.History(ctx, args[0], args[1], q)
-		}, (*remote).printHistory,
+		}, func(r *remote, past *client.History) error { return r.printHistory(past, q.Metadata) },
 		whole(p.option("periods", "periods to look at, 1 to 100"), &q.Limit, 1, leaderboard.MaxPast), windowFlag(&q.Window), p.minSeqFlag(&q.MinSeq),
-		&cli.StringFlag{Name: "cursor", Usage: "go on where an answer before ended", Destination: &q.Cursor})
+		&cli.StringFlag{Name: "cursor", Usage: "go on where an answer before ended", Destination: &q.Cursor}, metadataFlag(&q.Metadata))
 }
 
-func (r *remote) printHistory(past *client.History) error {
-	t := terminal.NewTable(r.out, "PERIOD", "STRICT", "TIED", "OF", "SCORE", "CREATED", "STATE")
+func (r *remote) printHistory(past *client.History, metadata bool) error {
+	head := []string{"PERIOD", "STRICT", "TIED", "OF", "SCORE", "CREATED", "STATE"}
+	if metadata {
+		head = append(head, "METADATA")
+	}
+	t := terminal.NewTable(r.out, head...)
 	for i := range past.Periods {
 		p := &past.Periods[i]
 		state := leaderboard.PeriodStateOpen
 		if p.Closed {
 			state = leaderboard.PeriodStateClosed
 		}
-		t.Row(p.Period, p.StrictRank, p.TiedRank, p.Total, p.Score, timeText(p.CreatedTime), state)
+		cells := []any{p.Period, p.StrictRank, p.TiedRank, p.Total, p.Score, timeText(p.CreatedTime), state}
+		if metadata {
+			cells = append(cells, cmp.Or(string(p.Metadata), "-"))
+		}
+		t.Row(cells...)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (o *readOptions) flags() []cli.Flag {
 		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, 1, 1000),
 		whole(o.option("offset", "entries to leave out from the top"), &o.query.Offset, 0, math.MaxInt64),
 		o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window), periodFlag(&o.query.Period), o.minSeqFlag(&o.query.MinSeq),
-		o.boardsFlag(), o.labelsFlag(&o.labels),
+		o.boardsFlag(), o.labelsFlag(&o.labels), metadataFlag(&o.query.Metadata),
 	}
 }
 
@@ -59,6 +60,9 @@ func (o *readOptions) top(ctx context.Context, args []string) error {
 func (o *readOptions) showCombined(ask func(*client.Client, client.BoardsQuery) (client.Combined, error)) error {
 	if o.query.MinSeq > 0 {
 		return usagef("--min-seq goes with one board: each counts its own changes")
+	}
+	if o.query.Metadata {
+		return usagef("--with-metadata goes with one board")
 	}
 	query := client.BoardsQuery{Boards: o.boards(), Labels: o.labels, Window: o.query.Window, Period: o.query.Period, Mode: o.query.Mode}
 	_, err := show(&o.remote, func(c *client.Client) (client.Combined, error) { return ask(c, query) }, func(page *client.Combined) error {
@@ -176,8 +180,8 @@ func (o *rankOptions) memberRank(ctx context.Context, board, member string) erro
 		return c.Member(ctx, board, member, o.query.ReadQuery)
 	},
 		func(one *client.MemberEntry) error {
-			t := terminal.NewTable(o.out, entryHead(one.Mode, one.Fields, "PERCENTILE")...)
-			t.Row(entryCells(one.Mode, &one.Entry, one.Percentile)...)
+			t := terminal.NewTable(o.out, o.withMetadata(entryHead(one.Mode, one.Fields, "PERCENTILE"))...)
+			t.Row(o.metadataCells(entryCells(one.Mode, &one.Entry, one.Percentile), &one.Entry)...)
 			return o.endTable(t, &one.State)
 		})
 	if errors.Is(err, leaderboard.ErrNotRanked) {
@@ -215,9 +219,9 @@ func (o *rankOptions) printFriends(member string, answer *client.FriendRanks) er
 	if answer.Self != nil && !slices.ContainsFunc(rows, func(e client.Entry) bool { return e.Member == member }) {
 		rows = append(rows, *answer.Self)
 	}
-	t := terminal.NewTable(o.out, append([]string{"POSITION"}, entryHead(answer.Mode, fieldsOf(rows))...)...)
+	t := terminal.NewTable(o.out, append([]string{"POSITION"}, o.withMetadata(entryHead(answer.Mode, fieldsOf(rows)))...)...)
 	for i := range rows {
-		t.Row(append([]any{rows[i].Position}, entryCells(answer.Mode, &rows[i])...)...)
+		t.Row(append([]any{rows[i].Position}, o.metadataCells(entryCells(answer.Mode, &rows[i]), &rows[i])...)...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -253,14 +257,30 @@ func (o *readOptions) showPage(ask func(*client.Client) (client.Page, error)) er
 
 func (o *readOptions) printEntries(entries []client.Entry, notRanked []string, state *client.State) error {
 	fields := fieldsOf(entries)
-	t := terminal.NewTable(o.out, entryHead(state.Mode, fields)...)
+	t := terminal.NewTable(o.out, o.withMetadata(entryHead(state.Mode, fields))...)
 	for i := range entries {
-		t.Row(entryCells(state.Mode, &entries[i])...)
+		t.Row(o.metadataCells(entryCells(state.Mode, &entries[i]), &entries[i])...)
 	}
 	for _, member := range notRanked {
-		t.Row(absentCells(state.Mode, fields, member)...)
+		t.Row(o.metadataCells(absentCells(state.Mode, fields, member), &client.Entry{})...)
 	}
 	return o.endTable(t, state)
+}
+
+// withMetadata adds the column of metadata, if it is asked for.
+func (o *readOptions) withMetadata(head []string) []string {
+	if o.query.Metadata {
+		head = append(head, "METADATA")
+	}
+	return head
+}
+
+// metadataCells adds the cell of that column.
+func (o *readOptions) metadataCells(cells []any, e *client.Entry) []any {
+	if o.query.Metadata {
+		cells = append(cells, cmp.Or(string(e.Metadata), "-"))
+	}
+	return cells
 }
 
 // absentCells returns the cells of a member that has no entry.

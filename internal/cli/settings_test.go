@@ -61,7 +61,7 @@ func sections() []section {
 		{"The dev command", []string{"dir", "members", "quiet-demo"}},
 		{"Refresh and verify", []string{"kind", "against", "all"}},
 		{"Talking to a server (board, submit, top, rank, follow, refresh, health)", []string{
-			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
+			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field", "metadata", "with-metadata",
 			"idempotency-key", "standings", "passed", "play", "buckets", "ready", "watch", "after", "follower", "once", "from-start",
 		}},
 		{"Conditions and single fields of a submit (submit)", []string{
@@ -79,7 +79,7 @@ func sections() []section {
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "min-score", "max-score", "max-delta",
-			"max-per-second", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "players-read", "players-submit", "play-min-time", "play-max-time", "notify", "notify-within", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
+			"max-per-second", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "players-read", "players-submit", "play-min-time", "play-max-time", "notify", "notify-within", "metadata-max-bytes", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}
 }

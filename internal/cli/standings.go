@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,25 +23,33 @@ func (p *program) standingsCommand() *cli.Command {
 			}
 			q.Boards, q.Labels = on.boards(), on.labels
 			return c.Standings(ctx, args[0], q)
-		}, (*remote).printStandings,
+		}, func(r *remote, s *client.Standings) error { return r.printStandings(s, q.Metadata) },
 		on.boardsFlag(), p.labelsFlag(&on.labels),
-		windowFlag(&q.Window), periodFlag(&q.Period), p.modeFlag(&q.Mode, string(leaderboard.ModeAll)))
+		windowFlag(&q.Window), periodFlag(&q.Period), p.modeFlag(&q.Mode, string(leaderboard.ModeAll)), metadataFlag(&q.Metadata))
 }
 
-func (r *remote) printStandings(s *client.Standings) error {
+func (r *remote) printStandings(s *client.Standings, metadata bool) error {
 	all := len(s.Standings) > 0 && s.Standings[0].Mode == leaderboard.ModeAll
 	head := []string{"BOARD", "RANK"}
 	if all {
 		head = []string{"BOARD", "STRICT", "TIED"}
 	}
-	t := terminal.NewTable(r.out, append(head, "OF", "SCORE", "CREATED", "PERIOD", "SEQ")...)
+	head = append(head, "OF", "SCORE", "CREATED", "PERIOD", "SEQ")
+	if metadata {
+		head = append(head, "METADATA")
+	}
+	t := terminal.NewTable(r.out, head...)
 	for i := range s.Standings {
 		on := &s.Standings[i]
 		cells := []any{on.Board, on.Rank}
 		if all {
 			cells = []any{on.Board, on.StrictRank, on.TiedRank}
 		}
-		t.Row(append(cells, on.Total, on.Score, timeText(on.CreatedTime), on.Period, on.Seq)...)
+		cells = append(cells, on.Total, on.Score, timeText(on.CreatedTime), on.Period, on.Seq)
+		if metadata {
+			cells = append(cells, cmp.Or(string(on.Metadata), "-"))
+		}
+		t.Row(cells...)
 	}
 	if err := t.Flush(); err != nil {
 		return err

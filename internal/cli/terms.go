@@ -18,6 +18,7 @@ type submitTerms struct {
 	createdTime      *leaderboard.Micros
 	op               string
 	keepTime, atomic bool
+	metadata         string
 }
 
 // termFlags returns the flags of conditions, of single fields, of overrides, and --atomic.
@@ -40,6 +41,7 @@ func (p *program) termFlags(t *submitTerms) []cli.Flag {
 		values("add", "add to single tiebreak fields, `name=n` as in wins=1; a member without =SCORE keeps its score", &t.add),
 		oneOf(p.option("op", "best, latest or sum in the place of the board's policy, where its rule overrides allows it"), &t.op, "best", "latest", "sum"),
 		&cli.BoolFlag{Name: "keep-time", Usage: "keep the time at which a score was reached that stays, where the rule overrides allows it", Destination: &t.keepTime},
+		newChecked(p.option("metadata", "JSON `object` that each entry keeps, on boards with the rule metadata"), &t.metadata, parseMetadata),
 		&cli.BoolFlag{Name: "atomic", Usage: "apply all entries, or none when one is rejected or unmet", Destination: &t.atomic},
 	}
 }
@@ -52,11 +54,24 @@ func parseMicros(v string) (leaderboard.Micros, error) {
 	return leaderboard.MicrosOf(t), nil
 }
 
+func parseMetadata(v string) (string, error) {
+	if object, ok := leaderboard.CompactMetadata([]byte(v)); ok {
+		return object, nil
+	}
+	return "", fmt.Errorf("want a JSON object such as {\"replay\":\"/replays/4711\"}, not %q", v)
+}
+
+// metadataFlag is --with-metadata.
+func metadataFlag(at *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "with-metadata", Usage: "show the metadata of entries, on boards with the rule metadata", Destination: at}
+}
+
 // edits reports whether single fields change.
 func (t *submitTerms) edits() bool { return t.set != nil || t.add != nil }
 
 // addTo adds the terms to a submission.
 func (t *submitTerms) addTo(sub *leaderboard.Submission) {
+	sub.Metadata = t.metadata
 	if t.absent || t.score != nil || t.tiebreak != nil || t.fields != nil || t.createdTime != nil {
 		sub.If = &leaderboard.Condition{Score: t.score, Tiebreak: t.tiebreak, Fields: t.fields, CreatedTime: t.createdTime}
 		if t.absent {

@@ -220,7 +220,7 @@ func rawFlag(at *bool) cli.Flag {
 func (p *program) exportCommand() *cli.Command {
 	o := &exportOptions{remote: p.remote()}
 	return o.command("export", "write all entries of a period to a file, with both ranks", "BOARD", o.run,
-		windowFlag(&o.query.Window), periodFlag(&o.query.Period), o.formatFlag(&o.format), rawFlag(&o.query.Raw),
+		windowFlag(&o.query.Window), periodFlag(&o.query.Period), o.formatFlag(&o.format), rawFlag(&o.query.Raw), metadataFlag(&o.query.Metadata),
 		&cli.StringFlag{Name: "output", Usage: "`file` to export to, written as FILE.part until it is whole; empty: standard output", Destination: &o.output})
 }
 

@@ -21,6 +21,7 @@ const (
 	columnScore    = "score"
 	columnTiebreak = "tiebreak"
 	columnTime     = "created_time"
+	columnMetadata = "metadata"
 	columnFields   = "fields." // and the name of a tiebreak field
 )
 
@@ -33,10 +34,10 @@ func checkColumns(columns []string) error {
 	}
 	for i, name := range columns {
 		field, isField := strings.CutPrefix(name, columnFields)
-		known := slices.Contains([]string{columnMember, columnScore, columnTiebreak, columnTime, "strict_rank", "tied_rank", "rank"}, name)
+		known := slices.Contains([]string{columnMember, columnScore, columnTiebreak, columnTime, columnMetadata, "strict_rank", "tied_rank", "rank"}, name)
 		switch {
 		case !known && (!isField || field == ""):
-			return fmt.Errorf("column %s is not known: want member and score, and may be tiebreak, created_time, fields.NAME; "+
+			return fmt.Errorf("column %s is not known: want member and score, and may be tiebreak, created_time, metadata, fields.NAME; "+
 				"strict_rank, tied_rank and rank are passed over", terminal.Printable(name))
 		case slices.Contains(columns[:i], name):
 			return fmt.Errorf("column %s is there twice", name)
@@ -73,6 +74,8 @@ func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.S
 			if err := e.CreatedTime.UnmarshalText(value); err != nil {
 				fault = fmt.Sprintf("created_time %s: %s", excerpt(value), err)
 			}
+		case name == columnMetadata:
+			e.Metadata, fault = metadata(value)
 		case isField:
 			if e.Fields == nil {
 				e.Fields = map[string]int64{}
@@ -84,6 +87,14 @@ func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.S
 		}
 	}
 	return e, checked(&e)
+}
+
+// metadata reads that of an entry.
+func metadata(b []byte) (object, fault string) {
+	if object, ok := leaderboard.CompactMetadata(b); ok {
+		return object, ""
+	}
+	return "", "metadata " + excerpt(b) + ": want a JSON object"
 }
 
 // integer reads an int64 in its one decimal form, that of JSON.
@@ -126,6 +137,7 @@ func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 		Tiebreak    *int64              `json:"tiebreak"`
 		Fields      map[string]*int64   `json:"fields"`
 		CreatedTime *leaderboard.Micros `json:"created_time"`
+		Metadata    jsontext.Value      `json:"metadata"`
 		StrictRank  jsontext.Value      `json:"strict_rank"`
 		TiedRank    jsontext.Value      `json:"tied_rank"`
 		Rank        jsontext.Value      `json:"rank"`
@@ -148,6 +160,12 @@ func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 			e.Fields = map[string]int64{}
 		}
 		e.Fields[name] = *value
+	}
+	if in.Metadata != nil && string(in.Metadata) != "null" {
+		var fault string
+		if e.Metadata, fault = metadata(in.Metadata); fault != "" {
+			return e, fault
+		}
 	}
 	return e, checked(&e)
 }

@@ -96,7 +96,7 @@ func TestReadCSV(t *testing.T) {
 		"nothing":        {"", "it is empty: its first line has to name the columns, such as member,score"},
 		"no head":        {"a,1\n", "its first line has no column member: it has to name the columns, such as member,score"},
 		"no score":       {"member,points\n", "its first line has no column score: it has to name the columns, such as member,score"},
-		"unknown column": {"member,score,Level\n", "column Level is not known: want member and score, and may be tiebreak, created_time, fields.NAME; strict_rank, tied_rank and rank are passed over"},
+		"unknown column": {"member,score,Level\n", "column Level is not known: want member and score, and may be tiebreak, created_time, metadata, fields.NAME; strict_rank, tied_rank and rank are passed over"},
 		"column twice":   {"member,score,score\n", "column score is there twice"},
 		"broken head":    {"member,\"score\n", "its first line, the names of the columns, " + faultUnclosed},
 	} {

@@ -130,6 +130,18 @@ CREATE TABLE `entries` (
   KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `entry_metadata` (
+  `period_id` bigint NOT NULL COMMENT 'of hidden entries too',
+  `member` varbinary(64) NOT NULL,
+  `score` bigint NOT NULL COMMENT 'of the entry that it is of, as entries has it, and so are the next two',
+  `tiebreak` bigint NOT NULL,
+  `created_time` datetime(6) NOT NULL,
+  `body_id` bigint NOT NULL COMMENT '0: that entry has none, the one before it had',
+  `emptied_at` datetime(6) DEFAULT NULL COMMENT 'when body_id became 0',
+  PRIMARY KEY (`period_id`,`member`),
+  KEY `entry_metadata_emptied` (`emptied_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `erasures` (
   `member` varbinary(64) NOT NULL,
   `alias` varbinary(64) NOT NULL DEFAULT '' COMMENT 'a random name: what the member is called from now on in audit and submissions',
@@ -207,6 +219,14 @@ CREATE TABLE `member_bars` (
   `not_before` datetime(6) NOT NULL COMMENT 'tokens that were issued before are refused',
   PRIMARY KEY (`member`),
   KEY `member_bars_age` (`not_before`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `metadata_bodies` (
+  `member` varbinary(64) NOT NULL,
+  `id` bigint NOT NULL COMMENT 'random, not 0',
+  `refs` int NOT NULL COMMENT 'how many rows of entry_metadata have it; it goes with the last',
+  `body` varbinary(4096) NOT NULL COMMENT 'a JSON object without spaces',
+  PRIMARY KEY (`member`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `notice_boards` (

@@ -69,6 +69,7 @@ type modelPeriod struct {
 	lastCreated   leaderboard.Micros
 	entries       map[string]leaderboard.Entry
 	hiddenEntries map[string]leaderboard.Entry // of hidden members
+	metadata      map[string]string            // of the entries of both, by member; "" where one before it had some
 	log           []leaderboard.Commit
 }
 

@@ -238,10 +238,10 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 				continue
 			}
 			if e, ok := p.entries[member]; ok {
-				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board)}})
+				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Metadata: p.metadata[member]}})
 			}
 			if e, ok := p.hiddenEntries[member]; ok {
-				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Hidden: true}})
+				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Hidden: true, Metadata: p.metadata[member]}})
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 		})
 		return p
 	}
-	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, hiddenEntries: map[string]leaderboard.Entry{}}
+	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, hiddenEntries: map[string]leaderboard.Entry{}, metadata: map[string]string{}}
 	p.Period = leaderboard.Period{
 		ID: m.nextID(), Incarnation: leaderboard.NewIncarnation(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
 		State: leaderboard.PeriodStateOpen, Committed: now,

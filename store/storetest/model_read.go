@@ -14,6 +14,7 @@ type look struct {
 	rules  *leaderboard.Rules
 	state  leaderboard.State
 	sorted []leaderboard.Entry
+	bodies map[string]string // metadata by member
 }
 
 // look enters the model; the caller leaves it.
@@ -38,7 +39,7 @@ func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	}
 	v := &look{rules: ref.Rules, state: leaderboard.State{
 		Revision: p.Revision(), Total: int64(len(p.entries)), Source: leaderboard.SourceMySQL,
-	}}
+	}, bodies: p.metadata}
 	for _, e := range p.entries {
 		v.sorted = append(v.sorted, e)
 	}
@@ -60,6 +61,15 @@ func (v *look) ranks(e leaderboard.Entry, mode leaderboard.Mode) leaderboard.Ran
 		r.Dense = v.rank(e, leaderboard.ModeDense)
 	}
 	return r
+}
+
+// ranked returns an entry as the answer to a query has it.
+func (v *look) ranked(e leaderboard.Entry, q leaderboard.Query) leaderboard.Ranked {
+	out := leaderboard.Ranked{Ranks: v.ranks(e, q.Mode), Entry: e}
+	if q.Metadata {
+		out.Metadata = v.bodies[e.Member]
+	}
+	return out
 }
 
 // rank returns the rank of an entry by the definition of the mode: it counts.
@@ -115,7 +125,7 @@ func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 	stop := min(start+q.Limit, total)
 	page := &leaderboard.Page{State: v.state, Entries: []leaderboard.Ranked{}}
 	for _, e := range v.sorted[start:stop] {
-		page.Entries = append(page.Entries, leaderboard.Ranked{Ranks: v.ranks(e, q.Mode), Entry: e})
+		page.Entries = append(page.Entries, v.ranked(e, q.Query))
 	}
 	if stop < total && stop > start {
 		page.Next = string(rank.CodecOf(ref.Rules).Key(v.sorted[stop-1]))
@@ -136,7 +146,7 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	})}
 	out.Ranked = len(among.sorted)
 	for i, e := range among.sorted {
-		ranked := leaderboard.Ranked{Ranks: v.ranks(e, q.Mode), Entry: e}
+		ranked := v.ranked(e, q.Query)
 		one := leaderboard.Standing{Ranked: ranked, Position: among.ranks(e, leaderboard.ModeAll)}
 		if i >= q.Offset && (q.Limit == 0 || i < q.Offset+q.Limit) {
 			out.Entries = append(out.Entries, one)
@@ -148,6 +158,36 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	for _, member := range q.Members {
 		if v.place(member) < 0 {
 			out.NotRanked = append(out.NotRanked, member)
+		}
+	}
+	return out, nil
+}
+
+// Metadata does what store.Store.Metadata does.
+func (m *Model) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	out := make([][]leaderboard.EntryMetadata, len(of))
+	for i, q := range of {
+		out[i] = make([]leaderboard.EntryMetadata, len(q.Entries))
+		p := m.periods[q.Period.ID]
+		if p == nil {
+			continue
+		}
+		for j, e := range q.Entries {
+			body, some := p.metadata[e.Member]
+			is, visible := p.entries[e.Member]
+			if !visible {
+				is = p.hiddenEntries[e.Member]
+			}
+			switch {
+			case some && is == e:
+				out[i][j].Body = body
+			case some:
+				out[i][j].Moved = true
+			}
 		}
 	}
 	return out, nil

@@ -143,8 +143,8 @@ func (m *Model) commitAll(b *modelBoard, changes [][]leaderboard.Change, receipt
 func (m *Model) remember(b *modelBoard) (undo func()) {
 	var undos []func()
 	for _, p := range m.current(b) {
-		entries, hidden, last := maps.Clone(p.entries), maps.Clone(p.hiddenEntries), p.lastCreated
-		undos = append(undos, func() { p.entries, p.hiddenEntries, p.lastCreated = entries, hidden, last })
+		entries, hidden, last, metadata := maps.Clone(p.entries), maps.Clone(p.hiddenEntries), p.lastCreated, maps.Clone(p.metadata)
+		undos = append(undos, func() { p.entries, p.hiddenEntries, p.lastCreated, p.metadata = entries, hidden, last, metadata })
 	}
 	return func() {
 		for _, undo := range undos {
@@ -347,6 +347,7 @@ func (m *Model) takeOut(b *modelBoard, p *modelPeriod, member, actor string) {
 	old, visible := p.entries[member]
 	delete(p.hiddenEntries, member)
 	delete(p.entries, member)
+	delete(p.metadata, member)
 	removed := int64(0)
 	if visible {
 		m.commit(b, p, []leaderboard.Change{{Member: member, Old: &old}})
@@ -415,6 +416,9 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	}
 	if sub.CreatedTime == nil && next.CreatedTime == now {
 		p.lastCreated = now
+	}
+	if _, had := p.metadata[sub.Member]; sub.Metadata != "" || had && (sub.Edit == nil || !sub.Edit.NoScore) {
+		p.metadata[sub.Member] = sub.Metadata
 	}
 	was := res.Previous
 	show(&res, &next, rules, &sub)

@@ -67,7 +67,7 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 		TopN:     rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "top_n"),
 		Windows:  []leaderboard.Window{leaderboard.WindowAllTime},
 
-		Overrides: anyOverrides().Draw(t, "overrides"),
+		Overrides: anyOverrides().Draw(t, "overrides"), Metadata: rapid.SampledFrom([]*leaderboard.Metadata{{MaxBytes: 20}, nil}).Draw(t, "rule metadata"),
 	}
 	if s.SetNow != nil {
 		rules.TimeZone = rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo"}).Draw(t, "zone")
@@ -182,6 +182,7 @@ func (h *history) step(t *rapid.T) {
 		}
 	default:
 		r := leaderboard.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(&h.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries"), Moves: rapid.Bool().Draw(t, "moves")}
+		h.drawMetadata(t, r.Entries)
 		r.Atomic = rapid.IntRange(0, 3).Draw(t, "atomic") == 0
 		if rapid.Bool().Draw(t, "has key") {
 			r.Key = fmt.Sprint("key ", len(h.sent))
@@ -270,6 +271,7 @@ func (h *history) compare(t *rapid.T) {
 		} {
 			page.Query = q
 			h.comparePages(t, page)
+			h.comparePagesWithMetadata(t, page)
 			questions = append(questions, leaderboard.Question{Page: &page})
 		}
 		ask := leaderboard.MembersQuery{Query: q, Members: members}
@@ -279,6 +281,7 @@ func (h *history) compare(t *rapid.T) {
 			return s.State, [2]any{s.Entries, s.NotRanked}
 		})
 		narrow := h.compareNarrow(t, ask)
+		narrow.Metadata = rapid.Bool().Draw(t, "with metadata")
 		questions = append(questions, leaderboard.Question{Members: &ask}, leaderboard.Question{Members: &narrow})
 	}
 	ask := leaderboard.ScoreQuery{MinSeq: h.last, Score: anyScore().Draw(t, "score asked"), Tiebreak: anyScore().Draw(t, "tiebreak asked")}
@@ -433,4 +436,37 @@ func (h *history) compareMoves(t *rapid.T, members []string) (questions []leader
 		questions = append(questions, leaderboard.Question{Moves: &ask})
 	}
 	return questions
+}
+
+// drawMetadata gives some submissions metadata, sometimes more than the boards of histories take; on a board without the rule few.
+func (h *history) drawMetadata(t *rapid.T, entries []leaderboard.Submission) {
+	for i := range entries {
+		if h.ref.Rules.Metadata != nil || rapid.IntRange(0, 19).Draw(t, "metadata without the rule") == 0 {
+			entries[i].Metadata = anyMetadata().Draw(t, "metadata")
+		}
+	}
+}
+
+func anyMetadata() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{"", "", "", "", "", "", "", `{"n":1}`, `{"n":2}`, `{"w":"\u00fc"}`, `{}`, `{"text":"more than 20"}`})
+}
+
+// comparePagesWithMetadata asks both sides for a page with the metadata of its entries, and the subject for the metadata of those
+// alone.
+func (h *history) comparePagesWithMetadata(t *rapid.T, q leaderboard.PageQuery) {
+	q.Metadata = true
+	h.comparePages(t, q)
+	want, err := h.model.Page(h.ctx, h.modelRef, q)
+	if err != nil || h.ref.Rules.Metadata == nil {
+		return
+	}
+	ask := leaderboard.MetadataQuery{Period: &h.ref}
+	var bodies []leaderboard.EntryMetadata
+	for _, e := range want.Entries {
+		ask.Entries, bodies = append(ask.Entries, e.Entry), append(bodies, leaderboard.EntryMetadata{Body: e.Metadata})
+	}
+	got, err := h.Database.Metadata(h.ctx, []leaderboard.MetadataQuery{ask})
+	if err != nil || len(got) != 1 || len(bodies) > 0 && !reflect.DeepEqual(got[0], bodies) {
+		t.Fatalf("metadata of %v: %v, %v; want %v", ask.Entries, got, err, bodies)
+	}
 }

@@ -16,6 +16,7 @@ type Database interface {
 	leaderboard.BatchRankings
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
+	leaderboard.MetadataReader
 
 	Ping(ctx context.Context) error
 	Now(ctx context.Context) (leaderboard.Micros, error)

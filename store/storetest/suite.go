@@ -16,6 +16,7 @@ func Run(t *testing.T, database Database) {
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "keys of callers": testKeysOfCallers, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"conditions": testConditions, "conditions and windows": testConditionWindows, "conditions and hidden members": testConditionHidden,
+		"metadata": testMetadata, "metadata of several windows": testMetadataWindows, "metadata refused": testMetadataRefused,
 		"atomic": testAtomic, "atomic on several boards": testAtomicBoards, "overrides": testOverrides, "plays": testPlays, "plays of others": testPlaysOfOthers,
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,
 		"profiles": testProfiles, "profiles in part": testPatchProfiles, "search of members": testSearchMembers, "friends": testFriendLists, "forget": testForget,

@@ -35,7 +35,13 @@ func IsWideList(name []byte) bool {
 }
 
 // isClients reports whether names and values right inside of what has a name are the client's own.
-func isClients(name []byte) bool { return string(name) == "attributes" || string(name) == "labels" }
+func isClients(name []byte) bool {
+	switch string(name) {
+	case "attributes", "labels", "metadata":
+		return true
+	}
+	return false
+}
 
 // nesting says what becomes of the numbers right inside of an object or array.
 type nesting byte

@@ -304,6 +304,12 @@ var Kinds = []Kind{
 		Help:   "GET /v1/boards/{board} shows the fields of the board's tiebreak. A value is 0 to 2^bits - 1, and every field is needed.",
 	},
 	{
+		Code: leaderboard.CodeInvalidMetadata, Status: 422,
+		Title:  "The metadata is not valid",
+		Detail: "The metadata is not valid.",
+		Help:   "GET /v1/boards/{board} shows with metadata.max_bytes how long a JSON object entries may have, without its spaces. Boards without that rule take none.",
+	},
+	{
 		Code: leaderboard.CodeInvalidTime, Status: 422,
 		Title:  "The created_time is not valid",
 		Detail: "The created_time is not valid.",

@@ -80,7 +80,9 @@ func (b *lockedBoard) mark() (undo func()) {
 func (p *period) markEntry(member string) (undo func()) {
 	visible, hidden := p.entries[member], p.hidden.entries[member]
 	row, touched := p.hidden.touched[member]
+	metadata := p.metadata.mark(member)
 	return func() {
+		metadata()
 		p.entries[member] = visible
 		if p.hidden.entries[member] != hidden {
 			p.hidden.entries[member] = hidden

@@ -21,6 +21,7 @@
 //   - period.go, hidden.go: what a batch makes of a period and of its hidden entries, in memory
 //   - write.go: the statements that write it
 //   - idempotency.go, receipt.go: keys of requests, and the answers that are kept for them
+//   - metadata.go: metadata of entries
 //   - play.go: plays, by which players submit once
 //   - record.go: what is kept of submissions
 //   - rewrite.go: the same locks and statements for changes that were computed elsewhere, those of derived boards

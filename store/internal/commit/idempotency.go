@@ -60,6 +60,12 @@ func requestHash(entries []leaderboard.Submission) [sha256.Size]byte {
 			b = append(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, math.MaxUint64-1), uint64(i)), e.Play[:]...)
 		}
 	}
+	for i, e := range entries {
+		if e.Metadata != "" {
+			b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, math.MaxUint64-2), uint64(i))
+			b = append(binary.BigEndian.AppendUint64(b, uint64(len(e.Metadata))), e.Metadata...)
+		}
+	}
 	return sha256.Sum256(b)
 }
 

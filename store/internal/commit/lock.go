@@ -125,7 +125,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 func (b *lockedBoard) isAs(known *boards.Known) bool {
 	ids, whole := b.rollover.IDs()
 	return whole && len(b.rollover.Ended) == 0 && b.known.Board.ID == known.Board.ID && b.known.HasHidden == known.HasHidden &&
-		slices.Equal(ids, known.Periods)
+		b.known.Board.Rules.KeepsMetadata() == known.Board.Rules.KeepsMetadata() && slices.Equal(ids, known.Periods)
 }
 
 // moveMembers moves the entries of members in the current periods to where they belong. In past ones requests do so
@@ -143,7 +143,9 @@ func (b *lockedBoard) moveMembers(members []string) {
 
 // readingOf returns what to read of a board that is what is known.
 func readingOf(known *boards.Known, n *needs) *reading {
-	return &reading{needs: n, boardID: known.Board.ID, periods: known.Periods, hasHidden: known.HasHidden}
+	return &reading{
+		needs: n, boardID: known.Board.ID, periods: known.Periods, hasHidden: known.HasHidden, metadata: known.Board.Rules.KeepsMetadata(),
+	}
 }
 
 // rollOver brings the periods up to date and reads what was not read with the lock.
@@ -352,6 +354,9 @@ func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *ne
 		}
 		if len(sides) > 0 {
 			appendReadEntries(text, sides, []string{named.member})
+			if b.known.Board.Rules.KeepsMetadata() {
+				appendReadMetadata(text, named.periods, []string{named.member})
+			}
 			read = append(read, named)
 		}
 	}
@@ -362,6 +367,12 @@ func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *ne
 	defer rows.Close()
 	for _, named := range read {
 		if err := scanEntries(rows, []string{named.member}, b.past); err != nil {
+			return err
+		}
+		if !b.known.Board.Rules.KeepsMetadata() {
+			continue
+		}
+		if err := scanMetadata(rows, []string{named.member}, b.past); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,7 @@ func largest(entries int) *writes {
 	rules := &leaderboard.Rules{}
 	o := &writes{owner: low, clock: leaderboard.MaxTime}
 	number := int64(low)
+	metadata := strings.Repeat("x", (1<<20)/leaderboard.MaxLimit) // of a request, which has a MiB at most; others count for more entries
 	edit := &leaderboard.Edit{Set: map[string]int64{}, Op: leaderboard.PolicyLatest, KeepTime: true}
 	var fields []leaderboard.FieldValue
 	for i := range leaderboard.MaxTiebreakFields {
@@ -32,10 +33,14 @@ func largest(entries int) *writes {
 			Member: member, Actor: text(i, maxActor), RequestID: text(i, maxRequestID-1) + "x", Status: leaderboard.StatusApplied,
 			Score: low, Tiebreak: &number, Previous: &number, NewScore: &number, Seq: low, Edit: edit,
 		}}}
+		entry := &body{text: metadata}
 		for range leaderboard.Windows() {
 			p := &period{
 				ref: leaderboard.PeriodRef{ID: low, Board: text(i, 64), Rules: rules}, codec: rank.CodecOf(rules), lastSeq: math.MaxInt64 - 1, count: low,
 				lastCreated: leaderboard.MaxTime, committed: leaderboard.MaxTime - 1, clock: leaderboard.MaxTime, entries: map[string]*leaderboard.Entry{member: &old},
+			}
+			if p.metadata = newMetadata(); i < leaderboard.MaxLimit {
+				p.metadata.rows[member] = metadataRow{p.codec.Key(old), entry}
 			}
 			p.record(member, &old, &leaderboard.Entry{Member: member, Score: low + 1, Tiebreak: low, CreatedTime: leaderboard.MaxTime})
 			o.periods, b.periods = append(o.periods, p), append(b.periods, p)

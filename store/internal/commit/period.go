@@ -28,6 +28,7 @@ type period struct {
 	changes       []leaderboard.Change
 	hiddenMembers hiddenMembers // of the board and everywhere; shared with other periods
 	hidden        hiddenEntries // of members that are hidden, or were
+	metadata      *metadata     // nil: the entries may have none
 }
 
 // correction is a correction of a closed period.
@@ -61,8 +62,12 @@ func submitAll(periods []*period, sub leaderboard.Submission) leaderboard.Result
 		}
 		decisions = append(decisions, d)
 	}
+	var b *body // one, for all windows
+	if sub.Metadata != "" {
+		b = &body{text: sub.Metadata}
+	}
 	for i := range decisions {
-		periods[i].carryOut(sub, &decisions[i])
+		periods[i].carryOut(&sub, &decisions[i], b)
 	}
 	return decisions[0].result(periods[0], &sub)
 }
@@ -80,7 +85,7 @@ func (p *period) decide(sub leaderboard.Submission) decision {
 }
 
 // carryOut records the change that was decided on, if any.
-func (p *period) carryOut(sub leaderboard.Submission, d *decision) {
+func (p *period) carryOut(sub *leaderboard.Submission, d *decision, b *body) {
 	if !d.changed {
 		return
 	}
@@ -88,6 +93,7 @@ func (p *period) carryOut(sub leaderboard.Submission, d *decision) {
 		p.lastCreated = d.now
 	}
 	p.record(sub.Member, d.cur, &d.next)
+	p.keepMetadata(sub, d.cur, &d.next, b)
 }
 
 // result returns the result for the submitter, of a period.
@@ -138,6 +144,7 @@ func (p *period) remove(member string) (res leaderboard.Result, ok bool) {
 	if cur := p.entries[member]; cur != nil {
 		p.log(member, cur, nil)
 	}
+	p.metadata.drop(member)
 	return res, ok
 }
 

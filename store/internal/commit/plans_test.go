@@ -56,6 +56,19 @@ func batchPlans(out map[string]plantest.Planned) {
 			out[fmt.Sprintf("read %d of a %s batch", i, size)] = planned(q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY", "plays": "PRIMARY"})
 		}
 	}
+	metadata := &db.Text{}
+	appendReadMetadata(metadata, []int64{1, 2, 3, 4, 5, 6, 7, 8}, members)
+	out["read of metadata"] = planned(strings.TrimSuffix(metadata.String(), ";"), map[string]string{"m": "PRIMARY", "b": "PRIMARY"})
+	w := &metadataWrites{delta: map[*body]int64{}, owner: map[*body]string{}}
+	for i := range 2 * db.MaxRows {
+		b := &body{id: int64(i + 1), refs: int64(1 + i%2)}
+		w.delta[b], w.owner[b] = -1, fmt.Sprint("m", i)
+	}
+	bodies := &db.Text{}
+	w.appendBodies(bodies)
+	for i, q := range strings.Split(strings.TrimSuffix(bodies.String(), ";"), ";") {
+		out[fmt.Sprint("write of bodies ", i)] = planned(q, map[string]string{"metadata_bodies": "PRIMARY"})
+	}
 	for size, n := range map[string]int{"small": 1, "large": len(changed)} {
 		advance := &db.Text{}
 		appendAdvance(advance, changed[:n], commits[:n])

@@ -55,6 +55,7 @@ type reading struct {
 	boardID   int64
 	periods   []int64 // the current ones
 	hasHidden bool    // members of the board may be hidden
+	metadata  bool    // entries of the board may have metadata
 
 	plays plays // of the members who submit with one, after scan
 }
@@ -68,8 +69,12 @@ func (r *reading) appendTo(t *db.Text) {
 	appendReadKeys(t, r.boardID, r.keys)
 	r.appendPlays(t)
 	r.appendHidden(t)
-	if len(r.periods) > 0 {
-		appendReadEntries(t, r.periods, r.members)
+	if len(r.periods) == 0 {
+		return
+	}
+	appendReadEntries(t, r.periods, r.members)
+	if r.metadata {
+		appendReadMetadata(t, r.periods, r.members)
 	}
 }
 
@@ -85,7 +90,10 @@ func (r *reading) scan(rows *sql.Rows, periods []*period, hidden hiddenMembers) 
 	if err := r.scanHidden(rows, periods, hidden); err != nil || len(r.periods) == 0 {
 		return keys, err
 	}
-	return keys, scanEntries(rows, r.members, periods)
+	if err := scanEntries(rows, r.members, periods); err != nil || !r.metadata {
+		return keys, err
+	}
+	return keys, scanMetadata(rows, r.members, periods)
 }
 
 func appendReadEntries(t *db.Text, periods []int64, members []string) {

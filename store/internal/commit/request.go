@@ -101,7 +101,7 @@ func sizeOf(s *leaderboard.Submission) int64 {
 	if s.Edit != nil {
 		values += 1 + len(s.Edit.Set) + len(s.Edit.Add)
 	}
-	return int64(entryBytes + len(s.Member) + values*entryBytes/2)
+	return int64(entryBytes + len(s.Member) + values*entryBytes/2 + len(s.Metadata))
 }
 
 func (h *header) head() *header { return h }

@@ -18,13 +18,16 @@ type submission struct {
 
 func newSubmission(r *leaderboard.SubmitRequest) *submission {
 	var bytes int64
+	var metadata metadataLoad
 	for i := range r.Entries {
 		bytes += sizeOf(&r.Entries[i])
+		metadata.add(&r.Entries[i])
 	}
 	s := &submission{
 		header:  headerOf(queueID{board: r.Board}, []string{r.Board}, len(r.Entries), bytes),
 		entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves,
 	}
+	s.load.cost += metadata.cost()
 	if r.Key != "" {
 		s.key, s.hash = r.Key, hashOf(requestHash(r.Entries), r.Atomic)
 	}
@@ -97,15 +100,18 @@ type multiBoardSubmission struct {
 func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *multiBoardSubmission {
 	names := make([]string, len(r.Entries))
 	var bytes int64
+	var metadata metadataLoad
 	for i := range r.Entries {
 		names[i] = r.Entries[i].Board
 		bytes += sizeOf(&r.Entries[i].Submission)
+		metadata.add(&r.Entries[i].Submission)
 	}
 	slices.Sort(names)
 	s := &multiBoardSubmission{
 		header:  headerOf(queueID{several: true}, slices.Compact(names), len(r.Entries), bytes),
 		entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves,
 	}
+	s.load.cost += metadata.cost()
 	if r.Key != "" {
 		s.key, s.hash = r.Key, hashOf(multiBoardHash(r.Entries), r.Atomic)
 	}

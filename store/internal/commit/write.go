@@ -59,6 +59,7 @@ func (o *writes) appendTo(t *db.Text) (events []Event) {
 	appendKeys(t, o.owner, o.clock, o.keys)
 	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })
 	appendEntries(t, o.periods)
+	appendMetadata(t, o.periods)
 	o.hidden = appendHiddenTimes(t, o.periods)
 	for _, p := range o.changed {
 		events = append(events, Event{p.ref, p.commit()})

@@ -120,7 +120,9 @@ func fill(t *testing.T, server *sql.DB) {
 			" SELECT 1, CONCAT('k', n), '', NOW(6) - INTERVAL n MINUTE, '' FROM " + numbers,
 		"INSERT INTO runs (board_id, period_id, kind, reason, state, started_at, alive_at)" +
 			" SELECT 1, 1, 'full', 'schedule', IF(n MOD 1000 = 0, 'running', 'done'), NOW(6), NOW(6) FROM " + numbers,
-		"ANALYZE TABLE runs, idempotency_keys, audit, hidden_members, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
+		"INSERT INTO entry_metadata (period_id, member, score, tiebreak, created_time, body_id, emptied_at) SELECT 1 + n MOD 2, CONCAT('m', n), 1, 1, NOW(6), IF(n MOD 10 = 0, 0, n + 1), IF(n MOD 10 = 0, NOW(6), NULL) FROM " + numbers,
+		"INSERT INTO metadata_bodies (member, id, refs, body) SELECT CONCAT('m', n), n + 1, 1, '{}' FROM " + numbers,
+		"ANALYZE TABLE entry_metadata, metadata_bodies, runs, idempotency_keys, audit, hidden_members, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
 	} {
 		if _, err := server.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)

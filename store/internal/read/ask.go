@@ -66,7 +66,10 @@ func (s *Reader) ask(ctx context.Context, ref leaderboard.PeriodRef, questions [
 			b.asked[i] = askedOf(&questions[i])
 		}
 		out = b.answers
-		return b.answer(ctx)
+		if err := b.answer(ctx); err != nil || !b.some(withMetadata) {
+			return err
+		}
+		return b.addMetadata(ctx)
 	})
 	return out, err
 }
@@ -165,7 +168,7 @@ func (b *asking) answer(ctx context.Context) error {
 	if err := b.find(ctx); err != nil {
 		return err
 	}
-	c, err := b.count(ctx, b.probes(), !b.some(isPage) && !b.some(withDense))
+	c, err := b.count(ctx, b.probes(), !b.some(isPage) && !b.some(withDense) && !b.some(withMetadata))
 	if err != nil {
 		return err
 	}
@@ -319,7 +322,7 @@ func (b *asking) pages(ctx context.Context) error {
 			}
 		}
 	}
-	c, err := b.count(ctx, groups, !b.some(withDense))
+	c, err := b.count(ctx, groups, !b.some(withDense) && !b.some(withMetadata))
 	if err != nil {
 		return err
 	}

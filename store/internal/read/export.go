@@ -20,18 +20,36 @@ const snapshotChunk = 1000
 // the sort keys in order, in chunks of at most 1000. An error of either ends the snapshot and is returned as it is. The
 // snapshot holds a connection and, on the server, old row versions: begin and rows should be quick.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
-	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, rows)
+	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, func(_ db.Querier, keys []rank.Key) error { return rows(keys) })
 }
 
 // Export is Snapshot of all entries, for a reader that may be slow: there can be few at once, on connections that nothing else
-// waits for.
-func (s *Reader) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
-	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, rows)
+// waits for. With metadata rows gets that of each entry too, otherwise nil.
+func (s *Reader) Export(
+	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, rows func([]rank.Key, []string) error,
+) error {
+	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, func(q db.Querier, keys []rank.Key) error {
+		if !metadata {
+			return rows(keys, nil)
+		}
+		bodies, wanted := make([]string, len(keys)), metadataWanted{}
+		for i, key := range keys {
+			wanted.add(ref.ID, key, func(body string, same bool) {
+				if same {
+					bodies[i] = body
+				}
+			})
+		}
+		if err := wanted.read(ctx, s.db, q); err != nil {
+			return db.Translate(ctx, "export", err)
+		}
+		return rows(keys, bodies)
+	})
 }
 
 func (s *Reader) readAll(
 	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, limit int,
-	begin func(leaderboard.State) error, rows func([]rank.Key) error,
+	begin func(leaderboard.State) error, rows func(db.Querier, []rank.Key) error,
 ) error {
 	if !ref.HasRow() {
 		return begin(leaderboard.StateWithoutRow(&ref))
@@ -57,7 +75,7 @@ func (s *Reader) readAll(
 			}
 			short := len(keys) < n
 			limit -= len(keys)
-			if callback = rows(keys); callback != nil || short {
+			if callback = rows(q, keys); callback != nil || short {
 				return callback
 			}
 		}

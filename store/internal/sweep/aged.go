@@ -16,13 +16,14 @@ const (
 )
 
 const (
-	keysNext  = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
-	auditNext = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
-	barsNext  = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
-	playsNext = "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?, 1"
-	seenNext  = "SELECT seen_at FROM followers WHERE seen_at >= ? AND seen_at < ? ORDER BY seen_at LIMIT ?, 1"
-	runsNext  = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
-	runsKept  = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
+	keysNext    = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
+	auditNext   = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
+	barsNext    = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
+	playsNext   = "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?, 1"
+	emptiedNext = "SELECT emptied_at FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?, 1"
+	seenNext    = "SELECT seen_at FROM followers WHERE seen_at >= ? AND seen_at < ? ORDER BY seen_at LIMIT ?, 1"
+	runsNext    = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
+	runsKept    = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
 
 // Keys deletes idempotency keys older than KeyTTL, from the oldest on.
@@ -50,6 +51,16 @@ func (s *Sweeper) Bars(ctx context.Context, slice Slice) (more bool, err error) 
 func (s *Sweeper) Plays(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?"
 	return s.aged(ctx, slice, playsNext, remove, s.Before(leaderboard.MaxPlayTime+time.Hour))
+}
+
+// emptiedTTL is how long a row of entry_metadata is kept that says that there is none: longer than an answer that still has the
+// entry before it can be on its way.
+const emptiedTTL = 10 * time.Minute
+
+// Metadata deletes the rows that say of an entry that it has no metadata, though the one before it had.
+func (s *Sweeper) Metadata(ctx context.Context, slice Slice) (more bool, err error) {
+	const remove = "DELETE FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?"
+	return s.aged(ctx, slice, emptiedNext, remove, s.Before(emptiedTTL))
 }
 
 // Followers deletes followers that have not told where they are for FollowerTTL.

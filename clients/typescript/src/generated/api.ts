@@ -124,6 +124,11 @@ export interface components {
                 /** @description 10 when left out. top: how many places. friends: how many at most of those whom one change passes, best first. */
                 within?: number;
             };
+            /** @description Submissions may have metadata, which their entries keep. Left out: they may not. Not on derived boards. */
+            metadata?: {
+                /** @description How long that of one entry may be, as JSON without spaces. */
+                max_bytes: number;
+            };
             overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
@@ -250,6 +255,10 @@ export interface components {
                 /** @enum {string} */
                 passed?: "friends" | "top";
                 within?: number | null;
+            } | null;
+            /** @description As in BoardRules; null takes no more, and shows none of what there is. */
+            metadata?: {
+                max_bytes?: number;
             } | null;
             /** @description As in BoardRules; null allows none. */
             overrides?: {
@@ -522,6 +531,16 @@ export interface components {
             };
             created_time?: components["schemas"]["Time"];
         };
+        /**
+         * @description What the submission that an entry is of was sent with: a replay's address, a loadout. It decides no rank.
+         * @example {
+         *       "replay": "/replays/4711",
+         *       "map": "harbour"
+         *     }
+         */
+        Metadata: {
+            [key: string]: unknown;
+        };
         FieldValues: {
             [key: string]: components["schemas"]["Int64"];
         };
@@ -561,6 +580,8 @@ export interface components {
             keep_time?: boolean;
             /** @description From players, where the rule players.submit is play: the token of POST /v1/boards/{board}/plays. Not with atomic. */
             play?: string;
+            /** @description Where the board has the rule metadata: it is kept beside the entry when the submission is applied, in the place of what was there, and goes when one without metadata is applied. One without a score leaves it. */
+            metadata?: components["schemas"]["Metadata"];
         };
         SubmitResults: {
             results: components["schemas"]["Result"][];
@@ -652,6 +673,7 @@ export interface components {
             add?: components["schemas"]["FieldValues"];
             op?: components["schemas"]["Policy"];
             keep_time?: boolean;
+            metadata?: components["schemas"]["Metadata"];
         };
         MultiBoardResults: {
             results: components["schemas"]["BoardResult"][];
@@ -800,6 +822,8 @@ export interface components {
             created_time: components["schemas"]["Time"];
             /** @description With profiles=true, of a member that has one. */
             profile?: components["schemas"]["Profile"];
+            /** @description With metadata=true, of an entry that has some. */
+            metadata?: components["schemas"]["Metadata"];
         };
         RankedEntry: components["schemas"]["EntryFields"];
         TopAnswer: {
@@ -854,6 +878,8 @@ export interface components {
             score: components["schemas"]["Int64"];
             tiebreak: components["schemas"]["Int64"];
             created_time: components["schemas"]["Time"];
+            /** @description Of an entry that has some. */
+            metadata?: components["schemas"]["Metadata"];
         };
         /** @description One submission. previous_score, new_score and seq are those of the board's first window. */
         MemberDataSubmission: {
@@ -939,6 +965,8 @@ export interface components {
             fields?: components["schemas"]["Fields"];
             /** @description When this score was reached. */
             created_time: components["schemas"]["Time"];
+            /** @description With metadata=true, of an entry that has some. */
+            metadata?: components["schemas"]["Metadata"];
             /**
              * Format: int64
              * @description Entries of the period.
@@ -993,6 +1021,8 @@ export interface components {
             fields?: components["schemas"]["Fields"];
             /** @description When this score was reached. */
             created_time: components["schemas"]["Time"];
+            /** @description With metadata=true, of an entry that has some. */
+            metadata?: components["schemas"]["Metadata"];
             /**
              * Format: double
              * @description Share of the entries, in per cent, that this one is at least as good as; four decimals.
@@ -2033,7 +2063,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -2080,6 +2110,8 @@ export interface components {
         minSeqParam: number;
         /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
         profilesParam: boolean;
+        /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+        metadataParam: boolean;
         /** @description ETags of answers at hand. */
         ifNoneMatchParam: string;
         /** @description The ETag of the board as it was read: 412 when it has changed since. *: only when there is a board. */
@@ -2368,6 +2400,8 @@ export interface operations {
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
                 profiles?: components["parameters"]["profilesParam"];
+                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                metadata?: components["parameters"]["metadataParam"];
             };
             header?: {
                 /** @description ETags of answers at hand. */
@@ -2589,6 +2623,8 @@ export interface operations {
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
                 profiles?: components["parameters"]["profilesParam"];
+                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                metadata?: components["parameters"]["metadataParam"];
                 /** @description Entries ahead of the member. */
                 before?: number;
                 /** @description Entries behind the member. */
@@ -2648,6 +2684,8 @@ export interface operations {
                 window?: components["parameters"]["windowParam"];
                 /** @description The least seq of the current period to answer from, as in the answer to a submission. */
                 min_seq?: number;
+                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                metadata?: components["parameters"]["metadataParam"];
                 /** @description Periods to look at. */
                 limit?: number;
                 /** @description next_cursor of the page before. */
@@ -2687,6 +2725,8 @@ export interface operations {
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
                 profiles?: components["parameters"]["profilesParam"];
+                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                metadata?: components["parameters"]["metadataParam"];
                 /** @description Entries of the page. */
                 limit?: number;
                 /** @description Entries to leave out from the best of them on. */
@@ -2726,6 +2766,8 @@ export interface operations {
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
                 profiles?: components["parameters"]["profilesParam"];
+                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                metadata?: components["parameters"]["metadataParam"];
                 /** @description Entries of the page. */
                 limit?: number;
                 /** @description Entries to leave out from the best on. Not together with cursor. */
@@ -2762,6 +2804,8 @@ export interface operations {
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
                 profiles?: components["parameters"]["profilesParam"];
+                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                metadata?: components["parameters"]["metadataParam"];
             };
             header?: never;
             path: {
@@ -3101,6 +3145,8 @@ export interface operations {
                 format?: "csv" | "jsonl";
                 /** @description In CSV, an id that spreadsheets take for a formula (=1, +1, -1, @a) stands behind a quote: '=1. So does one that has such a quote itself: ''=1. leaderboard import takes the quote away again. true: ids are as they are. */
                 raw?: boolean;
+                /** @description Add the metadata of the entries: the last column of CSV, empty for none, or a member of the objects of those that have some. */
+                metadata?: boolean;
             };
             header?: never;
             path: {
@@ -3935,6 +3981,8 @@ export interface operations {
                 mode?: components["schemas"]["QueryMode"];
                 /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
                 min_seq?: string;
+                /** @description Show the metadata of the entries that have some; then there are at most 100 boards. */
+                metadata?: boolean;
             };
             header?: {
                 /** @description ETags of answers at hand. */
