@@ -22,6 +22,7 @@ type rules struct {
 	}
 	Tiebreak struct{ Fields []struct{ Name string } }
 	Display  *leaderboard.Display
+	Metadata *struct{} // entries may have some
 }
 
 // Heading returns the title of a board, or else its name.
@@ -196,7 +197,11 @@ func (v *boardView) periods(a *asker, q *question) {
 func (v *boardView) find(a *asker, q *question) {
 	path := q.path("/members/" + url.PathEscape(q.member))
 	var f found
-	problem, err := a.get(path, q.state(url.Values{"profiles": {"true"}}), &f)
+	beside := url.Values{"profiles": {"true"}}
+	if v.Rules.Metadata != nil {
+		beside.Set("metadata", "true")
+	}
+	problem, err := a.get(path, q.state(beside), &f)
 	if err != nil || problem != nil {
 		return
 	}

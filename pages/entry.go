@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"html/template"
 	"regexp"
 	"strconv"
@@ -18,6 +19,8 @@ type entry struct {
 	Fields  map[string]int64
 	Created string `json:"created_time"`
 	Profile *profile
+	// Metadata has the texts of JSON.
+	Metadata map[string]json.RawMessage
 }
 
 type profile struct {
@@ -32,6 +35,25 @@ func (e *entry) Name() string {
 		return e.Profile.DisplayName
 	}
 	return e.Member
+}
+
+// told is one member of an entry's metadata as people read it.
+type told struct {
+	Text string
+	Link bool // the text is an address on this server
+}
+
+// Told returns the metadata by the names of its members: text, whatever is in it. web/src/shared/metadata.ts does it too.
+func (e *entry) Told() map[string]told {
+	out := make(map[string]told, len(e.Metadata))
+	for name, value := range e.Metadata {
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			text = string(value)
+		}
+		out[name] = told{text, sameOrigin(text)}
+	}
+	return out
 }
 
 // images are the allowed types of pictures in profiles; none of them can run anything in an img element.

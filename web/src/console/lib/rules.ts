@@ -20,10 +20,11 @@ export interface Draft {
   labels: string;
   notify: { passed: string; within: string };
   players: { read: boolean; submit: string; min_time: string; max_time: string };
+  metadata: { max_bytes: string };
 }
 
 /** The places (JSON pointers) of the rules that the form has a control for. */
-export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time"];
+export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", "/metadata/max_bytes"];
 
 /** What a new board is like unless one says otherwise. */
 export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
@@ -48,6 +49,7 @@ export function draftOf(r: Rules): Draft {
     labels: Object.entries(r.labels ?? {}).map(([name, value]) => `${name}:${value}`).join(", "),
     notify: { passed: text(r.notify?.passed), within: text(r.notify?.within) },
     players: { read: r.players?.read ?? false, submit: r.players?.submit ?? "none", min_time: text(r.players?.min_time), max_time: text(r.players?.max_time) },
+    metadata: { max_bytes: text(r.metadata?.max_bytes) },
   };
 }
 
@@ -67,6 +69,7 @@ export function take(r: Rules, d: Draft): Rules {
   const { read, submit, min_time, max_time } = d.players;
   const given = { read: read || undefined, submit: submit === "none" ? undefined : submit, min_time: (plays && min_time) || undefined, max_time: (plays && max_time) || undefined };
   put("players", read || submit !== "none" ? { ...r.players, ...given } : undefined);
+  put("metadata", d.metadata.max_bytes === "" ? undefined : { ...r.metadata, max_bytes: Number(d.metadata.max_bytes) });
   return out as Rules;
 }
 
