@@ -48,6 +48,7 @@ type history struct {
 	*twin         // the one that is looked at
 	now   leaderboard.Micros
 	sent  []leaderboard.SubmitRequest // with keys, to be sent again
+	plays []begun                     // since time has passed
 }
 
 // twin is a period in the subject and in the model.
@@ -68,6 +69,7 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 		Windows:  []leaderboard.Window{leaderboard.WindowAllTime},
 
 		Overrides: anyOverrides().Draw(t, "overrides"), Metadata: rapid.SampledFrom([]*leaderboard.Metadata{{MaxBytes: 20}, nil}).Draw(t, "rule metadata"),
+		Players: anyPlayers().Draw(t, "players"),
 	}
 	if s.SetNow != nil {
 		rules.TimeZone = rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo"}).Draw(t, "zone")
@@ -106,6 +108,7 @@ func (h *history) turn(t *rapid.T) {
 	steps := []leaderboard.Micros{30 * minute, 60 * minute, 24 * 60 * minute, 7 * 24 * 60 * minute, 92 * 24 * 60 * minute, 366 * 24 * 60 * minute}
 	h.now += rapid.SampledFrom(steps).Draw(t, "time passed")
 	h.SetNow(h.now + 2_000_000)
+	h.plays = nil // housekeeping may have taken the old ones
 }
 
 // follow compares the current periods of both sides and adds those that are new.
@@ -175,6 +178,8 @@ func (h *history) step(t *rapid.T) {
 		h.turn(t)
 	case what == 1 && len(h.sent) > 0:
 		h.submit(t, rapid.SampledFrom(h.sent).Draw(t, "again"))
+	case what > 6 && h.ref.Rules.NeedsPlay():
+		h.play(t)
 	case what == 4 && len(h.Disturb) > 0:
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(h.Disturb))).Draw(t, "disturbance")
 		if err := h.Disturb[name](h.ctx, h.ref); err != nil {
@@ -192,9 +197,12 @@ func (h *history) step(t *rapid.T) {
 	}
 }
 
-func (h *history) submit(t *rapid.T, r leaderboard.SubmitRequest) {
+func (h *history) submit(t *rapid.T, r leaderboard.SubmitRequest) { h.submitBoth(h.ctx, t, r, r) }
+
+// submitBoth submits r to the subject and its twin to the model, which differ in the plays at most.
+func (h *history) submitBoth(ctx context.Context, t *rapid.T, r, twin leaderboard.SubmitRequest) {
 	h.syncClock(t)
-	got, err := h.Database.Submit(h.ctx, r)
+	got, err := h.Database.Submit(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +212,7 @@ func (h *history) submit(t *rapid.T, r leaderboard.SubmitRequest) {
 			break
 		}
 	}
-	want, err := h.model.Submit(h.ctx, r)
+	want, err := h.model.Submit(ctx, twin)
 	if err != nil {
 		t.Fatal(err)
 	}
