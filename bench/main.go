@@ -75,6 +75,7 @@ func topics() []topic {
 		{"standings", million, (*world).measureStandings},
 		{"feed", million, (*world).measureFeed},
 		{"overload", million, (*world).measureOverload},
+		{"players", million, (*world).measurePlayers},
 		{giantTopic, 100 * million, (*world).measureGiant},
 	}
 }

@@ -184,7 +184,7 @@ func (w *world) start(ctx context.Context, redisURL string, args ...string) (*se
 func addressIn(logs io.Reader) (string, error) {
 	lines := bufio.NewScanner(logs)
 	for lines.Scan() {
-		if _, rest, ok := strings.Cut(lines.Text(), "addr=http://"); ok {
+		if _, rest, ok := strings.Cut(lines.Text(), "msg=serving addr=http://"); ok {
 			go func() { _, _ = io.Copy(io.Discard, logs) }()
 			return strings.Fields(rest)[0], nil
 		}
