@@ -77,7 +77,7 @@ func IsEventID(s string) bool { return len(s) == 30 && s[:4] == "evt_" && isKeyT
 // Body returns the event as JSON, the same bytes each time. The members of an event that has a list of them are the member
 // top of data; of any other event the first member is the member member, and a second one is by.
 func (e *Event) Body() ([]byte, error) {
-	data, err := e.data()
+	data, err := e.Payload()
 	if err != nil {
 		return nil, fmt.Errorf("event %s: %w", e.ID, err)
 	}
@@ -89,7 +89,8 @@ func (e *Event) Body() ([]byte, error) {
 	}{e.ID, e.Kind, e.Time, data})
 }
 
-func (e *Event) data() (json.RawMessage, error) {
+// Payload returns what Body has as data.
+func (e *Event) Payload() (json.RawMessage, error) {
 	if e.Kind != EventKindPeriodClosed {
 		if len(e.Members) == 0 {
 			return json.RawMessage(e.Data), nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -25,12 +26,18 @@ type WatchQuery struct {
 
 	Member        string // instead of the top
 	Before, After int    // around it, up to 99 together
+	// OnPassed is called between pages each time another member passes Member, on a board whose rule notify has it told, at first with what
+	// has happened in the last minute; nil: that is not asked for. It needs a key that may read the board, or the member's own token.
+	OnPassed func(MemberPassed)
 }
 
 func (q *WatchQuery) params() url.Values {
 	p := newParams().text("window", string(q.Window)).text("mode", string(q.Mode))
 	if q.Member == "" {
 		return p.int("limit", int64(q.Limit)).Values
+	}
+	if q.OnPassed != nil {
+		p.Set("passed", "true")
 	}
 	return aroundParams(p.text("member", q.Member), q.Before, q.After)
 }
@@ -49,8 +56,9 @@ const (
 // it any more.
 func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
+		w := watching{query: &q, yield: func(p Page) bool { return yield(p, nil) }, heard: map[string]time.Time{}}
 		for {
-			pause, err := c.watchOnce(ctx, board, &q, func(p Page) bool { return yield(p, nil) })
+			pause, err := c.watchOnce(ctx, board, &w)
 			if errors.Is(err, errBroken) {
 				return
 			}
@@ -71,10 +79,35 @@ func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq
 // errBroken means that the caller broke off.
 var errBroken = errors.New("broken off")
 
+// watching is what goes on over the streams of one Watch.
+type watching struct {
+	query *WatchQuery
+	yield func(Page) bool
+	heard map[string]time.Time // when notices came, by their ids: another stream begins with those of the last minute
+}
+
+// heardFor is for how long the id of a notice is kept.
+const heardFor = 5 * time.Minute
+
+// hear calls OnPassed unless it was called for the notice before.
+func (w *watching) hear(e *event) error {
+	if _, before := w.heard[e.id]; before || w.query.OnPassed == nil {
+		return nil
+	}
+	var p MemberPassed
+	if err := json.Unmarshal(e.data, &p); err != nil {
+		return fmt.Errorf("read an event: %w", err)
+	}
+	maps.DeleteFunc(w.heard, func(_ string, at time.Time) bool { return time.Since(at) > heardFor })
+	w.heard[e.id] = time.Now()
+	w.query.OnPassed(p)
+	return nil
+}
+
 // watchOnce opens a stream and yields its events. Without an error the stream has ended, and should be opened again
 // after pause.
-func (c *Client) watchOnce(ctx context.Context, board string, q *WatchQuery, yield func(Page) bool) (pause time.Duration, err error) {
-	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "stream"), Query: q.params(), Timeout: watchSilence})
+func (c *Client) watchOnce(ctx context.Context, board string, w *watching) (pause time.Duration, err error) {
+	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "stream"), Query: w.query.params(), Timeout: watchSilence})
 	if err != nil {
 		return 0, err
 	}
@@ -93,12 +126,16 @@ func (c *Client) watchOnce(ctx context.Context, board string, q *WatchQuery, yie
 			return pause/2 + rand.N(pause), nil
 		case e.name == "gone":
 			return 0, goneProblem(e.data)
+		case e.name == "passed":
+			if err := w.hear(&e); err != nil {
+				return 0, err
+			}
 		case e.name == "page":
 			var p Page
 			if err := json.Unmarshal(e.data, &p); err != nil {
 				return 0, fmt.Errorf("read an event: %w", err)
 			}
-			if !yield(p) {
+			if !w.yield(p) {
 				return 0, errBroken
 			}
 		}
@@ -116,6 +153,7 @@ func goneProblem(data []byte) error {
 
 // event is a server-sent event (the HTML standard, section 9.2).
 type event struct {
+	id    string
 	name  string
 	data  []byte
 	retry time.Duration
@@ -143,6 +181,8 @@ func (r *eventReader) next() (e event, err error) {
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch string(name) {
+		case "id":
+			e.id = string(value)
 		case "event":
 			e.name = string(value)
 		case "data":

@@ -3,7 +3,10 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +87,44 @@ func TestWatchComesBack(t *testing.T) {
 		}
 		if pages != 4 || at[1] != 0 || at[2] < 3500*time.Millisecond || at[2] > 11*time.Second || at[3] < at[2]+500*time.Millisecond || len(waited) != 1 {
 			t.Errorf("%d pages at %v, %d attempts failed", pages, at, len(waited))
+		}
+	})
+}
+
+// TestWatchTellsWhoPassed: each notice is told once, though each stream begins with those of the last minute.
+func TestWatchTellsWhoPassed(t *testing.T) {
+	t.Parallel()
+	const page = "id: all_time.1\nevent: page\ndata: {\"board\":\"b\",\"seq\":1,\"entries\":[]}\n\n"
+	passed := func(n int) string {
+		return fmt.Sprintf("id: evt_%d\nevent: passed\ndata: {\"member\":\"ada\",\"by\":{\"member\":\"bob\",\"score\":9007199254740993,\"previous_score\":-1},\"seq\":%d}\n\n", n, n)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var waited []time.Duration
+		var asked []string
+		streams := []string{page + passed(1) + page, passed(1) + page + passed(2) + "event: gone\ndata: " + notRanked + "\n\n"}
+		var answers []func(*http.Request) (*http.Response, error)
+		for _, body := range streams {
+			answers = append(answers, func(r *http.Request) (*http.Response, error) {
+				asked = append(asked, r.URL.RawQuery)
+				return answer(200, body, 0)(r)
+			})
+		}
+		c := scripted(t, &script{answers: answers}, &waited)
+		var told []int64
+		pages := 0
+		for _, err := range c.Watch(t.Context(), "b", client.WatchQuery{Member: "ada", OnPassed: func(p client.MemberPassed) {
+			if p.Member != "ada" || p.By != (client.PassedBy{Member: "bob", Score: 9007199254740993, PreviousScore: -1}) {
+				t.Errorf("told %+v", p)
+			}
+			told = append(told, p.Seq)
+		}}) {
+			if err != nil {
+				break
+			}
+			pages++
+		}
+		if !slices.Equal(told, []int64{1, 2}) || pages != 3 || len(asked) != 2 || !strings.Contains(asked[0], "passed=true") || asked[1] != asked[0] {
+			t.Errorf("told %v between %d pages of %q", told, pages, asked)
 		}
 	})
 }

@@ -1,17 +1,19 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
-	"leaderboard/internal/testenv"
 )
 
 // inbox is an endpoint of a test that takes events of boards.
@@ -59,13 +61,7 @@ func (in *inbox) subscribe(s *server, name string, kinds ...leaderboard.EventKin
 // all, fail each first attempt, answer late, or never (promise B9).
 func TestKilledSenders(t *testing.T) {
 	t.Parallel()
-	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := worldOn(t, dsn(t), "")
-			w.killSenders(t)
-		})
-	}
+	onBoth(t, killSenders)
 }
 
 // newReceivers starts receivers of several kinds, by name.
@@ -96,7 +92,7 @@ func newReceivers(t *testing.T) map[string]*inbox {
 	return receivers
 }
 
-func (w *world) killSenders(t *testing.T) {
+func killSenders(t *testing.T, w *world) {
 	t.Helper()
 	receivers := newReceivers(t)
 	first := w.serve(t, "first", "--private-endpoints")
@@ -172,13 +168,7 @@ func (w *world) killSenders(t *testing.T) {
 // which it was read were entered. Others go on. Each member that was passed is told, under one id (promise B9).
 func TestKilledNotices(t *testing.T) {
 	t.Parallel()
-	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := worldOn(t, dsn(t), "")
-			w.killNoticers(t)
-		})
-	}
+	onBoth(t, killNoticers)
 }
 
 // pass has a member of its own passed on the board, by another one, and returns the event's beginning of data.
@@ -189,7 +179,7 @@ func pass(t *testing.T, a *api, n int) string {
 	return `"data":{"member":"` + passed + `"`
 }
 
-func (w *world) killNoticers(t *testing.T) {
+func killNoticers(t *testing.T, w *world) {
 	t.Helper()
 	in := newInbox(t, nil)
 	told := func(what string) (n int) {
@@ -242,5 +232,75 @@ func (w *world) killNoticers(t *testing.T) {
 	}
 	if len(want) < 2 {
 		t.Errorf("only %v were passed: the test tells nothing", want)
+	}
+}
+
+// TestStreamedNotices: a stream of a member through one server has each notice of that member and none of others, while the server that finds them
+// is killed (kill -9) and another one does so; without any endpoint (promise B9).
+func TestStreamedNotices(t *testing.T) {
+	t.Parallel()
+	onBoth(t, streamNotices)
+}
+
+// hear watches a member through a server, and returns what it was told so far.
+func hear(t *testing.T, s *server, member string) (told func() []client.MemberPassed) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []client.MemberPassed
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	q := client.WatchQuery{Member: member, OnPassed: func(p client.MemberPassed) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, p)
+	}}
+	go func() {
+		var last error
+		for _, err := range s.Watch(ctx, "b", q) {
+			last = err
+		}
+		ended <- last
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the stream of %s ended: %v", member, err)
+		}
+	})
+	return func() []client.MemberPassed {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}
+
+func streamNotices(t *testing.T, w *world) {
+	t.Helper()
+	first, second := w.serve(t, "first"), w.serve(t, "second")
+	second.putBoard(t, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+	second.mustSubmit(t, "b", scored("ada", 10), scored("bob", 1))
+	told := map[string]func() []client.MemberPassed{"ada": hear(t, second, "ada"), "dan": hear(t, second, "dan")}
+	// pass has bob pass all others until one of them is told.
+	pass := func(what, member string) {
+		t.Helper()
+		eventually(t, what, func() error {
+			second.mustSubmit(t, "b", scored("bob", 1))
+			second.mustSubmit(t, "b", scored("bob", 40))
+			if len(told[member]()) == 0 {
+				return fmt.Errorf("%s is not told", member)
+			}
+			return nil
+		})
+	}
+	pass("a server tells", "ada")
+	first.kill9(t)
+	second.mustSubmit(t, "b", scored("dan", 30))
+	pass("another server tells after the first was killed", "dan")
+	for member, score := range map[string]int64{"ada": 10, "dan": 30} {
+		for _, p := range told[member]() {
+			if p.Member != member || p.By != (client.PassedBy{Member: "bob", Score: 40, PreviousScore: 1}) || p.Score != score || p.Board != "b" {
+				t.Errorf("the stream of %s has %+v", member, p)
+			}
+		}
 	}
 }

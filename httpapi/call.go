@@ -54,7 +54,7 @@ type playersMay int
 
 const (
 	playersMayAsAnyone playersMay = iota
-	playersMayReadOwn             // the member in the path, if that is the player's own, where the board's rule players.read says so
+	playersMayReadOwn             // the member in the path, or that of a stream, if that is the player's own, where the board's rule players.read says so
 	playersMaySubmit              // to submit their own scores; the handler looks at the board's rule players.submit
 )
 

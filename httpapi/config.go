@@ -19,7 +19,9 @@ type Config struct {
 	Store     Store
 	Refresher Refresher
 	Endpoints Endpoints
-	Build     Build
+	// Notices are what streams tell members of being passed; nil: nothing.
+	Notices Notices
+	Build   Build
 	// Health returns the health of the process and of every dependency ("mysql", "redis"). The text of an error is shown only
 	// when it is a Reason.
 	Health func(ctx context.Context) Health

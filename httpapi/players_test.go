@@ -50,7 +50,7 @@ func TestEveryRouteForPlayers(t *testing.T) {
 		switch {
 		case rt.players == playersMaySubmit && rt.path != "/v1/boards/{board}/scores" && rt.path != "/v1/boards/{board}/plays":
 			t.Errorf("%s is for players to submit", rt.path)
-		case rt.players == playersMayReadOwn && (rt.access != guard.AccessReaders || !rt.has("member") || !rt.has("board") && !slices.Contains(rt.params, "boards") || rt.method != http.MethodGet):
+		case rt.players == playersMayReadOwn && (rt.access != guard.AccessReaders || !rt.has("member") && !rt.stream || !rt.has("board") && !slices.Contains(rt.params, "boards") || rt.method != http.MethodGet):
 			t.Errorf("%s %s shows players what is theirs", rt.method, rt.path)
 		case rt.access == guard.AccessReaders:
 			if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
@@ -86,7 +86,9 @@ func TestPlayerReads(t *testing.T) {
 		"/v1/boards/open/top":                           200,
 		"/v1/rankings/top?boards=mine,look":             404,
 		"/v1/rankings/members/5?boards=mine":            404,
-		"/v1/boards/mine/stream?member=5":               404,
+		"/v1/boards/mine/stream?member=5":               200,
+		"/v1/boards/mine/stream?member=4":               404,
+		"/v1/boards/mine/stream":                        404,
 		"/v1/members/5/standings?boards=mine,look,open": 200,
 		"/v1/members/5/standings?boards=mine,claim":     404,
 		"/v1/members/5/standings?boards=mine,private":   404,

@@ -60,7 +60,14 @@ func (c *call) mayRead(b *leaderboard.Board) error {
 
 // readsOwn reports whether the request is a player's for the own standing on a board that shows it to players.
 func (c *call) readsOwn(b *leaderboard.Board) bool {
-	return c.player != nil && c.route.players == playersMayReadOwn && b.Rules.PlayersRead() && c.player.Covers(b.Name) && c.pathValue("member") == c.player.Member
+	if c.player == nil || c.route.players != playersMayReadOwn || !b.Rules.PlayersRead() || !c.player.Covers(b.Name) {
+		return false
+	}
+	member := c.pathValue("member")
+	if c.route.stream {
+		member, _ = c.query.Get("member")
+	}
+	return member == c.player.Member
 }
 
 // mayReadNamed is mayRead for a board that another one names, as its source: whether there is one of this name is seen

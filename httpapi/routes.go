@@ -64,7 +64,7 @@ func newHandlers(cfg *Config) *handlers {
 	h.followed = followerHandlers{&h.changes}
 	h.friends = friendHandlers{&h.reader, cfg.Store}
 	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, &h.streams, time.Now()}
-	h.streams.reader, h.streams.broadcasts.rankings = &h.reader, cfg.Rankings
+	h.streams.reader, h.streams.broadcasts.rankings, h.streams.notices.from = &h.reader, cfg.Rankings, cfg.Notices
 	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
 	return h
 }
@@ -106,7 +106,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/hidden"), access: guard.AccessAdmins, someBoards: true, params: []string{"board", "member", "limit", "cursor"}, handle: h.hidden.list},
 
 		{pattern: get("/v1/boards/{board}/top"), access: guard.AccessReaders, params: common("limit", "offset", "cursor", "profiles", "metadata"), handle: fresh(h.reader.top)},
-		{pattern: get("/v1/boards/{board}/stream"), access: guard.AccessReaders, params: []string{"window", "mode", "limit", "member", "before", "after"}, stream: true, handle: fresh(h.streams.serve)},
+		{pattern: get("/v1/boards/{board}/stream"), access: guard.AccessReaders, players: playersMayReadOwn, params: []string{"window", "mode", "limit", "member", "before", "after", "passed"}, stream: true, handle: fresh(h.streams.serve)},
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("profiles", "metadata"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("before", "after", "profiles", "metadata"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: guard.AccessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, handle: fresh(h.past.history)},

@@ -36,6 +36,7 @@ const (
 type streamHandlers struct {
 	reader     *reader
 	broadcasts broadcasts
+	notices    notices
 	most       int           // streams at once
 	ended      chan struct{} // closed when no stream may go on
 	end        func()        // closes it; may be called again
@@ -54,7 +55,7 @@ type streamHandlers struct {
 // serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. For a
 // member that is not ranked it has no entries.
 func (h *streamHandlers) serve(c *call) error {
-	key, err := h.key(c)
+	key, passed, err := h.key(c)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,13 @@ func (h *streamHandlers) serve(c *call) error {
 	}
 	c.ctx = c.r.Context() // for as long as the client stays
 	defer c.setBuffers(streamBuffer)()
-	h.send(c, f, e)
+	var heard *hearer
+	if passed {
+		l, leave := h.notices.join(noticeKey{key.board, key.member})
+		defer leave()
+		heard = l
+	}
+	h.send(c, f, e, heard)
 	return nil
 }
 
@@ -140,9 +147,9 @@ func (h *streamHandlers) leave(caller string) {
 	}
 }
 
-// key reads the parameters of a stream.
-func (h *streamHandlers) key(c *call) (broadcastKey, error) {
-	key := broadcastKey{
+// key reads the parameters of a stream. passed: notices of the member come too.
+func (h *streamHandlers) key(c *call) (key broadcastKey, passed bool, err error) {
+	key = broadcastKey{
 		board: c.pathValue("board"), window: c.window(), mode: c.mode(), member: c.optionalMember(),
 		limit: int(c.integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)), strings: c.strings,
 	}
@@ -158,15 +165,15 @@ func (h *streamHandlers) key(c *call) (broadcastKey, error) {
 	} else if c.query.Has("before") || c.query.Has("after") {
 		c.badParam("before", "before and after need member")
 	}
-	if err := c.badInput(); err != nil {
-		return key, err
+	if passed, err = c.passedParam(key.member); err == nil {
+		_, _, err = h.reader.resolve(c, key.window, "")
 	}
-	_, _, err := h.reader.resolve(c, key.window, "")
-	return key, err
+	return key, passed, err
 }
 
-// send writes events until the client goes, the board is gone, the client may not read it any more, or the server ends.
-func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
+// send writes events until the client goes, the board is gone, the client may not read it any more, or the server ends. heard has the
+// notices that the client asks for, nil without any.
+func (h *streamHandlers) send(c *call, f *broadcast, e *event, heard *hearer) {
 	out := stream{c: c, ctl: http.NewResponseController(c.w)}
 	if !out.begin() {
 		return
@@ -174,12 +181,18 @@ func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
 	check := time.NewTicker(accessCheck)
 	defer check.Stop()
 	checked := time.Now()
+	var come <-chan struct{} // nil: never
+	if heard != nil {
+		come = heard.come
+	}
 	turn := rand.Float64() // when it takes events, of the time over which all do
 	for ok := h.sendPage(&out, e); ok; {
-		next := false
+		next, noticed := false, false
 		select {
 		case <-e.next:
 			next = h.inTurn(c, time.Duration(turn*float64(f.turns())))
+		case <-come:
+			noticed = true
 		case <-check.C:
 		case <-h.ended:
 			h.sendRetry(&out)
@@ -195,6 +208,8 @@ func (h *streamHandlers) send(c *call, f *broadcast, e *event) {
 			checked = time.Now()
 		}
 		switch {
+		case noticed:
+			ok = h.sendNotices(&out, heard)
 		case next:
 			last := e.n
 			e = f.latest()
@@ -257,6 +272,16 @@ func (h *streamHandlers) sendPage(out *stream, e *event) bool {
 		h.sent.Add(1)
 	}
 	return ok
+}
+
+// sendNotices sends a client the notices that wait.
+func (h *streamHandlers) sendNotices(out *stream, heard *hearer) bool {
+	for _, text := range h.notices.take(heard) {
+		if !out.write(text) {
+			return false
+		}
+	}
+	return true
 }
 
 // StreamStats are of the streams of a server: how many are open, how many events they were sent, and how many they were not
@@ -393,6 +418,7 @@ func (r *recorded) tag() string {
 // start makes streams ready for clients. table is that of the routes.
 func (h *streamHandlers) start(s *shared, table []route) {
 	h.shared, h.ended, h.broadcasts.ask = s, make(chan struct{}), h.ask
+	h.notices.log, h.notices.ended = s.logger, h.ended
 	h.end = sync.OnceFunc(func() {
 		close(h.ended)
 		h.broadcasts.end()

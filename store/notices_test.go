@@ -409,3 +409,60 @@ func TestNoticesOnceMore(t *testing.T) {
 		}
 	})
 }
+
+// TestNoticesWithoutEndpoints: they are entered also while no endpoint gets them, for streams, and can be read as they are committed; an
+// erasure deletes them.
+func TestNoticesWithoutEndpoints(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		for i, m := range []string{forgotten, "seen", "mover"} {
+			if _, err := s.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		notice := func() {
+			t.Helper()
+			for range 3 {
+				if err := s.Notice(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		notice()
+		mark, err := s.EventsMark(t.Context(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
+			t.Fatal(err)
+		}
+		notice()
+		read := func() (members []string) {
+			t.Helper()
+			events, _, err := s.EventsAbove(t.Context(), leaderboard.EventKindMemberPassed, mark, func(int64) bool { return false })
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range events {
+				members = append(members, passedOf(t, &events[i]).Data.Member)
+			}
+			slices.Sort(members)
+			return members
+		}
+		if got, want := read(), []string{forgotten, "seen"}; !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		if _, err := s.Forget(t.Context(), forgotten, "boss"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(); !slices.Equal(got, []string{"seen"}) {
+			t.Errorf("after the erasure %q are told", got)
+		}
+		checkForgotten(t, db)
+	})
+}

@@ -35,8 +35,7 @@ const (
 
 // Outbox has the events and the endpoints. What it returns is committed.
 type Outbox interface {
-	// Notice enters the events of who was passed since the last time, as far as an endpoint gets them. It ends soon, and the next
-	// call goes on.
+	// Notice enters the events of who was passed since the last time. It ends soon, and the next call goes on.
 	Notice(ctx context.Context) error
 	// Spread gives new events their deliveries and returns the endpoints that are on.
 	Spread(ctx context.Context) ([]leaderboard.Recipient, error)

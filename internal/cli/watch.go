@@ -18,7 +18,8 @@ import (
 // watchOptions are the options of watch.
 type watchOptions struct {
 	readOptions
-	around int
+	around  int
+	notices bool
 }
 
 func (p *program) watchCommand() *cli.Command {
@@ -27,13 +28,17 @@ func (p *program) watchCommand() *cli.Command {
 	around.HideDefault = true
 	return o.command("watch", "show the top of a board, or who is around a member, as it changes, until Ctrl-C", "BOARD [MEMBER]", o.run,
 		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, 1, 100),
-		around, o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window))
+		around, o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window),
+		&cli.BoolFlag{Name: "notices", Usage: "tell also when another member passes the MEMBER, where the board's rule notify has that told", Destination: &o.notices})
 }
 
 func (o *watchOptions) run(ctx context.Context, args []string) error {
 	q := client.WatchQuery{Window: o.query.Window, Mode: o.query.Mode, Limit: o.query.Limit}
 	if len(args) == 2 {
 		q.Member, q.Before, q.After = args[1], o.around, o.around
+	}
+	if o.notices && q.Member == "" {
+		return usagef("--notices needs a MEMBER, as in: leaderboard watch demo ada --notices")
 	}
 	shown := &watched{o: o, member: q.Member, live: terminal.NewLive(o.out)}
 	err := o.follow(ctx, args[0], q, shown)
@@ -46,11 +51,12 @@ func (o *watchOptions) run(ctx context.Context, args []string) error {
 // maxAway is how long a server may be away while its board is watched.
 const maxAway = 24 * time.Hour
 
-// watchEvent is a page, the reason why none came, or the end.
+// watchEvent is a page, a notice, the reason why none came, or the end.
 type watchEvent struct {
-	page *client.Page
-	wait *client.Retry
-	err  error
+	page   *client.Page
+	passed *client.MemberPassed
+	wait   *client.Retry
+	err    error
 }
 
 // follow shows the pages of a board's stream until it ends.
@@ -67,6 +73,9 @@ func (o *watchOptions) follow(ctx context.Context, board string, q client.WatchQ
 	c, err := o.connect(client.WithMaxWait(maxAway), client.WithOnRetry(func(r client.Retry) { send(watchEvent{wait: &r}) }))
 	if err != nil {
 		return err
+	}
+	if o.notices {
+		q.OnPassed = func(p client.MemberPassed) { send(watchEvent{passed: &p}) }
 	}
 	go func() {
 		defer close(events)
@@ -98,6 +107,7 @@ type watched struct {
 	member  string          // "": the top
 	page    *client.Page    // the last one, or nil
 	moves   map[string]move // by member
+	passed  string          // by whom the member was passed last, "" while it was not
 	waiting string          // why no pages come; "": they do
 }
 
@@ -149,6 +159,8 @@ func (s *watched) take(e watchEvent) error {
 			return nil
 		}
 		return s.draw()
+	case e.passed != nil:
+		return s.tell(e.passed)
 	case e.page == nil:
 		return io.ErrUnexpectedEOF // the stream says why it ends
 	}
@@ -157,6 +169,17 @@ func (s *watched) take(e watchEvent) error {
 	if s.o.json {
 		return terminal.PrintJSON(s.o.out, s.page)
 	}
+	return s.draw()
+}
+
+// tell shows that the member was passed.
+func (s *watched) tell(p *client.MemberPassed) error {
+	if s.o.json {
+		return terminal.PrintJSON(s.o.out, struct {
+			Passed *client.MemberPassed `json:"passed"`
+		}{p})
+	}
+	s.passed = fmt.Sprintf("%s passed %s: from %d to %d, ahead of %d.", terminal.Printable(p.By.Member), terminal.Printable(p.Member), p.By.PreviousScore, p.By.Score, p.Score)
 	return s.draw()
 }
 
@@ -182,7 +205,7 @@ func (s *watched) draw() error {
 		if s.member != "" && len(p.Entries) == 0 {
 			absent = terminal.Printable(s.member) + " is not ranked."
 		}
-		for _, line := range []string{absent, stateText(&p.State), s.waiting} {
+		for _, line := range []string{absent, s.passed, stateText(&p.State), s.waiting} {
 			if columns > 0 {
 				line = terminal.Cut(line, columns)
 			}

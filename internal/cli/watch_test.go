@@ -20,6 +20,9 @@ func TestWatch(t *testing.T) {
 		for _, member := range []string{"ada", "bob"} {
 			_, _ = w.Write([]byte("event: page\ndata: {\"board\":\"b\",\"mode\":\"strict\",\"entries\":[{\"rank\":1,\"member\":\"" + member + "\",\"score\":7}]}\n\n"))
 		}
+		if r.URL.Query().Get("passed") == "true" {
+			_, _ = w.Write([]byte("id: evt_1\nevent: passed\ndata: {\"member\":\"m\",\"score\":2,\"by\":{\"member\":\"ada\",\"previous_score\":1,\"score\":3}}\n\n"))
+		}
 		_, _ = w.Write([]byte("event: gone\ndata: {\"type\":\"/problems/board-not-found\",\"status\":404,\"title\":\"No such board\",\"detail\":\"It is gone.\"}\n\n"))
 	})
 	for _, c := range []struct {
@@ -29,6 +32,8 @@ func TestWatch(t *testing.T) {
 	}{
 		{[]string{"watch", "b", "--limit", "3"}, "/v1/boards/b/stream?limit=3", []string{"RANK", "ada", "bob"}},
 		{[]string{"watch", "b", "m", "--around", "2", "--mode", "tied"}, "/v1/boards/b/stream?after=2&before=2&member=m&mode=tied", []string{"m is not ranked.", "ada", "bob"}},
+		{[]string{"watch", "b", "m", "--notices"}, "/v1/boards/b/stream?after=5&before=5&member=m&passed=true", []string{"m is not ranked.", "ada passed m: from 1 to 3, ahead of 2."}},
+		{[]string{"watch", "b", "m", "--notices", "--json"}, "/v1/boards/b/stream?after=5&before=5&member=m&passed=true", []string{`"member":"ada"`, `{"passed":{"member":"m",`}},
 		{[]string{"watch", "b", "--json"}, "/v1/boards/b/stream?limit=10", []string{`"member":"ada"`, "\n", `"member":"bob"`}},
 	} {
 		asked = nil
@@ -46,6 +51,9 @@ func TestWatch(t *testing.T) {
 	}
 	if status, _, errOut := runWith(t, nil, "watch"); status != exitUsage || !strings.Contains(errOut, "want a board") {
 		t.Errorf("without a board: %d, %q", status, errOut)
+	}
+	if status, _, errOut := runWith(t, nil, "watch", "b", "--notices"); status != exitUsage || !strings.Contains(errOut, "--notices needs a MEMBER") {
+		t.Errorf("--notices without a member: %d, %q", status, errOut)
 	}
 }
 

@@ -33,6 +33,9 @@ const noNames: ReadonlySet<string> = new Set();
 /** Milliseconds between two looks at a board whose last season is over. */
 const followPause = 5000;
 
+/** Milliseconds for which the id of a notice is kept. */
+const heardFor = 300_000;
+
 /** Milliseconds between two moves of a follower, at least, and at most. */
 const [followMoves, followStays] = [10_000, 600_000];
 
@@ -73,8 +76,9 @@ export class Leaderboard {
    */
   streamPage(board: string, options: StreamOptions & { member: string }): AsyncGenerator<Schemas["AroundAnswer"], void, undefined>;
   streamPage(board: string, options?: StreamOptions & { member?: undefined }): AsyncGenerator<Schemas["TopAnswer"], void, undefined>;
-  async *streamPage(board: string, options: StreamOptions = {}): AsyncGenerator<any, void, undefined> {
-    const call = this.#call("streamPage", [board, options]);
+  async *streamPage(board: string, { onPassed, ...options }: StreamOptions = {}): AsyncGenerator<any, void, undefined> {
+    const call = this.#call("streamPage", [board, onPassed ? { ...options, passed: true } : options]);
+    const heard = new Map<string, number>(); // when notices came: another stream begins with those of the last minute
     for (let idle = 0; ; idle++) {
       let pause = 1000;
       try {
@@ -82,6 +86,11 @@ export class Leaderboard {
           call.maxWait = Infinity; // it was open once: from now on it is opened again whenever that takes
           pause = event.retry ?? pause;
           if (event.name === "gone") throw gone(event.data);
+          if (event.name === "passed" && !heard.has(event.id)) {
+            for (const [id, at] of heard) if (Date.now() - at > heardFor) heard.delete(id);
+            heard.set(event.id, Date.now());
+            onPassed?.(parse(event.data, noNames));
+          }
           if (event.name !== "page") continue;
           idle = 0;
           yield parse(event.data);
@@ -104,7 +113,7 @@ export class Leaderboard {
         watchdog = setTimeout(() => connection.abort(new ConnectionError("the stream is silent")), call.timeout + silence);
       };
       alive();
-      yield { name: "open", data: "", retry: undefined };
+      yield { id: "", name: "open", data: "", retry: undefined };
       yield* events(response.body!, alive);
     } catch (error) {
       call.signal?.throwIfAborted();
@@ -242,7 +251,13 @@ export interface ChangedEntry {
 }
 
 /** What streamPage may be given. */
-export type StreamOptions = Query<"streamPage"> & CallOptions;
+export type StreamOptions = Omit<Query<"streamPage">, "passed"> & CallOptions & {
+  /**
+   * Is called each time another member passes `member`, on a board whose rule notify has it told, at first with what has happened in
+   * the last minute. It needs a key that may read the board, or the member's own token.
+   */
+  onPassed?: ((notice: Schemas["MemberPassedEvent"]["data"]) => void) | undefined;
+};
 
 /** newKey is an Idempotency-Key. (crypto.randomUUID is for pages of https only.) */
 const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

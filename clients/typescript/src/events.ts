@@ -13,6 +13,7 @@ export const readEvent = (body: string): WebhookEvent => parse(body, noNames);
 
 /** One of a stream of server-sent events (the HTML standard, section 9.2). */
 export interface ServerEvent {
+  id: string;
   name: string;
   data: string;
   /** Milliseconds to wait before the stream is opened again, when the server says so. */
@@ -24,7 +25,7 @@ export async function* events(body: ReadableStream<Uint8Array>, alive: () => voi
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
-  let event: ServerEvent = { name: "", data: "", retry: undefined };
+  let event: ServerEvent = { id: "", name: "", data: "", retry: undefined };
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => Promise.reject(connectionError(error)));
@@ -36,8 +37,9 @@ export async function* events(body: ReadableStream<Uint8Array>, alive: () => voi
         const [, name, text = ""] = /^([^:]*):? ?(.*)\r?$/.exec(line) ?? [];
         if (line === "" || line === "\r") {
           if (event.name || event.data || event.retry !== undefined) yield event;
-          event = { name: "", data: "", retry: undefined };
-        } else if (name === "event") event.name = text;
+          event = { id: "", name: "", data: "", retry: undefined };
+        } else if (name === "id") event.id = text;
+        else if (name === "event") event.name = text;
         else if (name === "data") event.data += (event.data && "\n") + text;
         else if (name === "retry" && /^\d+$/.test(text)) event.retry = Number(text);
       }

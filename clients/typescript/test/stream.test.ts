@@ -60,6 +60,20 @@ test("a stream that ends is opened again: after what the server says, for as lon
   assert.ok(times[1]! - times[0]! > 40_000, "it was away for longer than that");
 });
 
+test("each notice of who was passed is told once, though each stream begins with those of the last minute", async (t) => {
+  const settle = still(t);
+  const passed = (n: number) => `id: evt_${n}\nevent: passed\ndata: {"member":"ada","by":{"member":"bob","score":9007199254740993,"previous_score":-1},"seq":${n}}\n\n`;
+  const { lb, sent } = scripted([stream([page(1) + passed(1) + page(2)]), stream([passed(1), page(3), passed(2), gone])]);
+  const told: unknown[] = [], seqs: number[] = [];
+  const reading = (async () => {
+    for await (const { seq } of lb.streamPage("b", { member: "ada", onPassed: ({ by, seq }) => told.push([by.member, by.score, by.previous_score, seq]) })) seqs.push(seq);
+  })();
+  await settle(assert.rejects(reading, { code: "board-not-found" }));
+  assert.deepEqual(told, [["bob", 9007199254740993n, -1n, 1], ["bob", 9007199254740993n, -1n, 2]]);
+  assert.deepEqual(seqs, [1, 2, 3]);
+  assert.equal(sent[1]!.url, "http://server/v1/boards/b/stream?member=ada&passed=true");
+});
+
 test("the pause before it is opened again is what the server says, and jitter", async (t) => {
   const settle = still(t);
   const { lb, sent } = scripted([stream(["retry: 8000\n\n", page(1)]), stream([gone])]);

@@ -76,13 +76,9 @@ const places = "SELECT n.board_id, n.period_id, n.seq, COALESCE(p.last_seq, 0) A
 	"SELECT 1 FROM periods q FORCE INDEX (periods_start) WHERE q.board_id = n.board_id AND q.window_name = n.window_name AND q.starts_at > COALESCE(p.starts_at, '1000-01-01') AND q.state = 'open') AS has_next" +
 	" FROM notice_boards n FORCE INDEX (PRIMARY) LEFT JOIN periods p ON p.id = n.period_id WHERE n.board_id > ? ORDER BY n.board_id LIMIT ?"
 
-// Notice enters the events of who was passed since the last time, as far as an endpoint gets them. It ends after about roundTime; the next call goes on with the boards that
+// Notice enters the events of who was passed since the last time. It ends after about roundTime; the next call goes on with the boards that
 // this one has left. Two processes may do so at once. Errors: ErrUnavailable.
 func (f *Folder) Notice(ctx context.Context) error {
-	wants, err := outbox.Listening(ctx, f.db)
-	if err != nil || wants == nil {
-		return db.Translate(ctx, "notices", err)
-	}
 	end := time.Now().Add(roundTime)
 	for after := f.after.Load(); ; {
 		var page []place
@@ -91,7 +87,7 @@ func (f *Folder) Notice(ctx context.Context) error {
 		}
 		for i := range page {
 			if page[i].Last > page[i].Seq || page[i].Next {
-				if err := f.follow(ctx, &page[i], wants, end); err != nil {
+				if err := f.follow(ctx, &page[i], end); err != nil {
 					return db.Translate(ctx, "notices", err)
 				}
 			}
@@ -109,7 +105,7 @@ func (f *Folder) Notice(ctx context.Context) error {
 
 // follow reads the log of a board on, or goes on to the next period when the one before has ended and was read. What is left at
 // the end is for the next round.
-func (f *Folder) follow(ctx context.Context, p *place, wants func(leaderboard.EventKind, string) bool, end time.Time) error {
+func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
 	b, err := boards.Get(ctx, f.db, f.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE id = ? AND state = 'open'"), p.Board)
 	if errors.Is(err, leaderboard.ErrBoardNotFound) || err == nil && b.Rules.Notify == nil {
 		return nil // it is being deleted, or was changed since
@@ -121,7 +117,7 @@ func (f *Folder) follow(ctx context.Context, p *place, wants func(leaderboard.Ev
 		return f.turn(ctx, p, &b)
 	}
 	for told := maxNotices; told >= maxNotices && err == nil && time.Now().Before(end); { // as long as there is more of them
-		if told, err = f.fold(ctx, p, &b, wants(leaderboard.EventKindMemberPassed, b.Name)); errors.Is(err, errMoved) {
+		if told, err = f.fold(ctx, p, &b); errors.Is(err, errMoved) {
 			return nil
 		}
 	}
@@ -155,13 +151,11 @@ func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error
 // errMoved means that another process has read the log on.
 var errMoved = errors.New("another process has read on")
 
-// fold reads the log of a period on, and returns how many were told. tell is false when no endpoint wants to know.
-func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board, tell bool) (told int, err error) {
-	s := &span{to: p.Last}
-	if tell {
-		if s, err = f.read(ctx, p, b); err != nil {
-			return 0, err
-		}
+// fold reads the log of a period on, and returns how many were told.
+func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board) (told int, err error) {
+	s, err := f.read(ctx, p, b)
+	if err != nil {
+		return 0, err
 	}
 	f.point("notices-read")
 	for {

@@ -55,7 +55,7 @@ func (s *span) news(b *leaderboard.Board) []outbox.News {
 	for i := range s.notices {
 		n := &s.notices[i]
 		all = append(all, outbox.News{
-			Kind: leaderboard.EventKindMemberPassed, Board: b.Name, Once: fmt.Sprint("member.passed ", s.period.ID, " ", s.period.Incarnation, " ", n.minute, " ", n.passed.Member),
+			Kind: leaderboard.EventKindMemberPassed, Board: b.Name, Always: true, Once: fmt.Sprint("member.passed ", s.period.ID, " ", s.period.Incarnation, " ", n.minute, " ", n.passed.Member),
 			Data: func(context.Context, outbox.Tx) (any, []leaderboard.EventMember, error) {
 				detail, err := json.Marshal(by{n.by.New.Score, n.by.Old.Score})
 				members := []leaderboard.EventMember{{Member: n.passed.Member}, {Member: n.by.Member, Detail: string(detail)}}

@@ -2,7 +2,7 @@
 //
 // Read enter.go (how an event is entered in the transaction of the change that it tells of) and closed.go (the one with a
 // list of members), then endpoints.go (their rows), spread.go (how each event gets a delivery for each endpoint, though ids
-// commit out of order), deliver.go (what is due, and what became of it), list.go and replay.go (what admins see and repeat),
+// commit out of order), deliver.go (what is due, and what became of it), above.go (events for streams), list.go (what admins see and repeat),
 // and aged.go (how rows go).
 package outbox
 
@@ -29,7 +29,9 @@ type News struct {
 	Board string // its name; "" for none or all
 	// Once is a text that no other event has, of what happens only once; "" for what may happen again.
 	Once string
-	// Data returns what the event has besides. It is called only when an endpoint gets the event.
+	// Always: it is entered also while no endpoint gets it, for streams.
+	Always bool
+	// Data returns what the event has besides. It is called only when the event is entered.
 	Data func(ctx context.Context, tx Tx) (data any, members []leaderboard.EventMember, err error)
 }
 
@@ -52,7 +54,7 @@ func MayListen(r sql.Result) bool {
 	return err != nil || version != 0
 }
 
-// Enter enters events at the moment of an SQL expression, those that an endpoint gets. Without any endpoint it costs one
+// Enter enters events at the moment of an SQL expression: those that an endpoint gets, and News.Always. Without any endpoint it costs one
 // statement. It is called late in a transaction, since all that it locks stays locked until the commit.
 func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
 	if len(news) == 0 {
@@ -63,24 +65,13 @@ func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
 		return err
 	}
 	for i := range news {
-		if listening.want(&news[i]) {
+		if news[i].Always || listening.want(&news[i]) {
 			if err := news[i].enter(ctx, tx, at); err != nil {
 				return fmt.Errorf("enter %s: %w", news[i].Kind, err)
 			}
 		}
 	}
 	return nil
-}
-
-// Listening reads the endpoints, to find out whether it is worth the while to look for what may be entered. wants is nil without any.
-func Listening(ctx context.Context, q Tx) (wants func(kind leaderboard.EventKind, board string) bool, err error) {
-	found, err := endpointsIn(ctx, q)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return func(kind leaderboard.EventKind, board string) bool {
-		return found.want(&News{Kind: kind, Board: board})
-	}, nil
 }
 
 // listening are the endpoints that there are, also those that are off.

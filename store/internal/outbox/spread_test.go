@@ -347,6 +347,9 @@ func TestPlans(t *testing.T) {
 		"aged":         {Query: plantest.Literal(agedEvents, "'2026-01-01'", 20), Keys: map[string]string{"outbox": "outbox_age"}},
 		"of a member":  {Query: plantest.Literal(memberNews, "'m7'", 20), Keys: map[string]string{"m": "outbox_members_member", "o": "PRIMARY"}},
 		"erased":       {Query: plantest.Literal(erasedNews, 1000, 1000), Keys: map[string]string{"outbox": "outbox_kind"}},
+		"older":        {Query: plantest.Literal(fmt.Sprintf(olderThan, "NOW(6)"), 60_000_000), Keys: map[string]string{"outbox": "outbox_age"}},
+		"any above":    {Query: plantest.Literal(anyAbove, "'member.passed'", 1000), Keys: map[string]string{"outbox": "outbox_kind"}},
+		"above":        {Query: plantest.Literal(above, "'member.passed'", 1000, 500), Keys: map[string]string{"o": "outbox_kind"}},
 		"still waited": {Query: plantest.Literal(stillWaited, 1), Keys: map[string]string{"d": "deliveries_event"}},
 	})
 }

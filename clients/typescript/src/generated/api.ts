@@ -2881,6 +2881,8 @@ export interface operations {
                 limit?: number;
                 /** @description A member whose neighbours are wanted instead of the top. */
                 member?: components["schemas"]["MemberID"];
+                /** @description Who passed it. */
+                passed?: boolean;
                 /** @description With `member`: entries before it, `before` and `after` together up to 99. */
                 before?: number;
                 /** @description With `member`: entries after it. */

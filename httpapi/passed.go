@@ -1,0 +1,230 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// Notices are events as they are committed, for streams. Errors of all: ErrUnavailable.
+type Notices interface {
+	// EventsMark returns a mark above which are all events of the last time, d, and of what is to come.
+	EventsMark(ctx context.Context, d time.Duration) (mark int64, err error)
+	// EventsAbove returns the events of a kind above a mark that known does not know by their Seq, in the order in which they were
+	// entered, and a mark for the next call. Events up to that mark do not come again; those above it may.
+	EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error)
+}
+
+const (
+	// noticesEvery is the time between two looks at the events.
+	noticesEvery = time.Second
+	// noticesAge is how old the notices are at most that a stream begins with, so that a client that connects again misses none.
+	noticesAge = time.Minute
+	// maxNotices is how many notices of the last noticesAge are kept, over all members: about 5 MB.
+	maxNotices = 20_000
+)
+
+// notices hand the notices of who was passed to the streams of those members: one reader for all, which reads while somebody
+// listens only. The zero value works once from, log and ended are set.
+type notices struct {
+	from  Notices // nil: there are none
+	log   *slog.Logger
+	ended chan struct{} // closed when no stream may go on
+
+	mu      sync.Mutex
+	of      map[noticeKey]map[*hearer]bool
+	recent  []notice // of the last noticesAge, oldest first
+	reading bool     // a reader runs
+}
+
+// noticeKey is the board and the member that was passed.
+type noticeKey struct{ board, member string }
+
+// notice is that a member was passed.
+type notice struct {
+	key  noticeKey
+	read time.Time
+	text []byte // as streams send it
+}
+
+// hearer is a stream that asks for the notices of a member.
+type hearer struct {
+	come    chan struct{} // has room for one: there are waiting ones
+	waiting [][]byte      // guarded by notices.mu
+}
+
+func (l *hearer) add(text []byte) {
+	l.waiting = append(l.waiting, text)
+	select {
+	case l.come <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the notices that wait.
+func (n *notices) take(l *hearer) (texts [][]byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	texts, l.waiting = l.waiting, nil
+	return texts
+}
+
+// join returns a hearer of the notices of a member, which begin with those of the last noticesAge.
+func (n *notices) join(key noticeKey) (l *hearer, leave func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l = &hearer{come: make(chan struct{}, 1)}
+	if n.of == nil {
+		n.of = map[noticeKey]map[*hearer]bool{}
+	}
+	if n.of[key] == nil {
+		n.of[key] = map[*hearer]bool{}
+	}
+	n.of[key][l] = true
+	for i := range n.recent {
+		if n.recent[i].key == key {
+			l.add(n.recent[i].text)
+		}
+	}
+	if !n.reading && n.from != nil {
+		n.reading = true
+		go n.read()
+	}
+	return l, func() { n.leave(key, l) }
+}
+
+func (n *notices) leave(key noticeKey, l *hearer) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if delete(n.of[key], l); len(n.of[key]) == 0 {
+		delete(n.of, key)
+	}
+}
+
+// read reads until nobody listens any more, or streams end.
+func (n *notices) read() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		defer stop()
+		select {
+		case <-n.ended:
+		case <-ctx.Done():
+		}
+	}()
+	pace := time.NewTicker(noticesEvery)
+	defer pace.Stop()
+	r := noticeReader{from: n.from}
+	for failed := false; n.wanted(); {
+		err := r.next(ctx, n.hand)
+		if err != nil && !failed && ctx.Err() == nil {
+			n.log.WarnContext(ctx, "notices of who was passed wait for the database", "error", err)
+		}
+		failed = err != nil
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// wanted reports whether somebody listens. When nobody does, the reader must end.
+func (n *notices) wanted() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.of) == 0 {
+		n.reading, n.recent = false, nil
+	}
+	return n.reading
+}
+
+// hand gives an event to those who listen, and keeps it for those who come within noticesAge.
+func (n *notices) hand(e *leaderboard.Event) {
+	data, err := e.Payload()
+	if err != nil || len(e.Members) == 0 { // it was erased meanwhile
+		return
+	}
+	now := time.Now()
+	next := notice{noticeKey{e.Board, e.Members[0].Member}, now, slices.Concat([]byte("id: "+e.ID+"\nevent: passed\ndata: "), data, []byte("\n\n"))}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	old := 0
+	for old < len(n.recent) && (now.Sub(n.recent[old].read) > noticesAge || len(n.recent)-old >= maxNotices) {
+		old++
+	}
+	n.recent = append(n.recent[old:], next)
+	for l := range n.of[next.key] {
+		l.add(next.text)
+	}
+}
+
+// noticeReader reads events in rounds, each once.
+type noticeReader struct {
+	from  Notices
+	begun bool
+	mark  int64
+	above map[int64]bool // events that were read above the mark
+}
+
+// next calls fn with the events that have come since the last time; the first time, with those of the last noticesAge.
+func (r *noticeReader) next(ctx context.Context, fn func(*leaderboard.Event)) error {
+	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
+	defer cancel()
+	if !r.begun {
+		mark, err := r.from.EventsMark(ctx, noticesAge)
+		if err != nil {
+			return err
+		}
+		r.mark, r.begun, r.above = mark, true, map[int64]bool{}
+	}
+	events, mark, err := r.from.EventsAbove(ctx, leaderboard.EventKindMemberPassed, r.mark, func(seq int64) bool { return r.above[seq] })
+	if err != nil {
+		return err
+	}
+	for i := range events {
+		r.above[events[i].Seq] = true
+		fn(&events[i])
+	}
+	r.mark = mark
+	for seq := range r.above {
+		if seq <= mark {
+			delete(r.above, seq)
+		}
+	}
+	return nil
+}
+
+// mayHear returns why a caller may not have the notices of a member, nil when it may: they tell who has whom as a friend, so they are for keys that may
+// read the board, and for the member's own token, also on a public board.
+func (c *call) mayHear(board, member string) error {
+	switch {
+	case c.player != nil && c.player.Member == member && c.player.Covers(board):
+		return nil
+	case c.player != nil:
+		return wire.Reject(wire.CodeForbidden, "A player's token has the notices of the player alone.", wire.InputError{Parameter: "member", Detail: "is not the player of the token"})
+	case c.key == nil:
+		return wire.Reject(wire.CodeUnauthorized, "Notices of who was passed need a key, or the member's own token, also on a public board.", wire.InputError{Parameter: "passed", Detail: "needs a key"})
+	case !c.key.Covers(board):
+		return guard.ErrNotCovered(c.key)
+	}
+	return nil
+}
+
+// passedParam reads the parameter passed of a stream.
+func (c *call) passedParam(member string) (bool, error) {
+	passed := c.boolean("passed")
+	if passed && member == "" {
+		c.badParam("passed", "needs member")
+	}
+	if err := c.badInput(); err != nil || !passed {
+		return false, err
+	}
+	return true, c.mayHear(c.pathValue("board"), member)
+}

@@ -1,0 +1,73 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+const (
+	// aboveRows is how many events are read by one statement, and maxAbove after how many a call ends.
+	aboveRows = db.MaxRows
+	maxAbove  = 20 * aboveRows
+)
+
+const (
+	olderThan = "SELECT id FROM outbox FORCE INDEX (outbox_age) WHERE created_at < %s - INTERVAL ? MICROSECOND ORDER BY created_at DESC, id DESC LIMIT 1"
+	anyAbove  = "SELECT EXISTS (SELECT 1 FROM outbox FORCE INDEX (outbox_kind) WHERE kind = ? AND id > ?)"
+	above     = "SELECT " + eventColumns + " FROM outbox o FORCE INDEX (outbox_kind) WHERE o.kind = ? AND o.id > ? ORDER BY o.id LIMIT ?"
+)
+
+// EventsMark returns a mark above which are all events of the last time, d, and of what is to come. Errors: ErrUnavailable.
+func (o *Outbox) EventsMark(ctx context.Context, d time.Duration) (mark int64, err error) {
+	err = o.db.GetContext(ctx, &mark, o.db.Limited(fmt.Sprintf(olderThan, o.db.Now())), d.Microseconds())
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return mark, db.Translate(ctx, "events", err)
+}
+
+// EventsAbove returns the events of a kind above a mark that known does not know by their Seq, and a mark for the next call: below
+// it no event is to come, above it those of now may be returned again. The order in which they come is that of their commits as far as the
+// calls tell; what commits late comes by a later call. Errors: ErrUnavailable.
+func (o *Outbox) EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error) {
+	var any bool
+	if err := o.db.GetContext(ctx, &any, o.db.Limited(anyAbove), []byte(kind), mark); err != nil || !any {
+		return nil, mark, db.Translate(ctx, "events", err)
+	}
+	bound, err := o.settled(ctx) // before they are read
+	if err != nil {
+		return nil, mark, db.Translate(ctx, "events", err)
+	}
+	next = max(mark, bound)
+	for after := mark; ; {
+		var rows []eventRow
+		if err := o.db.SelectContext(ctx, &rows, o.db.Limited(above), []byte(kind), after, aboveRows); err != nil {
+			return nil, mark, db.Translate(ctx, "events", err)
+		}
+		page := make([]*leaderboard.Event, 0, len(rows))
+		for i := range rows {
+			if after = rows[i].ID; !known(after) {
+				e := rows[i].event()
+				page = append(page, &e)
+			}
+		}
+		if err := o.addMembers(ctx, page); err != nil {
+			return nil, mark, db.Translate(ctx, "events", err)
+		}
+		for _, e := range page {
+			events = append(events, *e)
+		}
+		if len(rows) < aboveRows {
+			return events, next, nil
+		}
+		if len(events) >= maxAbove {
+			return events, min(next, after), nil
+		}
+	}
+}
