@@ -243,7 +243,7 @@ async function eventOperations(lb: Leaderboard): Promise<void> {
   const made = await lb.putEndpoint("ts", { url: "https://localhost:1/hooks", kinds: ["board.changed"] });
   assert.match(made.secret!, /^whsec_/);
   assert.equal((await lb.getEndpoint("ts")).url, "https://localhost:1/hooks");
-  assert.equal((await lb.listEndpoints()).endpoints.length, 1);
+  assert.ok((await lb.listEndpoints()).endpoints.some((e) => e.name === "ts")); // tests of the console beside this one have others
   const tested = await lb.testEndpoint("ts");
   assert.deepEqual([tested.delivered, tested.status], [false, null], "a local address was sent to");
   assert.notEqual((await lb.rotateEndpoint("ts", { overlap: "1h" })).secret, made.secret);
