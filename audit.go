@@ -24,6 +24,9 @@ const (
 	AuditActionSigningRotate AuditAction = "signing.rotate" // another key signs tokens
 	AuditActionEntryRemove   AuditAction = "entry.remove"   // in a closed period: a correction
 
+	AuditActionHeldApprove AuditAction = "held.approve"
+	AuditActionHeldReject  AuditAction = "held.reject"
+
 	AuditActionEndpointCreate AuditAction = "endpoint.create"
 	AuditActionEndpointUpdate AuditAction = "endpoint.update" // also by the service itself, after an answer of 410
 	AuditActionEndpointDelete AuditAction = "endpoint.delete"
@@ -40,7 +43,7 @@ func AuditActions() []AuditAction {
 	return []AuditAction{
 		AuditActionBoardCreate, AuditActionBoardUpdate, AuditActionBoardDelete, AuditActionBoardRebuild,
 		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke,
-		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove,
+		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove, AuditActionHeldApprove, AuditActionHeldReject,
 		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,
 		AuditActionEndpointCreate, AuditActionEndpointUpdate, AuditActionEndpointDelete, AuditActionEndpointRotate, AuditActionEndpointTest,
 		AuditActionEndpointReplay, AuditActionFollowerCreate, AuditActionFollowerDelete,

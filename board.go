@@ -100,6 +100,8 @@ type Rules struct {
 	Notify *Notify `json:"notify,omitempty"`
 	// Metadata lets submissions have metadata.
 	Metadata *Metadata `json:"metadata,omitempty"`
+	// Review tells which submissions wait for an admin.
+	Review *Review `json:"review,omitempty"`
 }
 
 // Resident tells whether servers keep the periods of a board whole in memory.
@@ -213,11 +215,11 @@ func (r *Rules) PlayersRead() bool { return r.Players != nil && r.Players.Read }
 
 // PlayersSubmit reports whether players may submit scores for themselves.
 func (r *Rules) PlayersSubmit() bool {
-	return r.Players != nil && (r.Players.Submit == PlayersSubmitOwn || r.Players.Submit == PlayersSubmitPlay)
+	return r.Players.submits()
 }
 
 // NeedsPlay reports whether players submit with a play.
-func (r *Rules) NeedsPlay() bool { return r.Players != nil && r.Players.Submit == PlayersSubmitPlay }
+func (r *Rules) NeedsPlay() bool { return r.Players.needPlay() }
 
 // KeepsMetadata reports whether entries may have metadata.
 func (r *Rules) KeepsMetadata() bool { return r.Metadata != nil && r.Derive == nil }

@@ -43,6 +43,7 @@ func (r *Rules) Check() error {
 	r.checkPerSecond(fail)
 	r.Notify.check(fail, r.Derive != nil)
 	r.Metadata.check(fail, r.Derive != nil)
+	r.Review.check(fail, r.Derive != nil, r.Players)
 	if bad == nil {
 		return nil
 	}
@@ -78,6 +79,13 @@ func (r *Rules) checkWords(fail failFunc) {
 	}
 	if r.Notify != nil {
 		checkOneOf(fail, "/notify/passed", r.Notify.Passed, NotifyPassedFriends, NotifyPassedTop)
+	}
+	if r.Review != nil {
+		for i := range r.Review.Hold[:min(len(r.Review.Hold), MaxHoldRules)] {
+			if by := r.Review.Hold[i].By; by != "" {
+				checkOneOf(fail, fmt.Sprintf("/review/hold/%d/by", i), by, HoldByPlayers)
+			}
+		}
 	}
 	if r.Players != nil && r.Players.Submit != "" {
 		checkOneOf(fail, "/players/submit", r.Players.Submit, PlayersSubmitNone, PlayersSubmitOwn, PlayersSubmitPlay)

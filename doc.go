@@ -7,11 +7,12 @@
 //	key, quota, caller                      API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom
 //	entry, formula, labels, calendar        what rules and entries are made of
 //	display                                 how people read scores
-//	player, issuer, notify, metadata        what players may do, their tokens, and who issues them; who learns of being passed; what entries carry
+//	player, issuer, notify, metadata, review  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
 //	revision, period                        states of a period, periods, finding one by name
 //	submit, condition, edit, policy, play   what a submission says, and what it does
+//	held                                    which submissions wait for an admin, and what becomes of them
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	query, past, combined, move, answered   what is asked and answered
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand

@@ -41,6 +41,10 @@ var (
 	ErrFollowerNotFound = &Error{Code: "follower-not-found", text: "follower not found"}
 	// ErrIssuerNotFound: no issuer has this name.
 	ErrIssuerNotFound = &Error{Code: "issuer-not-found", text: "issuer not found"}
+	// ErrHeldNotFound: no held submission that is kept has this id.
+	ErrHeldNotFound = &Error{Code: "held-not-found", text: "held submission not found"}
+	// ErrHeldDecided: the held submission was decided otherwise.
+	ErrHeldDecided = &Error{Code: "held-decided", text: "held submission is decided"}
 	// ErrBarNotFound: no tokens of the member were ended.
 	ErrBarNotFound = &Error{Code: "bar-not-found", text: "the member has no bar"}
 
@@ -123,6 +127,14 @@ const (
 	CodePlayRate = "play-rate"
 	// CodeInvalidPlay: what was sent is no play of this member on this board.
 	CodeInvalidPlay = "invalid-play"
+	// CodeHeld: the submission waits for an admin.
+	CodeHeld = "held-for-review"
+	// CodeHeldFull: MaxHeldPerMember submissions of the member wait that are as good or better.
+	CodeHeldFull = "too-many-held"
+	// CodeReviewNeeded: an entry of an atomic request would wait for an admin.
+	CodeReviewNeeded = "review-needed"
+	// CodeInvalidDecision: a decision about a held submission breaks one of its bounds.
+	CodeInvalidDecision = "invalid-decision"
 	// CodeInvalidToken: there can be no token as asked for.
 	CodeInvalidToken = "invalid-token"
 	// CodeModeNotAvailable: finding a rank in this mode would take too long here; other modes are available.

@@ -13,19 +13,25 @@ type EventKind string
 
 // The kinds of events.
 const (
-	EventKindPeriodClosed   EventKind = "period.closed"   // a period of a calendar window or a season is over
-	EventKindBoardChanged   EventKind = "board.changed"   // a board was created, given other rules, or deleted
-	EventKindMemberHidden   EventKind = "member.hidden"   // on one board or everywhere
-	EventKindMemberRestored EventKind = "member.restored" // shown again
-	EventKindMemberErased   EventKind = "member.erased"   // removed from everywhere
-	EventKindMemberPassed   EventKind = "member.passed"   // an entry went ahead of that of a member who is told so: see Notify
+	EventKindPeriodClosed   EventKind = "period.closed"       // a period of a calendar window or a season is over
+	EventKindBoardChanged   EventKind = "board.changed"       // a board was created, given other rules, or deleted
+	EventKindMemberHidden   EventKind = "member.hidden"       // on one board or everywhere
+	EventKindMemberRestored EventKind = "member.restored"     // shown again
+	EventKindMemberErased   EventKind = "member.erased"       // removed from everywhere
+	EventKindMemberPassed   EventKind = "member.passed"       // an entry went ahead of that of a member who is told so: see Notify
+	EventKindHeld           EventKind = "submission.held"     // a submission waits for an admin: see Review
+	EventKindApproved       EventKind = "submission.approved" // and is entered now
+	EventKindRejected       EventKind = "submission.rejected" // or never will be
 	// EventKindTest is sent by a test of an endpoint only, and is kept nowhere.
 	EventKindTest EventKind = "endpoint.test"
 )
 
 // EventKinds lists the kinds that an endpoint can ask for.
 func EventKinds() []EventKind {
-	return []EventKind{EventKindPeriodClosed, EventKindBoardChanged, EventKindMemberHidden, EventKindMemberRestored, EventKindMemberErased, EventKindMemberPassed}
+	return []EventKind{
+		EventKindPeriodClosed, EventKindBoardChanged, EventKindMemberHidden, EventKindMemberRestored, EventKindMemberErased, EventKindMemberPassed,
+		EventKindHeld, EventKindApproved, EventKindRejected,
+	}
 }
 
 const (

@@ -8,6 +8,7 @@ type MemberRecord struct {
 	Hidden     *HiddenMember
 	Bar        *MemberBar
 	Play       *Play
+	Held       *Held
 	Entry      *MemberEntry
 	Submission *MemberSubmission
 	Audit      *AuditEntry

@@ -27,6 +27,14 @@ const (
 	PlayersSubmitPlay PlayersSubmit = "play" // once for each play that they begin
 )
 
+// submits reports whether players submit; a nil Players has none that do.
+func (p *Players) submits() bool {
+	return p != nil && (p.Submit == PlayersSubmitOwn || p.Submit == PlayersSubmitPlay)
+}
+
+// needPlay reports whether players submit with a play.
+func (p *Players) needPlay() bool { return p != nil && p.Submit == PlayersSubmitPlay }
+
 // check reports what is wrong with the rule.
 func (p *Players) check(fail failFunc, derived bool) {
 	if p == nil {

@@ -72,17 +72,21 @@ type Status string
 
 // StatusApplied changed the entry; StatusUnchanged was valid and changed nothing; StatusRejected broke a rule. StatusUnmet
 // found the entry other than its condition wants it. StatusAborted would have been applied or unchanged, but another entry
-// of an atomic request was rejected or unmet. The last three changed nothing.
+// of an atomic request was rejected, unmet or would be held. StatusHeld waits for an admin: see Review. The last four changed
+// nothing.
 const (
 	StatusApplied   Status = "applied"
 	StatusUnchanged Status = "unchanged"
 	StatusRejected  Status = "rejected"
 	StatusUnmet     Status = "unmet"
 	StatusAborted   Status = "aborted"
+	StatusHeld      Status = "held"
 )
 
 // Failed reports whether nothing was done for a reason, which the result has.
-func (s Status) Failed() bool { return s == StatusRejected || s == StatusUnmet || s == StatusAborted }
+func (s Status) Failed() bool {
+	return s == StatusRejected || s == StatusUnmet || s == StatusAborted || s == StatusHeld
+}
 
 // Result is the outcome of one submission. Score and CreatedTime are the entry's after it and Previous is its score
 // before it; all three are nil while the member has no entry. Old and New are the entry before and after it, when the
@@ -93,7 +97,7 @@ type Result struct {
 	Score       *int64
 	Previous    *int64
 	CreatedTime *Micros
-	Rule        *RuleError // why, when Status.Failed
+	Rule        *RuleError // why, when Status.Failed; of StatusHeld, for what reason it waits
 	Old, New    *Entry
 
 	// Of a submission that is not Plain, also the entry's tiebreak and its fields, if the board has some.
@@ -109,6 +113,8 @@ func (r *Result) Fail(broken *RuleError) {
 		r.Status = StatusUnmet
 	case CodeAborted:
 		r.Status = StatusAborted
+	case CodeHeld:
+		r.Status = StatusHeld
 	default:
 		r.Status = StatusRejected
 	}
@@ -125,6 +131,11 @@ func AbortAll(results []*Result) (ok bool) {
 	first := slices.IndexFunc(results, func(r *Result) bool { return r.Status.Failed() })
 	if first < 0 {
 		return false
+	}
+	for _, r := range results {
+		if r.Status == StatusHeld {
+			r.Fail(&RuleError{Code: CodeReviewNeeded, Detail: "an atomic request is not held in part: " + r.Rule.Detail})
+		}
 	}
 	broken := aborted(first, results[first].Status)
 	for _, r := range results {

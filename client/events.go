@@ -16,8 +16,8 @@ type Event struct {
 	Data      json.RawMessage       `json:"data"`
 }
 
-// Content reads Data: a *PeriodClosed, *BoardChanged, *MemberPassed, *EndpointTested, or of kinds member.hidden, member.restored and
-// member.erased a *MemberChanged. It is nil for kinds of later versions, which are to be taken like others.
+// Content reads Data: a *PeriodClosed, *BoardChanged, *MemberPassed, *EndpointTested, of kinds member.hidden, member.restored and
+// member.erased a *MemberChanged, or of submission.held, submission.approved and submission.rejected a *SubmissionHeld. It is nil for kinds of later versions, which are to be taken like others.
 func (e *Event) Content() (any, error) {
 	var content any
 	switch e.Type {
@@ -29,6 +29,8 @@ func (e *Event) Content() (any, error) {
 		content = &MemberChanged{}
 	case leaderboard.EventKindMemberPassed:
 		content = &MemberPassed{}
+	case leaderboard.EventKindHeld, leaderboard.EventKindApproved, leaderboard.EventKindRejected:
+		content = &SubmissionHeld{}
 	case leaderboard.EventKindTest:
 		content = &EndpointTested{}
 	default:
@@ -94,6 +96,15 @@ type PassedBy struct {
 	Member        string `json:"member"`
 	Score         int64  `json:"score"`          // after the change
 	PreviousScore int64  `json:"previous_score"` // before it
+}
+
+// SubmissionHeld is that a submission waits for an admin, or was decided.
+type SubmissionHeld struct {
+	Member    string `json:"member"`
+	HeldID    string `json:"held_id"` // for Client.HeldOne
+	Board     string `json:"board"`
+	Score     int64  `json:"score"`                // as submitted
+	DecidedBy string `json:"decided_by,omitempty"` // id of the key
 }
 
 // EndpointTested is what a test of an endpoint sends.

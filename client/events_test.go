@@ -29,6 +29,22 @@ func eventsOf(t *testing.T, c *client.Client) map[leaderboard.EventKind]client.E
 
 const big = 1<<62 + 1
 
+// decideAboutTwo has two submissions held, one approved and one rejected.
+func decideAboutTwo(t *testing.T, c *client.Client) {
+	t.Helper()
+	ctx, most := t.Context(), int64(100)
+	_, _, err := c.PutBoard(ctx, "contents-held", leaderboard.Rules{Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}}})
+	must(t, err)
+	made, err := c.CreateKey(ctx, client.KeyRequest{Name: "contents", Scope: leaderboard.ScopeWrite})
+	must(t, err)
+	_, err = admin(t, client.WithKey(made.Secret)).Submit(ctx, "contents-held", []leaderboard.Submission{{Member: "ada", Score: big}, {Member: "bob", Score: big}})
+	must(t, err)
+	held := all(t, c.Held(ctx, "contents-held", "", ""))
+	_, err1 := c.ApproveHeld(ctx, held[0].ID, "", false)
+	_, err2 := c.RejectHeld(ctx, held[1].ID, "")
+	must(t, err1, err2)
+}
+
 // everyEvent has one event of each kind happen, and returns them. The season of the board ends soon.
 func everyEvent(t *testing.T, c *client.Client, ends time.Time) map[leaderboard.EventKind]client.Event {
 	t.Helper()
@@ -40,6 +56,7 @@ func everyEvent(t *testing.T, c *client.Client, ends time.Time) map[leaderboard.
 		Notify:   &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop},
 	})
 	must(t, err)
+	decideAboutTwo(t, c)
 	submit := func(member string, score int64) {
 		_, err := c.Submit(ctx, "contents", []leaderboard.Submission{{Member: member, Score: score, Fields: map[string]int64{"level": 7}}})
 		must(t, err)

@@ -23,7 +23,7 @@ func TestEveryRoute(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
 	covered := map[string]bool{}
-	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, changesPart, keysPart, playersPart, endpointsPart, combinedPart, membersPart, hiddenPart, operatePart, exportPart, healthPart} {
+	for _, part := range []func(*testing.T, *client.Client) []string{boardsPart, submitPart, readPart, watchPart, changesPart, keysPart, playersPart, endpointsPart, combinedPart, membersPart, hiddenPart, heldPart, operatePart, exportPart, healthPart} {
 		for _, operation := range part(t, c) {
 			covered[operation] = true
 		}
@@ -31,7 +31,7 @@ func TestEveryRoute(t *testing.T) {
 	for _, page := range []string{"getDocs", "getProblemPage", "getHome", "getBoardPage", "getConsole", "getAsset", "getOpenAPIYAML"} { // for people, in a browser
 		covered[page] = true
 	}
-	for _, event := range []string{"periodClosedEvent", "boardChangedEvent", "memberHiddenEvent", "memberRestoredEvent", "memberErasedEvent", "memberPassedEvent"} { // which the server sends
+	for _, event := range []string{"periodClosedEvent", "boardChangedEvent", "memberHiddenEvent", "memberRestoredEvent", "memberErasedEvent", "memberPassedEvent", "submissionHeldEvent", "submissionApprovedEvent", "submissionRejectedEvent"} { // which the server sends
 		covered[event] = true
 	}
 	document, err := os.ReadFile("../httpapi/openapi.yaml")
@@ -480,6 +480,38 @@ func changesPart(t *testing.T, c *client.Client) []string {
 		t.Errorf("a board that was made again: %v", err)
 	}
 	return []string{"readChanges", "listFollowers", "getFollower", "putFollower", "deleteFollower"}
+}
+
+func heldPart(t *testing.T, c *client.Client) []string {
+	ctx := t.Context()
+	most := int64(100)
+	makeBoard(t, c, "held-1", leaderboard.Rules{Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}}})
+	made, err := c.CreateKey(ctx, client.KeyRequest{Name: "game", Scope: leaderboard.ScopeWrite, Boards: []string{"held-1"}})
+	must(t, err)
+	game := admin(t, client.WithKey(made.Secret))
+	receipt, err := game.Submit(ctx, "held-1", []leaderboard.Submission{{Member: "cheat", Score: 101}, {Member: "eve", Score: 102}})
+	must(t, err)
+	if r := receipt.Results[0]; r.Status != leaderboard.StatusHeld || r.Error == nil || r.Error.Code() != leaderboard.CodeHeld {
+		t.Errorf("submitted: %+v", r)
+	}
+	held := all(t, c.Held(ctx, "held-1", "", ""))
+	if len(held) != 2 || held[0].Member != "eve" || *held[0].Score != 102 || held[0].State != leaderboard.HeldStateWaiting {
+		t.Fatalf("held: %+v", held)
+	}
+	approved, err1 := c.ApproveHeld(ctx, held[0].ID, "seen", false)
+	rejected, err2 := c.RejectHeld(ctx, held[1].ID, "")
+	one, err3 := c.HeldOne(ctx, held[0].ID)
+	must(t, err1, err2, err3)
+	if approved.Outcome != leaderboard.StatusApplied || one.Note != "seen" || rejected.State != leaderboard.HeldStateRejected || rejected.DecidedTime == nil {
+		t.Errorf("decided: %+v, %+v, %+v", approved, rejected, one)
+	}
+	if _, err := c.ApproveHeld(ctx, held[1].ID, "", false); !errors.Is(err, leaderboard.ErrHeldDecided) {
+		t.Errorf("approved after its rejection: %v", err)
+	}
+	if _, err := c.HeldOne(ctx, "7"); !errors.Is(err, leaderboard.ErrHeldNotFound) {
+		t.Errorf("one that does not exist: %v", err)
+	}
+	return []string{"listHeld", "getHeld", "approveHeld", "rejectHeld"}
 }
 
 func healthPart(t *testing.T, c *client.Client) []string {

@@ -41,7 +41,7 @@ type Result struct {
 	CreatedTime   *time.Time         `json:"created_time"`
 	Tiebreak      *int64             `json:"tiebreak,omitempty"` // of a submission that is not plain
 	Fields        Fields             `json:"fields,omitempty"`   // likewise, on a board with fields
-	Error         *Problem           `json:"error,omitempty"`    // why, when rejected, unmet or aborted
+	Error         *Problem           `json:"error,omitempty"`    // why, when rejected, unmet, aborted or held
 	Standing      *Moved             `json:"standing,omitempty"` // with SubmitOptions.Standings; nil when it is not known
 }
 

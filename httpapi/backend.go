@@ -120,6 +120,14 @@ type Store interface {
 	// Hidden lists the hidden members; ErrBoardNotFound.
 	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
 
+	// Held lists held submissions, newest first.
+	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
+	// HeldOne finds one; ErrHeldNotFound.
+	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
+	// DecideHeld approves or rejects one; the same decision again changes nothing. Errors: ErrHeldNotFound, ErrHeldDecided,
+	// ErrPeriodClosed, ErrPeriodNotFound, *leaderboard.RuleError.
+	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
+
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	// ProfilesOf returns the profiles of members in their order, nil for a member without one. They may be half a minute old,

@@ -60,7 +60,7 @@ func TestExportCSV(t *testing.T) {
 // they are wanted so.
 func TestMemberData(t *testing.T) {
 	e := newEnv(t)
-	const unknown = `{"member":"nobody","profile":null,"friends":[],"friend_of":[],"hidden":[],"bars":[],"plays":[],"entries":[],"submissions":[],"audit":[]}` + "\n"
+	const unknown = `{"member":"nobody","profile":null,"friends":[],"friend_of":[],"hidden":[],"bars":[],"plays":[],"held":[],"entries":[],"submissions":[],"audit":[]}` + "\n"
 	if got := e.get(adminKey, "/v1/members/nobody/data").want(200); string(got.body) != unknown || got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("of an unknown member: %s", got.body)
 	}

@@ -57,6 +57,7 @@ var beforeExample = map[string]func(e *env, line string) string{
 	"getFollower": aboutNewFollower, "deleteFollower": aboutNewFollower, "putFollower": aboutNewFollower,
 	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
 	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
+	"getHeld": aboutNewHeld, "approveHeld": aboutNewHeld, "rejectHeld": aboutNewHeld,
 	"beginPlay": func(e *env, line string) string {
 		e.board("plays", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
 		e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true}
@@ -88,6 +89,11 @@ func aboutNewIssuer(e *env, line string) string {
 func aboutNewBar(e *env, line string) string {
 	e.put(adminKey, "/v1/members/1/bar", "").want(200)
 	return line
+}
+
+// aboutNewHeld has a submission held, and makes the example one about it.
+func aboutNewHeld(e *env, line string) string {
+	return strings.Replace(line, "3690000000000000000", e.held("reviewed", leaderboard.Submission{Member: "1", Score: 500}), 1)
 }
 
 // aboutNewFollower makes the follower of the examples, and gives it a cursor that is one.

@@ -38,7 +38,7 @@ type memberPlayJSON struct {
 }
 
 // memberLists are the lists of a member's data, in the order in which Store.MemberData tells of them.
-var memberLists = []string{"friends", "friend_of", "hidden", "bars", "plays", "entries", "submissions", "audit"}
+var memberLists = []string{"friends", "friend_of", "hidden", "bars", "plays", "held", "entries", "submissions", "audit"}
 
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
 func (h *exportHandlers) data(c *call) error {
@@ -88,6 +88,8 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add("bars", barJSON{r.Bar.Member, r.Bar.NotBefore})
 	case r.Play != nil:
 		return w.add("plays", memberPlayJSON{r.Play.Board, r.Play.StartedTime, r.Play.Refusals})
+	case r.Held != nil:
+		return w.add("held", showHeld(r.Held))
 	case r.Entry != nil:
 		e := r.Entry
 		shown := memberEntryJSON{e.Period.Board, e.Period.Window, e.Period.Name, e.Period.Closed, e.Hidden, e.Score, e.Tiebreak, e.CreatedTime, nil}

@@ -15,6 +15,7 @@ type handlers struct {
 	boards   boardHandlers
 	scores   scoreHandlers
 	hidden   hiddenHandlers
+	held     heldHandlers
 	audit    auditHandlers
 	reader   reader
 	past     pastReader
@@ -44,6 +45,7 @@ func newHandlers(cfg *Config) *handlers {
 		boards:   boardHandlers{find, cfg.Store, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Store, cfg.OnStandings}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Store},
+		held:     heldHandlers{cfg.Store},
 		audit:    auditHandlers{cfg.Store},
 		reader:   reader{resolver: find, profileFinder: profiles, store: cfg.Store},
 		past:     pastReader{find, cfg.Rankings},
@@ -163,7 +165,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
-	table = slices.Concat(table, h.followerRoutes(), h.tokenRoutes(), h.endpointRoutes())
+	table = slices.Concat(table, h.heldRoutes(), h.followerRoutes(), h.tokenRoutes(), h.endpointRoutes())
 	for i := range table {
 		if rt := &table[i]; !rt.anyQuery {
 			rt.params = append(rt.params, wire.NumbersParam)
@@ -173,6 +175,16 @@ func (h *handlers) routes(metrics bool) []route {
 		table = append(table, route{pattern: get("/metrics"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
 	}
 	return table
+}
+
+// heldRoutes are the routes about submissions that wait for an admin.
+func (h *handlers) heldRoutes() []route {
+	return []route{
+		{pattern: get("/v1/held"), access: guard.AccessAdmins, someBoards: true, params: []string{"board", "member", "state", "limit", "cursor"}, handle: h.held.list},
+		{pattern: get("/v1/held/{id}"), access: guard.AccessAdmins, someBoards: true, handle: h.held.get},
+		{pattern: post("/v1/held/{id}/approve"), access: guard.AccessAdmins, someBoards: true, params: []string{"reopen"}, body: bodyRule{limit: anyBody}, writes: true, handle: h.held.approve},
+		{pattern: post("/v1/held/{id}/reject"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.held.reject},
+	}
 }
 
 // followerRoutes are the routes about programs for which the changes of a board are kept.

@@ -15,7 +15,7 @@ import (
 )
 
 // deleteSteps bounds the statements that DeleteBoard sends itself to delete rows.
-const deleteSteps = 23
+const deleteSteps = 24
 
 // DeleteBoard deletes a board with all its periods, or returns ErrBoardNotFound. Afterwards the name is free and no
 // reader finds the board by it. Sweep removes the rows of a large board in steps, and so the rows of its periods, except

@@ -45,6 +45,9 @@ func TestForgetIsRestartable(t *testing.T) {
 			t.Fatalf("%d events name the member", n)
 		}
 
+		if n := count(t, connect(t, dsn), "held WHERE member = '"+forgotten+"'"); n != 15 {
+			t.Fatalf("%d submissions of the member are held", n)
+		}
 		if n := count(t, connect(t, dsn), "entry_metadata WHERE member = '"+forgotten+"'"); n < 18 {
 			t.Fatalf("%d rows have metadata of the member", n)
 		}
@@ -175,10 +178,11 @@ func checkAlias(t *testing.T, db *sql.DB, what string) {
 func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leaderboard.Board {
 	t.Helper()
 	var boards []leaderboard.Board
+	most := int64(100)
 	for i := range 3 {
 		b, _, err := s.PutBoard(t.Context(), fmt.Sprint("forget", i), leaderboard.Rules{
 			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
-			Record: leaderboard.RecordAll, Metadata: &leaderboard.Metadata{MaxBytes: 100},
+			Record: leaderboard.RecordAll, Metadata: &leaderboard.Metadata{MaxBytes: 100}, Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +192,10 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	for range 6 {
 		for _, b := range boards {
 			request := leaderboard.SubmitRequest{Board: b.Name, Entries: []leaderboard.Submission{
-				{Member: "first", Score: 9}, {Member: forgotten, Score: 5, Metadata: `{"by":"` + forgotten + `"}`}, {Member: "last", Score: 1},
+				{Member: "first", Score: 9},
+				{Member: forgotten, Score: 5, Metadata: `{"by":"` + forgotten + `"}`},
+				{Member: "last", Score: 1},
+				{Member: forgotten, Score: 101, Metadata: `{"by":"` + forgotten + `"}`},
 			}}
 			if _, err := s.Submit(t.Context(), request); err != nil {
 				t.Fatal(err)

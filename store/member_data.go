@@ -16,7 +16,7 @@ import (
 const dataPage = 1000
 
 // MemberData calls tell with everything that is stored of a member, kind by kind: the profile, friends in both directions,
-// hides, the bar, plays, entries in all periods of all boards by the ids of the periods, recorded submissions by board, the newest first, and
+// hides, the bar, plays, held submissions, entries in all periods of all boards by the ids of the periods, recorded submissions by board, the newest first, and
 // the audit, the newest first. What changes meanwhile is given as it was before or after. An error of tell ends it and is
 // returned as it is. Other errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
 func (s *Store) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
@@ -24,7 +24,7 @@ func (s *Store) MemberData(ctx context.Context, member string, tell func(leaderb
 		return db.Wrap("member data", broken)
 	}
 	for _, part := range []func(context.Context, string, func(leaderboard.MemberRecord) error) error{
-		s.profileData, s.friendData, s.fanData, s.hiddenData, s.barData, s.playData, s.entryData, s.submissionData, s.auditData,
+		s.profileData, s.friendData, s.fanData, s.hiddenData, s.barData, s.playData, s.heldData, s.entryData, s.submissionData, s.auditData,
 	} {
 		if err := part(ctx, member, tell); err != nil {
 			return err

@@ -68,6 +68,10 @@ type rulesBody struct {
 	Metadata struct {
 		MaxBytes *int64 `json:"max_bytes,omitempty"`
 	} `json:"metadata,omitzero"`
+	Review struct {
+		Hold   []leaderboard.HoldRule `json:"hold,omitempty"`
+		Expire string                 `json:"expire,omitempty"`
+	} `json:"review,omitzero"`
 	Limits   leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak struct {
 		Order  string          `json:"order,omitempty"`
@@ -136,6 +140,9 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		oneOf(p.option("notify", "friends or top: which members are told by an event that another one passed them (default: none)"), &b.Notify.Passed, "friends", "top"),
 		number("notify-within", "how many places, or friends that one change passes (default: 10)", &b.Notify.Within),
 		number("metadata-max-bytes", "how long the metadata of one entry may be, as JSON without spaces, up to 4096 (default: entries have none)", &b.Metadata.MaxBytes),
+		custom(p.option("review", "which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players separated by commas (default: none)"),
+			&b.Review.Hold, parseHoldRules),
+		word("review-expire", "how long they wait at most, from 1h to 90d (default: 14d)", &b.Review.Expire),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

@@ -135,7 +135,7 @@ func (p *program) endpointDeliveriesCommand() *cli.Command {
 		}
 	}, func(t *terminal.Table, d *client.Delivery) {
 		t.Row(d.ID, d.Kind, timeText(d.Time), d.State, d.Attempts, timeOrDash(d.NextAttemptAt), textOrDash(d.Error))
-	}, &cli.StringFlag{Name: "state", Usage: "only those that are waiting, delivered or failed", Destination: &state})
+	}, stateFlag(&state))
 }
 
 func (p *program) endpointReplayCommand() *cli.Command {

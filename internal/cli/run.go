@@ -105,7 +105,7 @@ func (p *program) root() *cli.Command {
 			p.migrateCommand(), p.refreshCommand(), p.runCommand(), p.verifyCommand(), p.indexCommand(),
 			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.standingsCommand(), p.distributionCommand(), p.historyCommand(), p.submissionsCommand(), p.watchCommand(), p.followCommand(), p.followerCommand(),
 			p.exportCommand(), p.importCommand(),
-			p.memberCommand(), p.removeCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
+			p.memberCommand(), p.removeCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.heldCommand(), p.auditCommand(),
 			p.keyCommand(), p.issuerCommand(), p.tokenCommand(), p.playCommand(), p.endpointCommand(),
 			p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(),
 		},

@@ -179,6 +179,32 @@ CREATE TABLE `friends` (
   KEY `friends_of` (`friend`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `held` (
+  `id` bigint NOT NULL COMMENT 'its time in microseconds, and random bits',
+  `board_id` bigint NOT NULL,
+  `member` varbinary(64) NOT NULL,
+  `state` enum('waiting','approved','rejected') NOT NULL DEFAULT 'waiting',
+  `held_at` datetime(6) NOT NULL COMMENT 'database clock',
+  `expires_at` datetime(6) NOT NULL COMMENT 'when the row goes',
+  `created_time` datetime(6) NOT NULL COMMENT 'of the entry, once approved, but with policy sum',
+  `score` bigint NOT NULL COMMENT 'that it would have made',
+  `tiebreak` bigint NOT NULL COMMENT 'that it would have made',
+  `reason` varchar(200) NOT NULL,
+  `submission` blob NOT NULL COMMENT 'JSON: what was submitted, and the ids of its periods',
+  `actor` varbinary(128) NOT NULL COMMENT 'id of the key, or by whom the player is known',
+  `request_id` varbinary(128) NOT NULL,
+  `decided_at` datetime(6) DEFAULT NULL,
+  `decided_by` varbinary(128) DEFAULT NULL COMMENT 'id of the key',
+  `note` varchar(200) DEFAULT NULL,
+  `outcome` varbinary(16) DEFAULT NULL COMMENT 'of an approved one',
+  PRIMARY KEY (`id`),
+  KEY `held_board` (`board_id`,`state`,`id`),
+  KEY `held_state` (`state`,`id`),
+  KEY `held_member` (`member`,`state`,`id`),
+  KEY `held_waiting` (`board_id`,`member`,`state`),
+  KEY `held_age` (`expires_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `hidden_members` (
   `board_id` bigint NOT NULL COMMENT '0: a global hide',
   `member` varbinary(64) NOT NULL,

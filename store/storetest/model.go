@@ -41,6 +41,7 @@ type modelBoard struct {
 	periods []*modelPeriod // in the order in which they were made
 	keys    map[string]modelKey
 	plays   map[string]*leaderboard.Play // by member
+	held    []*leaderboard.Held
 
 	reflected *reflection // of a derived board, nil before its first step
 }

@@ -174,6 +174,7 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	for _, b := range m.boards {
 		m.current(b)
 		delete(b.plays, member)
+		b.held = slices.DeleteFunc(slices.Clone(b.held), func(h *leaderboard.Held) bool { return h.Member == member })
 		for _, p := range b.periods {
 			_, kept := p.hiddenEntries[member]
 			_, visible := p.entries[member]

@@ -69,6 +69,10 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 		}
 	}
 	changes := make([][]leaderboard.Change, len(periods))
+	var first []leaderboard.Entry
+	if len(periods) > 0 && b.Rules.Review != nil {
+		first = m.firstEntries(&b.Rules, periods[0])
+	}
 	for j, sub := range subs {
 		hidden := m.isHidden(b.ID, sub.Member)
 		broken := leaderboard.AsRule(b.Rules.Allow(sub.Edit, &by))
@@ -77,6 +81,9 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 		}
 		if broken == nil {
 			broken = m.broken(b, periods, sub, hidden)
+		}
+		if broken == nil && b.Rules.Review != nil {
+			broken = m.hold(b, periods, sub, by, hidden, first)
 		}
 		for i, p := range periods {
 			res, change := p.submit(&b.Rules, sub, m.clock(), hidden, broken)
@@ -87,7 +94,8 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 				receipt.Results[j] = res
 			}
 		}
-		b.settlePlay(sub, by, receipt.Results[j].Status.Failed())
+		status := receipt.Results[j].Status
+		b.settlePlay(sub, by, status.Failed() && status != leaderboard.StatusHeld)
 	}
 	return receipt, changes
 }
@@ -146,6 +154,8 @@ func (m *Model) remember(b *modelBoard) (undo func()) {
 		entries, hidden, last, metadata := maps.Clone(p.entries), maps.Clone(p.hiddenEntries), p.lastCreated, maps.Clone(p.metadata)
 		undos = append(undos, func() { p.entries, p.hiddenEntries, p.lastCreated, p.metadata = entries, hidden, last, metadata })
 	}
+	held := b.held
+	undos = append(undos, func() { b.held = held })
 	return func() {
 		for _, undo := range undos {
 			undo()
@@ -155,6 +165,12 @@ func (m *Model) remember(b *modelBoard) (undo func()) {
 
 // abort makes results those of an atomic request of which nothing is applied, if one of them is rejected or unmet.
 func abort(results []*leaderboard.Result) bool {
+	failed := slices.ContainsFunc(results, func(r *leaderboard.Result) bool { return r.Status.Failed() })
+	for _, r := range results {
+		if r.Status == leaderboard.StatusHeld && failed {
+			r.Status, r.Rule = leaderboard.StatusRejected, &leaderboard.RuleError{Code: leaderboard.CodeReviewNeeded}
+		}
+	}
 	for i, r := range results {
 		if r.Status != leaderboard.StatusRejected && r.Status != leaderboard.StatusUnmet {
 			continue
@@ -403,8 +419,11 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	show(&res, cur, rules, &sub)
 	if broken != nil {
 		res.Status, res.Rule = leaderboard.StatusRejected, broken
-		if broken.Code == leaderboard.CodeConditionUnmet {
+		switch broken.Code {
+		case leaderboard.CodeConditionUnmet:
 			res.Status = leaderboard.StatusUnmet
+		case leaderboard.CodeHeld:
+			res.Status = leaderboard.StatusHeld
 		}
 		return res, nil
 	}

@@ -72,6 +72,7 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 		Players: anyPlayers().Draw(t, "players"),
 	}
 	if s.SetNow != nil {
+		rules.Review = anyReview().Draw(t, "review")
 		rules.TimeZone = rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo"}).Draw(t, "zone")
 		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
 			leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek, leaderboard.WindowMonth, leaderboard.WindowQuarter, leaderboard.WindowYear,
@@ -167,9 +168,12 @@ func anySubmission(tie *leaderboard.Tiebreak) *rapid.Generator[leaderboard.Submi
 func (h *history) step(t *rapid.T) {
 	switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 	case what == 5:
-		if rapid.IntRange(0, 3).Draw(t, "forget") == 0 {
+		switch rapid.IntRange(0, 5).Draw(t, "moderate") {
+		case 0:
 			h.forget(t)
-		} else {
+		case 1, 2:
+			h.decideHeld(t)
+		default:
 			h.hideOrRestore(t)
 		}
 	case what == 0:

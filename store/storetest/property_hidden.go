@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -87,4 +89,70 @@ func (h *history) showAll(t *rapid.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// anyReview draws what is held: nothing as a rule, else some scores, some places or both.
+func anyReview() *rapid.Generator[*leaderboard.Review] {
+	one, three := int64(1), int64(3)
+	return rapid.SampledFrom([]*leaderboard.Review{
+		nil, nil, nil,
+		{Hold: []leaderboard.HoldRule{{Above: &three}}},
+		{Hold: []leaderboard.HoldRule{{RankWithin: 2}}},
+		{Hold: []leaderboard.HoldRule{{RankWithin: 1}, {Above: &one}}},
+	})
+}
+
+// decideHeld approves or rejects a submission that waits, or one that was decided before, on both sides, which must agree on what
+// becomes of it and on every period afterwards.
+func (h *history) decideHeld(t *rapid.T) {
+	h.syncClock(t)
+	state := rapid.SampledFrom([]leaderboard.HeldState{leaderboard.HeldStateWaiting, leaderboard.HeldStateWaiting, leaderboard.HeldStateApproved}).Draw(t, "state")
+	got, want := h.held(t, h.Database, state), h.held(t, h.model, state) // at a clock that stands their ids say nothing of the order
+	if a, b := heldTexts(got), heldTexts(want); a != b {
+		t.Fatalf("%s is\n%s\nwant\n%s", state, a, b)
+	}
+	if len(got) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(got)-1).Draw(t, "decided")
+	d := leaderboard.HeldDecision{ID: got[i].ID, Approve: rapid.IntRange(0, 3).Draw(t, "approve") > 0, Note: "seen"}
+	d.Reopen = d.Approve && rapid.Bool().Draw(t, "reopen")
+	after, err := h.Database.DecideHeld(h.ctx, d)
+	d.ID = want[i].ID
+	wanted, wantErr := h.model.DecideHeld(h.ctx, d)
+	gotRule, wantRule := leaderboard.AsRule(err), leaderboard.AsRule(wantErr)
+	switch {
+	case (err == nil) != (wantErr == nil), gotRule == nil && !errors.Is(err, wantErr), gotRule != nil && (wantRule == nil || gotRule.Code != wantRule.Code):
+		t.Fatalf("decided %+v: %v, want %v", d, err, wantErr)
+	case err == nil && heldTexts([]leaderboard.Held{after}) != heldTexts([]leaderboard.Held{wanted}):
+		t.Fatalf("decided as\n%s\nwant\n%s", heldTexts([]leaderboard.Held{after}), heldTexts([]leaderboard.Held{wanted}))
+	}
+	h.wrote()
+	h.compareAll(t)
+}
+
+// held returns the held submissions of the board, newest first.
+func (h *history) held(t *rapid.T, database Database, state leaderboard.HeldState) []leaderboard.Held {
+	board, err := database.Board(h.ctx, h.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := database.Held(h.ctx, leaderboard.HeldQuery{BoardID: board.ID, State: state, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(list, func(a, b leaderboard.Held) int {
+		return strings.Compare(heldTexts([]leaderboard.Held{a}), heldTexts([]leaderboard.Held{b}))
+	})
+	return list
+}
+
+// heldTexts returns what held submissions are, but for their ids and those of their periods.
+func heldTexts(list []leaderboard.Held) string {
+	var out []string
+	for _, h := range list {
+		out = append(out, fmt.Sprint(h.Board, " ", h.Member, " ", h.State, " ", h.Reason, " ", h.Score, " ", h.NewScore, " ", h.Tiebreak, " ", h.CreatedTime, " ", h.HeldTime,
+			" ", len(h.Periods), " ", h.Actor, " ", h.DecidedTime, " ", h.DecidedBy, " ", h.Note, " ", h.Outcome))
+	}
+	return strings.Join(out, "\n")
 }

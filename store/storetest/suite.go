@@ -18,6 +18,8 @@ func Run(t *testing.T, database Database) {
 		"conditions": testConditions, "conditions and windows": testConditionWindows, "conditions and hidden members": testConditionHidden,
 		"metadata": testMetadata, "metadata of several windows": testMetadataWindows, "metadata refused": testMetadataRefused,
 		"atomic": testAtomic, "atomic on several boards": testAtomicBoards, "overrides": testOverrides, "plays": testPlays, "plays of others": testPlaysOfOthers,
+		"held": testHeld, "held and times": testHeldTimes, "held for reasons": testHeldReasons, "held too many": testHeldFull,
+		"held in atomic requests": testHeldAtomic, "held and erased": testHeldErased,
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,
 		"profiles": testProfiles, "profiles in part": testPatchProfiles, "search of members": testSearchMembers, "friends": testFriendLists, "forget": testForget,
 		"log": testLog, "logs of several periods": testLogs, "snapshot": testSnapshot, "runs": testRuns,

@@ -3,7 +3,7 @@ import { parse } from "./json.js";
 import type { Schemas } from "./types.js";
 
 /** An event as an endpoint is sent it; `type` tells which. Later versions add kinds: take those too. */
-export type WebhookEvent = Schemas["PeriodClosedEvent"] | Schemas["BoardChangedEvent"] | Schemas["MemberEvent"] | Schemas["MemberPassedEvent"];
+export type WebhookEvent = Schemas["PeriodClosedEvent"] | Schemas["BoardChangedEvent"] | Schemas["MemberEvent"] | Schemas["MemberPassedEvent"] | Schemas["SubmissionEvent"];
 
 /** In the data of an event all names are the API's. */
 const noNames: ReadonlySet<string> = new Set();

@@ -157,6 +157,7 @@ test("every operation of the document that the server shows has a method, and ea
   await eventOperations(every);
   await followerOperations(every, b);
   await playerOperations(every, b);
+  await heldOperations(every);
   await otherOperations(every, b);
   const { paths } = (await lb.getOpenAPI()) as { paths: Record<string, Record<string, { operationId?: string }>> };
   const documented = Object.values(paths).flatMap((item) => Object.values(item).flatMap((o) => o.operationId ?? []));
@@ -252,6 +253,20 @@ async function eventOperations(lb: Leaderboard): Promise<void> {
   const [delivery] = (await lb.listDeliveries("ts")).deliveries;
   assert.equal(delivery!.kind, "board.changed");
   assert.equal(await lb.deleteEndpoint("ts"), undefined);
+}
+
+async function heldOperations(lb: Leaderboard): Promise<void> {
+  await board("held", { players: { submit: "own" }, review: { hold: [{ by: "players" }] } });
+  const player = new Leaderboard({ url, key: (await lb.createToken({ member: "ts-held" })).token });
+  for (const score of [1, 2n ** 60n + 1n]) {
+    const { results } = await player.submitScores("ts-held", { entries: [{ member: "ts-held", score }] });
+    assert.deepEqual([results[0]!.status, results[0]!.error!.type], ["held", "/problems/held-for-review"]);
+  }
+  const [second, first] = (await lb.listHeld({ board: "ts-held" })).held;
+  assert.equal(second!.score, 2n ** 60n + 1n);
+  assert.equal((await lb.approveHeld(second!.id, { note: "seen" })).outcome, "applied");
+  assert.equal((await lb.rejectHeld(first!.id, {})).state, "rejected");
+  assert.equal((await lb.getHeld(second!.id)).note, "seen");
 }
 
 async function playerOperations(lb: Leaderboard, b: string): Promise<void> {

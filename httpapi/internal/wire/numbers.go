@@ -16,7 +16,7 @@ const (
 // document.
 func IsWide(name []byte) bool {
 	switch string(name) {
-	case "score", "previous_score", "new_score", "min_score", "max_score", "max_delta", "per_second", "tiebreak", "weight",
+	case "score", "previous_score", "new_score", "min_score", "max_score", "max_delta", "per_second", "above", "tiebreak", "new_tiebreak", "weight",
 		"rank", "previous_rank", "strict_rank", "tied_rank", "dense_rank", "position",
 		"seq", "from_seq", "to_seq", "last_seq", "lag", "lag_ms", "id",
 		"total", "entries", "rows", "checked", "from", "to", "count":

@@ -142,6 +142,12 @@ var Kinds = []Kind{
 		Help:   "PUT /v1/members/{member}/bar ends the tokens that the member has.",
 	},
 	{
+		Code: leaderboard.ErrHeldNotFound.Code, Status: 404,
+		Title:  "Held submission not found",
+		Detail: "No held submission that is kept has this id.",
+		Help:   "GET /v1/held lists them; one is kept for as long as the rule review.expire of its board says, and goes with its member.",
+	},
+	{
 		Code: leaderboard.ErrRunNotFound.Code, Status: 404,
 		Title:  "Run not found",
 		Detail: "No run has this id.",
@@ -170,6 +176,12 @@ var Kinds = []Kind{
 		Title:  "The request came too slowly",
 		Detail: "The request did not arrive in time.",
 		Help:   "Send it again.",
+	},
+	{
+		Code: leaderboard.ErrHeldDecided.Code, Status: 409,
+		Title:  "The held submission is decided",
+		Detail: "The held submission was decided otherwise.",
+		Help:   "GET /v1/held/{id} shows by whom. An approved entry can be removed, a rejected score submitted again by a key of scope admin.",
 	},
 	{
 		Code: leaderboard.ErrBoardConflict.Code, Status: 409,
@@ -416,6 +428,30 @@ var Kinds = []Kind{
 		Title:  "The score is too high for the time of the play",
 		Detail: "The score is more than the board allows for the time that the play took.",
 		Help:   "The board's limits.per_second bounds the score by the seconds since the play was begun. Begin it when the player begins.",
+	},
+	{
+		Code: leaderboard.CodeHeld, Status: 422,
+		Title:  "The submission waits for an admin",
+		Detail: "The submission waits for an admin, who approves or rejects it.",
+		Help:   "Nothing is wrong with it, and it need not be sent again: the board's rule review holds such scores. Admins see it with GET /v1/held.",
+	},
+	{
+		Code: leaderboard.CodeHeldFull, Status: 422,
+		Title:  "Too many submissions of the member wait",
+		Detail: "Five submissions of the member wait for an admin, all of them as good or better.",
+		Help:   "A better one takes the place of the worst. Admins decide with POST /v1/held/{id}/approve and …/reject.",
+	},
+	{
+		Code: leaderboard.CodeReviewNeeded, Status: 422,
+		Title:  "The entry would wait for an admin",
+		Detail: "The entry would wait for an admin, and an atomic request is not held in part.",
+		Help:   "Submit the entry without atomic, or let a key of scope admin submit the request: its submissions are not held.",
+	},
+	{
+		Code: leaderboard.CodeInvalidDecision, Status: 422,
+		Title:  "The decision is not valid",
+		Detail: "The decision is not valid.",
+		Help:   "The member errors points at what is wrong.",
 	},
 	{
 		Code: leaderboard.CodeInvalidPlay, Status: 422,

@@ -64,11 +64,12 @@ func savepoint(list []attempt) (undo func()) {
 
 // mark returns a function that takes back what is submitted to the board from now on, but for the entries themselves.
 func (b *lockedBoard) mark() (undo func()) {
-	records, was := len(b.records), make([]period, len(b.periods))
+	records, unhold, was := len(b.records), b.reviews.mark(), make([]period, len(b.periods))
 	for i, p := range b.periods {
 		was[i] = *p
 	}
 	return func() {
+		unhold()
 		b.records = b.records[:records]
 		for i, p := range b.periods {
 			p.lastSeq, p.lastCreated, p.count, p.changes = was[i].lastSeq, was[i].lastCreated, was[i].count, p.changes[:len(was[i].changes)]

@@ -247,10 +247,13 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return nil // all have left while the locks were waited for
 	}
 	w.keys = b.apply(l, w.known)
-	w.recorded, w.played = l.recorded(names), l.played(names)
+	w.recorded, w.played, w.reviewed = l.recorded(names), l.played(names), l.reviewed(names)
 	w.audit = l.audit
 	asked, span := statement(ctx, "write", b.queue.id.board)
 	b.commits, err = t.write(asked, &w)
+	if err == nil {
+		err = t.enterHeld(asked, w.reviewed)
+	}
 	endStatement(span, err)
 	if err != nil || !w.written() {
 		return err

@@ -59,6 +59,16 @@ func (l *locked) played(names []string) (out []*lockedBoard) {
 	return out
 }
 
+// reviewed returns those of the boards of whose held submissions there is something to write.
+func (l *locked) reviewed(names []string) (out []*lockedBoard) {
+	for _, name := range names {
+		if b := l.boards[name]; b != nil && b.reviews.changed() {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
 // lockedBoard is a board as its lock found it, and what a batch makes of it.
 type lockedBoard struct {
 	known      *boards.Known
@@ -69,7 +79,9 @@ type lockedBoard struct {
 	hidden     hiddenMembers
 	records    []leaderboard.SubmissionRecord
 	plays      plays
-	rolledOver bool // periods were begun or closed in this transaction
+	reviews    reviews
+	bodies     map[entries.BodyKey]*body // of metadata, which periods share
+	rolledOver bool                      // periods were begun or closed in this transaction
 
 	open     []*period // all that the lock found
 	rollover boards.Rollover
@@ -103,7 +115,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 	if b.isAs(known) {
 		b.chooseCurrent()
 		b.keys, err = guess.scan(rows, b.periods, b.hidden)
-		b.plays = guess.plays
+		b.plays, b.reviews, b.bodies = guess.plays, guess.reviews, guess.bodies
 		err = errors.Join(err, rows.Close())
 	} else if err = rows.Close(); err == nil {
 		err = t.rollOver(ctx, b, n)
@@ -125,7 +137,13 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 func (b *lockedBoard) isAs(known *boards.Known) bool {
 	ids, whole := b.rollover.IDs()
 	return whole && len(b.rollover.Ended) == 0 && b.known.Board.ID == known.Board.ID && b.known.HasHidden == known.HasHidden &&
-		b.known.Board.Rules.KeepsMetadata() == known.Board.Rules.KeepsMetadata() && slices.Equal(ids, known.Periods)
+		b.known.Board.Rules.KeepsMetadata() == known.Board.Rules.KeepsMetadata() && slices.Equal(ids, known.Periods) && b.holdsAs(known)
+}
+
+// holdsAs reports whether the rules hold submissions by what was known before.
+func (b *lockedBoard) holdsAs(known *boards.Known) bool {
+	now, then := &b.known.Board.Rules, &known.Board.Rules
+	return (now.Review == nil) == (then.Review == nil) && slices.Equal(now.Review.Ranks(), then.Review.Ranks())
 }
 
 // moveMembers moves the entries of members in the current periods to where they belong. In past ones requests do so
@@ -143,9 +161,18 @@ func (b *lockedBoard) moveMembers(members []string) {
 
 // readingOf returns what to read of a board that is what is known.
 func readingOf(known *boards.Known, n *needs) *reading {
-	return &reading{
+	review := known.Board.Rules.Review
+	r := &reading{
 		needs: n, boardID: known.Board.ID, periods: known.Periods, hasHidden: known.HasHidden, metadata: known.Board.Rules.KeepsMetadata(),
+		held: heldNeeds{boardID: known.Board.ID, ranks: review.Ranks(), decided: n.decided},
 	}
+	if len(known.Periods) > 0 {
+		r.held.first = known.Periods[0]
+	}
+	if review != nil {
+		r.held.members = n.members
+	}
+	return r
 }
 
 // rollOver brings the periods up to date and reads what was not read with the lock.
@@ -171,7 +198,7 @@ func (t *transaction) rollOver(ctx context.Context, b *lockedBoard, n *needs) er
 	}
 	defer rows.Close()
 	b.keys, err = r.scan(rows, b.periods, b.hidden)
-	b.plays = r.plays
+	b.plays, b.reviews, b.bodies = r.plays, r.reviews, r.bodies
 	return errors.Join(err, rows.Close())
 }
 
@@ -344,6 +371,9 @@ func appendLockPast(t *db.Text, boardID int64, ids []int64) {
 // keeps it.
 func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *needs) error {
 	text := (&db.Text{}).Str("SELECT 1;")
+	if b.bodies == nil {
+		b.bodies = map[entries.BodyKey]*body{}
+	}
 	var read []pastEntries
 	for _, named := range n.past {
 		var sides []int64
@@ -355,7 +385,7 @@ func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *ne
 		if len(sides) > 0 {
 			appendReadEntries(text, sides, []string{named.member})
 			if b.known.Board.Rules.KeepsMetadata() {
-				appendReadMetadata(text, named.periods, []string{named.member})
+				appendReadMetadata(text, sides, []string{named.member})
 			}
 			read = append(read, named)
 		}
@@ -372,7 +402,7 @@ func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *ne
 		if !b.known.Board.Rules.KeepsMetadata() {
 			continue
 		}
-		if err := scanMetadata(rows, []string{named.member}, b.past); err != nil {
+		if err := scanMetadata(rows, []string{named.member}, b.past, b.bodies); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,14 @@ type body struct {
 	text string // of one to write
 }
 
+// bodyOf returns what a submission brings, nil for nothing.
+func bodyOf(sub *leaderboard.Submission) *body {
+	if sub.Metadata == "" {
+		return nil
+	}
+	return &body{text: sub.Metadata}
+}
+
 func newMetadata() *metadata {
 	return &metadata{map[string]metadataRow{}, map[string]metadataRow{}}
 }
@@ -81,7 +89,7 @@ func appendReadMetadata(t *db.Text, periods []int64, members []string) {
 }
 
 // scanMetadata reads the answers to appendReadMetadata into the periods that they are of.
-func scanMetadata(rows *sql.Rows, members []string, periods []*period) error {
+func scanMetadata(rows *sql.Rows, members []string, periods []*period, bodies map[entries.BodyKey]*body) error {
 	byID := make(map[int64]*metadata, len(periods))
 	for _, p := range periods {
 		if p.metadata == nil {
@@ -89,7 +97,6 @@ func scanMetadata(rows *sql.Rows, members []string, periods []*period) error {
 		}
 		byID[p.ref.ID] = p.metadata
 	}
-	bodies := map[entries.BodyKey]*body{} // which periods share
 	for range slices.Chunk(members, db.MaxRows) {
 		if err := db.NextResult(rows); err != nil {
 			return err

@@ -46,40 +46,42 @@ type decision struct {
 	now     leaderboard.Micros // what was assigned as created_time
 }
 
-// submitAll applies a submission to a board's current periods, or to none when it breaks a rule in one of them: a limit
-// may be reached in one window and not in another. The result is that of the first.
-func submitAll(periods []*period, sub leaderboard.Submission) leaderboard.Result {
+// decideAll returns what a submission would make of a board's current periods. When it breaks a rule in one of them, the first
+// decision says so, and nothing may be carried out: a limit may be reached in one window and not in another.
+func decideAll(periods []*period, sub leaderboard.Submission) []decision {
 	decisions := make([]decision, 0, len(periods))
 	for i, p := range periods {
-		d := p.decide(sub)
-		if d.broken != nil {
-			if i > 0 {
-				decisions[0].broken = d.broken.In(p.ref.Window)
-			} else {
-				decisions = append(decisions, d)
-			}
-			return decisions[0].result(periods[0], &sub)
+		d := p.decide(p.ref.Rules, sub)
+		if d.broken != nil && i > 0 {
+			decisions[0].broken = d.broken.In(p.ref.Window)
+			return decisions
 		}
-		decisions = append(decisions, d)
+		if decisions = append(decisions, d); d.broken != nil {
+			return decisions
+		}
 	}
-	var b *body // one, for all windows
-	if sub.Metadata != "" {
-		b = &body{text: sub.Metadata}
-	}
-	for i := range decisions {
-		periods[i].carryOut(&sub, &decisions[i], b)
+	return decisions
+}
+
+// carryOutAll carries out what was decided, unless a rule is broken. The result is that of the first period.
+func carryOutAll(periods []*period, sub leaderboard.Submission, decisions []decision) leaderboard.Result {
+	if decisions[0].broken == nil {
+		b := bodyOf(&sub) // one, for all windows
+		for i := range decisions {
+			periods[i].carryOut(&sub, &decisions[i], b)
+		}
 	}
 	return decisions[0].result(periods[0], &sub)
 }
 
-// decide returns what a submission would make of the period, and changes nothing.
-func (p *period) decide(sub leaderboard.Submission) decision {
+// decide returns what a submission would make of the period by rules, and changes nothing.
+func (p *period) decide(rules *leaderboard.Rules, sub leaderboard.Submission) decision {
 	if p.missing != nil {
 		return decision{broken: p.missing}
 	}
 	d := decision{cur: p.entry(sub.Member), now: max(p.clock, p.lastCreated+1)}
 	var err error
-	d.next, d.changed, err = p.ref.Rules.Apply(d.cur, sub, d.now, p.clock)
+	d.next, d.changed, err = rules.Apply(d.cur, sub, d.now, p.clock)
 	d.broken = leaderboard.AsRule(err)
 	return d
 }

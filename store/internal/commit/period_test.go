@@ -34,7 +34,7 @@ func TestClock(t *testing.T) {
 	} {
 		p := freshPeriod(leaderboard.PolicyLatest, c.clock)
 		for i, want := range c.want {
-			if r := submitAll([]*period{p}, leaderboard.Submission{Member: "a", Score: int64(i)}); *r.CreatedTime != want {
+			if r := carried(p, leaderboard.Submission{Member: "a", Score: int64(i)}); *r.CreatedTime != want {
 				t.Errorf("clock %d, change %d: created at %d, want %d", c.clock, i, *r.CreatedTime, want)
 			}
 		}
@@ -50,7 +50,7 @@ func TestOutcome(t *testing.T) {
 	p := freshPeriod(leaderboard.PolicySum, 5000)
 	for _, m := range []string{"c", "b", "a"} {
 		for range 3 {
-			submitAll([]*period{p}, leaderboard.Submission{Member: m, Score: 1})
+			carried(p, leaderboard.Submission{Member: m, Score: 1})
 		}
 	}
 	p.remove("a") // was there before
@@ -128,4 +128,9 @@ func TestSeveralWindows(t *testing.T) {
 	if got := only.receipt; err != nil || got.Seq != 51 || got.Seqs[leaderboard.WindowAllTime] != 6 || day.entries["a"] == nil {
 		t.Errorf("removed from one period: %+v, %v", got, err)
 	}
+}
+
+func carried(p *period, sub leaderboard.Submission) leaderboard.Result {
+	periods := []*period{p}
+	return carryOutAll(periods, sub, decideAll(periods, sub))
 }

@@ -69,6 +69,11 @@ func batchPlans(out map[string]plantest.Planned) {
 	for i, q := range strings.Split(strings.TrimSuffix(bodies.String(), ";"), ";") {
 		out[fmt.Sprint("write of bodies ", i)] = planned(q, map[string]string{"metadata_bodies": "PRIMARY"})
 	}
+	held := &db.Text{}
+	(&heldNeeds{boardID: 1, first: 1, ranks: []int{10}, members: members, decided: []int64{7}}).appendTo(held)
+	for i, q := range strings.Split(strings.TrimSuffix(held.String(), ";"), ";") {
+		out[fmt.Sprintf("read %d of held submissions", i)] = planned(q, map[string]string{"entries": "entries_order", "held": []string{"", "held_waiting", "PRIMARY"}[i]})
+	}
 	for size, n := range map[string]int{"small": 1, "large": len(changed)} {
 		advance := &db.Text{}
 		appendAdvance(advance, changed[:n], commits[:n])

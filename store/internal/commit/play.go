@@ -73,7 +73,7 @@ func (b *lockedBoard) settlePlay(sub *leaderboard.Submission, res *leaderboard.R
 	if caller.Player == "" || !b.known.Board.Rules.NeedsPlay() || p == nil || p.over || sub.Play == nil || *sub.Play != p.ID {
 		return
 	}
-	if !res.Status.Failed() {
+	if !res.Status.Failed() || res.Status == leaderboard.StatusHeld {
 		p.over = true
 		return
 	}

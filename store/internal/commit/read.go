@@ -18,6 +18,7 @@ type needs struct {
 	players []string // of them, those who submit with a play
 	removed []string // of them, those whose hidden entries are read though no member may be hidden any more
 	past    []pastEntries
+	decided []int64 // ids of held submissions
 }
 
 // pastEntries are those of a member in periods that a request names, whether current or not.
@@ -56,8 +57,12 @@ type reading struct {
 	periods   []int64 // the current ones
 	hasHidden bool    // members of the board may be hidden
 	metadata  bool    // entries of the board may have metadata
+	held      heldNeeds
 
-	plays plays // of the members who submit with one, after scan
+	// After scan.
+	plays   plays // of the members who submit with one
+	reviews reviews
+	bodies  map[entries.BodyKey]*body // of metadata, which periods share; nil on a board without the rule
 }
 
 // appendTo appends one SELECT per chunk of keys, then one per chunk of members for all periods; none when the board is
@@ -68,6 +73,7 @@ func (r *reading) appendTo(t *db.Text) {
 	}
 	appendReadKeys(t, r.boardID, r.keys)
 	r.appendPlays(t)
+	r.held.appendTo(t)
 	r.appendHidden(t)
 	if len(r.periods) == 0 {
 		return
@@ -87,13 +93,18 @@ func (r *reading) scan(rows *sql.Rows, periods []*period, hidden hiddenMembers) 
 	if err := r.scanPlays(rows); err != nil {
 		return keys, err
 	}
+	var err error
+	if r.reviews, err = r.held.scan(rows, func(score, tiebreak int64) (int64, int64) { return periods[0].codec.Stored(score, tiebreak) }); err != nil {
+		return keys, err
+	}
 	if err := r.scanHidden(rows, periods, hidden); err != nil || len(r.periods) == 0 {
 		return keys, err
 	}
 	if err := scanEntries(rows, r.members, periods); err != nil || !r.metadata {
 		return keys, err
 	}
-	return keys, scanMetadata(rows, r.members, periods)
+	r.bodies = map[entries.BodyKey]*body{}
+	return keys, scanMetadata(rows, r.members, periods, r.bodies)
 }
 
 func appendReadEntries(t *db.Text, periods []int64, members []string) {

@@ -227,10 +227,26 @@ func (b *lockedBoard) submit(sub *leaderboard.Submission, caller *leaderboard.Ca
 		b.periods[0].show(&res, b.periods[0].entry(sub.Member), sub)
 		res.Fail(broken)
 	} else {
-		res = submitAll(b.periods, *sub)
+		res = b.carryOut(sub, caller)
 	}
 	b.settlePlay(sub, &res, caller)
 	b.record(sub, &res, caller)
+	return res
+}
+
+// carryOut applies a submission that may be made to the board's current periods, or holds it for an admin.
+func (b *lockedBoard) carryOut(sub *leaderboard.Submission, caller *leaderboard.Caller) (res leaderboard.Result) {
+	decisions := decideAll(b.periods, *sub)
+	var why *leaderboard.RuleError
+	if decisions[0].broken == nil {
+		why = b.hold(sub, caller, decisions)
+	}
+	if why == nil {
+		return carryOutAll(b.periods, *sub, decisions)
+	}
+	res.Member = sub.Member
+	b.periods[0].show(&res, decisions[0].cur, sub)
+	res.Fail(why)
 	return res
 }
 

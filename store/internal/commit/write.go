@@ -33,11 +33,12 @@ type writes struct {
 	rolledOver bool
 	recorded   []*lockedBoard // boards with records of submissions
 	played     []*lockedBoard // boards with plays that were used or refused
+	reviewed   []*lockedBoard // boards with submissions that were held or decided
 }
 
 // written reports whether there is anything to commit.
 func (o *writes) written() bool {
-	return len(o.changed) > 0 || len(o.recorded) > 0 || len(o.played) > 0 || len(o.keys) > 0 || o.hidden || o.rolledOver
+	return len(o.changed) > 0 || len(o.recorded) > 0 || len(o.played) > 0 || len(o.reviewed) > 0 || len(o.keys) > 0 || o.hidden || o.rolledOver
 }
 
 // write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
@@ -70,6 +71,7 @@ func (o *writes) appendTo(t *db.Text) (events []Event) {
 	audit.Append(t, o.audit, o.clock)
 	appendSubmissions(t, o.recorded)
 	appendPlays(t, o.played)
+	appendHeldRows(t, o.reviewed)
 	appendLog(t, events)
 	if len(events) > 0 {
 		appendAdvance(t, o.changed, events)

@@ -17,6 +17,7 @@ func TestPlans(t *testing.T) {
 		"old keys":       {Query: plantest.Literal(keysNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"idempotency_keys": "idempotency_keys_age"}},
 		"old audit":      {Query: plantest.Literal(auditNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"audit": "audit_time"}},
 		"old plays":      {Query: plantest.Literal(playsNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"plays": "plays_age"}},
+		"old held":       {Query: plantest.Literal(heldNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"held": "held_age"}},
 		"metadata":       {Query: metadataIn(ids), Keys: map[string]string{"entry_metadata": "PRIMARY"}},
 		"old metadata":   {Query: plantest.Literal(emptiedNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"entry_metadata": "entry_metadata_emptied"}},
 		"followers":      {Query: plantest.Literal(seenNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"followers": "followers_age"}},

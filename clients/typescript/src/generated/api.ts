@@ -129,6 +129,16 @@ export interface components {
                 /** @description How long that of one entry may be, as JSON without spaces. */
                 max_bytes: number;
             };
+            /** @description Which submissions wait for an admin before they count; what waits is in no answer. Left out: none. Those of keys of scope admin never do. Not on derived boards. */
+            review?: {
+                /** @description One that applies is enough. */
+                hold: components["schemas"]["HoldRule"][];
+                /**
+                 * @description How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d; 14d when left out.
+                 * @example 14d
+                 */
+                expire?: string;
+            };
             overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
@@ -259,6 +269,12 @@ export interface components {
             /** @description As in BoardRules; null takes no more, and shows none of what there is. */
             metadata?: {
                 max_bytes?: number;
+            } | null;
+            /** @description As in BoardRules; null holds none. */
+            review?: {
+                /** @description Replaced as a whole. */
+                hold?: components["schemas"]["HoldRule"][];
+                expire?: string | null;
             } | null;
             /** @description As in BoardRules; null allows none. */
             overrides?: {
@@ -594,10 +610,10 @@ export interface components {
             [key: string]: components["schemas"]["Seq"];
         };
         /**
-         * @description unmet: the entry is not as if wants it. aborted: another entry of an atomic request was rejected or unmet. Of rejected, unmet and aborted entries nothing was done.
+         * @description unmet: the entry is not as if wants it. aborted: another entry of an atomic request was rejected or unmet. held: it waits for an admin. Of rejected, unmet, aborted and held entries nothing was done.
          * @enum {string}
          */
-        ResultStatus: "applied" | "unchanged" | "rejected" | "unmet" | "aborted";
+        ResultStatus: "applied" | "unchanged" | "rejected" | "unmet" | "aborted" | "held";
         /** @description score, previous_score and created_time are null when the member has no entry. */
         Result: {
             member: string;
@@ -620,7 +636,7 @@ export interface components {
             fields?: {
                 [key: string]: components["schemas"]["Int64"];
             };
-            /** @description Why, when rejected, unmet or aborted. */
+            /** @description Why, when rejected, unmet, aborted or held. */
             error?: components["schemas"]["Problem"];
             standing?: components["schemas"]["MovedOrNull"];
         };
@@ -702,7 +718,7 @@ export interface components {
             fields?: {
                 [key: string]: components["schemas"]["Int64"];
             };
-            /** @description Why, when rejected, unmet or aborted. */
+            /** @description Why, when rejected, unmet, aborted or held. */
             error?: components["schemas"]["Problem"];
             standing?: components["schemas"]["MovedOrNull"];
         };
@@ -762,7 +778,7 @@ export interface components {
             request_id?: components["schemas"]["RequestID"];
         };
         /** @enum {string} */
-        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "member.bar" | "member.unbar" | "issuer.create" | "issuer.update" | "issuer.delete" | "signing.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay" | "follower.create" | "follower.delete";
+        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "held.approve" | "held.reject" | "member.bar" | "member.unbar" | "issuer.create" | "issuer.update" | "issuer.delete" | "signing.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay" | "follower.create" | "follower.delete";
         /** @description What every reading answer says of itself. */
         State: {
             board: components["schemas"]["BoardName"];
@@ -857,6 +873,8 @@ export interface components {
             bars: components["schemas"]["Bar"][];
             /** @description That were begun and not submitted with, for a day. */
             plays: components["schemas"]["MemberDataPlay"][];
+            /** @description Submissions that wait for an admin, and those that were decided. */
+            held: components["schemas"]["Held"][];
             /** @description In the order in which the periods were begun. */
             entries: components["schemas"]["MemberDataEntry"][];
             submissions: components["schemas"]["MemberDataSubmission"][];
@@ -932,7 +950,7 @@ export interface components {
             op?: components["schemas"]["Policy"];
             /** @constant */
             keep_time?: true;
-            /** @description Why one was rejected, unmet or aborted. */
+            /** @description Why one was rejected, unmet, aborted or held. */
             code?: string;
             detail?: string;
             /** @description Id of the key; of one from the settings env: and its scope. */
@@ -1719,7 +1737,7 @@ export interface components {
             events: number;
         };
         /** @enum {string} */
-        EventKind: "period.closed" | "board.changed" | "member.hidden" | "member.restored" | "member.erased" | "member.passed";
+        EventKind: "period.closed" | "board.changed" | "member.hidden" | "member.restored" | "member.erased" | "member.passed" | "submission.held" | "submission.approved" | "submission.rejected";
         /** @description A period of a calendar window or a season is over. */
         PeriodClosedEvent: {
             /** @description The webhook-id: of one period always the same. */
@@ -1778,6 +1796,102 @@ export interface components {
                 change: "created" | "updated" | "deleted";
                 /** @description Of its rules, which GET /v1/boards/{board} has. */
                 version: number;
+            };
+        };
+        /** @description One of the members is given. */
+        HoldRule: {
+            /**
+             * Format: int64
+             * @description The member would have a better score than this one; with order asc, a lower one.
+             */
+            above?: bigint;
+            /** @description The member would be among so many first in the board's first window: better than the entry at that rank when the commit begins, or fewer are ranked. */
+            rank_within?: number;
+            /**
+             * Format: int64
+             * @description Where players submit with plays: the score is more than so much for each second of the play.
+             */
+            per_second?: bigint;
+            /**
+             * @description A player submits, by a token.
+             * @enum {string}
+             */
+            by?: "players";
+        };
+        /** @enum {string} */
+        HeldState: "waiting" | "approved" | "rejected";
+        /** @description A submission that waits for an admin, or did. created_time is what its entry has once it is approved, but with policy sum. */
+        Held: {
+            id: string;
+            board: components["schemas"]["BoardName"];
+            member: components["schemas"]["MemberID"];
+            state: components["schemas"]["HeldState"];
+            /** @description Why it was held. */
+            reason: string;
+            /**
+             * Format: int64
+             * @description As it was submitted; with policy sum the amount; null: none was, only fields changed.
+             */
+            score: bigint | null;
+            /** @description As submitted, like fields, set, add, op and keep_time. */
+            tiebreak?: components["schemas"]["Int64"];
+            fields?: components["schemas"]["FieldValues"];
+            set?: components["schemas"]["FieldValues"];
+            add?: components["schemas"]["FieldValues"];
+            op?: components["schemas"]["Policy"];
+            /** @constant */
+            keep_time?: true;
+            /** @description That it brings, on a board with the rule metadata. */
+            metadata?: components["schemas"]["Metadata"];
+            /** @description The score that it would have made when it came in. */
+            new_score: components["schemas"]["Int64"];
+            new_tiebreak: components["schemas"]["Int64"];
+            created_time: components["schemas"]["Time"];
+            held_time: components["schemas"]["Time"];
+            /** @description Id of the key, or by whom the player is known. */
+            actor: string;
+            request_id: string;
+            /**
+             * Format: date-time
+             * @description null while it waits.
+             */
+            decided_time: string | null;
+            /** @description Id of the key. */
+            decided_by?: string;
+            /** @description Of the one who decided. */
+            note?: string;
+            /**
+             * @description Of an approved one: whether it changed an entry.
+             * @enum {string}
+             */
+            outcome?: "applied" | "unchanged";
+        };
+        HeldList: {
+            held: components["schemas"]["Held"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        Decision: {
+            /** @description For the audit; an erasure of the member removes it. */
+            note?: string;
+        };
+        SubmissionEvent: {
+            id: string;
+            /** @enum {string} */
+            type: "submission.held" | "submission.approved" | "submission.rejected";
+            timestamp: components["schemas"]["Time"];
+            data: {
+                member: components["schemas"]["MemberID"];
+                /** @description For GET /v1/held/{id}. */
+                held_id: string;
+                board: components["schemas"]["BoardName"];
+                /**
+                 * Format: int64
+                 * @description As it was submitted.
+                 */
+                score: bigint;
+                /** @description Id of the key, of a decision. */
+                decided_by?: string;
             };
         };
         /** @description A member was passed by another one, on a board whose rule notify has it told. At most one a minute and member. */
@@ -2063,7 +2177,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -2079,6 +2193,8 @@ export interface components {
          * @example warehouse
          */
         followerParam: components["schemas"]["FollowerName"];
+        /** @example 3690000000000000000 */
+        heldParam: string;
         /**
          * @description Name of the issuer.
          * @example game1
@@ -2581,6 +2697,77 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: never;
+    };
+    listHeld: {
+        parameters: {
+            query?: {
+                /** @description Only of this board. */
+                board?: components["schemas"]["BoardName"];
+                /** @description Only of this member. */
+                member?: components["schemas"]["MemberID"];
+                /** @description waiting, unless another one is given. */
+                state?: components["schemas"]["HeldState"];
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getHeld: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3690000000000000000 */
+                id: components["parameters"]["heldParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    approveHeld: {
+        parameters: {
+            query?: {
+                /** @description true: also in periods that have closed meanwhile, which corrects them. Without it they make the answer 409 period-closed. */
+                reopen?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @example 3690000000000000000 */
+                id: components["parameters"]["heldParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: never;
+    };
+    rejectHeld: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3690000000000000000 */
+                id: components["parameters"]["heldParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
         responses: never;
     };
     listAudit: {
@@ -4418,6 +4605,93 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MemberPassedEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    submissionHeldEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    submissionApprovedEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is turned off. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is taken. Any other answer is followed by another attempt. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    submissionRejectedEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionEvent"];
             };
         };
         responses: {

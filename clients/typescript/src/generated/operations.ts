@@ -34,6 +34,14 @@ export interface Operations {
   restoreMemberEverywhere(member: string, options?: Query<"restoreMemberEverywhere"> & CallOptions): Promise<undefined>;
   /** The hidden members. GET /v1/hidden */
   listHidden(options?: Query<"listHidden"> & CallOptions): Pages<Schemas["HiddenList"]>;
+  /** The submissions that wait for an admin. GET /v1/held */
+  listHeld(options?: Query<"listHeld"> & CallOptions): Pages<Schemas["HeldList"]>;
+  /** One held submission. GET /v1/held/{id} */
+  getHeld(id: string, options?: CallOptions): Promise<Schemas["Held"]>;
+  /** Enter a held submission. POST /v1/held/{id}/approve */
+  approveHeld(id: string, body?: Sent<Schemas["Decision"]>, options?: Query<"approveHeld"> & CallOptions): Promise<Schemas["Held"]>;
+  /** Leave a held submission out. POST /v1/held/{id}/reject */
+  rejectHeld(id: string, body?: Sent<Schemas["Decision"]>, options?: CallOptions): Promise<Schemas["Held"]>;
   /** What was changed, when and with which key. GET /v1/audit */
   listAudit(options?: Query<"listAudit"> & CallOptions): Pages<Schemas["AuditLog"]>;
   /** The slice around a member. GET /v1/boards/{board}/members/{member}/around */
@@ -193,6 +201,10 @@ export const table = {
   hideMemberEverywhere: "PUT /v1/members/{member}/hidden",
   restoreMemberEverywhere: "DELETE /v1/members/{member}/hidden",
   listHidden: "GET /v1/hidden",
+  listHeld: "GET /v1/held",
+  getHeld: "GET /v1/held/{id}",
+  approveHeld: "POST /v1/held/{id}/approve",
+  rejectHeld: "POST /v1/held/{id}/reject",
   listAudit: "GET /v1/audit",
   getAround: "GET /v1/boards/{board}/members/{member}/around",
   listSubmissions: "GET /v1/boards/{board}/members/{member}/submissions",
@@ -269,6 +281,6 @@ export const table = {
 } as const;
 
 /** The properties that are 64-bit integers, those that are maps of them, and those whose names are the caller's own. */
-export const wide = new Set(["from", "max_delta", "max_score", "min_score", "new_score", "per_second", "previous_score", "score", "tiebreak", "to"]);
+export const wide = new Set(["above", "from", "max_delta", "max_score", "min_score", "new_score", "new_tiebreak", "per_second", "previous_score", "score", "tiebreak", "to"]);
 export const wideMaps = new Set(["add", "fields", "limits", "set"]);
 export const open = new Set(["after", "attributes", "before", "checks", "data", "labels", "metadata", "refresh"]);

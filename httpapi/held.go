@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// heldHandlers show submissions that wait for an admin, and decide about them.
+type heldHandlers struct{ store Store }
+
+// heldJSON is a held submission as it is shown.
+type heldJSON struct {
+	ID          string                `json:"id"`
+	Board       string                `json:"board"`
+	Member      string                `json:"member"`
+	State       leaderboard.HeldState `json:"state"`
+	Reason      string                `json:"reason"`
+	Score       *int64                `json:"score"`
+	Tiebreak    *int64                `json:"tiebreak,omitempty"`
+	Fields      map[string]int64      `json:"fields,omitempty"`
+	Set         map[string]int64      `json:"set,omitempty"`
+	Add         map[string]int64      `json:"add,omitempty"`
+	Op          leaderboard.Policy    `json:"op,omitempty"`
+	KeepTime    bool                  `json:"keep_time,omitzero"`
+	Metadata    jsontext.Value        `json:"metadata,omitempty"`
+	NewScore    int64                 `json:"new_score"`
+	NewTiebreak int64                 `json:"new_tiebreak"`
+	CreatedTime leaderboard.Micros    `json:"created_time"`
+	HeldTime    leaderboard.Micros    `json:"held_time"`
+	Actor       string                `json:"actor"`
+	RequestID   string                `json:"request_id"`
+	DecidedTime *leaderboard.Micros   `json:"decided_time"`
+	DecidedBy   string                `json:"decided_by,omitempty"`
+	Note        string                `json:"note,omitempty"`
+	Outcome     leaderboard.Status    `json:"outcome,omitempty"`
+}
+
+func showHeld(h *leaderboard.Held) heldJSON {
+	out := heldJSON{
+		ID: strconv.FormatInt(h.ID, 10), Board: h.Board, Member: h.Member, State: h.State, Reason: h.Reason, Score: &h.Score, Tiebreak: h.Sub.Tiebreak,
+		Fields: h.Sub.Fields, NewScore: h.NewScore, NewTiebreak: h.Tiebreak, CreatedTime: h.CreatedTime, HeldTime: h.HeldTime, Actor: h.Actor,
+		RequestID: h.RequestID, DecidedTime: given(h.DecidedTime), DecidedBy: h.DecidedBy, Note: h.Note, Outcome: h.Outcome,
+	}
+	if h.Sub.Metadata != "" {
+		out.Metadata = jsontext.Value(h.Sub.Metadata)
+	}
+	if e := h.Sub.Edit; e != nil {
+		out.Set, out.Add, out.Op, out.KeepTime = e.Set, e.Add, e.Op, e.KeepTime
+		if e.NoScore {
+			out.Score = nil
+		}
+	}
+	return out
+}
+
+// list answers GET /v1/held: newest first, those that wait as a rule.
+func (h *heldHandlers) list(c *call) error {
+	board, q := c.text("board"), leaderboard.HeldQuery{Member: c.optionalMember(), State: leaderboard.HeldState(cmp.Or(c.text("state"), string(leaderboard.HeldStateWaiting)))}
+	if !slices.Contains(leaderboard.HeldStates(), q.State) {
+		c.badParam("state", "want one of waiting, approved, rejected")
+	}
+	limit := int(c.integer("limit", defaultList, 1, maxList))
+	of := wire.List{Name: "held " + string(q.State) + " " + board}
+	if cursor := c.text("cursor"); cursor != "" {
+		after, ok := of.After(cursor)
+		if q.Before, ok = positive(after, ok); !ok || q.Before == 0 {
+			c.bad = append(c.bad, wire.BadCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	if board != "" {
+		b, err := h.board(c, board)
+		if err != nil {
+			return err
+		}
+		q.BoardID = b.ID
+	}
+	q.Limit = limit + 1
+	held, err := h.store.Held(c.ctx, q)
+	if err != nil {
+		return err
+	}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	return sendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.Cursor(strconv.FormatInt(last.ID, 10)) })
+}
+
+func (h *heldHandlers) board(c *call, name string) (leaderboard.Board, error) {
+	if leaderboard.CheckBoardName(name) != nil {
+		return leaderboard.Board{}, leaderboard.ErrBoardNotFound
+	}
+	return h.store.Board(c.ctx, name)
+}
+
+// get answers GET /v1/held/{id}.
+func (h *heldHandlers) get(c *call) error {
+	held, err := h.find(c)
+	if err != nil {
+		return err
+	}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	return c.sendJSON(http.StatusOK, showHeld(&held))
+}
+
+// find returns the held submission in the path, if the key is for its board.
+func (h *heldHandlers) find(c *call) (leaderboard.Held, error) {
+	id, ok := positive(c.pathValue("id"), true)
+	if !ok || id == 0 {
+		return leaderboard.Held{}, leaderboard.ErrHeldNotFound
+	}
+	held, err := h.store.HeldOne(c.ctx, id)
+	if err == nil && !c.covers(held.Board) {
+		err = leaderboard.ErrHeldNotFound
+	}
+	return held, err
+}
+
+func (h *heldHandlers) approve(c *call) error { return h.decide(c, true) }
+func (h *heldHandlers) reject(c *call) error  { return h.decide(c, false) }
+
+// decide answers POST /v1/held/{id}/approve and …/reject. The same decision again has the same answer.
+func (h *heldHandlers) decide(c *call, approve bool) error {
+	d := leaderboard.HeldDecision{Approve: approve}
+	if approve {
+		d.Reopen = c.boolean("reopen")
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	var body struct {
+		Note string `json:"note"`
+	}
+	if err := c.decode(&body, true, nil); err != nil {
+		return err
+	}
+	held, err := h.find(c)
+	if err != nil {
+		return err
+	}
+	d.ID, d.Note = held.ID, body.Note
+	if held, err = h.store.DecideHeld(c.ctx, d); err != nil {
+		return wire.WriteError(err)
+	}
+	return c.sendJSON(http.StatusOK, showHeld(&held))
+}

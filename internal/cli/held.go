@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+)
+
+// heldCommand is about submissions that wait for an admin.
+func (p *program) heldCommand() *cli.Command {
+	return group("held", "submissions that the rule review of their board holds: see them, approve or reject them",
+		p.heldListCommand(), p.heldShowCommand(), p.heldApproveCommand(), p.heldRejectCommand(),
+	)
+}
+
+func heldHead() []string {
+	return []string{"ID", "BOARD", "MEMBER", "SCORE", "WOULD BE", "SINCE", "BY", "STATE", "REASON"}
+}
+
+func addHeld(t *terminal.Table, h *client.Held) {
+	state := string(h.State)
+	if h.Outcome != "" {
+		state += ", " + string(h.Outcome)
+	}
+	t.Row(h.ID, h.Board, h.Member, orDash(h.Score), h.NewScore, timeText(h.HeldTime), h.Actor, state, h.Reason)
+}
+
+func (p *program) heldListCommand() *cli.Command {
+	var board, member, state string
+	return listing(p, "held list", "list the submissions that wait, newest first", "", func([]string) list {
+		return list{path: client.Path("held"), query: optionalValues("board", board, "member", member, "state", state), member: "held", head: heldHead()}
+	}, addHeld, boardFlag(&board), memberFlag(&member), stateFlag(&state))
+}
+
+// stateFlag is of lists.
+func stateFlag(at *string) cli.Flag {
+	return &cli.StringFlag{Name: "state", Usage: "of endpoint deliveries: only those that are waiting, delivered or failed; of held list: waiting, approved or rejected (default: waiting)", Destination: at}
+}
+
+func (r *remote) printHeld(h *client.Held) error {
+	t := terminal.NewTable(r.out, heldHead()...)
+	addHeld(t, h)
+	return t.Flush()
+}
+
+func (p *program) heldShowCommand() *cli.Command {
+	return question(p, "held show", "show one", "ID", func(ctx context.Context, c *client.Client, args []string) (client.Held, error) {
+		return c.HeldOne(ctx, args[0])
+	}, (*remote).printHeld)
+}
+
+func noteFlag(at *string) cli.Flag {
+	return &cli.StringFlag{Name: "note", Usage: "why, at most 200 characters; the audit has it", Destination: at}
+}
+
+func (p *program) heldApproveCommand() *cli.Command {
+	var (
+		note   string
+		reopen bool
+	)
+	return question(p, "held approve", "enter one, in the periods that it came in", "ID", func(ctx context.Context, c *client.Client, args []string) (client.Held, error) {
+		return c.ApproveHeld(ctx, args[0], note, reopen)
+	}, (*remote).printHeld, noteFlag(&note), reopenFlag(&reopen))
+}
+
+func (p *program) heldRejectCommand() *cli.Command {
+	var note string
+	return question(p, "held reject", "leave one out", "ID", func(ctx context.Context, c *client.Client, args []string) (client.Held, error) {
+		return c.RejectHeld(ctx, args[0], note)
+	}, (*remote).printHeld, noteFlag(&note))
+}
+
+// parseHoldRules reads the flag --review.
+func parseHoldRules(v string) ([]leaderboard.HoldRule, error) {
+	var rules []leaderboard.HoldRule
+	for text := range strings.SplitSeq(v, ",") {
+		name, value, _ := strings.Cut(text, ":")
+		n, err := strconv.ParseInt(value, 10, 64)
+		var rule leaderboard.HoldRule
+		switch {
+		case name == "by" && value != "":
+			rule.By, err = leaderboard.HoldBy(value), nil
+		case name == "above":
+			rule.Above = &n
+		case name == "per_second":
+			rule.PerSecond = &n
+		case name == "rank_within":
+			rule.RankWithin = int(n)
+		default:
+			err = strconv.ErrSyntax
+		}
+		if err != nil {
+			return nil, fmt.Errorf("want above:SCORE, rank_within:N, per_second:N or by:players, as in above:1000000,rank_within:10, not %q", text)
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}

@@ -1,0 +1,111 @@
+package leaderboard
+
+import (
+	"fmt"
+	"time"
+)
+
+// Review tells which submissions of a board wait for an admin before they count; nil: none does. A submission that a key of scope
+// admin makes never waits.
+type Review struct {
+	Hold   []HoldRule `json:"hold"`             // a submission waits when one of them says so; 1 to MaxHoldRules
+	Expire string     `json:"expire,omitempty"` // how long it waits at most, a Go duration or days such as "14d"; "": DefaultHeldTTL
+}
+
+// HoldRule holds submissions for one reason: one of its members is given.
+type HoldRule struct {
+	Above      *int64 `json:"above,omitempty"`      // the entry would have a better score than this one
+	RankWithin int    `json:"rank_within,omitzero"` // it would be among so many first in the board's first window; 1 to MaxHoldRank
+	PerSecond  *int64 `json:"per_second,omitempty"` // the score is more than so much for each second of the play that it was made in
+	By         HoldBy `json:"by,omitempty"`         // who submits
+}
+
+// HoldBy tells whose submissions are held.
+type HoldBy string
+
+// HoldByPlayers are those of players, by a token of their own.
+const HoldByPlayers HoldBy = "players"
+
+// Bounds of reviews.
+const (
+	MaxHoldRules   = 8
+	MaxHoldRank    = 1000
+	DefaultHeldTTL = 14 * 24 * time.Hour
+	MinHeldTTL     = time.Hour
+	MaxHeldTTL     = 90 * 24 * time.Hour
+	// MaxHeldPerMember is how many submissions of a member wait on a board: a better one takes the place of the worst.
+	MaxHeldPerMember = 5
+	MaxHeldNote      = 200 // characters, of what an admin says of a decision
+)
+
+// HeldFor returns how long submissions of checked rules wait.
+func (r *Review) HeldFor() time.Duration {
+	if d, ok := parseDays(r.Expire); ok {
+		return d
+	}
+	return DefaultHeldTTL
+}
+
+// parseDays reads a Go duration, or days such as "14d".
+func parseDays(s string) (time.Duration, bool) {
+	var days int
+	if n, err := fmt.Sscanf(s, "%dd", &days); n == 1 && err == nil && s == fmt.Sprintf("%dd", days) && days >= 0 && days <= 10_000 {
+		return time.Duration(days) * 24 * time.Hour, true
+	}
+	d, err := time.ParseDuration(s)
+	return d, err == nil
+}
+
+// Ranks returns the places whose entries decide whether a submission waits, in the order of the rules. A nil Review has none.
+func (r *Review) Ranks() (out []int) {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Hold {
+		if within := r.Hold[i].RankWithin; within > 0 {
+			out = append(out, within)
+		}
+	}
+	return out
+}
+
+// check reports what is wrong with the rule.
+func (r *Review) check(fail failFunc, derived bool, players *Players) {
+	if r == nil {
+		return
+	}
+	if derived {
+		fail("/review", "nothing is submitted to a derived board")
+	}
+	if len(r.Hold) == 0 || len(r.Hold) > MaxHoldRules {
+		fail("/review/hold", "want 1 to %d rules", MaxHoldRules)
+	}
+	for i := range r.Hold {
+		r.Hold[i].check(func(at, format string, args ...any) { fail(fmt.Sprintf("/review/hold/%d", i)+at, format, args...) }, players)
+	}
+	if d, ok := parseDays(r.Expire); r.Expire != "" && (!ok || d < MinHeldTTL || d > MaxHeldTTL) {
+		fail("/review/expire", "want a duration from 1h to 90d, such as 14d")
+	}
+}
+
+func (h *HoldRule) check(fail failFunc, players *Players) {
+	given := 0
+	for _, is := range []bool{h.Above != nil, h.RankWithin != 0, h.PerSecond != nil, h.By != ""} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		fail("", "want one of above, rank_within, per_second and by")
+		return
+	}
+	if h.RankWithin < 0 || h.RankWithin > MaxHoldRank {
+		fail("/rank_within", "want 1 to %d", MaxHoldRank)
+	}
+	if h.PerSecond != nil && (*h.PerSecond < 1 || !players.needPlay()) {
+		fail("/per_second", "want a rate from 1 on, of a board whose players submit with a play")
+	}
+	if h.By != "" && h.By == HoldByPlayers && !players.submits() {
+		fail("/by", "players do not submit to this board")
+	}
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"leaderboard"
+	"leaderboard/store/internal/commit"
+	"leaderboard/store/internal/db"
+)
+
+// Held returns held submissions with the names of their boards, newest first. Errors: ErrUnavailable.
+func (s *Store) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error) {
+	out, err := s.heldRows(ctx, s.db.Limited(heldText(q)))
+	return out, db.Translate(ctx, "held", err)
+}
+
+// HeldOne returns one held submission. Errors: ErrHeldNotFound, ErrUnavailable.
+func (s *Store) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error) {
+	out, err := s.heldRows(ctx, s.db.Limited(heldOneText(id)))
+	if err == nil && len(out) == 0 {
+		err = leaderboard.ErrHeldNotFound
+	}
+	if err != nil {
+		return leaderboard.Held{}, db.Translate(ctx, "held", err)
+	}
+	return out[0], nil
+}
+
+// DecideHeld approves or rejects a held submission. Errors: those of commit.Writer.Decide.
+func (s *Store) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error) {
+	if broken := d.Check(); broken != nil {
+		return leaderboard.Held{}, db.Wrap("decide", broken)
+	}
+	h, err := s.HeldOne(ctx, d.ID)
+	if err != nil {
+		return h, err
+	}
+	decided, err := s.writer.Decide(ctx, h, d)
+	decided.Board = h.Board
+	return decided, err
+}
+
+func (s *Store) heldRows(ctx context.Context, query string) (out []leaderboard.Held, err error) {
+	rows, err := s.db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name sql.NullString
+		h, err := commit.ReadHeld(func(dest ...any) error { return rows.Scan(append(dest, &name)...) })
+		if err != nil {
+			return nil, err
+		}
+		h.Board = name.String
+		out = append(out, *h)
+	}
+	return out, errors.Join(rows.Err(), rows.Close())
+}
+
+func selectHeld() *db.Text {
+	return (&db.Text{}).Str("SELECT " + commit.HeldColumns("h.") + ", b.name FROM held h")
+}
+
+const heldBoards = " STRAIGHT_JOIN boards b ON b.id = h.board_id WHERE b.state = 'open' AND "
+
+func heldOneText(id int64) string {
+	return selectHeld().Str(heldBoards).Str("h.id = ").Int(id).String()
+}
+
+func heldText(q leaderboard.HeldQuery) string {
+	t := selectHeld()
+	switch {
+	case q.Member != "" && q.BoardID != 0:
+		t.Str(" FORCE INDEX (held_waiting)")
+	case q.Member != "":
+		t.Str(" FORCE INDEX (held_member)")
+	case q.BoardID != 0:
+		t.Str(" FORCE INDEX (held_board)")
+	default:
+		t.Str(" FORCE INDEX (held_state)")
+	}
+	t.Str(heldBoards).Str("h.state = ").Hex(string(q.State))
+	if q.Member != "" {
+		t.Str(" AND h.member = ").Hex(q.Member)
+	}
+	if q.BoardID != 0 {
+		t.Str(" AND h.board_id = ").Int(q.BoardID)
+	}
+	if q.Before > 0 {
+		t.Str(" AND h.id < ").Int(q.Before)
+	}
+	return t.Str(" ORDER BY h.id DESC LIMIT ").Int(int64(max(0, q.Limit))).String()
+}
+
+// heldData tells the held submissions of a member.
+func (s *Store) heldData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	for _, state := range leaderboard.HeldStates() {
+		held := func(before int64) ([]leaderboard.Held, error) {
+			return s.Held(ctx, leaderboard.HeldQuery{Member: member, State: state, Before: before, Limit: dataPage})
+		}
+		err := inPages(held, func(h *leaderboard.Held) (int64, error) { return h.ID, tell(leaderboard.MemberRecord{Held: h}) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

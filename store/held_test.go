@@ -1,0 +1,208 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// reviewBoard makes a board that holds what is above 100.
+func reviewBoard(t *testing.T, s *store.Store, name string, rules leaderboard.Rules) leaderboard.PeriodRef {
+	t.Helper()
+	most := int64(100)
+	rules.Review = &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}}
+	return makeBoard(t, s, name, rules)
+}
+
+// heldID has a submission held and returns its id.
+func heldID(t *testing.T, s *store.Store, board, member string, score int64) int64 {
+	t.Helper()
+	r, err := s.Submit(t.Context(), one(board, "", member, score))
+	if err != nil || r.Results[0].Status != leaderboard.StatusHeld {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	list, err := s.Held(t.Context(), leaderboard.HeldQuery{Member: member, State: leaderboard.HeldStateWaiting, Limit: 1})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0].ID
+}
+
+func asAdmin(ctx context.Context) context.Context {
+	return leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "kadminadmina", Admin: true})
+}
+
+// TestHeldRaced: of two servers that decide at once one does, and an approved amount is added once.
+func TestHeldRaced(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		servers := []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}
+		ref := reviewBoard(t, servers[0], "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		approved := int64(0)
+		for range 20 {
+			id := heldID(t, servers[0], "b", "m", 1000)
+			answers := make(chan leaderboard.Held, 4)
+			for i := range 4 {
+				go func() {
+					h, err := servers[i%2].DecideHeld(asAdmin(context.Background()), leaderboard.HeldDecision{ID: id, Approve: i < 2})
+					if err != nil && !errors.Is(err, leaderboard.ErrHeldDecided) {
+						t.Error(err)
+					}
+					answers <- h
+				}()
+			}
+			for range 4 {
+				await(t, "the decision", answers)
+			}
+			h, err := servers[1].HeldOne(t.Context(), id)
+			if err != nil || h.State == leaderboard.HeldStateWaiting {
+				t.Fatalf("%+v, %v", h, err)
+			}
+			if h.State == leaderboard.HeldStateApproved {
+				approved++
+			}
+		}
+		if got := scoreOf(t, servers[0], ref, "m"); approved > 0 && got != 1000*approved || approved == 0 && got != -1 {
+			t.Errorf("%d were approved, the score is %d", approved, got)
+		}
+		storetest.CheckLog(t, servers[0], ref)
+	})
+}
+
+// TestHeldCommitLost: an approval is carried out with its entry or not at all: COMMIT is lost, or its answer is. The same decision again
+// leads to one entry.
+func TestHeldCommitLost(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		for name, f := range map[string]fault{"before": faultCutBefore, "after": faultCutAfter} {
+			p, through := newProxy(t, dsn)
+			direct, lossy := open(t, dsn, nil), open(t, through, nil)
+			ref := reviewBoard(t, direct, name, leaderboard.Rules{Policy: leaderboard.PolicySum})
+			d := leaderboard.HeldDecision{ID: heldID(t, lossy, name, "m-"+name, 500), Approve: true}
+			p.on("COMMIT", f, 1)
+			if _, err := lossy.DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+				t.Errorf("%s: %v", name, err)
+			}
+			p.heal()
+			for range 2 {
+				h, err := lossy.DecideHeld(asAdmin(t.Context()), d)
+				if err != nil || h.State != leaderboard.HeldStateApproved || h.Outcome != leaderboard.StatusApplied || h.DecidedBy != "kadminadmina" {
+					t.Errorf("%s, again: %+v, %v", name, h, err)
+				}
+			}
+			if got := scoreOf(t, direct, ref, "m-"+name); got != 500 {
+				t.Errorf("%s: the score is %d", name, got)
+			}
+			storetest.CheckLog(t, direct, ref)
+		}
+	})
+}
+
+// TestHeldInClosedPeriod: what is approved after its period is over corrects that only when asked to, with all that came with it, and
+// never enters the period that is current by then. Metadata that windows share is freed with its last entry.
+func TestHeldInClosedPeriod(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		s := open(t, dsn, func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		})
+		ref := reviewBoard(t, s, "b", leaderboard.Rules{
+			Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour}, Metadata: &leaderboard.Metadata{MaxBytes: 100},
+		})
+		b, err := s.Board(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowHour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := one("b", "", "m", 50)
+		first.Entries[0].Metadata = `{"n":1}`
+		if _, err := s.Submit(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		second := one("b", "", "m", 500)
+		second.Entries[0].Metadata = `{"n":2}`
+		if _, err := s.Submit(t.Context(), second); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Held(t.Context(), leaderboard.HeldQuery{BoardID: b.ID, State: leaderboard.HeldStateWaiting, Limit: 2})
+		if err != nil || len(list) != 1 || list[0].Sub.Metadata != `{"n":2}` {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		offset.Add(int64(2 * time.Hour))
+		d := leaderboard.HeldDecision{ID: list[0].ID, Approve: true}
+		if _, err := s.DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrPeriodClosed) {
+			t.Fatalf("without reopen: %v", err)
+		}
+		if got := scoreOf(t, s, ref, "m"); got != 50 {
+			t.Errorf("the score is %d after a refusal", got)
+		}
+		d.Reopen = true
+		if h, err := s.DecideHeld(asAdmin(t.Context()), d); err != nil || h.Outcome != leaderboard.StatusApplied {
+			t.Fatalf("%+v, %v", h, err)
+		}
+		now, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowHour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, hour, current := scoreOf(t, s, ref, "m"), scoreOf(t, s, before.Ref(&b), "m"), scoreOf(t, s, now.Ref(&b), "m"); all != 500 || hour != 500 || current != -1 {
+			t.Errorf("scores are %d in all, %d in the hour, %d in the one now", all, hour, current)
+		}
+		db := connect(t, dsn)
+		if n := count(t, db, "metadata_bodies"); n != 1 {
+			t.Errorf("%d bodies of metadata are stored", n)
+		}
+		if n := count(t, db, "runs WHERE kind = 'reopen' AND actor = 'kadminadmina'"); n != 1 {
+			t.Errorf("%d corrections are recorded", n)
+		}
+		if n := count(t, db, "audit WHERE action = 'held.approve' AND member = 'm'"); n != 1 {
+			t.Errorf("%d approvals are recorded", n)
+		}
+	})
+}
+
+// TestHeldGoes: housekeeping takes what has waited too long, decided or not, and a board takes what it holds along.
+func TestHeldGoes(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset atomic.Int64
+		s := open(t, dsn, func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		})
+		db := connect(t, dsn)
+		reviewBoard(t, s, "b", leaderboard.Rules{})
+		reviewBoard(t, s, "c", leaderboard.Rules{})
+		decided, waits := heldID(t, s, "b", "m", 101), heldID(t, s, "b", "m", 102)
+		if _, err := s.DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: decided, Note: strings.Repeat("é", leaderboard.MaxHeldNote)}); err != nil {
+			t.Fatal(err)
+		}
+		heldID(t, s, "c", "n", 103)
+		if err := s.DeleteBoard(t.Context(), "c"); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "held"); n != 2 {
+			t.Errorf("%d rows without those of the board", n)
+		}
+		offset.Add(int64(leaderboard.DefaultHeldTTL + time.Minute))
+		young := heldID(t, s, "b", "young", 104)
+		if err := s.Sweep(t.Context()); err != nil || count(t, db, "held") != 1 {
+			t.Errorf("%d rows in the end, %v", count(t, db, "held"), err)
+		}
+		if _, err := s.HeldOne(t.Context(), young); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: waits, Approve: true}); !errors.Is(err, leaderboard.ErrHeldNotFound) {
+			t.Errorf("one that is gone: %v", err)
+		}
+	})
+}
