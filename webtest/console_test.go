@@ -255,6 +255,46 @@ func TestConsoleFollowers(t *testing.T) {
 	}
 }
 
+// TestConsoleHeld: what waits is listed with its metadata as text, approved with a note, and rejected; what was decided is found under its
+// state.
+func TestConsoleHeld(t *testing.T) {
+	t.Parallel()
+	const board = "console-held"
+	c, most := admin(t), int64(100)
+	makeBoard(t, c, board, leaderboard.Rules{
+		Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}}, Metadata: &leaderboard.Metadata{MaxBytes: 100},
+	}, leaderboard.Submission{Member: "ada", Score: 1})
+	made, err := c.CreateKey(t.Context(), client.KeyRequest{Name: "game", Scope: leaderboard.ScopeWrite})
+	if err != nil {
+		t.Fatal(err)
+	}
+	game, err := client.New(running(t).URL, client.WithKey(made.Secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := console(t, desktop(), running(t).Key, "#/boards/"+board+"/held")
+	p.awaitText("p", "Nothing waits.")
+	entries := []leaderboard.Submission{{Member: "eve", Score: 1001, Metadata: `{"replay":"<b>r7</b>"}`}, {Member: "mal", Score: 1002}}
+	if _, err := game.Submit(t.Context(), board, entries); err != nil {
+		t.Fatal(err)
+	}
+	p.awaitText("dd", "<b>r7</b>")
+	p.press("Approve eve with 1001")
+	p.await("document.querySelector('dialog[open] input') !== null")
+	p.fill("dialog[open] input", "seen")
+	p.press("Approve")
+	p.await("![...document.querySelectorAll('td')].some((td) => td.innerText === 'eve')")
+	p.press("Reject mal with 1002")
+	p.press("Reject")
+	p.awaitText("p", "Nothing waits.")
+	top, err := c.Top(t.Context(), board, client.TopQuery{})
+	if err != nil || len(top.Entries) != 2 || top.Entries[0].Member != "eve" {
+		t.Errorf("the top is %+v, %v", top, err)
+	}
+	p.choose("select", "approved")
+	p.awaitText("td", "seen")
+}
+
 // endpointWithEvents makes an endpoint whose receiver refuses the event of a board's creation.
 func endpointWithEvents(t *testing.T, name string) {
 	t.Helper()
@@ -639,6 +679,7 @@ func TestConsoleViews(t *testing.T) {
 		{"#/boards/demo/import", "Import"},
 		{"#/boards/demo/export", "Export"},
 		{"#/boards/demo/followers", "Followers"},
+		{"#/boards/demo/held", "Review"},
 		{"#/new-board", "New board"},
 		{"#/members?q=a", "Members"},
 		{"#/runs", "Runs"},
