@@ -74,6 +74,8 @@ func topics() []topic {
 		{"writes", million, (*world).measureWrites},
 		{"standings", million, (*world).measureStandings},
 		{"feed", million, (*world).measureFeed},
+		{"events", million / 10, (*world).measureEvents},
+		{"notices", million / 10, (*world).measureNotices},
 		{"overload", million, (*world).measureOverload},
 		{"players", million, (*world).measurePlayers},
 		{giantTopic, 100 * million, (*world).measureGiant},
