@@ -19,7 +19,11 @@ import (
 // answer shows an entry with the metadata of another one: from memory, from Redis or from MySQL.
 func TestMetadataIsOfItsEntry(t *testing.T) {
 	t.Parallel()
-	onBoth(t, metadataIsOfItsEntry)
+	t.Run("mysql", func(t *testing.T) { t.Parallel(); metadataIsOfItsEntry(t, newWorld(t)) })
+	t.Run("mariadb", func(t *testing.T) {
+		t.Parallel()
+		metadataIsOfItsEntry(t, worldOn(t, testenv.MariaDB(t), testenv.Redis(t)))
+	})
 }
 
 func metadataIsOfItsEntry(t *testing.T, w *world) {
