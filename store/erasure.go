@@ -165,7 +165,7 @@ func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 		"DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?",
 		"DELETE FROM friend_lists WHERE member = ? LIMIT ?",
 		"DELETE FROM plays WHERE member = ? ORDER BY board_id LIMIT ?",
-		"DELETE FROM held WHERE member = ? ORDER BY id LIMIT ?",
+		"DELETE FROM held WHERE member = ? ORDER BY state, id LIMIT ?",
 	} {
 		if err := s.inSteps(ctx, query, member); err != nil {
 			return err

@@ -46,6 +46,9 @@ func HeldColumns(prefix string) string {
 	return prefix + strings.Join(columns[:], ", "+prefix)
 }
 
+// waitingColumns are HeldColumns of what is only compared: what was submitted is left out.
+var waitingColumns = strings.Replace(HeldColumns(""), "submission", "'{}'", 1)
+
 // heldText is held.submission.
 type heldText struct {
 	Score    int64             `json:"score"`
@@ -110,7 +113,7 @@ func (n *heldNeeds) appendTo(t *db.Text) {
 		t.Str(";")
 	}
 	for chunk := range slices.Chunk(n.members, db.MaxRows) {
-		t.Str("SELECT " + HeldColumns("") + " FROM held FORCE INDEX (held_waiting) WHERE board_id = ").Int(n.boardID)
+		t.Str("SELECT " + waitingColumns + " FROM held FORCE INDEX (held_waiting) WHERE board_id = ").Int(n.boardID)
 		t.Str(" AND member IN (").Hexes(chunk).Str(") AND state = 'waiting';")
 	}
 	if len(n.decided) > 0 {
