@@ -22,11 +22,11 @@ test: cc ## every test, with the race detector, against real servers; what .ci/n
 	$(GO) build -o bin/testenv ./internal/testenv/run
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
-	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 40m $$args
+	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 60m $$args
 	$(GO) test -C tools ./...
 	bin/testenv $(GO) test -C examples -timeout 15m ./...
 else
-	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 40m $(TESTARGS)
+	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 60m $(TESTARGS)
 endif
 
 nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine
