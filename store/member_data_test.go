@@ -44,6 +44,8 @@ func TestMemberData(t *testing.T) {
 				told["member_bars"]++
 			case r.Play != nil:
 				told["plays"]++
+			case r.Held != nil:
+				told["held"]++
 			case r.Entry != nil:
 				told[fmt.Sprint("entries, hidden ", r.Entry.Hidden)]++
 				if r.Entry.Metadata == `{"by":"`+forgotten+`"}` {
@@ -65,7 +67,7 @@ func TestMemberData(t *testing.T) {
 		of := " WHERE member = '" + forgotten + "'"
 		want := map[string]int{
 			"profiles": count(t, db, "profiles"+of), "friends": count(t, db, "friends"+of), "fans": count(t, db, "friends WHERE friend = '"+forgotten+"'"),
-			"hidden_members": count(t, db, "hidden_members"+of), "member_bars": count(t, db, "member_bars"+of), "plays": count(t, db, "plays"+of), "submissions": count(t, db, "submissions"+of), "audit": count(t, db, "audit"+of),
+			"hidden_members": count(t, db, "hidden_members"+of), "member_bars": count(t, db, "member_bars"+of), "plays": count(t, db, "plays"+of), "held": count(t, db, "held"+of), "submissions": count(t, db, "submissions"+of), "audit": count(t, db, "audit"+of),
 			"entry_metadata": count(t, db, "entry_metadata"+of), "entries, hidden false": count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": count(t, db, "entries"+of+" AND period_id < 0"),
 		}
 		for kind, n := range want {
@@ -77,7 +79,7 @@ func TestMemberData(t *testing.T) {
 			t.Errorf("told %v, on the board in ascending order %q", told, golf)
 		}
 		// A table that knows the member and is in none of the kinds is one that was forgotten here.
-		known := []string{"changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json", "metadata_bodies.member", "metadata_bodies.body"}
+		known := []string{"changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json", "metadata_bodies.member", "metadata_bodies.body", "held.submission"}
 		for kind := range want {
 			table, _, _ := strings.Cut(kind, ",")
 			known = append(known, table+".member")

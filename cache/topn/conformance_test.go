@@ -40,7 +40,8 @@ func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 	model.OnCommit = follower.Notify
 	first := &copyFirst{t: t, copies: copies, database: model}
 	return storetest.Subject{
-		Database: model, Rankings: first,
+		WithoutMetadata: true,
+		Database:        model, Rankings: first,
 		Disturb: cachetest.Disturbances(client, copies.Drop, func(ctx context.Context, p leaderboard.PeriodRef) error {
 			_, err := copies.Build(ctx, p)
 			return err

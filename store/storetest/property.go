@@ -466,8 +466,9 @@ func anyMetadata() *rapid.Generator[string] {
 // comparePagesWithMetadata asks both sides for a page with the metadata of its entries, and the subject for the metadata of those
 // alone.
 func (h *history) comparePagesWithMetadata(t *rapid.T, q leaderboard.PageQuery) {
-	q.Metadata = true
+	q.Metadata = !h.WithoutMetadata
 	h.comparePages(t, q)
+	q.Metadata = true
 	want, err := h.model.Page(h.ctx, h.modelRef, q)
 	if err != nil || h.ref.Rules.Metadata == nil {
 		return

@@ -89,6 +89,8 @@ type Subject struct {
 	Database Database
 	// Rankings answers the queries: Database itself, or a layer above it.
 	Rankings leaderboard.Rankings
+	// WithoutMetadata: Rankings leaves the metadata of entries to the layer above it.
+	WithoutMetadata bool
 	// Pasts answers about the past of members; nil: Database does.
 	Pasts leaderboard.Pasts
 	// Disturb are things that may happen to a period at any time without changing an answer: a rebuild of a copy, a
