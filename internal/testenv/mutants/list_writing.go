@@ -55,6 +55,14 @@ func ofWriting() []mutant {
 			`AND b.state = 'open' FOR UPDATE;")`, `AND b.state = 'open';")`, store + "TestFlagIsSwappedOnce",
 		},
 		{
+			"A1", "what is held is entered all the same", commit + "submission.go",
+			"\t\twhy = b.hold(sub, caller, decisions)\n", "\t\t_ = b.hold(sub, caller, decisions)\n", store + "TestConformance/mysql/held",
+		},
+		{
+			"A1", "what was held is decided again", commit + "decide.go",
+			`case h.State != leaderboard.HeldStateWaiting:`, `case h.State == "":`, store + "TestConformance/mysql/held",
+		},
+		{
 			"A1", "an atomic request that fails stays in part", commit + "atomic.go",
 			"\tundo()\n\tfor _, a := range list {", "\t_ = undo\n\tfor _, a := range list {", store + "TestConformance/mysql/atomic",
 		},
