@@ -111,25 +111,37 @@ func (w *world) growPool(ctx context.Context, rows int, part float64) error {
 // serve starts the service on its board, in the place of one that runs. args go after those of the command line.
 func (w *world) serve(ctx context.Context, args ...string) (err error) {
 	w.stopService()
-	if w.board == nil {
-		const tables = 5 // of the board, of those beside it and of a yardstick
-		if err := w.growPool(ctx, tables*w.members, 1.0/3); err != nil {
-			return err
-		}
-		b, err := openBoard(ctx, w.db, w.mysql.DSN, w.members, w.log)
-		if err != nil {
-			return err
-		}
-		w.board = b
-		if _, err := b.buildIndex(ctx); err != nil {
-			return err
-		}
-		if err := b.closeStores(); err != nil {
-			return err
-		}
+	if err := w.useBoard(ctx); err != nil {
+		return err
 	}
 	w.service, err = w.start(ctx, w.redis.URL, args...)
 	return err
+}
+
+// useBoard opens the board of as many members as the topic wants. The one before it may have had another number.
+func (w *world) useBoard(ctx context.Context) error {
+	if w.board != nil && w.board.members == w.members {
+		return nil
+	}
+	if w.board != nil {
+		if err := w.board.close(); err != nil {
+			return err
+		}
+		w.board = nil
+	}
+	const tables = 5 // of the board, of those beside it and of a yardstick
+	if err := w.growPool(ctx, tables*w.members, 1.0/3); err != nil {
+		return err
+	}
+	b, err := openBoard(ctx, w.db, w.mysql.DSN, w.members, w.log)
+	if err != nil {
+		return err
+	}
+	w.board = b
+	if _, err := b.buildIndex(ctx); err != nil {
+		return err
+	}
+	return b.closeStores()
 }
 
 // stopService ends the service, if it runs.
