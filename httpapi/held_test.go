@@ -24,7 +24,7 @@ func (e *env) held(board string, sub leaderboard.Submission) string {
 	return list.Held[0].ID
 }
 
-// TestHeld: what is held is told as such, listed for admins, entered once or left out, and the other decision is refused.
+// TestHeld: what is held is told as such, listed for admins, entered once or left out, and the other decision is refused (promise A7).
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -73,7 +73,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestHeldOfOtherBoards: a key for some boards sees and decides only what is held on those.
+// TestHeldOfOtherBoards: a key for some boards sees and decides only what is held on those (promise A7).
 func TestHeldOfOtherBoards(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

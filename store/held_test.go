@@ -39,7 +39,7 @@ func asAdmin(ctx context.Context) context.Context {
 	return leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "kadminadmina", Admin: true})
 }
 
-// TestHeldRaced: of two servers that decide at once one does, and an approved amount is added once.
+// TestHeldRaced: of two servers that decide at once one does, and an approved amount is added once (promise A7).
 func TestHeldRaced(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -77,7 +77,7 @@ func TestHeldRaced(t *testing.T) {
 }
 
 // TestHeldCommitLost: an approval is carried out with its entry or not at all: COMMIT is lost, or its answer is. The same decision again
-// leads to one entry.
+// leads to one entry (promise A7).
 func TestHeldCommitLost(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -106,7 +106,7 @@ func TestHeldCommitLost(t *testing.T) {
 }
 
 // TestHeldInClosedPeriod: what is approved after its period is over corrects that only when asked to, with all that came with it, and
-// never enters the period that is current by then. Metadata that windows share is freed with its last entry.
+// never enters the period that is current by then. Metadata that windows share is freed with its last entry (promise A7).
 func TestHeldInClosedPeriod(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -171,7 +171,7 @@ func TestHeldInClosedPeriod(t *testing.T) {
 	})
 }
 
-// TestHeldGoes: housekeeping takes what has waited too long, decided or not, and a board takes what it holds along.
+// TestHeldGoes: housekeeping takes what has waited too long, decided or not, and a board takes what it holds along (promise A7).
 func TestHeldGoes(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -55,11 +55,11 @@ func ofWriting() []mutant {
 			`AND b.state = 'open' FOR UPDATE;")`, `AND b.state = 'open';")`, store + "TestFlagIsSwappedOnce",
 		},
 		{
-			"A1", "what is held is entered all the same", commit + "submission.go",
+			"A7", "what is held is entered all the same", commit + "submission.go",
 			"\t\twhy = b.hold(sub, caller, decisions)\n", "\t\t_ = b.hold(sub, caller, decisions)\n", store + "TestConformance/mysql/held",
 		},
 		{
-			"A1", "what was held is decided again", commit + "decide.go",
+			"A7", "what was held is decided again", commit + "decide.go",
 			`case h.State != leaderboard.HeldStateWaiting:`, `case h.State == "":`, store + "TestConformance/mysql/held",
 		},
 		{
