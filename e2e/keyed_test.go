@@ -21,6 +21,7 @@ type keyedLoad struct {
 	send func(ctx context.Context, s *server, i int, key string) ([]client.Result, error)
 
 	server          atomic.Pointer[server] // who to ask now
+	other           atomic.Pointer[server] // one more, when set: the next that is killed
 	acked, repeated atomic.Int64
 }
 
@@ -47,7 +48,12 @@ func (l *keyedLoad) run(t *testing.T, w *world, first *server, kills ...int64) {
 		for await(t, acked, fmt.Sprintf("%d requests acknowledged", n)) < n {
 		}
 		l.server.Load().kill9(t)
-		l.server.Store(w.serve(t, fmt.Sprintf("server %d", k+1)))
+		s := w.serve(t, fmt.Sprintf("server %d", k+1))
+		if other := l.other.Load(); other != nil {
+			l.other.Store(s)
+			s = other
+		}
+		l.server.Store(s)
 	}
 	clients.Wait()
 	if t.Failed() {
