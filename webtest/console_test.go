@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -475,6 +476,62 @@ func TestConsoleNotify(t *testing.T) {
 	save(&leaderboard.Notify{Passed: leaderboard.NotifyPassedFriends, Within: 5})
 	p.choose(p.field("Tell who is passed"), "")
 	save(nil)
+}
+
+// TestConsoleReview: the form sets the rules of review, keeps those that it does not change in their order, asks for those about players
+// only where players submit, and takes the rule away.
+func TestConsoleReview(t *testing.T) {
+	t.Parallel()
+	const board = "console-review"
+	above, rate := int64(1<<53+1), int64(50)
+	makeBoard(t, admin(t), board, leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/boards/"+board+"/rules")
+	p.expect("status of 422")
+	save := func(want *leaderboard.Review) {
+		t.Helper()
+		p.press("Save")
+		p.awaitText("[role=status]", "Saved.")
+		b, err := admin(t).Board(t.Context(), board)
+		if err != nil || !reflect.DeepEqual(b.Review, want) {
+			t.Errorf("got %+v, %v, want %+v", b.Review, err, want)
+		}
+	}
+	p.field("Hold scores better than")
+	if eval[bool](p, "[...document.querySelectorAll('label')].some(l => /per second|players submit/.test(l.innerText) && l.innerText.startsWith('Hold'))") {
+		t.Error("the form asks for what players submit where they do not")
+	}
+	p.fill(p.field("Hold the first places"), "1001")
+	p.press("Save")
+	p.awaitText(".fault", "want 1 to 1000")
+	if n := eval[int](p, "document.querySelectorAll('.fault').length"); n != 1 {
+		t.Errorf("%d fields are said to be wrong", n)
+	}
+	p.fill(p.field("Hold the first places"), "")
+	p.fill(p.field("Hold scores better than"), fmt.Sprint(above))
+	save(&leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &above}}})
+	p.choose(p.field("Players submit"), "play")
+	p.fill(p.field("Hold scores per second above"), fmt.Sprint(rate))
+	p.choose(p.field("Hold what players submit"), string(leaderboard.HoldByPlayers))
+	p.fill(p.field("Held for"), "1m")
+	p.press("Save")
+	p.awaitText(".fault", "want a duration from 1h to 90d")
+	p.fill(p.field("Held for"), "7d")
+	save(&leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &above}, {PerSecond: &rate}, {By: leaderboard.HoldByPlayers}}, Expire: "7d"})
+	p.choose(p.field("Players submit"), "none") // the rules about them go with it
+	save(&leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &above}}, Expire: "7d"})
+	p.fill(p.field("Hold scores better than"), "")
+	save(nil)
+
+	other := int64(5)
+	kept := leaderboard.Rules{Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{RankWithin: 3}, {Above: &above}, {Above: &other}}}}
+	if _, _, err := admin(t).PutBoard(t.Context(), board, kept); err != nil {
+		t.Fatal(err)
+	}
+	p.show("#/boards", "Boards")
+	p.show("#/boards/"+board+"/rules", board)
+	p.fill(p.field("Hold the first places"), "4")
+	kept.Review.Hold[0].RankWithin = 4
+	save(kept.Review)
 }
 
 // TestConsoleIsLeft leaves a view while what its dialog does is under way: it is done, and no script fails.

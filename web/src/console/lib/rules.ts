@@ -5,6 +5,11 @@ export type Rules = Sent<Schemas["BoardRules"]>;
 export const windowNames = ["all_time", "hour", "day", "week", "month", "quarter", "year", "season"] as const;
 export type WindowName = (typeof windowNames)[number];
 
+export const holdKinds = ["above", "rank_within", "per_second", "by"] as const;
+/** A Hold is one rule of a review; value is "" for none. */
+export interface Hold { kind: (typeof holdKinds)[number]; value: string }
+const maxHolds = 8;
+
 /** A Draft is what the form shows of the rules: texts, as they stand in its controls. */
 export interface Draft {
   title: string;
@@ -20,11 +25,12 @@ export interface Draft {
   labels: string;
   notify: { passed: string; within: string };
   players: { read: boolean; submit: string; min_time: string; max_time: string };
+  review: { hold: Hold[]; expire: string };
   metadata: { max_bytes: string };
 }
 
 /** The places (JSON pointers) of the rules that the form has a control for. */
-export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", "/metadata/max_bytes"];
+export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", ...Array.from({ length: maxHolds }, (_, i) => `/review/hold/${i}`), "/review/expire", "/metadata/max_bytes"];
 
 /** What a new board is like unless one says otherwise. */
 export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
@@ -49,9 +55,24 @@ export function draftOf(r: Rules): Draft {
     labels: Object.entries(r.labels ?? {}).map(([name, value]) => `${name}:${value}`).join(", "),
     notify: { passed: text(r.notify?.passed), within: text(r.notify?.within) },
     players: { read: r.players?.read ?? false, submit: r.players?.submit ?? "none", min_time: text(r.players?.min_time), max_time: text(r.players?.max_time) },
+    review: { hold: holdsOf(r), expire: text(r.review?.expire) },
     metadata: { max_bytes: text(r.metadata?.max_bytes) },
   };
 }
+
+/** holdsOf returns the rules of a review in their order, then empty ones of the kinds that are not among them. */
+function holdsOf(r: Rules): Hold[] {
+  const given = (r.review?.hold ?? []).flatMap((h) => holdKinds.filter((kind) => h[kind] !== undefined).map((kind) => ({ kind, value: text(h[kind]) })));
+  return [...given, ...holdKinds.filter((kind) => !given.some((h) => h.kind === kind)).map((kind) => ({ kind, value: "" }))];
+}
+
+/** fits tells whether a board of the draft may have a rule of review: some are about players and plays. */
+export function fits(d: Draft, { kind }: Hold): boolean {
+  return kind === "per_second" ? d.players.submit === "play" : kind === "by" ? d.players.submit !== "none" : true;
+}
+
+/** heldBy returns the rules of review that the draft makes. */
+export const heldBy = (d: Draft) => d.review.hold.filter((h) => h.value !== "" && fits(d, h));
 
 /** take puts what the form says into rules; what the form does not show stays. An empty control leaves a rule out. */
 export function take(r: Rules, d: Draft): Rules {
@@ -69,6 +90,8 @@ export function take(r: Rules, d: Draft): Rules {
   const { read, submit, min_time, max_time } = d.players;
   const given = { read: read || undefined, submit: submit === "none" ? undefined : submit, min_time: (plays && min_time) || undefined, max_time: (plays && max_time) || undefined };
   put("players", read || submit !== "none" ? { ...r.players, ...given } : undefined);
+  const hold = heldBy(d).map(({ kind, value }) => ({ [kind]: kind === "by" ? value : kind === "rank_within" ? Number(value) : BigInt(value) }));
+  put("review", hold.length ? { ...r.review, hold, expire: d.review.expire || undefined } : undefined);
   put("metadata", d.metadata.max_bytes === "" ? undefined : { ...r.metadata, max_bytes: Number(d.metadata.max_bytes) });
   return out as Rules;
 }
