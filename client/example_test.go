@@ -101,6 +101,39 @@ func ExampleClient_Around() {
 	// 52
 }
 
+func ExampleClient_Held() {
+	ctx, c := exampleClient()
+	rules := leaderboard.Rules{
+		Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn},
+		Review:  &leaderboard.Review{Hold: []leaderboard.HoldRule{{By: leaderboard.HoldByPlayers}}},
+	}
+	if _, _, err := c.PutBoard(ctx, "reviewed", rules); err != nil {
+		fmt.Println(err)
+	}
+	token, err := c.CreateToken(ctx, client.TokenRequest{Member: "ada"})
+	if err != nil {
+		fmt.Println(err)
+	}
+	_, player := exampleClient(client.WithKey(token.Token))
+	if _, err := player.Submit(ctx, "reviewed", []leaderboard.Submission{{Member: "ada", Score: 90}}); err != nil {
+		fmt.Println(err)
+	}
+	for h, err := range c.Held(ctx, "reviewed", "", leaderboard.HeldStateWaiting) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(h.Member, *h.Score, h.Reason)
+		if h, err = c.ApproveHeld(ctx, h.ID, "seen on video", false); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Println(h.State, h.Outcome)
+	}
+	// Output:
+	// ada 90 an admin decides: a player has submitted it
+	// approved applied
+}
+
 func ExampleClient_ExportEntries() {
 	ctx, c := exampleClient()
 	var sum int64

@@ -55,12 +55,12 @@ func admin(t testing.TB, options ...client.Option) *client.Client {
 }
 
 // exampleClient is admin for Examples, which have no way to fail but by their output.
-func exampleClient() (context.Context, *client.Client) {
+func exampleClient(options ...client.Option) (context.Context, *client.Client) {
 	d, err := server()
 	if err != nil {
 		panic(err)
 	}
-	c, err := client.New(d.URL, client.WithKey(d.Key), client.WithTimeout(time.Minute))
+	c, err := client.New(d.URL, append([]client.Option{client.WithKey(d.Key), client.WithTimeout(time.Minute)}, options...)...)
 	if err != nil {
 		panic(err)
 	}

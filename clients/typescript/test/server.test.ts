@@ -267,6 +267,7 @@ async function heldOperations(lb: Leaderboard): Promise<void> {
   assert.equal((await lb.approveHeld(second!.id, { note: "seen" })).outcome, "applied");
   assert.equal((await lb.rejectHeld(first!.id, {})).state, "rejected");
   assert.equal((await lb.getHeld(second!.id)).note, "seen");
+  await assert.rejects(lb.rejectHeld(second!.id, {}), { code: "held-decided", status: 409 });
 }
 
 async function playerOperations(lb: Leaderboard, b: string): Promise<void> {
