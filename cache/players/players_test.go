@@ -146,7 +146,14 @@ func start(t *testing.T, url string, o Options) *fixture {
 func (f *fixture) token(member, kid string, private ed25519.PrivateKey) string {
 	f.t.Helper()
 	now := time.Now()
-	j := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"iss": "i", "aud": "a", "sub": member, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()})
+	return f.tokenOf(member, kid, private, jwt.MapClaims{"iat": now.Unix(), "exp": now.Add(time.Hour).Unix()})
+}
+
+// tokenOf is token with other times.
+func (f *fixture) tokenOf(member, kid string, private ed25519.PrivateKey, claims jwt.MapClaims) string {
+	f.t.Helper()
+	claims["iss"], claims["aud"], claims["sub"] = "i", "a", member
+	j := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	j.Header["kid"] = kid
 	signed, err := j.SignedString(private)
 	if err != nil {
@@ -294,6 +301,119 @@ func TestPublishedKeys(t *testing.T) {
 	check(24*time.Minute, first, "ada", 5)
 }
 
+// TestNonsenseOfIssuer: an issuer that says nonsense, or too much, or goes elsewhere, or does not get to an end, takes no key away that
+// is known, and gives none; it is asked again a minute later. One that never said anything else has no keys (promise G7).
+func TestNonsenseOfIssuer(t *testing.T) {
+	t.Parallel()
+	public, private := newKey(t)
+	public2, private2 := newKey(t)
+	set, both := jwksOf("k", public), `{"keys":[`+inner(jwksOf("k", public))+","+inner(jwksOf("k2", public2))+"]}"
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(both)) }))
+	t.Cleanup(elsewhere.Close)
+	for name, answer := range map[string]http.HandlerFunc{
+		"HTML":      say("<!DOCTYPE html><title>Sign in</title>"),
+		"nothing":   say(""),
+		"cut off":   say(both[:len(both)-2]),
+		"no keys":   say(`{"keys":[]}`),
+		"a secret":  say(strings.Replace(both, `{"kty"`, `{"d":"AA","kty"`, 1)),
+		"65 KiB":    say(strings.Repeat(" ", 65<<10) + both),
+		"much":      say(both + strings.Repeat(" ", 10<<20)),
+		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) },
+		"another state": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(both))
+		},
+		"hung up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"slow":    slowly(both),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var broken atomic.Bool
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if broken.Load() {
+					answer(w, r)
+					return
+				}
+				_, _ = w.Write([]byte(set))
+			}))
+			defer server.Close()
+			f, late := start(t, server.URL, Options{}), start(t, server.URL, Options{})
+			now := time.Now()
+			known, other := f.token("ada", "k", private), f.token("bob", "k2", private2)
+			const unknown = "The issuer of the token has no such key."
+			check := func(f *fixture, after time.Duration, token, want string, fetches int64) {
+				t.Helper()
+				if got := f.findAt(token, now.Add(after)); got != want || f.fetched.Load() != fetches {
+					t.Errorf("after %s: %q and %d questions, want %q and %d", after, got, f.fetched.Load(), want, fetches)
+				}
+			}
+			check(f, 0, known, "ada", 1)
+			broken.Store(true)
+			check(f, 2*time.Minute, other, unknown, 2)
+			check(f, 2*time.Minute+59*time.Second, other, unknown, 2)
+			check(f, 10*time.Minute, known, "ada", 2)
+			check(f, 11*time.Minute, known, "ada", 3)
+			check(late, 0, known, unknown, 1)
+			check(late, 59*time.Second, known, unknown, 1)
+			broken.Store(false)
+			check(late, time.Minute, known, "ada", 2)
+		})
+	}
+}
+
+// inner is the key of a set of one.
+func inner(set string) string { return strings.TrimSuffix(strings.TrimPrefix(set, `{"keys":[`), `]}`) }
+
+func say(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
+}
+
+// slowly answers one byte at a time, for much longer than one is waited for.
+func slowly(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		tick := time.NewTicker(5 * fetchFor / time.Duration(len(text)))
+		defer tick.Stop()
+		for i := range text {
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+				return
+			}
+			_, _ = w.Write([]byte(text[i : i+1]))
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// TestSkew: clocks of issuers may be 30 s wrong, either way, and no more: to the microsecond (promise G7).
+func TestSkew(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{})
+	at := time.Now().Truncate(time.Second)
+	const skew, step, maxAge = 30 * time.Second, time.Microsecond, 24 * time.Hour // the default
+	for name, c := range map[string]struct {
+		claims     jwt.MapClaims
+		good, late time.Time
+		want       string
+	}{
+		"exp": {jwt.MapClaims{"iat": at.Unix(), "exp": at.Add(time.Hour).Unix()}, at.Add(time.Hour + skew - step), at.Add(time.Hour + skew), "The time of the token is over."},
+		"nbf": {jwt.MapClaims{"iat": at.Add(-time.Hour).Unix(), "nbf": at.Unix(), "exp": at.Add(time.Hour).Unix()}, at.Add(-skew), at.Add(-skew - step), "The token is not valid yet."},
+		"iat": {jwt.MapClaims{"iat": at.Unix(), "exp": at.Add(time.Hour).Unix()}, at.Add(-skew), at.Add(-skew - step), "The token was issued later than now."},
+		"age": {
+			jwt.MapClaims{"iat": at.Unix(), "exp": at.Add(1000 * time.Hour).Unix()},
+			at.Add(maxAge + skew - step), at.Add(maxAge + skew), "The token was issued longer ago than tokens of its issuer are taken.",
+		},
+	} {
+		token := f.tokenOf("ada", "k", f.private, c.claims)
+		if got := f.findAt(token, c.good); got != "ada" {
+			t.Errorf("%s, within the skew: %s", name, got)
+		}
+		if got := f.findAt(token, c.late); got != c.want {
+			t.Errorf("%s, beyond it: %s", name, got)
+		}
+	}
+}
+
 // TestFetch: what is asked for keys: https, an address of the internet, no redirect, 64 KiB.
 func TestFetch(t *testing.T) {
 	t.Parallel()
@@ -334,7 +454,7 @@ func TestFetch(t *testing.T) {
 func TestKeySets(t *testing.T) {
 	t.Parallel()
 	public, private := newKey(t)
-	good := strings.TrimSuffix(strings.TrimPrefix(jwksOf("k", public), `{"keys":[`), `]}`)
+	good := inner(jwksOf("k", public))
 	for set, want := range map[string]int{
 		`{"keys":[` + good + `]}`: 1,
 		`{"keys":[` + good + `,{"kty":"oct","kid":"o"},{"kty":"RSA","kid":"r","n":"AQAB","e":"AQAB"},5]}`:                      1,
