@@ -361,6 +361,36 @@ func TestNonsenseOfIssuer(t *testing.T) {
 	}
 }
 
+// TestSlowIssuer: while keys that are no longer sure are asked for, tokens of theirs do not wait (promise G7).
+func TestSlowIssuer(t *testing.T) {
+	t.Parallel()
+	public, private := newKey(t)
+	server := httptest.NewServer(say(jwksOf("k", public)))
+	defer server.Close()
+	f := start(t, server.URL, Options{})
+	known, now := f.token("ada", "k", private), time.Now()
+	if got := f.findAt(known, now); got != "ada" {
+		t.Fatal(got)
+	}
+	r, err := f.table.Get(t.Context(), now, func(r *registry) bool { return r != nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	asking := &r.byIssuer["i"].keys.(*fetchedKeys).mu
+	asking.Lock() // as while a question is under way
+	found := make(chan string, 1)
+	go func() { found <- f.findAt(known, now.Add(11*time.Minute)) }()
+	select {
+	case got := <-found:
+		if asking.Unlock(); got != "ada" {
+			t.Error(got)
+		}
+	case <-time.After(10 * time.Second):
+		asking.Unlock()
+		t.Errorf("the token waited for the question, and was then of %q", <-found)
+	}
+}
+
 // inner is the key of a set of one.
 func inner(set string) string { return strings.TrimSuffix(strings.TrimPrefix(set, `{"keys":[`), `]}`) }
 

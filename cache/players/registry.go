@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -162,9 +163,15 @@ func (f *fetchedKeys) current(ctx context.Context, now time.Time, kid string) *k
 	return h.set
 }
 
-// renew asks for the keys, unless they were asked for within Options.KeysAsk, and returns those that are known then.
+// renew asks for the keys, unless they were asked for within Options.KeysAsk, and returns those that are known then. While they are
+// being asked for, a key that was known goes on: an issuer that hangs holds up one request, not all of them.
 func (f *fetchedKeys) renew(ctx context.Context, now time.Time, kid string) *held {
-	f.mu.Lock()
+	if !f.mu.TryLock() {
+		if before := f.held.Load(); before.has(kid, now, math.MaxInt64) {
+			return before
+		}
+		f.mu.Lock()
+	}
 	defer f.mu.Unlock()
 	before := f.held.Load()
 	if before.has(kid, now, f.opts.KeysHold) || !f.asked.IsZero() && now.Sub(f.asked) < f.opts.KeysAsk {
