@@ -144,13 +144,7 @@ func (h *boardHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	labels := c.labels()
 	of := wire.List{Name: "boards"}
-	var after string
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if after, ok = of.After(cursor); !ok {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	after := afterCursor(c, of.After)
 	if err := c.badInput(); err != nil {
 		return err
 	}

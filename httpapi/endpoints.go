@@ -183,13 +183,7 @@ func (h *endpointHandlers) get(c *call) error {
 func (h *endpointHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	of := wire.List{Name: "endpoints"}
-	var after string
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if after, ok = of.After(cursor); !ok {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	after := afterCursor(c, of.After)
 	if err := c.badInput(); err != nil {
 		return err
 	}
@@ -296,12 +290,7 @@ func (h *endpointHandlers) deliveries(c *call) error {
 	default:
 		c.badParam("state", "want one of waiting, delivered, failed")
 	}
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if q.Before, ok = of.AfterID(cursor); !ok {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	q.Before = afterCursor(c, of.AfterID)
 	if err := c.badInput(); err != nil {
 		return err
 	}

@@ -122,13 +122,7 @@ func (h *followerHandlers) get(c *call) error {
 func (h *followerHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	of := wire.List{Name: "followers " + c.pathValue("board")}
-	var after string
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if after, ok = of.After(cursor); !ok {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	after := afterCursor(c, of.After)
 	if err := c.badInput(); err != nil {
 		return err
 	}

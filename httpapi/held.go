@@ -68,21 +68,13 @@ func (h *heldHandlers) list(c *call) error {
 	}
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	of := wire.List{Name: "held " + string(q.State) + " " + board}
-	if cursor := c.text("cursor"); cursor != "" {
-		after, ok := of.After(cursor)
-		if q.Before, ok = positive(after, ok); !ok || q.Before == 0 {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	q.Before = afterCursor(c, of.AfterID)
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	if board != "" {
-		b, err := h.board(c, board)
-		if err != nil {
-			return err
-		}
-		q.BoardID = b.ID
+	var err error
+	if q.BoardID, err = boardIDOf(c, h.store, board); err != nil {
+		return err
 	}
 	q.Limit = limit + 1
 	held, err := h.store.Held(c.ctx, q)
@@ -90,14 +82,7 @@ func (h *heldHandlers) list(c *call) error {
 		return err
 	}
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return sendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.Cursor(strconv.FormatInt(last.ID, 10)) })
-}
-
-func (h *heldHandlers) board(c *call, name string) (leaderboard.Board, error) {
-	if leaderboard.CheckBoardName(name) != nil {
-		return leaderboard.Board{}, leaderboard.ErrBoardNotFound
-	}
-	return h.store.Board(c.ctx, name)
+	return sendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.CursorID(last.ID) })
 }
 
 // get answers GET /v1/held/{id}.

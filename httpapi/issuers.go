@@ -103,13 +103,7 @@ func (h *issuerHandlers) remove(c *call) error {
 func (h *issuerHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	of := wire.List{Name: "issuers"}
-	var after string
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if after, ok = of.After(cursor); !ok {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	after := afterCursor(c, of.After)
 	if err := c.badInput(); err != nil {
 		return err
 	}

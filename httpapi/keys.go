@@ -236,13 +236,7 @@ func (c *call) overlap(most time.Duration) (overlap time.Duration, err error) {
 func (h *keyHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	of := wire.List{Name: "keys"}
-	var after string
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if after, ok = of.After(cursor); !ok {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	after := afterCursor(c, of.After)
 	if err := c.badInput(); err != nil {
 		return err
 	}

@@ -1,12 +1,41 @@
 package httpapi
 
-import "net/http"
+import (
+	"net/http"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
 
 // Bounds of the lists of boards, periods, members and runs.
 const (
 	defaultList = 100
 	maxList     = 1000
 )
+
+// afterCursor returns what the cursor of a request continues after, the zero value without one. read is a method of the list, such
+// as wire.List.After.
+func afterCursor[T any](c *call, read func(cursor string) (T, bool)) (after T) {
+	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
+		if after, ok = read(cursor); !ok {
+			c.bad = append(c.bad, wire.BadCursor())
+		}
+	}
+	return after
+}
+
+// boardIDOf returns the id of the board of which a list shows a part, 0 with "": it shows all.
+func boardIDOf(c *call, boards Store, name string) (int64, error) {
+	if name == "" {
+		return 0, nil
+	}
+	if leaderboard.CheckBoardName(name) != nil {
+		return 0, leaderboard.ErrBoardNotFound
+	}
+	b, err := boards.Board(c.ctx, name)
+	return b.ID, err
+}
 
 // sendList answers with a page of a list, the member name: as show has them, up to limit of the items that were found, and when
 // there are more the cursor behind the last of the page.

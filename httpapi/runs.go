@@ -134,16 +134,9 @@ func (h *runHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	var boardID int64
-	if name != "" {
-		if leaderboard.CheckBoardName(name) != nil {
-			return leaderboard.ErrBoardNotFound
-		}
-		b, err := h.store.Board(c.ctx, name)
-		if err != nil {
-			return err
-		}
-		boardID = b.ID
+	boardID, err := boardIDOf(c, h.store, name)
+	if err != nil {
+		return err
 	}
 	of := wire.List{Name: "runs", Id: boardID}
 	var before int64

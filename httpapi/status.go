@@ -68,13 +68,7 @@ type derivedJSON struct {
 func (h *statusHandlers) get(c *call) error {
 	limit := int(c.integer("limit", maxStatus, 1, maxStatus))
 	of := wire.List{Name: "status"}
-	var after string
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if after, ok = of.After(cursor); !ok {
-			c.bad = append(c.bad, wire.BadCursor())
-		}
-	}
+	after := afterCursor(c, of.After)
 	if err := c.badInput(); err != nil {
 		return err
 	}
