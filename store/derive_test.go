@@ -156,7 +156,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 	var ahead atomic.Int64
 	dsn, cfg := testenv.MySQL(t), func(c *store.Config) {
 		c.ChangeTTL = time.Minute
-		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		clockBy(&ahead)(c)
 	}
 	s, source := sourced(t, dsn, cfg)
 	logged := func(from int64) error {

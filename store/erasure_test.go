@@ -13,7 +13,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 const forgotten = "gone-with-the-wind"
@@ -27,7 +26,7 @@ func TestForgetIsRestartable(t *testing.T) {
 		ctx, kill := context.WithCancel(t.Context())
 		defer kill()
 		configure := func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+			clockBy(&offset)(c)
 			c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {
 				if commits.Add(-1) == 0 {
 					kill() // here and not in another goroutine, which may come too late

@@ -14,7 +14,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 func putEndpoint(t testing.TB, s *store.Store, name string, kinds ...leaderboard.EventKind) leaderboard.Endpoint {
@@ -83,9 +82,7 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		configure := func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		}
+		configure := clockBy(&offset)
 		s, other := open(t, dsn, configure), open(t, dsn, configure)
 		e := putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed)
 		rules := leaderboard.Rules{
@@ -159,9 +156,7 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		})
+		s := open(t, dsn, clockBy(&offset))
 		e := putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed)
 		if _, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 			t.Fatal(err)
@@ -233,9 +228,7 @@ func TestClosingAsksNothingOfEvents(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		p, through := newProxy(t, dsn)
 		var offset atomic.Int64
-		s := open(t, through, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		})
+		s := open(t, through, clockBy(&offset))
 		makeBoard(t, s, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 		closing := func() (statements []string) {
 			_, _ = s.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board

@@ -111,9 +111,7 @@ func TestHeldInClosedPeriod(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		})
+		s := open(t, dsn, clockBy(&offset))
 		ref := reviewBoard(t, s, "b", leaderboard.Rules{
 			Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour}, Metadata: &leaderboard.Metadata{MaxBytes: 100},
 		})
@@ -176,9 +174,7 @@ func TestHeldGoes(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		})
+		s := open(t, dsn, clockBy(&offset))
 		db := connect(t, dsn)
 		reviewBoard(t, s, "b", leaderboard.Rules{})
 		reviewBoard(t, s, "c", leaderboard.Rules{})

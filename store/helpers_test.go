@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
 	"leaderboard/store"
+	"leaderboard/store/storetest"
 )
 
 // open returns a migrated store on a database.
@@ -35,6 +37,13 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 		}
 	})
 	return s
+}
+
+// clockBy has the clock of a store ahead of the real one, by an amount that the test changes.
+func clockBy(ahead *atomic.Int64) func(*store.Config) {
+	return func(c *store.Config) {
+		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+	}
 }
 
 // connect returns a pool of its own, for what a test does behind the store's back.

@@ -7,7 +7,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 // TestLeapDeletesNothing: a clock that leaps ahead and comes back has cost neither idempotency keys nor the log nor runs; a
@@ -16,9 +15,7 @@ func TestLeapDeletesNothing(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var ahead atomic.Int64
-		clocked := func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
-		}
+		clocked := clockBy(&ahead)
 		s, db := open(t, dsn, clocked), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
@@ -55,7 +52,7 @@ func TestLogFromTheFuture(t *testing.T) {
 		var ahead atomic.Int64
 		s, db := open(t, dsn, func(c *store.Config) {
 			c.ChangeTTL = time.Millisecond
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+			clockBy(&ahead)(c)
 		}), connect(t, dsn)
 		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submits := func(leap time.Duration, n int) {

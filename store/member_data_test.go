@@ -7,11 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"leaderboard"
-	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 // TestMemberData: tell gets everything about a member: a record for each row in each table that has the id, entries in
@@ -20,9 +17,7 @@ func TestMemberData(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		})
+		s := open(t, dsn, clockBy(&offset))
 		fillForErasure(t, s, &offset)
 		db := connect(t, dsn)
 		makeBoard(t, s, "golf", leaderboard.Rules{Order: leaderboard.OrderAsc})

@@ -138,9 +138,7 @@ func TestMetadataRows(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s, db := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		}), connect(t, dsn)
+		s, db := open(t, dsn, clockBy(&offset)), connect(t, dsn)
 		rules := metadataRule(leaderboard.Rules{
 			Policy: leaderboard.PolicyBest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
 			Keep: map[leaderboard.Window]int{leaderboard.WindowHour: 1}, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 8}}},

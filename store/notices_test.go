@@ -118,9 +118,7 @@ func TestNoticesAreExact(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
 		offset.Store(int64(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + time.Minute)))) // a day has just begun, and ends in the middle of the test only
-		configure := func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		}
+		configure := clockBy(&offset)
 		s, other := open(t, dsn, configure), open(t, dsn, configure)
 		seed := rand.Uint64()
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -295,9 +293,7 @@ func TestNoticeBoards(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
 		p, through := newProxy(t, dsn)
-		s, db := open(t, through, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		}), connect(t, dsn)
+		s, db := open(t, through, clockBy(&offset)), connect(t, dsn)
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
 		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}}
 		for _, name := range []string{"b", "c"} {

@@ -9,8 +9,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/testenv"
-	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 // BenchmarkPast asks MySQL what a member had in 30 days of 5,000 entries each, and for the rank in one of them, in turns,
@@ -20,9 +18,7 @@ import (
 func BenchmarkPast(b *testing.B) {
 	const days, members = 30, 5000
 	var offset atomic.Int64
-	s := open(b, testenv.MySQL(b), func(c *store.Config) {
-		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-	})
+	s := open(b, testenv.MySQL(b), clockBy(&offset))
 	board, _, err := s.PutBoard(b.Context(), "past", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	if err != nil {
 		b.Fatal(err)

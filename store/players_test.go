@@ -10,7 +10,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 // tokensVersion returns the version of issuers, signing keys and bars as the feed sees it.
@@ -81,9 +80,7 @@ func TestSigningKeys(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		ahead := func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		}
+		ahead := clockBy(&offset)
 		s, other := open(t, dsn, ahead), open(t, dsn, ahead)
 		failed := make(chan error, 8)
 		for i := range cap(failed) {

@@ -60,9 +60,7 @@ func TestPlaysRaced(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		ahead := func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		}
+		ahead := clockBy(&offset)
 		servers := []*store.Store{open(t, dsn, ahead), open(t, dsn, ahead)}
 		b, ref := playBoard(t, servers[0], "b")
 		ctx := asPlayer(t.Context(), "m")
@@ -242,9 +240,7 @@ func TestPlaysAreFew(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
-		})
+		s := open(t, dsn, clockBy(&offset))
 		db, ctx := connect(t, dsn), asPlayer(t.Context(), "bot")
 		b, ref := playBoard(t, s, "b")
 		var plays []*leaderboard.PlayID

@@ -77,9 +77,7 @@ func TestLeapEndsNoRun(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		var ahead atomic.Int64
-		s := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
-		})
+		s := open(t, dsn, clockBy(&ahead))
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		id := running(t, s, ref)
 		for _, leap := range []time.Duration{0, time.Hour, 0} {
