@@ -16,7 +16,7 @@ import (
 )
 
 // TestMetadataIsOfItsEntry: beside writers, hides and restores, while one of two servers is killed again and again and Redis is flushed, no
-// answer shows an entry with the metadata of another one: from memory, from Redis or from MySQL.
+// answer shows an entry with the metadata of another one: from memory, from Redis or from MySQL (promise A8).
 func TestMetadataIsOfItsEntry(t *testing.T) {
 	t.Parallel()
 	t.Run("mysql", func(t *testing.T) { t.Parallel(); metadataIsOfItsEntry(t, newWorld(t)) })

@@ -66,7 +66,7 @@ func TestMetadataBesideEntries(t *testing.T) {
 	}
 }
 
-// TestMetadataOfAnotherEntry: when an entry has changed between the answer and the look-up, both are read again at one state.
+// TestMetadataOfAnotherEntry: when an entry has changed between the answer and the look-up, both are read again at one state (promise A8).
 func TestMetadataOfAnotherEntry(t *testing.T) {
 	for _, submitted := range []string{`,"metadata":{"replay":"/r/2"}`, ``} {
 		e := withMetadata(t)
@@ -90,7 +90,7 @@ func TestMetadataOfAnotherEntry(t *testing.T) {
 	}
 }
 
-// TestMetadataAway: what cannot be looked up is an error, and not left out.
+// TestMetadataAway: what cannot be looked up is an error, and not left out (promise A8).
 func TestMetadataAway(t *testing.T) {
 	e := withMetadata(t)
 	e.fake.fail["Metadata"] = leaderboard.ErrUnavailable

@@ -18,7 +18,7 @@ import (
 const forgotten = "gone-with-the-wind"
 
 // TestForgetIsRestartable kills an erasure in the middle and has another process finish it: the ranks close up in every
-// period, closed ones too, and no table knows the member any more.
+// period, closed ones too, and no table knows the member any more (promise A8).
 func TestForgetIsRestartable(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -133,7 +133,7 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 }
 
 // TestMetadataRows: one body is stored for all windows and goes with the last row that has it: when it is replaced in some of
-// them, with removed entries, with periods that are given up, with the board.
+// them, with removed entries, with periods that are given up, with the board (promise A8).
 func TestMetadataRows(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -237,7 +237,7 @@ func TestEmptiedMetadata(t *testing.T) {
 	})
 }
 
-// TestAbortedMetadata: of an atomic request of which nothing is applied there is no metadata, and what there was stays.
+// TestAbortedMetadata: of an atomic request of which nothing is applied there is no metadata, and what there was stays (promise A8).
 func TestAbortedMetadata(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -273,7 +273,7 @@ func TestAbortedMetadata(t *testing.T) {
 }
 
 // TestMetadataCommitLost: the answer to COMMIT is lost, or COMMIT is. The repetition with the key leads to the entry with its
-// metadata once, and one without writes nothing.
+// metadata once, and one without writes nothing (promise A8).
 func TestMetadataCommitLost(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -310,7 +310,7 @@ func TestMetadataCommitLost(t *testing.T) {
 }
 
 // TestMetadataWithoutRule: while the board has no rule its entries change without their metadata, which then is shown no more
-// when it has one again; that of the others is.
+// when it has one again; that of the others is (promise A8).
 func TestMetadataWithoutRule(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -345,7 +345,7 @@ func TestMetadataWithoutRule(t *testing.T) {
 }
 
 // TestMetadataBesideWriters: readers beside writers, with members that are hidden and restored, never see the metadata of
-// another entry: what is looked up for an entry is its own, or says that this is another one by now.
+// another entry: what is looked up for an entry is its own, or says that this is another one by now (promise A8).
 func TestMetadataBesideWriters(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

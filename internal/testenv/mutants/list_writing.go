@@ -67,6 +67,18 @@ func ofWriting() []mutant {
 			"\tundo()\n\tfor _, a := range list {", "\t_ = undo\n\tfor _, a := range list {", store + "TestConformance/mysql/atomic",
 		},
 		{
+			"A8", "a row's metadata is shown beside any entry of its member", "store/internal/read/metadata.go",
+			`wanted.take(r.Body, r.Key == wanted.key)`, `wanted.take(r.Body, true)`, store + "TestConformance/mysql/metadata",
+		},
+		{
+			"A8", "an entry that comes without metadata keeps that of the one before", commit + "metadata.go",
+			`if b == nil && sub.Edit != nil && sub.Edit.NoScore && ok && row.key == p.codec.Key(*cur) {`, `if b == nil && ok {`, store + "TestConformance/mysql/metadata",
+		},
+		{
+			"A8", "an erasure leaves what its member's entries had on boards that lost the rule", "store/erasure.go",
+			"\t\terr = s.inSteps(ctx, \"DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?\", e.Member)\n", "\t\terr = nil\n", store + "TestForgetIsRestartable",
+		},
+		{
 			"A1", "the store closes without its queues", commit + "queue.go",
 			"\tq.running.Wait()\n", "", store + "TestCloseDrains",
 		},
