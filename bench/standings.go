@@ -92,7 +92,7 @@ func (w *world) manyBoards(ctx context.Context) (names []string, err error) {
 			return names, err
 		}
 		names = append(names, name)
-		if err := w.fillOverHTTP(name, max(500, w.members/manyBoards)); err != nil {
+		if err := w.fillOverHTTP(name, max(500, w.members/manyBoards), ""); err != nil {
 			return names, err
 		}
 	}

@@ -64,7 +64,7 @@ func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report) error {
 			return err
 		}
 		defer w.api.DeleteBoard(ctx, name) //nolint:errcheck // the next run makes the same
-		if err := w.fillOverHTTP(name, severalMembers); err != nil {
+		if err := w.fillOverHTTP(name, severalMembers, ""); err != nil {
 			return err
 		}
 		boards = append(boards, name)
@@ -93,15 +93,15 @@ func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// fillOverHTTP gives every member of a board its first score.
-func (w *world) fillOverHTTP(board string, members int) error {
+// fillOverHTTP gives every member of a board a score, each entry with more members of JSON.
+func (w *world) fillOverHTTP(board string, members int, more string) error {
 	conn, err := dial(w.addr, answerLimit)
 	if err != nil {
 		return err
 	}
 	defer conn.close()
 	for from := 0; from < members; from += bulkRows {
-		request := appendScores(nil, board, "", min(bulkRows, members-from), "", func(i int) int { return from + i })
+		request := appendScores(nil, board, "", min(bulkRows, members-from), more, func(i int) int { return from + i })
 		if _, err := conn.ask(request); err != nil {
 			return err
 		}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"leaderboard"
+)
+
+const (
+	metadataBoard  = "metadata"
+	metadataPath   = "/v1/boards/" + metadataBoard
+	metadataBytes  = 200 // of one entry
+	metadataConns  = 16
+	metadataParam  = "metadata=true"
+	metadataRounds = 5
+	metadataLimit  = 3 * time.Minute // for the board to get into memory
+)
+
+// measureMetadata measures what metadata costs: submits that bring it, submits that bring none to a board with the rule, and answers that
+// show it, from a board in memory of which each entry has some.
+func (w *world) measureMetadata(ctx context.Context, rep *report) error {
+	if err := w.serve(ctx); err != nil {
+		return err
+	}
+	if err := w.awaitResident(ctx, w.service); err != nil {
+		return err
+	}
+	defer func() { _ = w.api.DeleteBoard(ctx, metadataBoard) }() // the next run makes the same
+	rules := leaderboard.Rules{Policy: leaderboard.PolicyLatest, Resident: leaderboard.ResidentAlways, Metadata: &leaderboard.Metadata{MaxBytes: metadataBytes}}
+	if _, _, err := w.api.PutBoard(ctx, metadataBoard, rules); err != nil {
+		return err
+	}
+	if err := w.fillOverHTTP(metadataBoard, w.members, ""); err != nil {
+		return err
+	}
+	if err := w.awaitLocal(ctx, w.service, metadataTop(""), metadataLimit); err != nil {
+		return err
+	}
+	if err := w.submitMetadata(rep); err != nil {
+		return err
+	}
+	if err := w.fillOverHTTP(metadataBoard, w.members, metadataOf(metadataBytes)); err != nil { // so that each entry has some
+		return err
+	}
+	return w.readMetadata(rep)
+}
+
+// metadataOf returns metadata of n bytes as a member of the JSON of an entry.
+func metadataOf(n int) string {
+	const begin, end = `{"replay":"`, `"}`
+	return `,"metadata":` + begin + strings.Repeat("r", n-len(begin)-len(end)) + end
+}
+
+// submitMetadata measures submits, first while no entry of the board has metadata.
+func (w *world) submitMetadata(rep *report) error {
+	submits := func(board, more string) func() (float64, error) {
+		return func() (float64, error) {
+			result := load{addrs: []string{w.addr}, conns: submitConns, length: w.seconds(writeSeconds), request: func(_, _ int, buf []byte) []byte {
+				return appendScores(buf, board, "", 1, more, func(int) int { return rand.IntN(w.members) })
+			}}.run()
+			return result.perSecond(), result.failure()
+		}
+	}
+	without := submits(metadataBoard, "")
+	for _, c := range []struct {
+		what, yardstick, goal string
+		here, there           func() (float64, error)
+	}{
+		{"without metadata, to a board with the rule", "to a board without it", "≥ 0.95", without, submits(benchBoard, "")},
+		{fmt.Sprintf("with metadata of %d bytes", metadataBytes), "without, to the same board", "none", submits(metadataBoard, metadataOf(metadataBytes)), without},
+	} {
+		a, b, ratio, err := paired(metadataRounds, c.here, c.there)
+		if err != nil {
+			return fmt.Errorf("submits %s: %w", c.what, err)
+		}
+		rep.add(row{
+			what: fmt.Sprintf("single-entry submits %s, %d connections", c.what, submitConns), here: thousands(a) + " rows/s",
+			yardstick: c.yardstick + ": " + thousands(b) + " rows/s", ratio: ratio, goal: c.goal,
+		})
+	}
+	return nil
+}
+
+// metadataTop asks for the best entries of the board, and metadataMember for a random member. query goes on the address.
+func metadataTop(query string) requester {
+	request := getBegin + metadataPath + "/top?limit=" + strconv.Itoa(pageOf) + query + getEnd
+	return func(_, _ int, buf []byte) []byte { return append(buf, request...) }
+}
+
+func metadataMember(members int, query string) requester {
+	return func(_, _ int, buf []byte) []byte {
+		buf = appendMember(append(buf, getBegin+metadataPath+"/members/"...), rand.IntN(members))
+		return append(append(buf, query...), getEnd...)
+	}
+}
+
+// readMetadata holds answers that show metadata against the same ones without it.
+func (w *world) readMetadata(rep *report) error {
+	for _, c := range []struct {
+		what        string
+		shown, bare requester
+	}{
+		{"page of the top 100", metadataTop("&" + metadataParam), metadataTop("")},
+		{"rank of a random member", metadataMember(w.members, "?"+metadataParam), metadataMember(w.members, "")},
+	} {
+		asked := func(request requester) func() (float64, error) {
+			return func() (float64, error) {
+				result := load{addrs: []string{w.addr}, conns: metadataConns, length: w.seconds(readSeconds), request: request}.run()
+				return result.perSecond(), result.failure()
+			}
+		}
+		a, b, ratio, err := paired(metadataRounds, asked(c.shown), asked(c.bare))
+		if err != nil {
+			return fmt.Errorf("%s with metadata: %w", c.what, err)
+		}
+		rep.add(row{
+			what: fmt.Sprintf("%s with %s, %d connections", c.what, metadataParam, metadataConns), here: thousands(a) + "/s",
+			yardstick: "without: " + thousands(b) + "/s", ratio: ratio, goal: "none",
+		})
+	}
+	return nil
+}
