@@ -66,6 +66,21 @@ test("changes come each once and in order, from an export on", async () => {
   await assert.rejects(async () => { for await (const _ of lb.readChanges(b, { after })); }, { code: "history-changed", status: 410 });
 });
 
+test("metadata is kept with its entry, shown where it is asked for, and stays as it was sent", async () => {
+  const b = await board("metadata", { metadata: { max_bytes: 100 } });
+  const metadata = { replay: "/replays/4711", laps: [1.5, null] };
+  const { results, seq } = await lb.submitScores(b, { entries: [
+    { member: "ada", score: odd, metadata }, { member: "bob", score: 2 }, { member: "eve", score: 1, metadata: { text: "x".repeat(100) } },
+  ] });
+  assert.deepEqual(results.map((r) => [r.status, r.error?.type]), [["applied", undefined], ["applied", undefined], ["rejected", "/problems/invalid-metadata"]]);
+  const { entries } = await lb.getTop(b, { metadata: true, min_seq: seq });
+  assert.deepEqual(entries.map((e) => [e.member, e.score, e.metadata]), [["ada", odd, metadata], ["bob", 2n, undefined]]);
+  assert.deepEqual((await lb.getMember(b, "ada", { metadata: true })).metadata, metadata);
+  assert.equal((await lb.getMember(b, "ada")).metadata, undefined);
+  await lb.submitScores(b, { entries: [{ member: "ada", score: odd + 1n }] }); // an entry that brings none has none
+  assert.equal((await lb.getMember(b, "ada", { metadata: true })).metadata, undefined);
+});
+
 test("a submission whose answer is lost is repeated, and counted once", async () => {
   const b = await board("once", { policy: "sum" });
   let sends = 0;
