@@ -69,6 +69,7 @@ func topics() []topic {
 	const million = 1_000_000
 	return []topic{
 		{"reads", million, (*world).measureReads},
+		{"cold", million, (*world).measureCold},
 		{"beyond", million, (*world).measureBeyond},
 		{"freshness", million, (*world).measureFreshness},
 		{"writes", million, (*world).measureWrites},

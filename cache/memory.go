@@ -28,7 +28,9 @@ func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, er
 		case !refs[i].HasRow():
 			in[i] = resident.Empty(&refs[i])
 		case m.opts.Resident != nil:
-			in[i] = m.opts.Resident.Get(&refs[i], q.weight())
+			if in[i] = m.opts.Resident.Get(&refs[i], q.weight()); in[i] == nil && q.way() != wayOfMany && m.opts.Resident.AwaitLoad(ctx, refs[i].ID) {
+				in[i] = m.opts.Resident.Get(&refs[i], 0)
+			}
 		}
 	}
 	if slices.Contains(in, nil) {

@@ -26,10 +26,12 @@ const (
 
 // candidate is a period that is read: it is in memory, or may come to be.
 type candidate struct {
-	id     int64
-	ref    atomic.Pointer[leaderboard.PeriodRef] // of the last read
-	newly  atomic.Int64                          // reads by weight since they were counted
-	period atomic.Pointer[Period]                // nil while it is not in memory
+	id      int64
+	ref     atomic.Pointer[leaderboard.PeriodRef] // of the last read
+	newly   atomic.Int64                          // reads by weight since they were counted
+	period  atomic.Pointer[Period]                // nil while it is not in memory
+	pays    atomic.Int64                          // from how many reads by weight on it is worth loading at once
+	loading atomic.Pointer[loading]               // nil while it is not loaded
 
 	// The fields of the goroutine that chooses.
 	reads    float64 // each halved in a half-life
@@ -67,7 +69,12 @@ func halved(reads float64, passed time.Duration) float64 {
 
 // worth reports whether a period is read enough to be loaded.
 func (c *candidate) worth() bool {
-	return c.pinned || c.reads >= enough+float64(c.bytes)/(entryBytes*entriesPerRead)
+	return c.pinned || c.reads >= c.needed()
+}
+
+// needed returns how many reads make the period worth loading.
+func (c *candidate) needed() float64 {
+	return enough + float64(c.bytes)/(entryBytes*entriesPerRead)
 }
 
 // hear notes that the period has reached a revision, and reports whether the period in memory lacks commits.

@@ -27,8 +27,8 @@ var errNoRoom = errors.New("resident: no room")
 // loadTimeout bounds the loading of one period.
 const loadTimeout = 2 * time.Minute
 
-// load reads the period into memory, where it may take up to room bytes. reads counts the reads that it shares the processor
-// with.
+// load reads the period into memory, where it may take up to room bytes. reads counts the reads of periods in memory, that it shares the
+// processor with.
 func (c *candidate) load(ctx context.Context, from Source, room int64, reads *atomic.Int64) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
@@ -37,11 +37,16 @@ func (c *candidate) load(ctx context.Context, from Source, room int64, reads *at
 			err = fmt.Errorf("resident: panic: %v", p)
 		}
 	}()
+	under := &loading{began: time.Now(), done: make(chan struct{})}
+	c.loading.Store(under)
+	defer func() { c.loading.Store(nil); close(under.done) }()
 	ref := *c.ref.Load()
 	var l *Loader
 	pause := newPauses(reads.Load())
 	err = from.Snapshot(ctx, ref, math.MaxInt, func(s leaderboard.State) error {
-		if c.bytes = s.Total * entryBytes; c.bytes > room || !c.worth() {
+		c.bytes = s.Total * entryBytes
+		c.pays.Store(int64(math.Ceil(c.needed())))
+		if c.bytes > room || !c.worth() {
 			return errNoRoom
 		}
 		l = NewLoader(ref.Rules, rank.State{Revision: s.Revision, Total: s.Total})
@@ -68,10 +73,28 @@ func (c *candidate) load(ctx context.Context, from Source, room int64, reads *at
 	return err
 }
 
-// busyReads is from how many reads a second on a load pauses for them.
+// busyReads is from how many reads a second on a load pauses for those of periods in memory, and how many questions about the period
+// itself go on to the database meanwhile.
 const busyReads = 500
 
-// pauses make a load that shares the processor with readers rest for as long as it has worked.
+// loading is a load under way.
+type loading struct {
+	began  time.Time
+	passed atomic.Int64  // questions that went on
+	done   chan struct{} // closed at the end
+}
+
+// mayPass reports whether a question about the period goes on at once: not when so many have that they hold up the load, which
+// answers them all.
+func (l *loading) mayPass(now time.Time) bool {
+	if float64(l.passed.Load()) >= busyReads*max(0.1, now.Sub(l.began).Seconds()) {
+		return false
+	}
+	l.passed.Add(1)
+	return true
+}
+
+// pauses make a load rest for as long as it has worked, when it shares the processor with many readers of other periods.
 type pauses struct {
 	reads int64
 	since time.Time

@@ -18,6 +18,7 @@ type Options struct {
 	Memory int64         // bytes that all periods may take together; 0: no period is loaded
 	Round  time.Duration // between two choices, 500 ms
 	Wait   time.Duration // how long a reader waits for what a period lacks, 100 ms
+	Load   time.Duration // how long a reader waits for a period that is being loaded, 250 ms
 	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
 
@@ -32,6 +33,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Round = cmp.Or(o.Round, 500*time.Millisecond)
 	o.Wait = cmp.Or(o.Wait, 100*time.Millisecond)
+	o.Load = cmp.Or(o.Load, 250*time.Millisecond)
 	if o.Tail == nil {
 		o.Tail = feed.NewTail(0)
 	}
@@ -61,8 +63,9 @@ const (
 type Periods struct {
 	source     Source
 	opts       Options
-	candidates sync.Map     // int64 → *candidate
-	reads      atomic.Int64 // of all of them
+	candidates sync.Map      // int64 → *candidate
+	reads      atomic.Int64  // of those in memory
+	wanted     chan struct{} // holds a value when a period has come to be worth loading
 
 	dirty, behind queue
 
@@ -84,8 +87,13 @@ func (q *queue) put(c *candidate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.set[c] = true
+	signal(q.some)
+}
+
+// signal puts a value into a channel with room for one.
+func signal(ch chan<- struct{}) {
 	select {
-	case q.some <- struct{}{}:
+	case ch <- struct{}{}:
 	default:
 	}
 }
@@ -103,7 +111,7 @@ func (q *queue) take() []*candidate {
 
 // NewPeriods returns Periods of a database, without any in memory.
 func NewPeriods(source Source, opts Options) *Periods {
-	return &Periods{source: source, opts: opts.withDefaults(), dirty: newQueue(), behind: newQueue()}
+	return &Periods{source: source, opts: opts.withDefaults(), wanted: make(chan struct{}, 1), dirty: newQueue(), behind: newQueue()}
 }
 
 // Get returns a period that is in memory, nil when it is not, and counts as a read of the given weight.
@@ -111,14 +119,20 @@ func (r *Periods) Get(ref *leaderboard.PeriodRef, weight int64) *Period {
 	if r.opts.Memory == 0 {
 		return nil
 	}
-	r.reads.Add(1)
 	c := r.candidate(ref)
-	c.newly.Add(weight)
+	read := c.newly.Add(weight)
 	p := c.period.Load()
-	if p != nil && p.Incarnation() != ref.Incarnation {
+	if p == nil {
+		if pays := c.pays.Load(); read >= pays && read-weight < pays {
+			signal(r.wanted)
+		}
+		return nil
+	}
+	r.reads.Add(1)
+	if p.Incarnation() != ref.Incarnation {
 		return nil // one of the two was lost with a restore: the feed knows which
 	}
-	if p != nil && !p.Fits(ref.Rules) {
+	if !p.Fits(ref.Rules) {
 		r.leave(c, p)
 		return nil
 	}
@@ -129,6 +143,7 @@ func (r *Periods) candidate(ref *leaderboard.PeriodRef) *candidate {
 	found, ok := r.candidates.Load(ref.ID)
 	if !ok {
 		first := &candidate{id: ref.ID, lastRead: time.Now()}
+		first.pays.Store(enough)
 		own := *ref
 		first.ref.Store(&own)
 		found, _ = r.candidates.LoadOrStore(ref.ID, first)
@@ -189,6 +204,28 @@ func (r *Periods) Await(ctx context.Context, id int64, p *Period, from leaderboa
 			return false
 		}
 	}
+}
+
+// AwaitLoad waits until a period that is being loaded is in memory, Options.Load at most, when so many ask for it that the loading would get
+// little of the processors and of the database otherwise. It reports whether the period is there.
+func (r *Periods) AwaitLoad(ctx context.Context, id int64) bool {
+	found, ok := r.candidates.Load(id)
+	if !ok {
+		return false
+	}
+	l := found.(*candidate).loading.Load()
+	if l == nil || l.mayPass(time.Now()) {
+		return false
+	}
+	timer := time.NewTimer(r.opts.Load)
+	defer timer.Stop()
+	select {
+	case <-l.done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // Drop drops a period that has diverged from the database.
@@ -300,6 +337,7 @@ func (r *Periods) chooseUntil(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-r.wanted:
 		case <-ticker.C:
 		}
 		now := time.Now()

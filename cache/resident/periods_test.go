@@ -211,6 +211,83 @@ func TestCommitsWhileLoading(t *testing.T) {
 	})
 }
 
+// TestManyWaitForALoad: a period that many come to ask for is loaded at once, and while it is, so many questions go on as the
+// loading bears; the others wait for it, but not for long.
+func TestManyWaitForALoad(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newDatabase(t, mib)
+		ref := w.board("b", leaderboard.Rules{}, 20)
+		w.hold = make(chan struct{})
+		began := time.Now()
+		for range enough/WeightDeep + 1 {
+			w.periods.Get(&ref, WeightDeep)
+		}
+		if synctest.Wait(); w.loads.Load() != 1 {
+			t.Fatalf("%d loads", w.loads.Load())
+		}
+		goOn := 0
+		for goOn < 1000 && time.Since(began) == 0 && !w.periods.AwaitLoad(t.Context(), ref.ID) {
+			goOn++
+		}
+		if goOn != busyReads/10+1 || time.Since(began) != 250*time.Millisecond { // the last one waited
+			t.Errorf("%d went on, after %s", goOn, time.Since(began))
+		}
+		var waiting sync.WaitGroup
+		for range 100 {
+			waiting.Go(func() {
+				w.periods.AwaitLoad(t.Context(), ref.ID)
+			})
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 100 {
+			w.periods.AwaitLoad(gone, ref.ID)
+		}
+		var answered atomic.Int64
+		for range 10 {
+			waiting.Go(func() {
+				if w.periods.AwaitLoad(t.Context(), ref.ID) && w.periods.Get(&ref, 0) != nil {
+					answered.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		close(w.hold)
+		waiting.Wait()
+		if answered.Load() != 10 {
+			t.Errorf("%d of 10 waited for it", answered.Load())
+		}
+		if w.periods.AwaitLoad(t.Context(), ref.ID) || time.Since(began) != 250*time.Millisecond {
+			t.Error("something waits though nothing is loaded")
+		}
+	})
+}
+
+// TestLoadRests: a load rests as long as it worked while many read periods in memory; those who ask for what is not there do not count.
+func TestLoadRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newDatabase(t, mib)
+		ref, other := w.board("b", leaderboard.Rules{}, 20), w.board("other", leaderboard.Rules{}, 20)
+		w.read(ref, 10)
+		for _, test := range []struct {
+			ref  *leaderboard.PeriodRef
+			want time.Duration
+		}{{&other, 0}, {&ref, time.Second}} {
+			pause := newPauses(w.periods.reads.Load())
+			time.Sleep(time.Second)
+			for range busyReads + 1 {
+				w.periods.Get(test.ref, 0)
+			}
+			began := time.Now()
+			if pause.between(t.Context(), w.periods.reads.Load()); time.Since(began) != test.want {
+				t.Errorf("it rested for %s beside reads of %s", time.Since(began), test.ref.Board)
+			}
+		}
+	})
+}
+
 // TestRulesDecide: a board may say always or never; one that does not fit, or of which the loading fails, is not tried
 // all the time.
 func TestRulesDecide(t *testing.T) {
