@@ -86,6 +86,13 @@ type PeriodRef struct {
 // is empty at Seq 0, as of AsOf, for good. Questions about entries are answered like those about any empty period.
 func (p *PeriodRef) HasRow() bool { return p.ID != 0 }
 
+// HotPeriod is the current period of a window that a process has in memory.
+type HotPeriod struct {
+	Board  string `json:"board"`
+	Window Window `json:"window"`
+	Reads  int64  `json:"reads"` // by weight, each halved in ten seconds
+}
+
 // PeriodError explains why a period does not exist. It is an ErrPeriodNotFound.
 type PeriodError struct {
 	Detail    string

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -10,84 +13,183 @@ import (
 
 const (
 	coldRounds  = 5
-	coldSeconds = 10
+	coldSeconds = 12
 	coldSlot    = 100 * time.Millisecond // in which answers are counted
 	coldMean    = 5                      // slots of which the mean is looked at
 	coldSpeed   = 0.9                    // of the rate at the end: at speed
 	coldGoal    = 3500 * time.Millisecond
+
+	rollServers = 3
+	rollSeconds = 8.0
 )
 
-// measureCold measures how soon a server that has just started answers as fast as later, while many connections ask from its first moment on.
+// measureCold measures how soon a server that has just started answers as fast as later, while many connections ask from its first moment on:
+// one that knows nothing of those before it, and one that replaces another.
 func (w *world) measureCold(ctx context.Context, rep *report) error {
-	var rounds []cold
-	for range coldRounds {
-		if err := w.serve(ctx); err != nil {
+	for _, start := range []struct {
+		what   string
+		before func() error
+	}{
+		{"with an empty Redis", func() error { return redisCommand(w.redis.Addr, "FLUSHALL") }},
+		{"after one that had the board in memory", func() error { return nil }},
+	} {
+		var rounds []cold
+		for range coldRounds {
+			w.stopService()
+			if err := start.before(); err != nil {
+				return err
+			}
+			began := time.Now()
+			if err := w.serve(ctx); err != nil {
+				return err
+			}
+			c, err := w.coldRound(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", start.what, err)
+			}
+			c.ready = c.began.Sub(began)
+			rounds = append(rounds, c)
+		}
+		rep.addCold(start.what, rounds)
+	}
+	return w.rollOver(ctx, rep)
+}
+
+// rollOver replaces three servers one after the other, as a balancer that goes by /readyz sees it: meanwhile all connections ask those that are
+// ready.
+func (w *world) rollOver(ctx context.Context, rep *report) error {
+	servers := make([]*service, rollServers)
+	defer func() {
+		for _, s := range servers {
+			s.stop()
+		}
+	}()
+	for i := range servers {
+		var err error
+		if servers[i], err = w.start(ctx, w.redis.URL); err != nil {
 			return err
 		}
-		c, err := w.coldRound(ctx)
+		if err := w.awaitResident(ctx, servers[i]); err != nil {
+			return err
+		}
+	}
+	ask := func(without int, seconds float64) (slots []int, err error) {
+		l := load{conns: readConns, length: w.seconds(seconds), request: memberRequest(w.members)}
+		for i, s := range servers {
+			if i != without {
+				l.addrs = append(l.addrs, s.addr)
+			}
+		}
+		slots, _, err = l.slots()
+		return slots, err
+	}
+	calm, err := ask(-1, rollSeconds)
+	if err != nil {
+		return err
+	}
+	lowest := math.Inf(1)
+	for i := range servers {
+		var replaced error
+		var replacing sync.WaitGroup
+		replacing.Go(func() {
+			servers[i].stop()
+			servers[i], replaced = w.start(ctx, w.redis.URL)
+		})
+		without, err := ask(i, rollSeconds)
+		replacing.Wait()
+		if err = errors.Join(err, replaced); err != nil {
+			return err
+		}
+		with, err := ask(-1, rollSeconds/2)
 		if err != nil {
 			return err
 		}
-		rounds = append(rounds, c)
-		fmt.Fprintf(w.log, "at speed after %.2g s, %s/s until then, %s/s at the end, %s statements\n", c.after.Seconds(), thousands(c.until), thousands(c.end), thousands(c.statements))
+		lowest = min(lowest, lowestIn(without), lowestIn(with))
 	}
-	slices.SortFunc(rounds, func(a, b cold) int { return int(a.after - b.after) })
-	m := rounds[len(rounds)/2]
 	rep.add(row{
-		what:      fmt.Sprintf("until random ranks are answered at %.0f %% of the rate at the end, %d connections from the start on", 100*coldSpeed, readConns),
-		here:      fmt.Sprintf("%.2g s, at most %.2g s; %s/s until then, of %s answers %s refused", m.after.Seconds(), rounds[len(rounds)-1].after.Seconds(), thousands(m.until), thousands(m.all.answers), thousands(m.all.refused)),
-		yardstick: fmt.Sprintf("at the end %s/s; MySQL got %s statements until then", thousands(m.end), thousands(m.statements)),
-		goal:      fmt.Sprintf("≤ %.2g s", coldGoal.Seconds()), met: yesNo(m.after <= coldGoal),
+		what: fmt.Sprintf("%d servers replaced one after the other: random ranks in the slowest half second", rollServers),
+		here: thousands(lowest) + "/s", yardstick: "before: " + thousands(rateIn(calm)) + "/s", ratio: lowest / rateIn(calm), goal: "≥ 0.7",
 	})
 	return nil
 }
 
+// lowestIn returns the lowest mean rate of coldMean slots in a row.
+func lowestIn(slots []int) float64 {
+	lowest := math.Inf(1)
+	for i := range len(slots) - coldMean + 1 {
+		lowest = min(lowest, rateIn(slots[i:i+coldMean]))
+	}
+	return lowest
+}
+
+func (r *report) addCold(what string, rounds []cold) {
+	slices.SortFunc(rounds, func(a, b cold) int { return cmp.Compare(a.after, b.after) })
+	m, last := rounds[len(rounds)/2], rounds[len(rounds)-1]
+	r.add(row{
+		what: fmt.Sprintf("%s: from ready until random ranks come at %.0f %% of the rate at the end, %d connections", what, 100*coldSpeed, readConns),
+		here: fmt.Sprintf("%.1f s, at most %.1f s, %s/s meanwhile, %s of %s answers refused; ready %.1f s after its start", m.after.Seconds(), last.after.Seconds(),
+			thousands(m.until), thousands(m.all.refused), thousands(m.all.answers), m.ready.Seconds()),
+		yardstick: fmt.Sprintf("at the end %s/s; statements to MySQL until then: %s", thousands(m.end), thousands(m.statements)),
+		goal:      fmt.Sprintf("≤ %.1f s", coldGoal.Seconds()), met: yesNo(m.after <= coldGoal),
+	})
+}
+
 // cold is what a server that has just started answers.
 type cold struct {
+	began      time.Time
+	ready      time.Duration // from the start of the process until then
 	after      time.Duration // until it is at speed
 	until, end float64       // answers a second: until then, and in the last third
 	statements int64         // that MySQL got until then
 	all        *loadResult
 }
 
+// coldRound asks a server that has just started.
 func (w *world) coldRound(ctx context.Context) (c cold, err error) {
-	var mu sync.Mutex
-	slots := make([]int, coldSeconds*time.Second/coldSlot+1)
-	statements := make([]int64, len(slots))
-	start := time.Now()
+	statements := make([]int64, coldSeconds*time.Second/coldSlot+1)
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	var sampling sync.WaitGroup
+	c.began = time.Now()
 	sampling.Go(func() {
 		for i := range statements {
-			if statements[i], err = w.statements(ctx); err != nil || wait(asking, time.Until(start.Add(time.Duration(i+1)*coldSlot))) != nil {
+			if statements[i], err = w.statements(ctx); err != nil || wait(asking, time.Until(c.began.Add(time.Duration(i+1)*coldSlot))) != nil {
 				return
 			}
 		}
 	})
-	c.all = load{
-		addrs: []string{w.addr}, conns: readConns, length: coldSeconds * time.Second, request: memberRequest(w.members),
-		observe: func(_, end time.Time, of said) {
-			if i := int(end.Sub(start) / coldSlot); of.status < 400 && i < len(slots) {
-				mu.Lock()
-				defer mu.Unlock()
-				slots[i]++
-			}
-		},
-	}.run()
+	slots, all, failed := load{addrs: []string{w.addr}, conns: readConns, length: coldSeconds * time.Second, request: memberRequest(w.members)}.slots()
 	stop()
 	sampling.Wait()
-	if err == nil {
-		err = c.all.broken()
+	if err = errors.Join(err, failed); err != nil {
+		return c, err
 	}
-	whole := len(slots) - 1
-	c.end = rateIn(slots[whole*2/3 : whole])
+	c.all, c.end = all, rateIn(slots[len(slots)*2/3:])
 	at := 0
-	for at+coldMean < whole && rateIn(slots[at:at+coldMean]) < coldSpeed*c.end {
+	for at+coldMean < len(slots) && rateIn(slots[at:at+coldMean]) < coldSpeed*c.end {
 		at++
 	}
+	if share := float64(all.local) / float64(all.answers); share < 0.5 {
+		return c, fmt.Errorf("%.0f %% of the answers came from memory", 100*share)
+	}
 	c.after, c.until, c.statements = time.Duration(at)*coldSlot, rateIn(slots[:at]), statements[at]-statements[0]
-	return c, err
+	return c, nil
+}
+
+// slots runs a load and returns the number of answers without an error in each coldSlot of it.
+func (l load) slots() (slots []int, all *loadResult, err error) {
+	slots = make([]int, l.length/coldSlot)
+	var mu sync.Mutex
+	start := time.Now()
+	l.observe = func(_, end time.Time, of said) {
+		if i := int(end.Sub(start) / coldSlot); of.status < 400 && i < len(slots) {
+			mu.Lock()
+			defer mu.Unlock()
+			slots[i]++
+		}
+	}
+	all = l.run()
+	return slots, all, all.broken()
 }
 
 // rateIn returns the answers a second in slots.

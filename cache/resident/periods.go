@@ -69,9 +69,11 @@ type Periods struct {
 
 	dirty, behind queue
 
-	mu    sync.Mutex
-	held  int // periods in memory when they were last counted
-	bytes int64
+	mu      sync.Mutex
+	held    int // periods in memory when they were last counted
+	bytes   int64
+	hottest []leaderboard.HotPeriod
+	idle    int // how many choices have found nothing to load
 }
 
 // queue is a set of candidates that wait for some work.
@@ -366,15 +368,18 @@ func (r *Periods) choose(now time.Time, passed time.Duration) *candidate {
 		r.leave(c, c.period.Load())
 		c.resident = false
 	}
-	r.hold(all)
+	r.hold(all, load == nil)
 	return load
 }
 
 // hold notes what is in memory.
-func (r *Periods) hold(all []*candidate) {
+func (r *Periods) hold(all []*candidate, idle bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held, r.bytes = 0, 0
+	r.held, r.bytes, r.hottest = 0, 0, hottest(all)
+	if idle {
+		r.idle++
+	}
 	for _, c := range all {
 		if c.resident {
 			r.held, r.bytes = r.held+1, r.bytes+c.bytes

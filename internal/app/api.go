@@ -57,6 +57,9 @@ func (a *App) wireCatalog() {
 		opts.LastKnown = a.listings.Find
 	}
 	a.catalog = cache.NewCatalog(a.store, opts)
+	if a.listings != nil {
+		a.hot = &hot{periods: a.resident, catalog: a.catalog, noted: a.listings, log: a.log}
+	}
 }
 
 // oldCopy has a copy caught up that a reader has found too old.
@@ -212,11 +215,16 @@ func (a *App) mysqlHealth(ctx context.Context) error {
 	if !a.checked.Load() {
 		return errUnchecked
 	}
+	if a.hot != nil && a.hot.loading.Load() {
+		return errWarming
+	}
 	return nil
 }
 
 const errReadOnly = httpapi.Reason("the server is read-only: it is not the primary, or not any more")
 
 const errOtherServer = httpapi.Reason("connections lead to more than one server, or to another one since a moment ago")
+
+const errWarming = httpapi.Reason("what was read most before the start is being loaded into memory, for 5 seconds at most")
 
 const errUnchecked = httpapi.Reason("it is not known yet whether the server is safe to use")

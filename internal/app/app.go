@@ -43,6 +43,7 @@ type App struct {
 	refresher *refresher.Refresher
 	catalog   *cache.Catalog
 	listings  *topn.Listings // nil without Redis
+	hot       *hot           // likewise
 	feed      *feed.Feed     // what was committed, here and elsewhere
 	resident  *resident.Periods
 	collector *collector   // nil until Run

@@ -84,7 +84,7 @@ func TestFullFlow(t *testing.T) {
 
 	// Another process finds all of it; the copy in Redis is still the right one.
 	a.stop()
-	b := startReady(t, dsn, redisURL)
+	b := startReady(t, dsn, redisURL, func(c *Config) { c.ResidentMemory = 0 })
 	if top := b.Ask(200, "GET", "/v1/boards/classic/top", ""); top.Text("source") != "redis" {
 		t.Errorf("after the restart: from %s", top.Text("source"))
 	}

@@ -170,6 +170,10 @@ func (a *App) prepare(ctx context.Context) error {
 	}
 	next := a.lookForWriters(ctx)
 	a.background.Go(func() { a.watchWriters(ctx, next) })
+	if a.hot != nil {
+		a.hot.loading.Store(true)
+		a.background.Go(func() { a.hot.run(ctx) })
+	}
 	a.checked.Store(true)
 	return nil
 }

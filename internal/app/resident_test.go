@@ -181,3 +181,30 @@ func TestCombinedFromMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestWarmStart: a server that starts has in memory what the one before it was read for, before it is ready.
+func TestWarmStart(t *testing.T) {
+	t.Parallel()
+	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
+	a := startReady(t, dsn, redisURL)
+	a.Ask(201, "PUT", "/v1/boards/b", "{}")
+	a.Ask(201, "PUT", "/v1/boards/quiet", "{}")
+	a.Ask(200, "POST", "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1},{"member":"n","score":2}]}`)
+	apptest.Eventually(t, func() string {
+		for range 10 {
+			a.Ask(200, "GET", "/v1/boards/b/members/m", "")
+		}
+		if periods, _ := a.resident.Held(); periods == 0 {
+			return "the board is not in memory"
+		}
+		return ""
+	})
+	a.stop()
+	b := startReady(t, dsn, redisURL)
+	if periods, _ := b.resident.Held(); periods != 1 {
+		t.Errorf("%d periods are in memory once the server is ready", periods)
+	}
+	if m := b.Ask(200, "GET", "/v1/boards/b/members/m", ""); m.Text("source") != "local" || m.Text("rank") != "2" {
+		t.Errorf("the first answer: %v", m)
+	}
+}

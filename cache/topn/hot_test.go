@@ -1,0 +1,39 @@
+package topn
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+// TestHot: what a process has in memory is found by the next one; what nobody saved, or another program did, is not.
+func TestHot(t *testing.T) {
+	t.Parallel()
+	client, err := Open(testenv.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	l := NewListings(client, "lb:", time.Minute)
+	if got, err := l.Hot(t.Context()); got != nil || err != nil {
+		t.Errorf("before anything was saved: %v, %v", got, err)
+	}
+	for _, want := range [][]leaderboard.HotPeriod{{{Board: "a", Window: leaderboard.WindowDay, Reads: 1 << 40}, {Board: "ü"}}, {{Board: "b", Window: leaderboard.WindowAllTime}}} {
+		if err := l.SaveHot(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := l.Hot(t.Context()); err != nil || !slices.Equal(got, want) {
+			t.Errorf("saved %v, found %v, %v", want, got, err)
+		}
+	}
+	if left := client.TTL(t.Context(), "lb:hot").Val(); left <= 0 || left > hotTTL {
+		t.Errorf("it is kept for %s", left)
+	}
+	client.Set(t.Context(), "lb:hot", "nonsense", 0)
+	if got, err := l.Hot(t.Context()); err == nil {
+		t.Errorf("nonsense was read as %v", got)
+	}
+}
