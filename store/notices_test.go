@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -460,5 +461,187 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 			t.Errorf("after the erasure %q are told", got)
 		}
 		checkForgotten(t, db)
+	})
+}
+
+// backUp copies all tables, and returns a function that puts the copies in the place of the tables at once, as docs/operating.md does.
+func backUp(t *testing.T, db *sql.DB) (restore func()) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var renames []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, "CREATE TABLE `backup_"+name+"` LIKE `"+name+"`")
+		mustExec(t, db, "INSERT INTO `backup_"+name+"` SELECT * FROM `"+name+"`")
+		renames = append(renames, "`"+name+"` TO `lost_"+name+"`", "`backup_"+name+"` TO `"+name+"`")
+	}
+	if err := rows.Err(); err != nil || len(renames) == 0 {
+		t.Fatal(err, renames)
+	}
+	return func() {
+		t.Helper()
+		mustExec(t, db, "RENAME TABLE "+strings.Join(renames, ", "))
+	}
+}
+
+// TestNoticesAfterRestore: after a restore what the backup had and nobody had been told is told under the id that it had before, what was lost is not told
+// again, and each change since is, also where it has the seq of a lost one; whether the log was being read during the restore or not (promise B9).
+func TestNoticesAfterRestore(t *testing.T) {
+	t.Parallel()
+	for _, reading := range []bool{false, true} {
+		t.Run(fmt.Sprint("reading ", reading), func(t *testing.T) {
+			t.Parallel()
+			dialects(t, func(t *testing.T, dsn string) { noticesAfterRestore(t, dsn, reading) })
+		})
+	}
+}
+
+func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
+	t.Helper()
+	var atRead func() // when the log has been read, before what was found is entered
+	s := open(t, dsn, func(c *store.Config) {
+		c.EventPoint = func(name string) {
+			if name == "notices-read" && atRead != nil {
+				atRead()
+			}
+		}
+	})
+	db := connect(t, dsn)
+	e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+	makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
+	submit := func(member string, score int) {
+		t.Helper()
+		if _, err := s.Submit(t.Context(), one("b", "", member, int64(score))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const pairs = 6
+	for n := range pairs { // all have entries in the backup
+		submit(fmt.Sprint("passed-", n), 10*n+5)
+		submit(fmt.Sprint("mover-", n), 10*n)
+	}
+	pass := func(n int) { t.Helper(); submit(fmt.Sprint("mover-", n), 10*n+7) }
+	ids := map[string]map[string]bool{} // by who was passed
+	notice := func() {
+		t.Helper()
+		for range 6 { // a round on a busy machine leaves some boards to the next
+			if err := s.Notice(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, event := range sent(t, s, e) {
+			told := passedOf(t, &event)
+			if ids[told.Data.Member] == nil {
+				ids[told.Data.Member] = map[string]bool{}
+			}
+			ids[told.Data.Member][event.ID] = true
+		}
+	}
+	want := map[string]int{"passed-0": 1, "passed-2": 1, "passed-3": 1, "passed-4": 1} // not of the lost pass of 1, unless it was told before
+	notice()
+	pass(0)
+	notice()
+	if !reading {
+		pass(2) // of which nobody was told when the backup was made
+	}
+	restore := backUp(t, db)
+	if reading {
+		atRead = func() { atRead = nil; restore() }
+		pass(1)
+		notice()
+		pass(2)
+	} else {
+		notice()
+		pass(1)
+		notice()
+		want["passed-1"] = 1
+		restore()
+	}
+	pass(3) // at the seq of a change that was lost
+	notice()
+	pass(4)
+	notice()
+	got := map[string]int{}
+	for member, of := range ids {
+		got[member] = len(of)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("told under so many ids: %v, want %v", got, want)
+	}
+	if n := count(t, db, "outbox o JOIN outbox_members m ON m.event_id = o.id WHERE o.kind = 'member.passed' AND m.member = 'passed-1'"); n > 0 {
+		t.Errorf("%d notices of a change that was lost are in the restored database", n)
+	}
+	if atRead != nil {
+		t.Error("the log was not read: the test tells nothing")
+	}
+}
+
+// TestNoticesOfReopened: while the clock is a day ahead the period ends and the next one is read; when it is right again, the first period is open again, and
+// each of its changes is told, those before the leap under the ids that they had; then the next one is read on (promise B9).
+func TestNoticesOfReopened(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		const day = int64(24 * time.Hour)
+		base := int64(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + time.Minute))) // a day has just begun
+		var ahead atomic.Int64
+		ahead.Store(base)
+		s := open(t, dsn, clockBy(&ahead))
+		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		rules := leaderboard.Rules{
+			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay},
+			Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin},
+		}
+		if _, _, err := s.PutBoard(t.Context(), "b", rules); err != nil {
+			t.Fatal(err)
+		}
+		submit := func(member string, score int) {
+			t.Helper()
+			if r, err := s.Submit(t.Context(), one("b", "", member, int64(score))); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+		pass := func(n int) {
+			t.Helper()
+			submit(fmt.Sprint("passed-", n), 10*n+5)
+			submit(fmt.Sprint("mover-", n), 10*n)
+			submit(fmt.Sprint("mover-", n), 10*n+7)
+		}
+		var got []string
+		notice := func() {
+			t.Helper()
+			for _, told := range notices(t, s, e) {
+				got = append(got, told.Data.Member)
+			}
+		}
+		submit("first", -1)
+		notice()
+		pass(0)
+		notice()
+		pass(1)
+		ahead.Add(day)
+		pass(2)  // in the next period
+		notice() // nothing of pass(1), which is old by this clock
+		ahead.Store(base)
+		pass(3) // in the first one, which is open again
+		if db := connect(t, dsn); count(t, db, "runs WHERE kind = 'reopen'") != 1 {
+			t.Error("no period was opened again: the test tells nothing")
+		}
+		notice()
+		pass(4)
+		notice()
+		ahead.Add(day)
+		pass(5)
+		notice()
+		slices.Sort(got)
+		if want := []string{"passed-0", "passed-1", "passed-2", "passed-3", "passed-4", "passed-5"}; !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
 	})
 }

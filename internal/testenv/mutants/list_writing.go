@@ -323,6 +323,18 @@ func ofEvents() []mutant {
 			`"' FOR UPDATE NOWAIT")`, `"'")`, "store/internal/outbox TestSpreadMissesNone",
 		},
 		{
+			"B9", "notices of a log that was lost in a restore are entered", "store/internal/notices/fold.go",
+			`part.Err != nil || state != s.period.Revision()`, `part.Err != nil && state != s.period.Revision()`, "store TestNoticesAfterRestore",
+		},
+		{
+			"B9", "a notice has another id each time that the log is read", "store/internal/notices/read.go",
+			`s.period.Incarnation, " ", n.minute, " ", n.passed.Member),`, `s.period.Incarnation, " ", n.minute, " ", time.Now(), n.passed.Member),`, "store TestNoticesAfterRestore",
+		},
+		{
+			"B9", "notices stay in the later period when one is opened again", "store/internal/boards/rollover.go",
+			`const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ?`, `const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE 1 = 0 AND board_id = ?`, "store TestNoticesOfReopened",
+		},
+		{
 			"B9", "who closes a period does not keep endpoints from coming", "store/internal/outbox/enter.go",
 			`Version + "' LOCK IN SHARE MODE))"`, `Version + "'))"`, "store/internal/outbox TestListen",
 		},

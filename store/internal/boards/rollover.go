@@ -172,6 +172,11 @@ func (r *Rollover) openAgain(ctx context.Context, tx outbox.Tx, p *leaderboard.P
 	if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 		return err
 	}
+	// Notices go on in it, from its beginning: those that were entered before are known by their ids.
+	const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ? AND window_name = ?"
+	if _, err := tx.ExecContext(ctx, back, found.ID, found.BoardID, []byte(found.Window)); err != nil {
+		return err
+	}
 	if err := outbox.Reopened(ctx, tx, found); err != nil {
 		return err
 	}

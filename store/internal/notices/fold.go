@@ -17,6 +17,7 @@ import (
 	"leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/outbox"
 )
 
@@ -148,8 +149,8 @@ func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error
 	return err
 }
 
-// errMoved means that another process has read the log on.
-var errMoved = errors.New("another process has read on")
+// errMoved means that another process has read the log on, or that the database was restored since it was read.
+var errMoved = errors.New("the log was read on, or is another one")
 
 // fold reads the log of a period on, and returns how many were told.
 func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board) (told int, err error) {
@@ -182,8 +183,8 @@ func (f *Folder) enter(ctx context.Context, p *place, b *leaderboard.Board, s *s
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(errMoved, err)
 		}
-		if len(s.notices) == 0 {
-			return nil
+		if err := f.follows(ctx, tx, s); err != nil || len(s.notices) == 0 {
+			return err
 		}
 		if err := outbox.Enter(ctx, tx, f.db.Sysdate(), s.news(b)...); err != nil {
 			return err
@@ -200,6 +201,24 @@ func (f *Folder) enter(ctx context.Context, p *place, b *leaderboard.Board, s *s
 }
 
 var errGone = errors.New("members are gone")
+
+// follows returns errMoved unless the database still has the state up to which a log was read. After a restore since then the place that a
+// backup has may be the one from which it was read: entered then, notices would tell of what was lost, and changes up to the lost seq would be left out.
+func (f *Folder) follows(ctx context.Context, tx *sqlx.Tx, s *span) error {
+	parts, err := entries.ReadLogs(ctx, f.db, tx, []entries.Place{{PeriodID: s.period.ID, Seq: s.period.LastSeq}}, 1, entries.DecodeChanges)
+	if err != nil {
+		return err
+	}
+	part := parts[s.period.ID]
+	state := part.At
+	if len(part.Commits) > 0 {
+		state = part.Commits[0].From()
+	}
+	if part.Err != nil || state != s.period.Revision() {
+		return errMoved
+	}
+	return nil
+}
 
 // missing returns those of some members that have no entry in a period.
 func missing(ctx context.Context, tx *sqlx.Tx, period int64, members []string) (map[string]bool, error) {
