@@ -204,21 +204,3 @@ type BatchRankings interface {
 	Rankings
 	Ask(ctx context.Context, p PeriodRef, questions []Question) ([]Answer, error)
 }
-
-// AskEach asks one question after the other: like BatchRankings.Ask, except that the states may differ.
-func AskEach(ctx context.Context, r Rankings, p PeriodRef, questions []Question) []Answer {
-	out := make([]Answer, len(questions))
-	for i, q := range questions {
-		switch a := &out[i]; {
-		case q.Page != nil:
-			a.Page, a.Err = r.Page(ctx, p, *q.Page)
-		case q.Members != nil:
-			a.Members, a.Err = r.Members(ctx, p, *q.Members)
-		case q.Moves != nil:
-			a.Moves, a.Err = r.Moves(ctx, p, *q.Moves)
-		default:
-			a.Score, a.Err = r.ScoreRank(ctx, p, *q.Score)
-		}
-	}
-	return out
-}

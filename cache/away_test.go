@@ -31,7 +31,7 @@ func (s still) Members(context.Context, leaderboard.PeriodRef, leaderboard.Membe
 }
 
 func (s still) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return leaderboard.AskEach(ctx, s, p, questions), nil
+	return storetest.AskEach(ctx, s, p, questions), nil
 }
 
 func (s still) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
@@ -406,7 +406,7 @@ func (m moving) Past(_ context.Context, refs []leaderboard.PeriodRef, _ string) 
 }
 
 func (m moving) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return leaderboard.AskEach(ctx, m, p, questions), nil
+	return storetest.AskEach(ctx, m, p, questions), nil
 }
 
 func (m moving) Revisions(_ context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {

@@ -48,7 +48,7 @@ func (c *counted) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 }
 
 func (c *counted) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return leaderboard.AskEach(ctx, c, p, questions), nil
+	return storetest.AskEach(ctx, c, p, questions), nil
 }
 
 func (c *counted) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {

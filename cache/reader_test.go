@@ -57,7 +57,7 @@ func (s *worldDatabase) Ask(ctx context.Context, _ leaderboard.PeriodRef, questi
 	if err != nil {
 		return nil, err
 	}
-	return leaderboard.AskEach(ctx, told{nil, o}, leaderboard.PeriodRef{}, questions), nil
+	return storetest.AskEach(ctx, told{nil, o}, leaderboard.PeriodRef{}, questions), nil
 }
 
 // told is what a world says at one state.

@@ -195,9 +195,6 @@ func (a *App) BaseURL() string {
 	return "http://" + a.Addr()
 }
 
-// Failed returns the channel of errors of listeners that broke.
-func (a *App) Failed() <-chan error { return a.failed }
-
 func (a *App) serveOn(l net.Listener, server *http.Server, limits httpapi.ConnLimits) {
 	server.ErrorLog = slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)
 	a.servers = append(a.servers, server)

@@ -126,7 +126,7 @@ func TestUnsupportedDatabase(t *testing.T) {
 	for _, migrate := range []bool{true, false} {
 		a := startApp(t, dsn, "", func(c *Config) { c.Migrate = migrate })
 		select {
-		case err := <-a.Failed():
+		case err := <-a.failed:
 			if !errors.Is(err, store.ErrUnsupported) || !strings.Contains(err.Error(), "8.0.11-TiDB-v8.5.3") {
 				t.Errorf("with migrate %t: %v", migrate, err)
 			}

@@ -308,5 +308,5 @@ func histogram(scores []*big.Int, n int64) (edges [][2]*big.Int) {
 
 // Ask does what store.Store.Ask does.
 func (m *Model) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return leaderboard.AskEach(ctx, m, ref, questions), nil
+	return AskEach(ctx, m, ref, questions), nil
 }

@@ -401,7 +401,7 @@ func (h *history) compareTogether(t *rapid.T, questions []leaderboard.Question) 
 	if err != nil {
 		t.Fatalf("%d questions together: %v", len(questions), err)
 	}
-	for i, want := range leaderboard.AskEach(h.ctx, h.model, h.modelRef, questions) {
+	for i, want := range AskEach(h.ctx, h.model, h.modelRef, questions) {
 		if difference := differs(got[i], want); difference != nil {
 			t.Fatalf("question %d of %d: %v", i, len(questions), difference)
 		}

@@ -230,3 +230,21 @@ func score(member string, score int64) leaderboard.Submission {
 func at(member string, score int64, created leaderboard.Micros) leaderboard.Submission {
 	return leaderboard.Submission{Member: member, Score: score, CreatedTime: &created}
 }
+
+// AskEach asks one question after the other: like leaderboard.BatchRankings.Ask, except that the states may differ.
+func AskEach(ctx context.Context, r leaderboard.Rankings, p leaderboard.PeriodRef, questions []leaderboard.Question) []leaderboard.Answer {
+	out := make([]leaderboard.Answer, len(questions))
+	for i, q := range questions {
+		switch a := &out[i]; {
+		case q.Page != nil:
+			a.Page, a.Err = r.Page(ctx, p, *q.Page)
+		case q.Members != nil:
+			a.Members, a.Err = r.Members(ctx, p, *q.Members)
+		case q.Moves != nil:
+			a.Moves, a.Err = r.Moves(ctx, p, *q.Moves)
+		default:
+			a.Score, a.Err = r.ScoreRank(ctx, p, *q.Score)
+		}
+	}
+	return out
+}

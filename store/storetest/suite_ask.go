@@ -52,7 +52,7 @@ func testAsk(t *testing.T, database Database) {
 	if err != nil || len(got) != len(questions) {
 		t.Fatalf("%d answers to %d questions, %v", len(got), len(questions), err)
 	}
-	for i, want := range leaderboard.AskEach(t.Context(), database, b.ref, questions) {
+	for i, want := range AskEach(t.Context(), database, b.ref, questions) {
 		if difference := differs(got[i], want); difference != nil {
 			t.Errorf("question %d: %v", i, difference)
 		}
