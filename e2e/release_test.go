@@ -38,6 +38,12 @@ func releasedProgram(t *testing.T) string {
 		return program
 	}
 	version, commit := lastRelease(t)
+	return programOf(t, "the last release ("+version+", commit "+commit+")", commit, "name the program of that release: "+releaseVariable+"=/path/to/leaderboard")
+}
+
+// programOf returns the program of a commit, built once on a machine. instead is what to do in an archive, which has no history.
+func programOf(t *testing.T, what, commit, instead string) string {
+	t.Helper()
 	program := filepath.Join(buildFolder(t), "leaderboard-"+commit)
 	if _, err := os.Stat(program); err == nil {
 		return program
@@ -45,9 +51,8 @@ func releasedProgram(t *testing.T) string {
 	source := t.TempDir()
 	archive := filepath.Join(source, "source.tar")
 	if out, err := exec.Command("git", "-C", "..", "archive", "--output", archive, commit).CombinedOutput(); err != nil {
-		t.Fatalf("the sources of the last release (%s, commit %s) are not here: %s\n%s\nThis test builds that version. It needs git and "+
-			"the history of the repository: git fetch --unshallow; in an archive, which has none, name the program of that release: %s=/path/to/leaderboard",
-			version, commit, err, out, releaseVariable)
+		t.Fatalf("the sources of %s are not here: %s\n%s\nThis test builds that version. It needs git and "+
+			"the history of the repository: git fetch --unshallow; in an archive, which has none, %s", what, err, out, instead)
 	}
 	if out, err := exec.Command("tar", "-xf", archive, "-C", source).CombinedOutput(); err != nil {
 		t.Fatalf("unpack %s: %s\n%s", archive, err, out)
