@@ -16,7 +16,7 @@ const (
 	coldSeconds = 12
 	coldSlot    = 100 * time.Millisecond // in which answers are counted
 	coldMean    = 5                      // slots of which the mean is looked at
-	coldSpeed   = 0.9                    // of the rate at the end: at speed
+	coldSpeed   = 0.75                   // of the rate at the end: at speed
 	coldGoal    = 3500 * time.Millisecond
 
 	rollServers = 3

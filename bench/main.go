@@ -74,7 +74,7 @@ func topics() []topic {
 		{"freshness", million, (*world).measureFreshness},
 		{"writes", million, (*world).measureWrites},
 		{"standings", million, (*world).measureStandings},
-		{"metadata", million, (*world).measureMetadata},
+		{"metadata", million / 10, (*world).measureMetadata},
 		{"feed", million, (*world).measureFeed},
 		{"events", million / 10, (*world).measureEvents},
 		{"notices", million / 10, (*world).measureNotices},

@@ -73,9 +73,12 @@ func (c *candidate) load(ctx context.Context, from Source, room int64, reads *at
 	return err
 }
 
-// busyReads is from how many reads a second on a load pauses for those of periods in memory, and how many questions about the period
-// itself go on to the database meanwhile.
-const busyReads = 500
+const (
+	// busyReads is from how many reads a second of periods in memory on a load pauses for them.
+	busyReads = 500
+	// askMeanwhile is how many questions a second about the period itself go on to the database while it is loaded.
+	askMeanwhile = 200
+)
 
 // loading is a load under way.
 type loading struct {
@@ -87,7 +90,7 @@ type loading struct {
 // mayPass reports whether a question about the period goes on at once: not when so many have that they hold up the load, which
 // answers them all.
 func (l *loading) mayPass(now time.Time) bool {
-	if float64(l.passed.Load()) >= busyReads*max(0.1, now.Sub(l.began).Seconds()) {
+	if float64(l.passed.Load()) >= askMeanwhile*max(0.1, now.Sub(l.began).Seconds()) {
 		return false
 	}
 	l.passed.Add(1)

@@ -18,7 +18,7 @@ type Options struct {
 	Memory int64         // bytes that all periods may take together; 0: no period is loaded
 	Round  time.Duration // between two choices, 500 ms
 	Wait   time.Duration // how long a reader waits for what a period lacks, 100 ms
-	Load   time.Duration // how long a reader waits for a period that is being loaded, 250 ms
+	Load   time.Duration // how long a reader waits for a period that is being loaded, 1 s
 	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
 
@@ -33,7 +33,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Round = cmp.Or(o.Round, 500*time.Millisecond)
 	o.Wait = cmp.Or(o.Wait, 100*time.Millisecond)
-	o.Load = cmp.Or(o.Load, 250*time.Millisecond)
+	o.Load = cmp.Or(o.Load, time.Second)
 	if o.Tail == nil {
 		o.Tail = feed.NewTail(0)
 	}

@@ -230,7 +230,7 @@ func TestManyWaitForALoad(t *testing.T) {
 		for goOn < 1000 && time.Since(began) == 0 && !w.periods.AwaitLoad(t.Context(), ref.ID) {
 			goOn++
 		}
-		if goOn != busyReads/10+1 || time.Since(began) != 250*time.Millisecond { // the last one waited
+		if goOn != askMeanwhile/10+1 || time.Since(began) != time.Second { // the last one waited
 			t.Errorf("%d went on, after %s", goOn, time.Since(began))
 		}
 		var waiting sync.WaitGroup
@@ -239,6 +239,7 @@ func TestManyWaitForALoad(t *testing.T) {
 				w.periods.AwaitLoad(t.Context(), ref.ID)
 			})
 		}
+		synctest.Wait()
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range 100 {
@@ -258,7 +259,7 @@ func TestManyWaitForALoad(t *testing.T) {
 		if answered.Load() != 10 {
 			t.Errorf("%d of 10 waited for it", answered.Load())
 		}
-		if w.periods.AwaitLoad(t.Context(), ref.ID) || time.Since(began) != 250*time.Millisecond {
+		if w.periods.AwaitLoad(t.Context(), ref.ID) || time.Since(began) != time.Second {
 			t.Error("something waits though nothing is loaded")
 		}
 	})
