@@ -37,6 +37,8 @@ type program struct {
 	env    func(string) string // as os.Getenv
 	faults []string            // what is wrong with values of flags and variables
 	typed  []string            // checked flags that are on the command line, not empty
+
+	unhelped error // help was asked for a command that does not exist
 }
 
 // say prints progress worth a person's attention.
@@ -186,21 +188,46 @@ func onUsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error 
 	detail := err.Error()
 	if flag, ok := strings.CutPrefix(detail, "flag provided but not defined: -"); ok {
 		detail = "unknown option --" + flag
+		if near := nearest(flag, visibleNames(cmd)); near != "" {
+			detail += ": did you mean --" + near + "?"
+		}
 	}
 	return &usageError{command: cmd.FullName(), detail: detail}
 }
 
+// visibleNames returns the names of the options that the help of a command shows.
+func visibleNames(cmd *cli.Command) (names []string) {
+	for _, f := range cmd.VisibleFlags() {
+		names = append(names, f.Names()...)
+	}
+	return names
+}
+
 // unknownCommand fails because no subcommand was named, or one that does not exist.
 func unknownCommand(_ context.Context, cmd *cli.Command) error {
-	var names []string
+	if cmd.Args().Present() {
+		return noCommand(cmd, cmd.Args().First())
+	}
+	return classify(cmd, usagef("no command given: %s", wantCommand(cmd)))
+}
+
+// noCommand returns the error for the name of a subcommand that does not exist.
+func noCommand(cmd *cli.Command, name string) error {
+	if near := nearest(name, commandNames(cmd)); near != "" {
+		return classify(cmd, usagef("unknown command %q: did you mean %q?", name, near))
+	}
+	return classify(cmd, usagef("unknown command %q: %s", name, wantCommand(cmd)))
+}
+
+func wantCommand(cmd *cli.Command) string {
+	return "want one of " + strings.Join(commandNames(cmd), ", ")
+}
+
+func commandNames(cmd *cli.Command) (names []string) {
 	for _, c := range cmd.VisibleCommands() {
 		names = append(names, c.Name)
 	}
-	want := "want one of " + strings.Join(names, ", ")
-	if !cmd.Args().Present() {
-		return classify(cmd, usagef("no command given: %s", want))
-	}
-	return classify(cmd, usagef("unknown command %q: %s", cmd.Args().First(), want))
+	return names
 }
 
 // namingFlags renames the places in a problem to the flags that they come from. Places that come from no flag keep their names.

@@ -68,6 +68,9 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 	}
 	err := p.root().Run(ctx, args)
 	if err == nil {
+		err = p.unhelped
+	}
+	if err == nil {
 		return exitOK
 	}
 	failed, ok := errors.AsType[*failure](err)
@@ -94,7 +97,7 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 
 // root returns the tree of commands.
 func (p *program) root() *cli.Command {
-	return &cli.Command{
+	root := &cli.Command{
 		Name:      "leaderboard",
 		Usage:     "exact rankings in MySQL, with Redis as a cache",
 		UsageText: "leaderboard COMMAND [OPTIONS] [ARGUMENTS]",
@@ -117,4 +120,10 @@ func (p *program) root() *cli.Command {
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run decides
 		OnUsageError:   onUsageError,
 	}
+	for _, c := range append([]*cli.Command{root}, root.Commands...) {
+		if len(c.Commands) > 0 {
+			c.CommandNotFound = func(_ context.Context, cmd *cli.Command, name string) { p.unhelped = noCommand(cmd, name) }
+		}
+	}
+	return root
 }
