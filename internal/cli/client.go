@@ -61,11 +61,73 @@ func (r *remote) flags() []cli.Flag {
 	return []cli.Flag{
 		r.timeoutFlag(&r.timeout),
 		jsonFlag(&r.json),
-		newChecked(r.setting("url", "`URL` of the server"), &r.url, parseURL),
-		newChecked(r.setting("key", "the bearer `key`"), &r.key, parseKey),
+		r.orBefore(r.urlFlag(&r.url)),
+		r.orBefore(r.keyFlag(&r.key)),
 		custom(r.setting("ca-file", "`file` of certificates, PEM, that are trusted besides the system's, for a server with a private one"), &r.roots, parseCAFile),
 	}
 }
+
+func (p *program) urlFlag(at *string) *checked[string] {
+	return newChecked(p.setting("url", "`URL` of the server"), at, parseURL)
+}
+
+func (p *program) keyFlag(at *string) *checked[string] {
+	return newChecked(p.setting("key", "the bearer `key`"), at, parseKey)
+}
+
+// rootFlags returns the flags that may stand before a command.
+func (p *program) rootFlags() []cli.Flag {
+	url, key := p.remote().url, ""
+	return []cli.Flag{p.beforeCommand(p.urlFlag(&url)), p.beforeCommand(p.keyFlag(&key))}
+}
+
+// beforeCommand makes the flag of a command one of the program, whose value orBefore gives to the command. It leaves the
+// environment to the command: one that has no such flag must not stumble over a variable.
+func (p *program) beforeCommand(f *checked[string]) cli.Flag {
+	f.Local = true
+	f.Sources = cli.NewValueSourceChain(&variable{variableName(f.Name), func(string) string { return "" }, nil})
+	parse := f.Config.parse
+	f.Config.parse = func(v string) (string, error) {
+		got, err := parse(v)
+		if err == nil && p.before == nil {
+			p.before = map[string]string{}
+		}
+		if err == nil {
+			p.before[f.Name] = got
+		}
+		return got, err
+	}
+	return f
+}
+
+// orBefore makes the flag of a command take the value that was given before the command, as if it were given behind it.
+func (p *program) orBefore(f *checked[string]) cli.Flag {
+	f.Sources.Chain = slices.Insert(f.Sources.Chain, 0, cli.ValueSource(&valueBefore{p, f.Name}))
+	parse := f.Config.parse
+	f.Config.parse = func(v string) (string, error) {
+		got, err := parse(v)
+		if was, given := p.before[f.Name]; err == nil && given && was != got {
+			return "", errors.New("it is given before the command and behind it, with different values: give it once")
+		}
+		return got, err
+	}
+	return f
+}
+
+// valueBefore is the value of a flag that was given before the command, as a source of the command's flag.
+type valueBefore struct {
+	program *program
+	flag    string
+}
+
+// Lookup returns the value; it is called for a flag that is not behind the command.
+func (v *valueBefore) Lookup() (string, bool) {
+	value, given := v.program.before[v.flag]
+	return value, given
+}
+
+func (v *valueBefore) String() string   { return "--" + v.flag + " before the command" }
+func (v *valueBefore) GoString() string { return v.String() }
 
 // isMeant reports whether a command that can also work with local settings must ask the server of --url: --url is on the
 // command line, or none of the local settings is given.

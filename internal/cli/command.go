@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -37,6 +39,7 @@ type program struct {
 	env    func(string) string // as os.Getenv
 	faults []string            // what is wrong with values of flags and variables
 	typed  []string            // checked flags that are on the command line, not empty
+	before map[string]string   // values of flags that stand before the command
 
 	unhelped error // help was asked for a command that does not exist
 }
@@ -100,7 +103,7 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 		OnUsageError:    onUsageError,
 		CommandNotFound: func(_ context.Context, cmd *cli.Command, _ string) { printHelp(p.out, "", cmd) }, // of --help behind an argument
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			err := checkArguments(name, args, cmd.Args().Slice())
+			err := cmp.Or(p.checkBefore(cmd), checkArguments(name, args, cmd.Args().Slice()))
 			if p.faults != nil {
 				err = usagef("%s", strings.Join(p.faults, "\n  "))
 			}
@@ -110,6 +113,25 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 			return classify(cmd, namingFlags(cmd, err))
 		},
 	}
+}
+
+// checkBefore fails when a flag was given before a command that has no such flag.
+func (p *program) checkBefore(cmd *cli.Command) error {
+	for _, name := range slices.Sorted(maps.Keys(p.before)) {
+		if findFlag(cmd, name) == nil {
+			return usagef("unknown option --%s: %s asks no server", name, cmd.FullName())
+		}
+	}
+	return nil
+}
+
+func findFlag(c *cli.Command, name string) cli.Flag {
+	for _, f := range c.Flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
 }
 
 // checkArguments checks the number of arguments against the form of a command, such as BOARD MEMBER [MEMBER …]. A command with a

@@ -104,15 +104,6 @@ func (t *typed) read(word string) {
 	t.args = append(t.args, word)
 }
 
-func findFlag(c *cli.Command, name string) cli.Flag {
-	for _, f := range c.Flags {
-		if slices.Contains(f.Names(), name) {
-			return f
-		}
-	}
-	return nil
-}
-
 func takesValue(f cli.Flag) bool {
 	documented, ok := f.(cli.DocGenerationFlag)
 	return ok && documented.TakesValue()

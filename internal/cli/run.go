@@ -100,9 +100,11 @@ func (p *program) root() *cli.Command {
 	root := &cli.Command{
 		Name:      "leaderboard",
 		Usage:     "exact rankings in MySQL, with Redis as a cache",
-		UsageText: "leaderboard COMMAND [OPTIONS] [ARGUMENTS]",
+		UsageText: "leaderboard [--url URL] [--key KEY] COMMAND [OPTIONS] [ARGUMENTS]",
 		Description: "Start with `leaderboard dev`: it brings its own servers and a demo board.\n" +
-			"Options with a name in brackets, as in [$LEADERBOARD_URL], are environment variables too.",
+			"Options with a name in brackets, as in [$LEADERBOARD_URL], are environment variables too.\n" +
+			"--url and --key may stand before a command that asks a server, or behind it with its other options.",
+		Flags: p.rootFlags(),
 		Commands: []*cli.Command{
 			p.devCommand(), p.serveCommand(),
 			p.migrateCommand(), p.refreshCommand(), p.runCommand(), p.verifyCommand(), p.indexCommand(),

@@ -90,7 +90,7 @@ func settingsDocument(t *testing.T) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Settings\n\nEach is a flag. Settings of a server (`serve`, `dev`, and commands that open MySQL and Redis) and the address, key and CA of a\n" +
 		"client are environment variables too: a flag wins, an empty variable counts as not set. Durations are written like\n" +
-		"`100ms`, `10s`, `1h30m`. Made from the flags of `internal/cli` by its TestSettingsDocument.\n")
+		"`100ms`, `10s`, `1h30m`. Flags stand behind the command; `--url` and `--key` may stand before it too. Made from the flags of `internal/cli` by its TestSettingsDocument.\n")
 	for i, s := range sections() {
 		separator := " ·\n"
 		if i == 0 {
