@@ -261,10 +261,19 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 	}
 	next := batch{backlog: *b}
 	if !b.fromLog {
-		next.commits = f.opts.Tail.After(b.ref.ID, b.from, followChanges)
+		next.commits = notified(f.opts.Tail.After(b.ref.ID, b.from, followChanges), b.to)
 	}
 	b.since, b.onTurn = time.Time{}, false
 	return next, true
+}
+
+// notified leaves commits out that are in the tail and not yet notified: they would be written again once they are, or leave a gap before what
+// follows them.
+func notified(commits []leaderboard.Commit, to leaderboard.Revision) []leaderboard.Commit {
+	for n := len(commits); n > 0 && commits[n-1].LastSeq > to.Seq; n-- {
+		commits = commits[:n-1]
+	}
+	return commits
 }
 
 // applied notes that a batch is in the copy.
