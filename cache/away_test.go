@@ -307,21 +307,7 @@ func TestAwayMarksMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := &pastModel{Model: storetest.NewModel()}
-		b, _, err := source.PutBoard(t.Context(), "b", leaderboard.Rules{Resident: leaderboard.ResidentAlways})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range int64(20) {
-			entries := []leaderboard.Submission{{Member: fmt.Sprint("m", i), Score: i}}
-			if _, err := source.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p, err := source.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ref := p.Ref(&b)
+		ref := filled(t, source.Model, leaderboard.Rules{Resident: leaderboard.ResidentAlways}, 20)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		w := feed.New(source, feed.Options{})

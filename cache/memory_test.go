@@ -27,28 +27,34 @@ func (s slowLoads) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit 
 	})
 }
 
+// filled makes a board b whose members m0, m1 … have the scores 0, 1 …
+func filled(t *testing.T, m *storetest.Model, rules leaderboard.Rules, members int64) leaderboard.PeriodRef {
+	t.Helper()
+	b, _, err := m.PutBoard(t.Context(), "b", rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range members {
+		entries := []leaderboard.Submission{{Member: fmt.Sprint("m", i), Score: i}}
+		if _, err := m.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := m.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Ref(&b)
+}
+
 // TestReadersWaitForALoad: of many readers of a period that is being loaded some ask the database, and the others get their answers from
 // memory once it is there.
 func TestReadersWaitForALoad(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := slowLoads{storetest.NewModel(), make(chan struct{})}
-		b, _, err := source.PutBoard(t.Context(), "b", leaderboard.Rules{}.WithDefaults())
-		if err != nil {
-			t.Fatal(err)
-		}
 		const members = 1000
-		for i := range int64(members) {
-			entries := []leaderboard.Submission{{Member: fmt.Sprint("m", i), Score: i}}
-			if _, err := source.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p, err := source.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ref := p.Ref(&b)
+		ref := filled(t, source.Model, leaderboard.Rules{}.WithDefaults(), members)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		periods := resident.NewPeriods(source, resident.Options{Memory: 1 << 20})

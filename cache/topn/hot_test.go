@@ -3,21 +3,14 @@ package topn
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"leaderboard"
-	"leaderboard/internal/testenv"
 )
 
 // TestHot: what a process has in memory is found by the next one; what nobody saved, or another program did, is not.
 func TestHot(t *testing.T) {
 	t.Parallel()
-	client, err := Open(testenv.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	l := NewListings(client, "lb:", time.Minute)
+	l, client := newListings(t)
 	if got, err := l.Hot(t.Context()); got != nil || err != nil {
 		t.Errorf("before anything was saved: %v, %v", got, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"leaderboard"
 	"leaderboard/internal/testenv"
 )
@@ -38,15 +40,20 @@ func TestListingsOfTheLastRelease(t *testing.T) {
 	}
 }
 
-// TestListings: a listing comes back as it was, for as long as it may, and not after the board was seen to be newer.
-func TestListings(t *testing.T) {
-	t.Parallel()
+func newListings(t *testing.T) (*Listings, redis.UniversalClient) {
+	t.Helper()
 	client, err := Open(testenv.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
-	l := NewListings(client, "lb:", time.Minute)
+	t.Cleanup(func() { _ = client.Close() })
+	return NewListings(client, "lb:", time.Minute), client
+}
+
+// TestListings: a listing comes back as it was, for as long as it may, and not after the board was seen to be newer.
+func TestListings(t *testing.T) {
+	t.Parallel()
+	l, client := newListings(t)
 	find := func(want *leaderboard.Listing, why string) {
 		t.Helper()
 		got, age, left, ok, err := l.Find(t.Context(), "b")
