@@ -25,11 +25,12 @@ func run(args []string, out, log io.Writer) int {
 	var o options
 	bare := flags.String("bare", "", "serve the bytes of this file and nothing else (used by bench itself)")
 	flags.StringVar(&o.program, "program", "bin/leaderboard", "the service's binary")
+	flags.StringVar(&o.before, "before", "", "a binary of an earlier version, which the topic "+beforeTopic+" measures beside this one")
 	flags.StringVar(&o.dir, "dir", filepath.Join(".leaderboard", "bench"), "folder of the servers' data; the next run uses it again")
 	flags.StringVar(&o.page, "write", "", "the page whose tables are replaced; what is not measured stays as it is")
 	flags.IntVar(&o.members, "members", 0, "entries of the board; 0: 1,000,000, and 100,000,000 of giant")
 	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
-	only := flags.String("only", "", "comma-separated: "+strings.Join(topicNames(), ", ")+"; empty means all but giant")
+	only := flags.String("only", "", "comma-separated: "+strings.Join(topicNames(), ", ")+"; empty means all but "+beforeTopic+" and "+giantTopic)
 	serve := flags.String("serve", "", "further arguments of every server")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -62,7 +63,10 @@ type topic struct {
 	measure func(*world, context.Context, *report) error
 }
 
-const giantTopic = "giant"
+const (
+	beforeTopic = "before"
+	giantTopic  = "giant"
+)
 
 // topics returns all topics, in the order of the page.
 func topics() []topic {
@@ -80,6 +84,7 @@ func topics() []topic {
 		{"notices", million / 10, (*world).measureNotices},
 		{"overload", million, (*world).measureOverload},
 		{"players", million, (*world).measurePlayers},
+		{beforeTopic, million / 10, (*world).measureBefore},
 		{giantTopic, 100 * million, (*world).measureGiant},
 	}
 }
@@ -107,6 +112,9 @@ func (o *options) check() error {
 			return fmt.Errorf("there is no topic %q", name)
 		}
 	}
+	if o.wants(beforeTopic) != (o.before != "") {
+		return fmt.Errorf("-only %s and -before go together", beforeTopic)
+	}
 	if o.members != 0 && (o.members < minMembers || o.members > maxMembers) {
 		return fmt.Errorf("members must be %d to %d", minMembers, maxMembers)
 	}
@@ -119,7 +127,7 @@ func (o *options) check() error {
 // wants reports whether a topic is measured.
 func (o *options) wants(name string) bool {
 	if len(o.only) == 0 {
-		return name != giantTopic
+		return name != giantTopic && name != beforeTopic
 	}
 	return slices.Contains(o.only, name)
 }
@@ -129,6 +137,9 @@ func (o *options) command(name string) string {
 	args := "-only " + name
 	if o.members != 0 {
 		args += fmt.Sprintf(" -members %d", o.members)
+	}
+	if o.before != "" {
+		args += " -before BINARY"
 	}
 	if o.pace != 1 {
 		args += fmt.Sprintf(" -pace %g", o.pace)

@@ -24,6 +24,7 @@ const (
 // options are what the command line says.
 type options struct {
 	program   string   // the service's binary
+	before    string   // of an earlier version, that the topic before measures beside it; "" for none
 	dir       string   // of the servers' data
 	page      string   // whose tables are replaced; "" for none
 	members   int      // entries of the board; 0: what the topic has
@@ -166,10 +167,15 @@ const plenty = "100000000"
 
 // start starts a server on the board's database and returns it when it is ready.
 func (w *world) start(ctx context.Context, redisURL string, args ...string) (*service, error) {
-	cmd := exec.Command(w.program, slices.Concat([]string{
+	return startProgram(ctx, w.program, w.board.dsn, redisURL, slices.Concat(w.serveArgs, args))
+}
+
+// startProgram starts a program of the service on a database and returns it when it is ready.
+func startProgram(ctx context.Context, program, dsn, redisURL string, args []string) (*service, error) {
+	cmd := exec.Command(program, slices.Concat([]string{
 		"serve", "--migrate", "--listen", "127.0.0.1:0", "--key-requests", plenty, "--key-rows", plenty, "--key-heavy", plenty,
-	}, w.serveArgs, args)...)
-	cmd.Env = append(os.Environ(), "LEADERBOARD_MYSQL_DSN="+w.board.dsn, "LEADERBOARD_REDIS_URL="+redisURL,
+	}, args)...)
+	cmd.Env = append(os.Environ(), "LEADERBOARD_MYSQL_DSN="+dsn, "LEADERBOARD_REDIS_URL="+redisURL,
 		"LEADERBOARD_KEYS=admin:"+benchKey, "LEADERBOARD_LOG=text")
 	logs, err := cmd.StderrPipe()
 	if err != nil {

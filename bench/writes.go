@@ -94,8 +94,8 @@ func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report) error {
 }
 
 // fillOverHTTP gives every member of a board a score, each entry with more members of JSON.
-func (w *world) fillOverHTTP(board string, members int, more string) error {
-	conn, err := dial(w.addr, answerLimit)
+func (s *service) fillOverHTTP(board string, members int, more string) error {
+	conn, err := dial(s.addr, answerLimit)
 	if err != nil {
 		return err
 	}
