@@ -35,8 +35,8 @@ func (w *world) measureBefore(ctx context.Context, rep *report) error {
 		conns, of  int // connections, and what one request counts for
 		request    requester
 	}{
-		{"single-entry submits", "rows/s", submitConns, 1, submitRequest(benchBoard, w.members, 1)},
-		{"submits of 500 entries", "rows/s", batchConns, bulkRows, submitRequest(benchBoard, w.members, bulkRows)},
+		{"single-entry submits", " rows/s", submitConns, 1, submitRequest(benchBoard, w.members, 1)},
+		{"submits of 500 entries", " rows/s", batchConns, bulkRows, submitRequest(benchBoard, w.members, bulkRows)},
 		{"page of the top 100", "/s", beforeConns, 1, topRequest(pageOf)},
 		{"rank of a random member", "/s", beforeConns, 1, memberRequest(w.members)},
 	} {
@@ -51,8 +51,8 @@ func (w *world) measureBefore(ctx context.Context, rep *report) error {
 			return fmt.Errorf("%s: %w", c.what, err)
 		}
 		rep.add(row{
-			what: fmt.Sprintf("%s, %d connections", c.what, c.conns), here: thousands(a) + " " + c.unit,
-			yardstick: "before: " + thousands(b) + " " + c.unit, ratio: ratio, goal: "≥ 0.95",
+			what: fmt.Sprintf("%s, %d connections", c.what, c.conns), here: thousands(a) + c.unit,
+			yardstick: "before: " + thousands(b) + c.unit, ratio: ratio, goal: "≥ 0.95",
 		})
 	}
 	return nil
