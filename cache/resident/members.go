@@ -3,6 +3,7 @@ package resident
 import (
 	"bytes"
 	"hash/maphash"
+	"math"
 	"math/bits"
 	"sync/atomic"
 )
@@ -115,13 +116,34 @@ func (s *memberShard) next(i int) int {
 	return 0
 }
 
-// put adds a record whose member is not there.
-func (m *members) put(n uint32) {
-	s, hash := m.shard(m.hash(n))
+// put adds a record, and reports whether it could: not when another record has its member.
+func (m *members) put(n uint32) bool {
+	member := m.slab.member(m.slab.at(n))
+	s, hash := m.shard(maphash.Bytes(m.seed, member))
 	if s.used+1 > len(s.slots)*4/5 {
-		s.grow()
+		s.grow(len(s.slots)*4/3 + 1)
 	}
-	s.put(n, hash)
+	for i, found := s.match(s.home(hash), hash); ; i, found = s.match(s.next(i), hash) {
+		if found == 0 {
+			s.slots[i] = slot{n + 1, hash}
+			s.used++
+			return true
+		}
+		if bytes.Equal(m.slab.member(m.slab.at(found-1)), member) {
+			return false
+		}
+	}
+}
+
+// expect makes room for so many members, which hashes spread over the shards a little unevenly.
+func (m *members) expect(n int64) {
+	if n == 0 {
+		return
+	}
+	each := float64(n) / memberShards
+	for i := range m.shards {
+		m.shards[i].grow(int((each + 4*math.Sqrt(each)) * 5 / 4))
+	}
 }
 
 func (m *members) hash(n uint32) uint64 { return maphash.Bytes(m.seed, m.slab.member(m.slab.at(n))) }
@@ -135,10 +157,10 @@ func (s *memberShard) put(n, hash uint32) {
 	s.used++
 }
 
-// grow makes a shard a third larger.
-func (s *memberShard) grow() {
+// grow makes a shard larger.
+func (s *memberShard) grow(slots int) {
 	old := s.slots
-	*s = memberShard{slots: make([]slot, max(8, len(old)*4/3+1))}
+	*s = memberShard{slots: make([]slot, max(8, slots))}
 	for _, o := range old {
 		if o.number != 0 {
 			s.put(o.number-1, o.hash)

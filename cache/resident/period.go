@@ -31,7 +31,9 @@ type Loader struct {
 // NewLoader begins a period at a state.
 func NewLoader(rules *leaderboard.Rules, at rank.State) *Loader {
 	s := &slab{}
-	return &Loader{period: &Period{codec: rank.CodecOf(rules), history: at.Incarnation, at: at, slab: s, members: newMembers(s), order: order{slab: s}}}
+	m := newMembers(s)
+	m.expect(at.Total)
+	return &Loader{period: &Period{codec: rank.CodecOf(rules), history: at.Incarnation, at: at, slab: s, members: m, order: order{slab: s}}}
 }
 
 // Empty returns a period without a row.
@@ -152,11 +154,10 @@ func (p *Period) change(c *leaderboard.Change) error {
 
 // add makes a record that is not in order yet.
 func (p *Period) add(head rank.Head, member string) (uint32, error) {
-	if _, there := p.members.find([]byte(member)); there {
+	n := p.slab.add(head, member)
+	if !p.members.put(n) {
 		return 0, fmt.Errorf("%w: a member is there twice", rank.ErrDamaged)
 	}
-	n := p.slab.add(head, member)
-	p.members.put(n)
 	return n, nil
 }
 

@@ -13,14 +13,19 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// snapshotChunk is how many entries one statement of a snapshot reads.
-const snapshotChunk = 1000
+const (
+	// snapshotChunk is how many entries one statement of a snapshot reads. The server sends the first of them while it looks for the last.
+	snapshotChunk = 10_000
+	// snapshotPart is how many entries its reader gets at a time.
+	snapshotPart = 1000
+)
 
 // Snapshot reads the best entries of a period, at most limit, in one state: begin gets the state first, then rows gets
-// the sort keys in order, in chunks of at most 1000. An error of either ends the snapshot and is returned as it is. The
+// the sort keys in order, in parts of at most 1000. An error of either ends the snapshot and is returned as it is. The
 // snapshot holds a connection and, on the server, old row versions: begin and rows should be quick.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
-	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, func(_ db.Querier, keys []rank.Key) error { return rows(keys) })
+	read := func(context.Context, db.Querier, []rank.Key) ([]string, error) { return nil, nil }
+	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, read, func(keys []rank.Key, _ []string) error { return rows(keys) })
 }
 
 // Export is Snapshot of all entries, for a reader that may be slow: there can be few at once, on connections that nothing else
@@ -28,9 +33,9 @@ func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit 
 func (s *Reader) Export(
 	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, rows func([]rank.Key, []string) error,
 ) error {
-	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, func(q db.Querier, keys []rank.Key) error {
+	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, func(ctx context.Context, q db.Querier, keys []rank.Key) ([]string, error) {
 		if !metadata {
-			return rows(keys, nil)
+			return nil, nil
 		}
 		bodies, wanted := make([]string, len(keys)), metadataWanted{}
 		for i, key := range keys {
@@ -40,16 +45,20 @@ func (s *Reader) Export(
 				}
 			})
 		}
-		if err := wanted.read(ctx, s.db, q); err != nil {
-			return db.Translate(ctx, "export", err)
-		}
-		return rows(keys, bodies)
-	})
+		return bodies, wanted.read(ctx, s.db, q)
+	}, rows)
 }
 
+// snapshotRows are entries of a snapshot, with what was read of each besides.
+type snapshotRows struct {
+	keys   []rank.Key
+	bodies []string
+}
+
+// readAll reads the entries of a period, and of each part of them what more says, while rows works on those before.
 func (s *Reader) readAll(
 	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, limit int,
-	begin func(leaderboard.State) error, rows func(db.Querier, []rank.Key) error,
+	begin func(leaderboard.State) error, more func(context.Context, db.Querier, []rank.Key) ([]string, error), rows func([]rank.Key, []string) error,
 ) error {
 	if !ref.HasRow() {
 		return begin(leaderboard.StateWithoutRow(&ref))
@@ -59,32 +68,61 @@ func (s *Reader) readAll(
 		if callback = begin(state); callback != nil {
 			return callback
 		}
-		from := entries.Beginning()
-		for limit > 0 {
-			n := min(limit, snapshotChunk)
-			part := entries.Scan{Range: entries.Range{From: from, To: entries.End()}, Limit: n}
-			keys, err := part.Keys(ctx, s.db, q, ref.ID)
-			if err != nil {
-				return err
+		parts, ended, failed := make(chan snapshotRows), make(chan struct{}), make(chan error, 1)
+		go func() {
+			defer close(parts)
+			failed <- s.readParts(ctx, q, ref.ID, limit, more, parts, ended)
+		}()
+		defer func() { // also when rows panics: the snapshot ends after its reader
+			close(ended)
+			for range parts { //nolint:revive // until it is closed
 			}
-			if len(keys) == 0 {
-				return nil
-			}
-			if from, err = entries.KeyBound(keys[len(keys)-1], true); err != nil {
-				return err
-			}
-			short := len(keys) < n
-			limit -= len(keys)
-			if callback = rows(q, keys); callback != nil || short {
+		}()
+		for part := range parts {
+			if callback = rows(part.keys, part.bodies); callback != nil {
 				return callback
 			}
 		}
-		return nil
+		return <-failed
 	})
 	if callback != nil {
 		return callback
 	}
 	return db.Translate(ctx, "snapshot", err)
+}
+
+// readParts sends the entries of a period, at most limit, to parts, until the reader of parts has ended.
+func (s *Reader) readParts(
+	ctx context.Context, q db.Querier, periodID int64, limit int,
+	more func(context.Context, db.Querier, []rank.Key) ([]string, error), parts chan<- snapshotRows, ended <-chan struct{},
+) error {
+	from := entries.Beginning()
+	for limit > 0 {
+		n := min(limit, snapshotChunk)
+		scan := entries.Scan{Range: entries.Range{From: from, To: entries.End()}, Limit: n}
+		keys, err := scan.Keys(ctx, s.db, q, periodID)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		for part := range slices.Chunk(keys, snapshotPart) {
+			bodies, err := more(ctx, q, part)
+			if err != nil {
+				return err
+			}
+			select {
+			case parts <- snapshotRows{part, bodies}:
+			case <-ended:
+				return nil
+			}
+		}
+		if limit -= len(keys); len(keys) < n {
+			return nil
+		}
+		if from, err = entries.KeyBound(keys[len(keys)-1], true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Reader) snapshot(
