@@ -215,6 +215,32 @@ type FoundMember struct {
 	Profile *Profile
 }
 
+// ShownQuery asks for the members with a visible entry in a period whose shown name begins with a prefix. The name that is shown of a
+// member is its display name, or else its id.
+type ShownQuery struct {
+	Period int64  // its id; one without a row has no entries
+	Prefix string // of display names in whatever case, of ids as it is
+	After  ShownName
+	Limit  int
+}
+
+// ShownName is the place of a member in the order of such a search: those with a display name by that and then by id, after them the
+// others by id. The zero value is before all of them.
+type ShownName struct {
+	Folded string // the display name in the form of FoldName, "" for none
+	Member string
+}
+
+// ShownMembers are members in the order of their shown names.
+type ShownMembers struct {
+	Members []ShownName
+	// Partial reports that the search ended at MaxShownSearched: too many members whose names begin so have no entry in the period.
+	Partial bool
+}
+
+// MaxShownSearched is how many names, and how many ids, a search in a period looks at.
+const MaxShownSearched = 5000
+
 // MaxSearched is how many open periods a search by id reads.
 const MaxSearched = 500
 

@@ -112,6 +112,25 @@ func (c *Client) Around(ctx context.Context, board, member string, before, after
 	return get[Page](ctx, c, Path("boards", board, "members", member, "around"), aroundParams(q.params(), before, after))
 }
 
+// FindQuery asks for members by what is shown of them.
+type FindQuery struct {
+	ReadQuery
+	Name   string // the beginning of the display name in whatever case, or of the id of a member without one; three characters at least
+	Limit  int    // 1 to 100; 0: 20
+	Cursor string // Page.NextCursor of the page before
+}
+
+// Found is entries of members in the order of their shown names.
+type Found struct {
+	Page
+	Partial bool `json:"partial"` // too many names begin so: members may be missing
+}
+
+// FindMembers finds members with an entry in the period.
+func (c *Client) FindMembers(ctx context.Context, board string, q FindQuery) (Found, error) {
+	return get[Found](ctx, c, Path("boards", board, "members"), q.params().text("q", q.Name).int("limit", int64(q.Limit)).text("cursor", q.Cursor).Values)
+}
+
 func aroundParams(p params, before, after int) url.Values {
 	p.Set("before", strconv.Itoa(before))
 	p.Set("after", strconv.Itoa(after))

@@ -333,6 +333,11 @@ func membersPart(t *testing.T, c *client.Client) []string {
 			t.Errorf("found %+v", found)
 		}
 	}
+	onBoard, err := c.FindMembers(ctx, "members-1", client.FindQuery{ReadQuery: client.ReadQuery{MinSeq: seq, Profiles: true}, Name: "aDA l"})
+	must(t, err)
+	if !slices.Equal(members(onBoard.Entries), []string{"ada"}) || onBoard.Entries[0].Profile.DisplayName != "Ada L." || onBoard.Partial {
+		t.Errorf("found on the board: %+v", onBoard)
+	}
 	if n, err := c.PutFriends(ctx, "ada", []string{"bob"}); err != nil || n != 1 {
 		t.Errorf("friends: %d, %v", n, err)
 	}
@@ -363,7 +368,7 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if _, err := c.Profile(ctx, "ada"); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Errorf("the profile of a forgotten member: %v", err)
 	}
-	return []string{"getProfile", "putProfile", "searchMembers", "patchProfile", "getMemberData", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
+	return []string{"getProfile", "putProfile", "searchMembers", "findMembers", "patchProfile", "getMemberData", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
 }
 
 func hiddenPart(t *testing.T, c *client.Client) []string {

@@ -140,6 +140,8 @@ type Store interface {
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
 	// SearchMembers finds members; the work is bounded.
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	// FindMembers finds those with an entry in a period by what is shown of them; the work is bounded.
+	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
 	// MemberData calls tell with all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
 	// of tell ends it and is returned as it is.
 	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error

@@ -85,6 +85,9 @@ func (n *naming) ask(board, key string) ask {
 	own, query := board, ""
 	switch n.place {
 	case "path":
+		if slices.Contains(n.route.params, "q") {
+			query = "?q=ada" // which is required
+		}
 	case "body":
 		own, a.body = "game1-of-"+board, strings.ReplaceAll(bodies.names, "BOARD", board)
 	default:

@@ -48,7 +48,7 @@ func queriesOf(rt *route) []string {
 		for _, value := range map[string][]string{
 			"window": {"season", "all_time", "hour", "foo"}, "period": {"current", "previous", "2020", "first", "x&window=season"}, "mode": {"all", "x"},
 			"min_seq": {"9"}, "limit": {"1", "x"}, "offset": {"1"}, "cursor": {"x"}, "profiles": {"true"}, "before": {"1"}, "after": {"1"}, "buckets": {"2"},
-			"tiebreak": {"1"}, "fields": {"level:1"}, "against": {"sources"}, "format": {"jsonl"},
+			"tiebreak": {"1"}, "fields": {"level:1"}, "against": {"sources"}, "format": {"jsonl"}, "q": {"ada", "ada&limit=1", "a"},
 		}[name] {
 			out = append(out, "?"+name+"="+value)
 		}

@@ -109,6 +109,7 @@ func (h *handlers) routes(metrics bool) []route {
 
 		{pattern: get("/v1/boards/{board}/top"), access: guard.AccessReaders, params: common("limit", "offset", "cursor", "profiles", "metadata"), handle: fresh(h.reader.top)},
 		{pattern: get("/v1/boards/{board}/stream"), access: guard.AccessReaders, players: playersMayReadOwn, params: []string{"window", "mode", "limit", "member", "before", "after", "passed"}, stream: true, handle: fresh(h.streams.serve)},
+		{pattern: get("/v1/boards/{board}/members"), access: guard.AccessReaders, params: common("q", "limit", "cursor", "profiles"), heavy: 5, handle: fresh(h.reader.find)},
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("profiles", "metadata"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("before", "after", "profiles", "metadata"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: guard.AccessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, handle: fresh(h.past.history)},

@@ -87,7 +87,9 @@ type boardView struct {
 	First, Previous, Next    string // pages of the ranking, empty at the ends
 	Member                   string
 	Found                    *found
-	Window, Period, ModeName string // as chosen, for the form
+	Named                    []entry // members whose names begin so, when none has that id
+	More                     bool    // there are more of them
+	Window, Period, ModeName string  // as chosen, for the form
 	Embed                    bool
 	question                 *question
 }
@@ -193,7 +195,11 @@ func (v *boardView) periods(a *asker, q *question) {
 	}
 }
 
-// find asks for a member and the entries around it, and tells when the member is not there.
+// leastLetters is how many bytes of a name the page looks for at least; the API wants three characters.
+const leastLetters = 3
+
+// find asks for a member and the entries around it. When the member is not there, it may be a name: the only one that begins so is meant,
+// of several the reader chooses.
 func (v *boardView) find(a *asker, q *question) {
 	path := q.path("/members/" + url.PathEscape(q.member))
 	var f found
@@ -202,6 +208,9 @@ func (v *boardView) find(a *asker, q *question) {
 		beside.Set("metadata", "true")
 	}
 	problem, err := a.get(path, q.state(beside), &f)
+	if err == nil && problem != nil && problem.Status == http.StatusNotFound && len(q.member) >= leastLetters {
+		v.named(a, q)
+	}
 	if err != nil || problem != nil {
 		return
 	}
@@ -211,4 +220,24 @@ func (v *boardView) find(a *asker, q *question) {
 	}
 	f.Page = q.link("rank", strconv.FormatInt(f.Rank, 10))
 	v.Found = &f
+}
+
+// named asks for the members whose names begin with what the reader looks for.
+func (v *boardView) named(a *asker, q *question) {
+	var list struct {
+		Entries []entry
+		Partial bool
+		Next    string `json:"next_cursor"`
+	}
+	problem, err := a.get(q.path("/members"), q.state(url.Values{"q": {q.member}, "limit": {"10"}, "profiles": {"true"}}), &list)
+	if err != nil || problem != nil {
+		return
+	}
+	v.Named, v.More = list.Entries, list.Partial || list.Next != ""
+	if len(v.Named) == 1 && !v.More {
+		one := *q
+		one.member = v.Named[0].Member
+		v.Member, v.Named = one.member, nil
+		v.find(a, &one)
+	}
 }

@@ -43,6 +43,10 @@ func fakeAPI(w http.ResponseWriter, r *http.Request) {
 		answer(`{"entries":[` + entry + `]}`)
 	case path == "/v1/boards/demo/members/ada":
 		answer(`{` + state + `,"percentile":88.64,` + strings.TrimPrefix(entry, "{"))
+	case path == "/v1/boards/demo/members" && r.URL.Query().Get("q") == "Love":
+		answer(`{` + state + `,"partial":false,"entries":[{"rank":5,"member":"ada"}]}`)
+	case path == "/v1/boards/demo/members" && r.URL.Query().Get("q") == "Ada":
+		answer(`{` + state + `,"partial":false,"next_cursor":"more","entries":[{"rank":5,"member":"u1","profile":{"display_name":"Ada L."}},{"rank":9,"member":"u2"}]}`)
 	case strings.HasPrefix(path, "/v1/boards/busy"):
 		problem(http.StatusServiceUnavailable, "The service is not available", "")
 	case strings.HasPrefix(path, "/v1/boards/private"):
@@ -94,17 +98,19 @@ func TestHostileNames(t *testing.T) {
 // TestWithoutScripts: a board's page says all of it in plain HTML.
 func TestWithoutScripts(t *testing.T) {
 	for path, wants := range map[string][]string{
-		"/":                             {`href="/boards/demo"`, "60 members", "9,223,372,036,854,775,807", `href="/?cursor=more"`},
-		"/?labels=type:moba":            {"Boards of type:moba", `href="/?cursor=more&amp;labels=type%3Amoba"`},
-		"/boards/demo":                  {"9,223,372,036,854,775,807", "As of <time", "2026-11-20 13:00:00 UTC", `href="/boards/demo?window=all_time"`, `href="/boards/demo?mode=dense"`, `href="/boards/demo?period=2026-11-19"`, `href="/boards/demo?offset=25"`, `href="/boards/source"`, `href="/?labels=type:moba"`, `<th scope="col" class="number field">level</th>`, `<form class="find" action="/boards/demo">`},
-		"/boards/demo?offset=25":        {`rel="prev"`, `href="/boards/demo?offset=50"`, `>First</a>`},
-		"/boards/demo?rank=30":          {`href="/boards/demo?offset=50"`},
-		"/boards/demo?mode=dense":       {"Stale: the database is away; as of", `href="/boards/demo?mode=dense&amp;offset=25"`},
-		"/boards/demo?member=ada":       {"88.64 %", "Who is around", `href="/boards/demo?member=ada&amp;rank=1"`},
-		"/boards/demo?member=nobody":    {"<bdi>nobody</bdi> has no entry here"},
-		"/boards/demo?embed=1&limit=60": {`class="board embed"`},
+		"/":                                             {`href="/boards/demo"`, "60 members", "9,223,372,036,854,775,807", `href="/?cursor=more"`},
+		"/?labels=type:moba":                            {"Boards of type:moba", `href="/?cursor=more&amp;labels=type%3Amoba"`},
+		"/boards/demo":                                  {"9,223,372,036,854,775,807", "As of <time", "2026-11-20 13:00:00 UTC", `href="/boards/demo?window=all_time"`, `href="/boards/demo?mode=dense"`, `href="/boards/demo?period=2026-11-19"`, `href="/boards/demo?offset=25"`, `href="/boards/source"`, `href="/?labels=type:moba"`, `<th scope="col" class="number field">level</th>`, `<form class="find" action="/boards/demo">`},
+		"/boards/demo?offset=25":                        {`rel="prev"`, `href="/boards/demo?offset=50"`, `>First</a>`},
+		"/boards/demo?rank=30":                          {`href="/boards/demo?offset=50"`},
+		"/boards/demo?mode=dense":                       {"Stale: the database is away; as of", `href="/boards/demo?mode=dense&amp;offset=25"`},
+		"/boards/demo?member=ada":                       {"88.64 %", "Who is around", `href="/boards/demo?member=ada&amp;rank=1"`},
+		"/boards/demo?member=nobody":                    {"<bdi>nobody</bdi> has no entry here"},
+		"/boards/demo?member=Love":                      {"88.64 %", "Who is around"},
+		"/boards/demo?member=Ada":                       {"Among others, these begin with <bdi>Ada</bdi>", `href="/boards/demo?member=u1"`, "<bdi>Ada L.</bdi>", `href="/boards/demo?member=u2"`},
+		"/boards/demo?embed=1&limit=60":                 {`class="board embed"`},
 		"/boards/demo?embed=1&transparent=1&theme=dark": {`<html lang="en" class="clear dark">`},
-		"/console": {"The console needs JavaScript"},
+		"/console":                                      {"The console needs JavaScript"},
 	} {
 		r, body := get(t, path)
 		if r.StatusCode != http.StatusOK {

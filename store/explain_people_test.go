@@ -16,8 +16,12 @@ func peoplePlans(out map[string]plantest.Planned) {
 	}
 	out["profiles"] = planned(profilesOf(many), map[string]string{"profiles": "PRIMARY"})
 	found := map[string]string{"profiles": "profiles_name"}
-	out["names"] = planned(namesText(leaderboard.MemberQuery{ByName: true, Prefix: "a", Limit: 10}), found)
-	out["names after"] = planned(namesText(leaderboard.MemberQuery{ByName: true, Prefix: "a", AfterName: "AB", AfterMember: "m5", Limit: 10}), found)
+	out["names"] = planned(namesText(profileColumns, leaderboard.MemberQuery{ByName: true, Prefix: "a", Limit: 10}), found)
+	out["names after"] = planned(namesText(profileColumns, leaderboard.MemberQuery{ByName: true, Prefix: "a", AfterName: "AB", AfterMember: "m5", Limit: 10}), found)
+	out["names to find"] = planned(namesText("name_key, member", leaderboard.MemberQuery{ByName: true, Prefix: "ada", Limit: shownTogether}), found)
+	out["found in a period"] = planned(presentText(1, many[:shownTogether]), map[string]string{"entries": "PRIMARY"})
+	out["found with a name"] = planned(namedText(many[:shownTogether]), map[string]string{"profiles": "PRIMARY"})
+	out["ids to find"] = planned(idsText("entries", []int64{1}, leaderboard.MemberQuery{Prefix: "m", Limit: shownTogether}), map[string]string{"entries": "PRIMARY"})
 	for table, index := range map[string]string{"profiles": "PRIMARY", "hidden_members": "hidden_members_member", "entries": "PRIMARY"} {
 		out["ids of "+table] = planned(idsText(table, []int64{1, 2, 7}, leaderboard.MemberQuery{Prefix: "m", Limit: 10}), map[string]string{table: index})
 	}

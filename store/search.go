@@ -27,7 +27,7 @@ func (s *Store) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (l
 
 func (s *Store) membersByName(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	var rows []profileRow
-	if err = s.db.SelectContext(ctx, &rows, s.db.Limited(namesText(q))); err != nil {
+	if err = s.db.SelectContext(ctx, &rows, s.db.Limited(namesText(profileColumns, q))); err != nil {
 		return out, err
 	}
 	for i := range rows {
@@ -37,9 +37,9 @@ func (s *Store) membersByName(ctx context.Context, q leaderboard.MemberQuery) (o
 	return out, nil
 }
 
-func namesText(q leaderboard.MemberQuery) string {
+func namesText(columns string, q leaderboard.MemberQuery) string {
 	prefix := leaderboard.FoldName(q.Prefix)
-	t := (&db.Text{}).Str("SELECT " + profileColumns + " FROM profiles FORCE INDEX (profiles_name) WHERE ")
+	t := (&db.Text{}).Str("SELECT " + columns + " FROM profiles FORCE INDEX (profiles_name) WHERE ")
 	if q.AfterName != "" {
 		t.Str("(name_key > ").Hex(q.AfterName).Str(" OR name_key = ").Hex(q.AfterName).Str(" AND member > ").Hex(q.AfterMember).Str(")")
 	} else {
@@ -128,4 +128,114 @@ func idsText(table string, periods []int64, q leaderboard.MemberQuery) string {
 		t.Str(") found ORDER BY member LIMIT ").Int(limit)
 	}
 	return t.String()
+}
+
+// shownTogether is how many members a search in a period looks at with one statement.
+const shownTogether = 500
+
+// FindMembers finds members with an entry in a period by their shown names. It reads at most leaderboard.MaxShownSearched names from the
+// beginning of a range of an index, then as many ids of entries. Entries of hidden members are in no period. Errors: ErrUnavailable.
+func (s *Store) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
+	for _, part := range []func(context.Context, *leaderboard.ShownQuery, *leaderboard.ShownMembers) error{s.findNamed, s.findNameless} {
+		if err == nil && len(out.Members) < q.Limit {
+			err = part(ctx, &q, &out)
+		}
+	}
+	return out, db.Translate(ctx, "find members", err)
+}
+
+// findNamed finds those with a display name.
+func (s *Store) findNamed(ctx context.Context, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
+	if q.After.Folded == "" && q.After.Member != "" {
+		return nil // they have been found
+	}
+	ask := leaderboard.MemberQuery{Prefix: q.Prefix, ByName: true, AfterName: q.After.Folded, AfterMember: q.After.Member, Limit: shownTogether}
+	for range leaderboard.MaxShownSearched / shownTogether {
+		var rows []struct {
+			Name   []byte `db:"name_key"`
+			Member []byte `db:"member"`
+		}
+		if err := s.db.SelectContext(ctx, &rows, s.db.Limited(namesText("name_key, member", ask))); err != nil || len(rows) == 0 {
+			return err
+		}
+		members := make([]string, len(rows))
+		for i := range rows {
+			members[i] = string(rows[i].Member)
+		}
+		present, err := s.among(ctx, presentText(q.Period, members))
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if len(out.Members) == q.Limit {
+				return nil
+			}
+			if present[members[i]] {
+				out.Members = append(out.Members, leaderboard.ShownName{Folded: string(rows[i].Name), Member: members[i]})
+			}
+		}
+		if len(rows) < shownTogether {
+			return nil
+		}
+		ask.AfterName, ask.AfterMember = string(rows[len(rows)-1].Name), members[len(rows)-1]
+	}
+	out.Partial = true
+	return nil
+}
+
+// findNameless finds those whose id is shown.
+func (s *Store) findNameless(ctx context.Context, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
+	ask := leaderboard.MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
+	if q.After.Folded == "" {
+		ask.AfterMember = q.After.Member
+	}
+	for range leaderboard.MaxShownSearched / shownTogether {
+		var ids []string
+		if err := s.db.SelectContext(ctx, &ids, s.db.Limited(idsText("entries", []int64{q.Period}, ask))); err != nil || len(ids) == 0 {
+			return err
+		}
+		named, err := s.among(ctx, namedText(ids))
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if len(out.Members) == q.Limit {
+				return nil
+			}
+			if !named[id] {
+				out.Members = append(out.Members, leaderboard.ShownName{Member: id})
+			}
+		}
+		if len(ids) < shownTogether {
+			return nil
+		}
+		ask.AfterMember = ids[len(ids)-1]
+	}
+	out.Partial = true
+	return nil
+}
+
+// among returns the members that a statement selects.
+func (s *Store) among(ctx context.Context, text string) (map[string]bool, error) {
+	var members []string
+	if err := s.db.SelectContext(ctx, &members, s.db.Limited(text)); err != nil {
+		return nil, err
+	}
+	out := make(map[string]bool, len(members))
+	for _, m := range members {
+		out[m] = true
+	}
+	return out, nil
+}
+
+// presentText selects those of the members that have a visible entry in a period.
+func presentText(period int64, members []string) string {
+	t := (&db.Text{}).Str("SELECT member FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").Int(period).Str(" AND ").Among("member", members)
+	return t.Str(" LIMIT ").Int(int64(len(members))).String()
+}
+
+// namedText selects those of the members that have a display name.
+func namedText(members []string) string {
+	t := (&db.Text{}).Str("SELECT member FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	return t.Str(" AND name_key > '' LIMIT ").Int(int64(len(members))).String()
 }

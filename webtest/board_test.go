@@ -169,6 +169,22 @@ func TestFindMember(t *testing.T) {
 	p.awaitText(".note", "nobody has no entry here")
 	p.press("Close")
 	p.await(`location.search === ""`)
+	for id, name := range map[string]string{"m041": "Ada Lovelace", "m042": "Ada Byron"} {
+		if _, _, err := c.PutProfile(t.Context(), id, client.ProfileFields{DisplayName: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.fill("#member", "ADA L")
+	p.press("Find")
+	p.await(`location.search === "?member=m041"`) // the only one that is called so
+	p.awaitText(".person", "Ada Lovelace")
+	p.fill("#member", "ada")
+	p.press("Find")
+	p.awaitText(".note", "These begin with ada:")
+	p.accessible()
+	p.press("Ada Byron")
+	p.awaitText(".person", "m042")
+	p.press("Close")
 	p.click(".ranking tbody tr:nth-child(3) a")
 	p.awaitText(".figures", "3")
 	again := open(t, phone(), "/boards/finds?member=m060")

@@ -101,6 +101,7 @@ type rankOptions struct {
 	readOptions
 	around   *int
 	friends  bool
+	name     string
 	score    *int64
 	tiebreak *int64
 	fields   map[string]int64
@@ -112,9 +113,10 @@ func (p *program) rankCommand() *cli.Command {
 		optional(whole(o.option("around", "show that many entries on each side of the member, 0 to 500; with watch to 49"), new(int), 0, 500), &o.around),
 		optional(whole(o.option("score", "the score to rank"), new(int64), math.MinInt64, math.MaxInt64), &o.score))
 	flags = append(append(flags, o.tiebreakFlags(&o.tiebreak, &o.fields)...),
-		&cli.BoolFlag{Name: "friends", Usage: "rank the member among its friends", Destination: &o.friends})
+		&cli.BoolFlag{Name: "friends", Usage: "rank the member among its friends", Destination: &o.friends},
+		&cli.StringFlag{Name: "find", Usage: "find members whose shown name begins so, three letters at least", Destination: &o.name})
 	return o.command("rank", "show the rank of members, or of a score; status 1 when none of the members is ranked",
-		"BOARD MEMBER [MEMBER …] | BOARD --score SCORE | --boards BOARDS MEMBER | --labels LABELS MEMBER", o.run, flags...)
+		"BOARD MEMBER [MEMBER …] | BOARD --find NAME | BOARD --score SCORE | --boards BOARDS MEMBER | --labels LABELS MEMBER", o.run, flags...)
 }
 
 func (o *rankOptions) run(ctx context.Context, args []string) error {
@@ -126,6 +128,10 @@ func (o *rankOptions) run(ctx context.Context, args []string) error {
 		return o.combinedRank(ctx, args[0])
 	case len(args) == 0:
 		return usagef("want a board and members, as in: leaderboard rank demo alice bob")
+	case o.name != "" && (len(args) != 1 || o.given() || o.score != nil || o.friends || o.around != nil):
+		return usagef("--find goes with one board and no members, as in: leaderboard rank demo --find ada")
+	case o.name != "":
+		return o.findMembers(ctx, args[0])
 	case o.score != nil && (len(args) > 1 || o.around != nil):
 		return usagef("--score asks for the rank of a score: give no members and no --around")
 	case o.score != nil:
@@ -149,6 +155,29 @@ func (o *rankOptions) run(ctx context.Context, args []string) error {
 	default:
 		return o.memberRanks(ctx, args[0], args[1:])
 	}
+}
+
+// findMembers shows those whose shown name begins so.
+func (o *rankOptions) findMembers(ctx context.Context, board string) error {
+	q := client.FindQuery{ReadQuery: o.query.ReadQuery, Name: o.name, Limit: min(o.query.Limit, 100)}
+	q.Profiles = true
+	_, err := show(&o.remote, func(c *client.Client) (client.Found, error) { return c.FindMembers(ctx, board, q) }, func(found *client.Found) error {
+		t := terminal.NewTable(o.out, entryHead(found.Mode, fieldsOf(found.Entries), "NAME")...)
+		for i := range found.Entries {
+			e := &found.Entries[i]
+			name := e.Member
+			if e.Profile != nil && e.Profile.DisplayName != "" {
+				name = e.Profile.DisplayName
+			}
+			t.Row(entryCells(found.Mode, e, name)...)
+		}
+		if err := o.endTable(t, &found.State); err != nil || !found.Partial && found.NextCursor == "" {
+			return err
+		}
+		_, err := fmt.Fprintln(o.out, "There may be more: give more letters, or a larger --limit.")
+		return err
+	})
+	return err
 }
 
 // combinedRank shows the entries of a member on several boards, or those around the best of them.

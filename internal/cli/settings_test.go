@@ -67,7 +67,7 @@ func sections() []section {
 		{"Conditions and single fields of a submit (submit)", []string{
 			"if-absent", "if-score", "if-tiebreak", "if-field", "if-created-time", "set", "add", "op", "keep-time", "atomic",
 		}},
-		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "friends"}},
+		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "find", "friends"}},
 		{"Making API keys (key create, key update, key rotate)", []string{"name", "scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
 		{"Endpoints", []string{"kinds", "off", "allow-private", "state", "event"}},
 		{"Players (issuer, token)", []string{

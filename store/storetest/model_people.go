@@ -281,6 +281,36 @@ func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (o
 	return out, nil
 }
 
+// FindMembers does what store.Store.FindMembers does.
+func (m *Model) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil || m.periods[q.Period] == nil {
+		return out, err
+	}
+	order := func(a, b leaderboard.ShownName) int {
+		nameless := func(n leaderboard.ShownName) int {
+			if n.Folded == "" && n.Member != "" {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(nameless(a)-nameless(b), strings.Compare(a.Folded, b.Folded), strings.Compare(a.Member, b.Member))
+	}
+	for member := range m.periods[q.Period].entries {
+		found := leaderboard.ShownName{Folded: leaderboard.FoldName(m.profiles[member].DisplayName), Member: member}
+		begins := strings.HasPrefix(found.Folded, leaderboard.FoldName(q.Prefix))
+		if found.Folded == "" {
+			begins = strings.HasPrefix(member, q.Prefix)
+		}
+		if begins && order(found, q.After) > 0 {
+			out.Members = append(out.Members, found)
+		}
+	}
+	slices.SortFunc(out.Members, order)
+	out.Members = out.Members[:min(len(out.Members), q.Limit)]
+	return out, nil
+}
+
 // known returns the members that have a profile, are hidden, or have an entry in an open period.
 func (m *Model) known() map[string]bool {
 	known := map[string]bool{}

@@ -303,6 +303,7 @@ func (h *history) compare(t *rapid.T) {
 	questions = append(questions, h.compareMoves(t, members)...)
 	h.compareTogether(t, append(questions, leaderboard.Question{Score: &ask}))
 	h.comparePast(t, members[1])
+	h.compareFound(t)
 	dist := leaderboard.DistributionQuery{MinSeq: h.last, Buckets: rapid.IntRange(1, 9).Draw(t, "buckets")}
 	gotD, err := h.Rankings.Distribution(h.ctx, h.ref, dist)
 	wantD, _ := h.model.Distribution(h.ctx, h.modelRef, dist)

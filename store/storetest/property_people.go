@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -70,4 +72,54 @@ func (h *history) begin(t *rapid.T, member string) {
 		return p
 	}
 	h.plays = append(h.plays, begun{begin(h.ctx, h.Database, h.ref), begin(h.ctx, h.model, h.modelRef)})
+}
+
+// compareFound gives a member a name, then looks for members of the period by what is shown of them: exactly those are found that the
+// ranking has. The model knows who that is, the database the names: members of earlier histories may have some.
+func (h *history) compareFound(t *rapid.T) {
+	named := leaderboard.Profile{Member: anyMember().Draw(t, "named"), DisplayName: rapid.SampledFrom([]string{"", "Ada", "ADA", "Émile", "m"}).Draw(t, "name")}
+	if _, _, err := h.Database.PutProfile(h.ctx, named); err != nil {
+		t.Fatal(err)
+	}
+	page, err := h.model.Page(h.ctx, h.modelRef, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := make([]string, len(page.Entries))
+	for i := range page.Entries {
+		members[i] = page.Entries[i].Member
+	}
+	profiles, err := h.Database.Profiles(h.ctx, members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for _, p := range profiles {
+		names[p.Member] = leaderboard.FoldName(p.DisplayName)
+	}
+	q := leaderboard.ShownQuery{Period: h.ref.ID, Prefix: rapid.SampledFrom([]string{"", "a", "m", "ADA", "é"}).Draw(t, "begins with"), Limit: rapid.IntRange(1, 20).Draw(t, "found at once")}
+	var want []string
+	for _, m := range members {
+		if name := names[m]; name == "" && strings.HasPrefix(m, q.Prefix) || name != "" && strings.HasPrefix(name, leaderboard.FoldName(q.Prefix)) {
+			want = append(want, m)
+		}
+	}
+	var got []string
+	for {
+		found, err := h.Database.FindMembers(h.ctx, q)
+		if err != nil || found.Partial {
+			t.Fatalf("find %+v: %+v, %v", q, found, err)
+		}
+		for _, m := range found.Members {
+			got, q.After = append(got, m.Member), m
+		}
+		if len(found.Members) < q.Limit {
+			break
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%q finds %q, want %q", q.Prefix, got, want)
+	}
 }

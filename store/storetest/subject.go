@@ -49,6 +49,7 @@ type Database interface {
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
 
 	PutFriends(ctx context.Context, member string, friends []string) (int, error)
 	AddFriends(ctx context.Context, member string, friends []string) (int, error)

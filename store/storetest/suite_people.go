@@ -410,3 +410,62 @@ func testSearchMembers(t *testing.T, s Database) {
 		t.Errorf("after the name was taken away: %v", got)
 	}
 }
+
+// testFindMembers: on a board those with a visible entry are found by what is shown of them, page by page: by display names in any case,
+// without one by id. Members that are hidden, erased or elsewhere are not.
+func testFindMembers(t *testing.T, s Database) {
+	ctx, own := t.Context(), "found-"+boardName(t)[2:20] // other tests have members of their own
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+	other := newBoardNamed(t, Subject{Database: s, Rankings: s}, boardName(t)+"-2", leaderboard.Rules{})
+	mark := boardName(t)
+	for id, name := range map[string]string{"-1": mark + " Émile", "-2": mark + " ÉMILIE", "-3": mark + " émile", "-4": mark + " Émile", "-5": mark + " émile", "-6": mark + " émile", "-7": ""} {
+		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: own + id, DisplayName: name}); err != nil {
+			t.Fatal(err)
+		}
+		if id != "-4" {
+			b.submit(score(own+id, 1))
+		}
+	}
+	b.submit(score(own+"-8", 2), score(own+"-9-hidden", 3))
+	other.submit(score(own+"-4", 1), score(own+"-5", 1), score(own+"-9-other", 1))
+	b.hide(own + "-5")
+	b.hide(own + "-9-hidden")
+	if f, err := s.Forget(ctx, own+"-6", "boss"); err != nil || !f.Done {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	for _, c := range []struct{ prefix, want string }{
+		{mark + " éMIL", "-1 -3 -2"},
+		{mark + " émile", "-1 -3"},
+		{mark + " emile", ""},
+		{own + "-", "-7 -8"},
+		{own + "-8", "-8"},
+		{own + "-9", ""},
+		{own + "-1", ""},
+	} {
+		for limit := 1; limit <= 4; limit++ {
+			q := leaderboard.ShownQuery{Period: b.ref.ID, Prefix: c.prefix, Limit: limit}
+			var all []string
+			for {
+				page, err := s.FindMembers(ctx, q)
+				if err != nil || page.Partial || len(page.Members) > limit {
+					t.Fatalf("%+v: %+v, %v", q, page, err)
+				}
+				for _, m := range page.Members {
+					all, q.After = append(all, strings.TrimPrefix(m.Member, own)), m
+				}
+				if len(page.Members) < limit {
+					break
+				}
+			}
+			if got := strings.Join(all, " "); got != c.want {
+				t.Errorf("%q, %d at a time: %s, want %s", c.prefix, limit, got, c.want)
+			}
+		}
+	}
+	if page, err := s.FindMembers(ctx, leaderboard.ShownQuery{Period: other.ref.ID, Prefix: mark, Limit: 9}); err != nil || len(page.Members) != 2 {
+		t.Errorf("on the other board: %+v, %v", page, err)
+	}
+	if page, err := s.FindMembers(ctx, leaderboard.ShownQuery{Prefix: mark, Limit: 9}); err != nil || len(page.Members) != 0 {
+		t.Errorf("in a period without a row: %+v, %v", page, err)
+	}
+}

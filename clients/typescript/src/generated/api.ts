@@ -847,6 +847,13 @@ export interface components {
             /** @description There are more. */
             next_cursor?: string;
         } & components["schemas"]["State"];
+        FoundAnswer: {
+            entries: components["schemas"]["RankedEntry"][];
+            /** @description More names begin so than are looked at, so members may be missing. Ask with more letters. */
+            partial: boolean;
+            /** @description There are more. */
+            next_cursor?: string;
+        } & components["schemas"]["State"];
         AroundAnswer: {
             entries: components["schemas"]["RankedEntry"][];
         } & components["schemas"]["State"];
@@ -2893,6 +2900,44 @@ export interface operations {
                  * @example 1
                  */
                 member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    findMembers: {
+        parameters: {
+            query: {
+                /**
+                 * @description The beginning of the name: three characters at least, spaces do not count, and at most 100 bytes.
+                 * @example ada
+                 */
+                q: string;
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
+                board: components["parameters"]["boardParam"];
             };
             cookie?: never;
         };

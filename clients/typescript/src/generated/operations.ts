@@ -50,6 +50,8 @@ export interface Operations {
   listSubmissions(board: string, member: string, options?: Query<"listSubmissions"> & CallOptions): Pages<Schemas["SubmissionList"]>;
   /** What a member had in the latest periods. GET /v1/boards/{board}/members/{member}/history */
   getHistory(board: string, member: string, options?: Query<"getHistory"> & CallOptions): Pages<Schemas["HistoryAnswer"]>;
+  /** Find members on a board. GET /v1/boards/{board}/members */
+  findMembers(board: string, options: Query<"findMembers"> & CallOptions): Pages<Schemas["FoundAnswer"]>;
   /** A member among its friends. GET /v1/boards/{board}/members/{member}/friends */
   getBoardFriends(board: string, member: string, options?: Query<"getBoardFriends"> & CallOptions): Promise<Schemas["FriendsAnswer"]>;
   /** A page of the ranking. GET /v1/boards/{board}/top */
@@ -209,6 +211,7 @@ export const table = {
   getAround: "GET /v1/boards/{board}/members/{member}/around",
   listSubmissions: "GET /v1/boards/{board}/members/{member}/submissions",
   getHistory: "GET /v1/boards/{board}/members/{member}/history",
+  findMembers: "GET /v1/boards/{board}/members",
   getBoardFriends: "GET /v1/boards/{board}/members/{member}/friends",
   getTop: "GET /v1/boards/{board}/top",
   getRanks: "POST /v1/boards/{board}/ranks read",

@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// leastLetters is how many characters of a name a search on a board wants: with fewer it would list the members.
+const leastLetters = 3
+
+// find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q. A cursor has the name of a member
+// that is on the board, never of one that is not.
+func (h *reader) find(c *call) error {
+	q := leaderboard.ShownQuery{Limit: int(c.integer("limit", defaultFound, 1, maxFound)) + 1, Prefix: c.prefix()}
+	cursor := c.text("cursor")
+	on, err := h.target(c)
+	if err != nil {
+		return err
+	}
+	of := wire.List{Name: "found " + q.Prefix, Id: on.ref.Incarnation}
+	if cursor != "" {
+		after, ok := of.After(cursor)
+		if q.After.Folded, q.After.Member, _ = strings.Cut(after, "\x00"); !ok || q.After.Member == "" {
+			return wire.Malformed(wire.BadCursor())
+		}
+	}
+	q.Period = on.ref.ID
+	found, err := h.store.FindMembers(c.ctx, q)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if list := found.Members; len(list) == q.Limit {
+		found.Members = list[:q.Limit-1]
+		last := &found.Members[q.Limit-2]
+		next = of.Cursor(last.Folded + "\x00" + last.Member)
+	}
+	return h.sendFound(c, &on, &found, next)
+}
+
+// prefix returns the parameter q of a search on a board.
+func (c *call) prefix() string {
+	prefix, letters := c.text("q"), 0
+	for _, r := range prefix {
+		if !unicode.IsSpace(r) {
+			letters++
+		}
+	}
+	if letters < leastLetters || len(prefix) > leaderboard.MaxDisplayName {
+		c.badParam("q", fmt.Sprintf("want the first %d letters of a name at least, and at most %d bytes", leastLetters, leaderboard.MaxDisplayName))
+	}
+	return prefix
+}
+
+// sendFound answers with the entries of members, in their order, at one state. Members without an entry in it are left out.
+func (h *reader) sendFound(c *call, on *target, found *leaderboard.ShownMembers, next string) error {
+	ids := make([]string, len(found.Members))
+	for i := range ids {
+		ids[i] = found.Members[i].Member
+	}
+	s, err := h.rankings.Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: ids})
+	if err != nil {
+		return err
+	}
+	entries := make(map[string]*leaderboard.Ranked, len(s.Entries))
+	for i := range s.Entries {
+		entries[s.Entries[i].Member] = &s.Entries[i].Ranked
+	}
+	list := make([]leaderboard.Ranked, 0, len(ids))
+	for _, id := range ids {
+		if e := entries[id]; e != nil {
+			list = append(list, *e)
+		}
+	}
+	st := s.State
+	shown := h.ofEntries(c, on, &st, list)
+	etag := shown.addTo(c.etag(on, &st).Text(next).Text(strconv.FormatBool(found.Partial)).DenseOf(on.query.Mode, list))
+	for i := range list {
+		etag = etag.Text(list[i].Member)
+	}
+	return c.answer(on, &st, etag, func(b []byte) []byte {
+		b = append(appendEntries(b, on.form(), list, &shown), `,"partial":`...)
+		if b = strconv.AppendBool(b, found.Partial); next != "" {
+			b = wire.AppendString(append(b, `,"next_cursor":`...), next)
+		}
+		return b
+	})
+}

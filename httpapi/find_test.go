@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// TestFindMembers: anybody finds members of a public board by what is shown of them, page by page, with their ranks; on a private one only
+// who may read it. Hidden members are not found, nor named by a cursor.
+func TestFindMembers(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m-1", Score: 5}, leaderboard.Submission{Member: "m-2", Score: 7}, leaderboard.Submission{Member: "m-3", Score: 9},
+		leaderboard.Submission{Member: "adam", Score: 1})
+	e.board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m-4", Score: 5})
+	for id, name := range map[string]string{"m-1": "Ada Lovelace", "m-2": "ADA B", "m-3": "Ada hidden", "m-4": "Ada secret"} {
+		e.put(writeKey, "/v1/members/"+id, `{"display_name":"`+name+`"}`).want(201)
+	}
+	e.put(adminKey, "/v1/boards/b/members/m-3/hidden", `{"reason":"bot"}`).want(200)
+	type page struct {
+		Entries []struct {
+			Member  string
+			Rank    int64
+			Profile *struct {
+				DisplayName string `json:"display_name"`
+			}
+		}
+		Partial bool
+		Seq     int64
+		Next    string `json:"next_cursor"`
+	}
+	find := func(key, board, q, limit string) string {
+		t.Helper()
+		var out []string
+		query := url.Values{"q": {q}, "limit": {limit}, "profiles": {"true"}}
+		for {
+			var p page
+			e.get(key, "/v1/boards/"+board+"/members?"+query.Encode()).want(200).decode(&p)
+			for _, m := range p.Entries {
+				if out = append(out, m.Member); m.Rank == 0 || (m.Profile == nil) != (m.Member == "adam") || p.Partial || p.Seq == 0 {
+					t.Errorf("%+v", p)
+				}
+			}
+			if p.Next == "" {
+				return strings.Join(out, " ")
+			}
+			query.Set("cursor", p.Next)
+		}
+	}
+	for _, limit := range []string{"1", "2", "100"} {
+		for q, want := range map[string]string{"ada": "m-2 m-1 adam", "aDA L": "m-1", "ada h": "", "adam": "adam", "m-1": ""} {
+			if got := find("", "b", q, limit); got != want {
+				t.Errorf("%q, %s at a time: %s, want %s", q, limit, got, want)
+			}
+		}
+	}
+	if got := find(readKey, "secret", "ada", "9"); got != "m-4" {
+		t.Errorf("on the private board: %s", got)
+	}
+	e.get("", "/v1/boards/secret/members?q=ada").wantProblem(404, "board-not-found")
+	var p page
+	e.get("", "/v1/boards/b/members?q=ada&limit=1").want(200).decode(&p)
+	for _, bad := range []string{"", "q=", "q=ad", "q=a+d++", "q=" + strings.Repeat("x", 101), "q=ada&limit=101", "q=ada&cursor=AQID", "q=adam&cursor=" + p.Next} {
+		e.get("", "/v1/boards/b/members?"+bad).wantProblem(400, wire.CodeMalformed)
+	}
+	first := e.get("", "/v1/boards/b/members?q=ada&profiles=true").want(200)
+	again := func() reply {
+		return e.do(ask{method: http.MethodGet, path: "/v1/boards/b/members?q=ada&profiles=true", header: http.Header{"If-None-Match": first.header["Etag"]}})
+	}
+	again().want(304)
+	e.put(writeKey, "/v1/members/m-1", `{"display_name":"Ada L."}`).want(200)
+	again().want(200)
+}
