@@ -116,7 +116,7 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 func (h *handlers) boardView(a *asker, q *question, b *rules) *boardView {
 	v := &boardView{Rules: b, Member: q.member, Window: q.window, Period: q.period, ModeName: q.mode, Embed: q.embed, question: q}
 	var t top
-	if a.need(q.path("/top"), q.top(), &t) {
+	if v.neighbours(a, q, &t) || a.need(q.path("/top"), q.top(), &t) {
 		v.Top = &t
 		v.pages(q)
 	}
@@ -124,10 +124,19 @@ func (h *handlers) boardView(a *asker, q *question, b *rules) *boardView {
 	if !q.embed {
 		v.periods(a, q)
 	}
-	if q.member != "" && v.Top != nil {
+	if q.member != "" && v.Top != nil && !q.embed {
 		v.find(a, q)
 	}
 	return v
+}
+
+// neighbours asks for those of the member that a frame names. A member without an entry has none: then the frame shows the top.
+func (v *boardView) neighbours(a *asker, q *question, t *top) bool {
+	if !q.isAround() {
+		return false
+	}
+	problem, err := a.get(q.path("/members/"+url.PathEscape(q.member)+"/around"), q.around(), t)
+	return err == nil && problem == nil
 }
 
 // Link is the address of this page with a member shown.

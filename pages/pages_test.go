@@ -39,6 +39,10 @@ func fakeAPI(w http.ResponseWriter, r *http.Request) {
 		answer(`{` + state + `,"stale":` + map[bool]string{true: "true", false: "false"}[r.URL.Query().Get("mode") == "dense"] + `,"entries":[` + entry + `]}`)
 	case path == "/v1/boards/demo/periods":
 		answer(`{"periods":[{"period":"2026-11-20","state":"open"},{"period":"2026-11-19","state":"closed"}]}`)
+	case path == "/v1/boards/demo/members/ada/around" && r.URL.RawQuery == "after=5&before=4&profiles=true":
+		answer(`{` + state + `,"entries":[{"rank":29,"member":"u1"},{"rank":30,"member":"ada"}]}`)
+	case path == "/v1/boards/demo/members/nobody/around":
+		problem(http.StatusNotFound, "Not ranked", "")
 	case strings.HasSuffix(path, "/around"):
 		answer(`{"entries":[` + entry + `]}`)
 	case path == "/v1/boards/demo/members/ada":
@@ -109,6 +113,8 @@ func TestWithoutScripts(t *testing.T) {
 		"/boards/demo?member=Love":                      {"88.64 %", "Who is around"},
 		"/boards/demo?member=Ada":                       {"Among others, these begin with <bdi>Ada</bdi>", `href="/boards/demo?member=u1"`, "<bdi>Ada L.</bdi>", `href="/boards/demo?member=u2"`},
 		"/boards/demo?embed=1&limit=60":                 {`class="board embed"`},
+		"/boards/demo?embed=1&member=ada":               {`<tr aria-current="true"><td class="number rank"><span>30</span>`, "<bdi>u1</bdi>"},
+		"/boards/demo?embed=1&member=nobody":            {"9,223,372,036,854,775,807"},
 		"/boards/demo?embed=1&transparent=1&theme=dark": {`<html lang="en" class="clear dark">`},
 		"/console":                                      {"The console needs JavaScript"},
 	} {

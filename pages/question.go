@@ -90,6 +90,16 @@ func (q *question) top() url.Values {
 	return v
 }
 
+// isAround reports whether the page shows the neighbours of a member: a frame does that names one.
+func (q *question) isAround() bool { return q.embed && q.member != "" }
+
+// around returns the parameters of these. The member is in the middle, with as many entries on each side as a stream sends.
+func (q *question) around() url.Values {
+	const most = 49
+	before := min(most, (q.limit-1)/2)
+	return q.state(url.Values{"before": {strconv.Itoa(before)}, "after": {strconv.Itoa(min(most, q.limit-1-before))}, "profiles": {"true"}})
+}
+
 // link returns the address of the page with another choice: pairs of names and values. Another choice begins at the
 // top.
 func (q *question) link(changes ...string) string {

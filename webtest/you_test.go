@@ -159,3 +159,69 @@ func TestYouOnPrivateBoard(t *testing.T) {
 		q.awaitYou("")
 	}
 }
+
+// TestRemembered: a device remembers whose row is marked, from the address of the first visit or by a button, says how far it has moved
+// since the last one, and forgets it. Looking for somebody else changes nothing of that.
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	for name, on := range map[string]screen{"small": {width: 320, height: 600}, "large": {width: 1400, height: 900}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, board := admin(t), "remembered-"+name
+			makeBoard(t, c, board, leaderboard.Rules{}, members(60)...)
+			p := open(t, on, "/boards/"+board+"?member=m030")
+			p.expect("404") // of who is not there
+			p.awaitYou("30 m030 You")
+			p.awaitText(".mine", "m030 is you on this device, 30 of 60")
+			eval[bool](p, `(document.querySelector(".ranking").scrollIntoView(), true)`)
+			p.await(`document.querySelector("tfoot .you td").getBoundingClientRect().bottom <= innerHeight`) // at the edge, while its place is below that
+			if !eval[bool](p, `document.querySelector(".ranking").getBoundingClientRect().bottom > innerHeight`) {
+				t.Error("the whole table fits, so nothing is pinned")
+			}
+			p.fits()
+			p.accessible()
+			p.press("Next")
+			p.awaitRows("26 m026")
+			p.await(`document.querySelector("tbody .you") && !document.querySelector("tfoot")`)
+			p.press("Next")
+			p.await(`document.querySelector(".ahead .you")`) // it is on a page before this one
+			eval[bool](p, `location.assign("/") ?? true`)    // who looks at the board sees each move, and has seen it
+			p.await(`location.pathname === "/" && document.querySelector("h1")`)
+			submit(t, c, board, "m030", 986)
+			eval[bool](p, `location.assign("/boards/`+board+`") ?? true`)
+			p.awaitText(".mine", "▲ Up 14 since your last visit")
+			p.awaitYou("16 m030 You")
+			p.fill("#member", "nobody")
+			p.press("Find")
+			p.awaitText(".note", "nobody has no entry here")
+			p.fill("#member", "m002")
+			p.press("Find")
+			p.awaitText(".figures", "2")
+			p.awaitYou("16 m030 You")
+			p.press("This is me")
+			p.awaitYou("2 m002 You")
+			p.await(`JSON.parse(localStorage.getItem("me ` + board + `")).member === "m002"`)
+			p.press("Forget me")
+			p.awaitYou("")
+			p.await(`localStorage.getItem("me ` + board + `") === null`)
+		})
+	}
+}
+
+// TestNeighboursInFrame: a frame that names a member shows its neighbours and follows it, and the top as long as it has no entry.
+func TestNeighboursInFrame(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "neighbours", leaderboard.Rules{}, members(60)...)
+	p := open(t, screen{width: 320, height: 500}, "/boards/neighbours?embed=1&member=m030&limit=5")
+	p.awaitRows("28 m028", "29 m029", "30 m030", "31 m031", "32 m032")
+	p.awaitText(".ranking [aria-current]", "m030")
+	p.fits()
+	submit(t, c, "neighbours", "m030", 5000)
+	p.awaitRows("1 m030", "2 m001", "3 m002", "4 m003", "5 m004")
+	none := open(t, screen{width: 320, height: 500}, "/boards/neighbours?embed=1&member=newcomer&limit=5")
+	none.expect("404")
+	none.awaitRows("1 m030", "2 m001")
+	submit(t, c, "neighbours", "newcomer", 6000)
+	none.awaitRows("1 newcomer", "2 m030")
+}

@@ -44,3 +44,12 @@ export const chosen = (q: Question) => ({
   period: q.period || undefined,
   mode: (q.mode || undefined) as "strict" | "tied" | "dense" | undefined,
 });
+
+/** isAround says whether what is shown is the neighbours of a member: in a frame that names one. */
+export const isAround = (q: Question) => q.embed && q.member !== "" && !/^\.{1,2}$/.test(q.member);
+
+/** sides is how many entries there are ahead of the member and behind it. pages/question.go asks for the same. */
+export function sides(q: Question): { before: number; after: number } {
+  const before = Math.min(49, Math.floor((q.limit - 1) / 2));
+  return { before, after: Math.min(49, q.limit - 1 - before) };
+}

@@ -1,6 +1,6 @@
 import { ProblemError, type Schemas } from "@leaderboard/client";
 import { server, words } from "../shared/server";
-import { chosen, type Question } from "./address";
+import { chosen, isAround, sides, type Question } from "./address";
 
 export type Top = Schemas["TopAnswer"];
 export type Entry = Schemas["RankedEntry"];
@@ -13,9 +13,17 @@ const profilesEvery = 2000;
 /** Milliseconds that a page nobody sees keeps its stream. */
 const hiddenFor = 30_000;
 
-/** ask asks for the page of the ranking. */
-export const ask = (q: Question, signal?: AbortSignal) =>
-  server({ maxWait: 0 }).getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
+/** ask asks for the page of the ranking, or for the neighbours of a member, in whose absence it is the page. */
+export async function ask(q: Question, signal?: AbortSignal, client = server({ maxWait: 0 })): Promise<Top> {
+  if (isAround(q)) {
+    try {
+      return await client.getAround(q.board, q.member, { ...sides(q), ...chosen(q), profiles: true, signal });
+    } catch (error) {
+      if (!(error instanceof ProblemError && error.code === "not-ranked")) throw error;
+    }
+  }
+  return client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
+}
 
 /** The page of the ranking that is looked at, as it changes. */
 export class Live {
@@ -57,12 +65,14 @@ export class Live {
   async #follow(q: Question, first: boolean, signal: AbortSignal): Promise<void> {
     const client = server({ onRetry: () => (this.lost = true), maxWait: Infinity });
     if (!first) {
-      const page = await client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
-      this.#take(q, page);
+      this.#take(q, await ask(q, signal, client));
     }
     if (q.offset === 0 && (q.period === "" || q.period === "current")) {
       const { window, mode } = chosen(q);
-      for await (const page of client.streamPage(q.board, { limit: q.limit, window, mode, signal, maxWait: Infinity })) {
+      const options = { window, mode, signal, maxWait: Infinity };
+      const pages: AsyncIterable<Top> = isAround(q) ? client.streamPage(q.board, { ...options, ...sides(q), member: q.member }) : client.streamPage(q.board, { ...options, limit: q.limit });
+      for await (const page of pages) {
+        if (isAround(q) && page.entries.length === 0) continue; // the member has no entry yet
         this.#take(q, page);
         this.#askForProfiles(q, signal);
       }
@@ -71,7 +81,7 @@ export class Live {
       await new Promise((resolve) => setTimeout(resolve, pollEvery));
       signal.throwIfAborted();
       if (document.hidden) continue;
-      this.#take(q, await client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal }));
+      this.#take(q, await ask(q, signal, client));
     }
   }
 

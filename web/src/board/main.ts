@@ -11,7 +11,7 @@ import { You } from "./you.svelte";
 
 // The page as the server sent it stays in view until this one has something to show.
 const target = document.getElementById("app");
-const you = new You();
+const you = new You(readQuestion(location));
 if (target && wasTold) {
   const question = readQuestion(location);
   try {

@@ -48,9 +48,43 @@ function found(): Player | undefined {
   }
 }
 
-/** The reader of the page, as far as a token tells, and the own entry. */
+/** Who reads a board on this device, and the rank that was shown last, by what was asked for. */
+interface Remembered {
+  member: string;
+  ranks: Record<string, number>;
+}
+
+const placeOf = (board: string) => `me ${board}`;
+
+/** remembered reads who that is. A browser may forbid it. */
+function remembered(board: string): Remembered | undefined {
+  try {
+    const it = JSON.parse(localStorage.getItem(placeOf(board)) ?? "null") as Remembered | null;
+    return it && typeof it.member === "string" && typeof it.ranks === "object" ? it : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** rememberAs writes who reads a board; undefined: nobody. */
+function rememberAs(board: string, it: Remembered | undefined): void {
+  try {
+    if (it) localStorage.setItem(placeOf(board), JSON.stringify(it));
+    else localStorage.removeItem(placeOf(board));
+  } catch {} // then it is for this page
+}
+
+/** How many periods' ranks are remembered. */
+const maxRanks = 20;
+
+/** The reader of the page, as far as a token or this device tells, and the own entry. */
 export class You {
   #player = $state.raw<Player>();
+  #board: string;
+  /** The member whose reader this device is: of the last visit, chosen here, or named by the address of the first visit if it has an entry. */
+  #me = $state.raw<string>("");
+  #isKept = $state(false); // and it is remembered
+  #before: Record<string, number> = {}; // its ranks at the last visit
   /** The own entry, which answers #of. */
   #entry = $state.raw<Schemas["MemberAnswer"]>();
   #of = $state("");
@@ -59,8 +93,52 @@ export class You {
   /** What there is to say in the place of an entry. */
   note = $state("");
 
-  constructor() {
+  constructor(q: Question) {
+    this.#board = q.board;
     this.take();
+    if (q.embed) return; // a frame is of another site, whose players have tokens
+    const it = remembered(q.board);
+    [this.#me, this.#isKept, this.#before] = it ? [it.member, true, it.ranks] : [q.member, false, {}];
+  }
+
+  /** remembered says whether the reader is known by this device only, so that it can forget. */
+  get remembered(): boolean {
+    return !this.#player && this.#isKept;
+  }
+
+  /** mayBe says whether a member may be the reader, who is another one or unknown. */
+  mayBe(member: string): boolean {
+    return !this.#player && !(this.#isKept && this.#me === member);
+  }
+
+  /** remember has this device know that a member reads the board. */
+  remember(member: string): void {
+    [this.#me, this.#isKept, this.#before] = [member, true, {}];
+    [this.#entry, this.#of, this.note] = [undefined, "", ""];
+    rememberAs(this.#board, { member, ranks: {} });
+  }
+
+  /** forget has it know that no more. */
+  forget(): void {
+    [this.#me, this.#isKept, this.#before] = ["", false, {}];
+    [this.#entry, this.#of, this.note] = [undefined, "", ""];
+    rememberAs(this.#board, undefined);
+  }
+
+  /** since is how many ranks up the reader has gone since the last visit; 0: none, or it is not known. */
+  since(q: Question): number {
+    const entry = this.entry(q);
+    const before = entry && this.#before[seenAs(entry)];
+    return before ? before - entry.rank! : 0;
+  }
+
+  /** #note remembers the rank that is shown. */
+  #noteRank(entry: Schemas["MemberAnswer"]): void {
+    const it = remembered(this.#board);
+    const ranks = it?.member === entry.member ? it.ranks : {};
+    delete ranks[seenAs(entry)]; // the one that is written last stays longest
+    const rest = Object.entries({ ...ranks, [seenAs(entry)]: entry.rank! }).slice(-maxRanks);
+    rememberAs(this.#board, { member: entry.member, ranks: Object.fromEntries(rest) });
   }
 
   /** take takes the token that the address has got, for instance another one from the site that shows the page in a frame. */
@@ -72,7 +150,7 @@ export class You {
 
   /** The member who reads the page, "" for anybody. */
   get member(): string {
-    return this.#player?.member ?? "";
+    return this.#player?.member ?? this.#me;
   }
 
   /** entry returns the own entry in what a question asks for, undefined as long as it is not known. */
@@ -82,22 +160,31 @@ export class You {
 
   /** look asks for the own entry, and for those around it when the board is private. */
   async look(q: Question, isPrivate: boolean, signal: AbortSignal): Promise<void> {
-    const player = this.#player;
-    if (!player || /^\.{1,2}$/.test(player.member)) return; // no address can name it
-    const client = server({ key: player.token, maxWait: 0 });
+    const [player, member] = [this.#player, this.member];
+    if (!member || /^\.{1,2}$/.test(member)) return; // no address can name it
+    const client = server(player ? { key: player.token, maxWait: 0 } : { maxWait: 0 });
     const options = { ...chosen(q), profiles: true, signal };
     try {
       const [entry, around] = await Promise.all([
-        client.getMember(q.board, player.member, options),
-        isPrivate ? client.getAround(q.board, player.member, { ...options, before: 5, after: 5 }) : undefined,
+        client.getMember(q.board, member, options),
+        isPrivate ? client.getAround(q.board, member, { ...options, before: 5, after: 5 }) : undefined,
       ]);
+      if (player !== this.#player || member !== this.member) return; // it is somebody else by now
+      if (!player) {
+        this.#isKept = true;
+        this.#noteRank(entry);
+      }
       [this.#entry, this.#of, this.note] = [entry, keyOf(q), ""];
       this.around = around?.entries ?? [];
     } catch (error) {
-      if (signal.aborted || player !== this.#player) return;
+      if (signal.aborted || player !== this.#player || member !== this.member) return;
       if (!(error instanceof ProblemError)) return; // what is shown stays, it is asked again
       if (error.status === 429 || error.status >= 500) return;
       [this.#entry, this.#of, this.around] = [undefined, "", []];
+      if (!player && !this.#isKept) {
+        this.#me = ""; // the address names nobody who is here
+        return;
+      }
       if (error.status === 401) {
         this.#player = undefined;
         keep(undefined);
@@ -108,4 +195,6 @@ export class You {
   }
 }
 
+/** seenAs names what a rank is of. */
+const seenAs = (entry: Schemas["MemberAnswer"]) => `${entry.window} ${entry.period} ${entry.mode}`;
 const keyOf = (q: Question) => JSON.stringify([q.board, q.window, q.period, q.mode]);
