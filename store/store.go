@@ -101,6 +101,9 @@ var ErrReadOnly = db.ErrReadOnly
 // ErrOtherServer means that the address leads to several servers, or recently to another one. It is an ErrUnavailable.
 var ErrOtherServer = db.ErrOtherServer
 
+// ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. It is an ErrUnavailable.
+var ErrTwoPrimaries = db.ErrTwoPrimaries
+
 // ErrAway means that MySQL does not answer. It is an ErrUnavailable.
 var ErrAway = db.ErrAway
 
@@ -188,3 +191,7 @@ func (s *Store) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leader
 // Admit reports whether a submission of about so many bytes for a board would be refused now, "" for one for several
 // boards: nil, or the error, an ErrOverloaded or ErrUnavailable. It reserves nothing and does not block.
 func (s *Store) Admit(board string, bytes int64) error { return s.writer.Admit(board, bytes) }
+
+// DSNs returns a DSN for each host of one that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard: the primary, which
+// the store finds, and servers that may take its place.
+func DSNs(dsn string) []string { return db.DSNs(dsn) }

@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/store"
 )
 
 // NewLogger makes the process's logger from LogFormat and LogLevel.
@@ -84,13 +85,18 @@ func (h *quieter) WithGroup(name string) slog.Handler {
 	return &quieter{h.Handler.WithGroup(name), h.outage}
 }
 
-// PlaceOfDSN returns the part of a DSN that may be shown: address and database.
+// PlaceOfDSN returns the part of a DSN that may be shown: addresses and database.
 func PlaceOfDSN(dsn string) string {
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		return "unreadable"
+	var addresses []string
+	name := ""
+	for _, one := range store.DSNs(dsn) {
+		cfg, err := mysql.ParseDSN(one)
+		if err != nil {
+			return "unreadable"
+		}
+		addresses, name = append(addresses, cfg.Addr), cfg.DBName
 	}
-	return cfg.Addr + "/" + cfg.DBName
+	return strings.Join(addresses, ",") + "/" + name
 }
 
 // PlaceOfURL returns the part of a Redis URL that may be shown: hosts and database. Of "" it is "none".

@@ -19,6 +19,7 @@ import (
 	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
+	"leaderboard/store"
 )
 
 // The settings of a server, with the defaults of app.Defaults. Commands that open MySQL and Redis themselves take some of them.
@@ -31,7 +32,7 @@ func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 }
 
 func (p *program) dsnFlag(cfg *app.Config) cli.Flag {
-	return newChecked(p.setting("mysql-dsn", "`DSN` of the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard"), &cfg.MySQLDSN, parseDSN)
+	return newChecked(p.setting("mysql-dsn", "`DSN` of the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard; a primary and its replicas: tcp(db1:3306,db2:3306)"), &cfg.MySQLDSN, parseDSN)
 }
 
 func (p *program) mysqlFlags(cfg *app.Config) []cli.Flag {
@@ -235,12 +236,14 @@ func needMySQL(cfg *app.Config) error {
 // The parsers' own errors quote what they read, passwords included; so the secret settings have errors of their own.
 
 func parseDSN(v string) (string, error) {
-	parsed, err := mysql.ParseDSN(v)
-	if err != nil {
-		return "", errors.New("want the form user:password@tcp(127.0.0.1:3306)/leaderboard")
-	}
-	if parsed.DBName == "" {
-		return "", errors.New("the name of the database is missing at the end: …/leaderboard")
+	for _, one := range store.DSNs(v) {
+		parsed, err := mysql.ParseDSN(one)
+		if err != nil {
+			return "", errors.New("want the form user:password@tcp(127.0.0.1:3306)/leaderboard")
+		}
+		if parsed.DBName == "" {
+			return "", errors.New("the name of the database is missing at the end: …/leaderboard")
+		}
 	}
 	return v, nil
 }

@@ -389,6 +389,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		app.PlaceOfURL("redis://u:" + secret + "@h1:1,h2:2/0?cluster=true"):     "h1:1,h2:2/0",
 		app.PlaceOfURL("rediss://h1:1"):                                         "h1:1",
 		app.PlaceOfURL(""):                                                      "none",
+		app.PlaceOfDSN("root:" + secret + "@tcp(h1:1,h2)/db?tls=true"):          "h1:1,h2:3306/db",
 		app.PlaceOfDSN("root:" + secret + "@unix(/tmp/mysql.sock)/db?tls=true"): "/tmp/mysql.sock/db",
 	} {
 		if place != want {

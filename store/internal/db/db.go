@@ -49,6 +49,7 @@ type DB struct {
 	Config   Config
 	Log      *slog.Logger
 	server   *server
+	hosts    *hosts
 	commits  sync.WaitGroup // the transactions that Commit ends
 	stop     context.CancelFunc
 	looks    sync.WaitGroup // the goroutine that runs look
@@ -56,11 +57,11 @@ type DB struct {
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
-	probe, err := prober(cfg)
+	hosts, err := newHosts(cfg)
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{Config: cfg, Log: cfg.Logger, server: newServer(cfg.Logger, probe)}
+	d := &DB{Config: cfg, Log: cfg.Logger, server: newServer(cfg.Logger, hosts.probe), hosts: hosts}
 	p := split(cfg.MaxConns)
 	var reads, writers, waiters, others, locks *sql.DB
 	for _, want := range []struct {
@@ -77,7 +78,7 @@ func Open(cfg Config) (*DB, error) {
 		{&d.Health, pool{conns: 1}},
 		{&locks, pool{conns: 1, session: sessionLocks}},
 	} {
-		if *want.to, err = connect(cfg, want.pool, d.server); err != nil {
+		if *want.to, err = connect(cfg, want.pool, d.server, hosts); err != nil {
 			return nil, err
 		}
 	}
@@ -96,6 +97,7 @@ func (d *DB) Close() error {
 	d.stop()
 	d.looks.Wait()
 	d.commits.Wait()
+	defer d.hosts.close()
 	defer d.server.close()
 	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Looks.Close(),
 		d.Others.Close(), d.Waiters.Close(), d.Writers.Close(), d.DB.Close())
@@ -172,7 +174,11 @@ func (d *DB) look(ctx context.Context) {
 // returns an error for a bad DSN only; nothing is dialled yet.
 func Connect(cfg Config) (*sql.DB, error) {
 	cfg.ReadTimeout, cfg.WriteTimeout = 0, 0
-	return connect(cfg, pool{conns: cfg.MaxConns}, newServer(cfg.Logger, nil))
+	hosts, err := newHosts(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return connect(cfg, pool{conns: cfg.MaxConns}, newServer(cfg.Logger, nil), hosts)
 }
 
 // Limited returns a reading statement with the time limit of the server on it.
@@ -240,52 +246,53 @@ func split(maxConns int) pools {
 	return p
 }
 
-// parseDSN returns what all connections have in common. Each of them gives up waiting for the socket in time.
-func parseDSN(cfg Config) (*mysql.Config, error) {
-	mc, err := mysql.ParseDSN(cfg.DSN)
-	if err != nil {
-		return nil, fmt.Errorf("store: DSN: %w", err)
-	}
-	if mc.DBName == "" {
-		return nil, errors.New("store: DSN: it names no database, as in user:password@tcp(host:3306)/leaderboard")
-	}
-	mc.ReadTimeout, mc.WriteTimeout = cfg.ReadTimeout, cfg.WriteTimeout
-	if mc.Timeout == 0 {
-		mc.Timeout = TidyTimeout
-	}
-	mc.Logger = driverLog{cfg.Logger}
-	return mc, nil
-}
-
-// prober returns a function that asks a server for an answer on a new connection, in as few round trips as possible.
-func prober(cfg Config) (func(context.Context) error, error) {
-	mc, err := parseDSN(cfg)
-	if err != nil {
-		return nil, err
-	}
-	mc.Params = nil
-	inner, err := mysql.NewConnector(mc)
-	if err != nil {
-		return nil, fmt.Errorf("store: DSN: %w", err)
-	}
-	return func(ctx context.Context) error {
-		made, err := inner.Connect(ctx)
+// parseDSN returns what all connections to each host have in common. Each of them gives up waiting for the socket in time.
+func parseDSN(cfg Config) (each []*mysql.Config, err error) {
+	for _, dsn := range DSNs(cfg.DSN) {
+		mc, err := mysql.ParseDSN(dsn)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("store: DSN: %w", err)
 		}
-		_, err = oneText(ctx, made.(driver.QueryerContext), "SELECT 1")
-		return errors.Join(err, made.Close())
-	}, nil
+		if mc.DBName == "" {
+			return nil, errors.New("store: DSN: it names no database, as in user:password@tcp(host:3306)/leaderboard")
+		}
+		mc.ReadTimeout, mc.WriteTimeout = cfg.ReadTimeout, cfg.WriteTimeout
+		if mc.Timeout == 0 {
+			mc.Timeout = TidyTimeout
+		}
+		mc.Logger = driverLog{cfg.Logger}
+		each = append(each, mc)
+	}
+	return each, nil
 }
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
 // rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
 // to a read-only server or to another than all, and ends with its era.
-func connect(cfg Config, p pool, s *server) (*sql.DB, error) {
-	mc, err := parseDSN(cfg)
+func connect(cfg Config, p pool, s *server, h *hosts) (*sql.DB, error) {
+	configs, err := parseDSN(cfg)
 	if err != nil {
 		return nil, err
 	}
+	c := &connector{session: p.session, server: s, hosts: h}
+	for _, mc := range configs {
+		addSettings(mc, cfg, p)
+		to, err := mysql.NewConnector(mc)
+		if err != nil {
+			return nil, fmt.Errorf("store: DSN: %w", err)
+		}
+		c.to = append(c.to, to)
+	}
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(p.conns)
+	db.SetMaxIdleConns(p.conns)
+	db.SetConnMaxIdleTime(p.session.rest())
+	db.SetConnMaxLifetime(connMaxAge)
+	return db, nil
+}
+
+// addSettings adds what connections of a pool are set to by the driver.
+func addSettings(mc *mysql.Config, cfg Config, p pool) {
 	mc.DialFunc = dialRaw
 	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
 	// Found rows instead of changed ones would change what the code here means.
@@ -303,24 +310,18 @@ func connect(cfg Config, p pool, s *server) (*sql.DB, error) {
 	params["lock_wait_timeout"] = metadataWait
 	p.session.addTo(params)
 	mc.Params = params
-	inner, err := mysql.NewConnector(mc)
-	if err != nil {
-		return nil, fmt.Errorf("store: DSN: %w", err)
-	}
-	db := sql.OpenDB(&connector{Connector: inner, session: p.session, server: s})
-	db.SetMaxOpenConns(p.conns)
-	db.SetMaxIdleConns(p.conns)
-	db.SetConnMaxIdleTime(p.session.rest())
-	db.SetConnMaxLifetime(connMaxAge)
-	return db, nil
 }
 
 // connector does what the variables of a DSN cannot: the dialects name some of them differently.
 type connector struct {
-	driver.Connector
+	to      []driver.Connector // of each host
 	session session
 	server  *server // of all pools
+	hosts   *hosts
 }
+
+// Driver implements driver.Connector.
+func (c *connector) Driver() driver.Driver { return c.to[0].Driver() }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	made := &conn{server: c.server, era: c.server.era.Load()}
@@ -332,7 +333,19 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // open returns a connection of the driver with the settings of the session.
 func (c *connector) open(ctx context.Context) (driverConn, error) {
-	opened, err := c.Connector.Connect(ctx)
+	to, err := c.hosts.primary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := c.openTo(ctx, c.to[to])
+	if err != nil {
+		c.hosts.lost(to)
+	}
+	return made, err
+}
+
+func (c *connector) openTo(ctx context.Context, to driver.Connector) (driverConn, error) {
+	opened, err := to.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ const (
 	errTooManyConns     = 1040
 	errServerShutdown   = 1053
 	errDuplicate        = 1062
+	errCommit           = 1180
 	errTableFull        = 1114 // InnoDB says so of the disk, too
 	errAccessDenied     = 1045
 	errDBAccessDenied   = 1044
@@ -42,6 +43,7 @@ const (
 	errStatementTime    = 1969 // MariaDB
 	errQueryTimeout     = 3024
 	errLockNoWait       = 3572
+	errHook             = 3100 // group replication: the member cannot reach the others, or a transaction is too large for them
 	errRolledBack       = 3101 // group replication, at COMMIT
 	errOffline          = 3032
 	errIdleTooLong      = 4031
@@ -69,7 +71,8 @@ func meaningOf(number uint16) (meaning, bool) {
 	case errReadOnlyOption, errReadOnlyMode, errReadOnlyTx:
 		return meaning{leaderboard.ErrUnavailable, false, true}, true
 	case errTooManyConns, errTooManyUserConns, errUserLimit, errServerShutdown, errKilled, errInterrupted, errOffline,
-		errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable, errWrite, errDiskFull, errFileWrite, errTableFull:
+		errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable, errWrite, errDiskFull, errFileWrite, errTableFull,
+		errCommit, errHook:
 		return meaning{leaderboard.ErrUnavailable, false, false}, true
 	case errQueryTimeout, errStatementTime:
 		return meaning{leaderboard.ErrOverloaded, false, false}, true

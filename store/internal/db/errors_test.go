@@ -76,6 +76,7 @@ func TestCommitOutcome(t *testing.T) {
 		"killed":                     {server(1317), true},
 		"shutdown":                   {server(1053), true},
 		"error during commit":        {server(1180), true},
+		"the group is out of reach":  {server(3100), true},
 		"wait for a lock":            {server(1205), true},
 		"whatever":                   {errors.New("?"), true},
 	} {

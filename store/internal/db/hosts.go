@@ -1,0 +1,235 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"leaderboard"
+)
+
+// ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. Neither is used, because what is written to one is
+// unknown to the other.
+var ErrTwoPrimaries = fmt.Errorf("%w: more than one of the database hosts takes writes: make all but one read-only", leaderboard.ErrUnavailable)
+
+// DSNs returns a DSN for each host of one that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard.
+func DSNs(dsn string) []string {
+	end := strings.LastIndexByte(dsn, '/')
+	if end < 0 {
+		return []string{dsn}
+	}
+	at := strings.LastIndexByte(dsn[:end], '@') + 1
+	network, addresses, ok := strings.Cut(dsn[at:end], "(")
+	if !ok || !strings.Contains(addresses, ",") {
+		return []string{dsn}
+	}
+	var each []string
+	for host := range strings.SplitSeq(strings.TrimSuffix(addresses, ")"), ",") {
+		each = append(each, dsn[:at]+network+"("+strings.TrimSpace(host)+")"+dsn[end:])
+	}
+	return each
+}
+
+// hosts knows which of the hosts of a database is the primary: the one that takes writes. With one host it is that.
+type hosts struct {
+	log  *slog.Logger
+	all  []*host
+	life context.Context
+	end  context.CancelFunc
+	work sync.WaitGroup // the goroutines that ask
+
+	mu      sync.Mutex
+	current int   // the primary; -1: it has to be looked for
+	flight  *look // that is under way, or nil
+}
+
+// host is one of them.
+type host struct {
+	address string
+	login   driver.Connector // without any setting of a session
+	asked   atomic.Bool      // it is asked at present: servers count connections that end before they have begun
+}
+
+// look is one search for the primary.
+type look struct {
+	done chan struct{}
+	host int
+	err  error
+}
+
+// newHosts returns the hosts of a DSN. Nothing is dialled yet.
+func newHosts(cfg Config) (*hosts, error) {
+	configs, err := parseDSN(cfg)
+	if err != nil {
+		return nil, err
+	}
+	h := &hosts{log: cfg.Logger}
+	h.life, h.end = context.WithCancel(context.Background())
+	for _, mc := range configs {
+		mc.Params = nil
+		login, err := mysql.NewConnector(mc)
+		if err != nil {
+			return nil, fmt.Errorf("store: DSN: %w", err)
+		}
+		h.all = append(h.all, &host{address: mc.Addr, login: login})
+	}
+	if len(h.all) > 1 {
+		h.current = -1
+	}
+	return h, nil
+}
+
+func (h *hosts) close() {
+	h.end()
+	h.work.Wait()
+}
+
+// primary returns the number of the host that takes writes, as far as is known. Callers at the same time share one search.
+func (h *hosts) primary(ctx context.Context) (int, error) {
+	h.mu.Lock()
+	if h.current >= 0 {
+		defer h.mu.Unlock()
+		return h.current, nil
+	}
+	l := h.search()
+	h.mu.Unlock()
+	select {
+	case <-l.done:
+		return l.host, l.err
+	case <-ctx.Done():
+		return -1, ctx.Err()
+	}
+}
+
+// lost tells that a host could not be used: the primary is looked for before the next connection is made. With one host there is no other.
+func (h *hosts) lost(number int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.all) > 1 && h.current == number {
+		h.current = -1
+	}
+}
+
+// probe asks for an answer: of the only host, or of the one that takes writes.
+func (h *hosts) probe(ctx context.Context) error {
+	if len(h.all) == 1 {
+		_, err := h.all[0].ask(ctx, "SELECT 1")
+		return err
+	}
+	h.mu.Lock()
+	l := h.search()
+	h.mu.Unlock()
+	select {
+	case <-l.done:
+		return l.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// search begins to look for the primary, unless that is under way. It is called with mu held.
+func (h *hosts) search() *look {
+	if h.flight != nil {
+		return h.flight
+	}
+	l := &look{done: make(chan struct{})}
+	h.flight = l
+	h.work.Go(func() {
+		l.host, l.err = h.find()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.flight = nil; l.err == nil && h.current != l.host {
+			h.current = l.host
+			h.log.Info("a database host takes writes and is used", "host", h.all[l.host].address)
+		}
+		close(l.done)
+	})
+	return l
+}
+
+const (
+	// hostWait is how long a search waits for a host that does not answer.
+	hostWait = time.Second
+	// othersWait is how long it waits for the others when one takes writes, to find out whether another one does too.
+	othersWait = 300 * time.Millisecond
+)
+
+// find asks all hosts and returns the one that takes writes. Errors: that of a host that did not answer, because it may be the primary;
+// ErrReadOnly when all answer and none takes writes; ErrTwoPrimaries.
+func (h *hosts) find() (int, error) {
+	type answer struct {
+		host     int
+		readOnly bool
+		err      error
+	}
+	answers := make(chan answer, len(h.all))
+	waiting := 0
+	var failed error
+	for i, one := range h.all {
+		if !one.asked.CompareAndSwap(false, true) {
+			failed = silent(one)
+			continue
+		}
+		waiting++
+		h.work.Go(func() {
+			defer one.asked.Store(false)
+			ctx, cancel := context.WithTimeout(h.life, probeLimit)
+			defer cancel()
+			settings, err := one.ask(ctx, "SELECT "+ServerSettings)
+			readOnly, _ := readSettings(settings)
+			answers <- answer{i, readOnly, err}
+		})
+	}
+	primary := -1
+	timer := time.NewTimer(hostWait)
+	defer timer.Stop()
+	for ; waiting > 0; waiting-- {
+		select {
+		case a := <-answers:
+			switch {
+			case a.err != nil:
+				failed = fmt.Errorf("host %s: %w", h.all[a.host].address, a.err)
+			case a.readOnly && failed == nil:
+				failed = ErrReadOnly
+			case a.readOnly:
+			case primary >= 0:
+				h.log.Error("two database hosts take writes: neither is used before one of them is read-only", "host", h.all[primary].address, "other", h.all[a.host].address)
+				return -1, ErrTwoPrimaries
+			default:
+				primary = a.host
+				timer.Reset(othersWait)
+			}
+		case <-timer.C:
+			if primary < 0 {
+				return -1, fmt.Errorf("a database host does not answer: %w", mysql.ErrInvalidConn)
+			}
+			return primary, nil
+		}
+	}
+	if primary >= 0 {
+		return primary, nil
+	}
+	return -1, failed
+}
+
+func silent(h *host) error {
+	return fmt.Errorf("host %s does not answer: %w", h.address, mysql.ErrInvalidConn)
+}
+
+// ask runs a query that has one text as its answer, on a new connection, in as few round trips as possible.
+func (h *host) ask(ctx context.Context, query string) (string, error) {
+	made, err := h.login.Connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	text, err := oneText(ctx, made.(driver.QueryerContext), query)
+	return text, errors.Join(err, made.Close())
+}
