@@ -1,6 +1,6 @@
 package leaderboard
 
-// ServerCheck names a check of a MySQL or Redis server. docs/engines.md has a row for each.
+// ServerCheck names a check of a MySQL or Redis server, or of the machine of the service. docs/engines.md has a row for each.
 type ServerCheck string
 
 const (
@@ -13,9 +13,12 @@ const (
 	ServerCheckEviction    ServerCheck = "maxmemory-policy"
 	ServerCheckReplica     ServerCheck = "replica"
 	ServerCheckAnswers     ServerCheck = "answers"
+	ServerCheckSchema      ServerCheck = "schema"
+	ServerCheckWriters     ServerCheck = "keys"
+	ServerCheckFiles       ServerCheck = "open files"
 )
 
-// ServerFault is what is wrong with a MySQL or Redis server, and its remedy. As an error it is permanent: trying again
+// ServerFault is what is wrong with such a server or machine, and its remedy. As an error it is permanent: trying again
 // does not help.
 type ServerFault struct {
 	Check    ServerCheck

@@ -9,9 +9,9 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Faults returns what is wrong with the database server, for this many processes with this configuration. It
-// changes nothing. Errors: ErrUnavailable, ErrReadOnly.
-func (s *Store) Faults(ctx context.Context, processes int) ([]leaderboard.ServerFault, error) {
+// Faults returns which database server it is, as in MySQL 8.4.3, and what is wrong with it, for this many processes with this
+// configuration. It changes nothing. Errors: ErrUnavailable, ErrReadOnly.
+func (s *Store) Faults(ctx context.Context, processes int) (server string, faults []leaderboard.ServerFault, err error) {
 	return s.db.Faults(ctx, db.Need{Packet: commit.MaxPacket(s.cfg.BatchRows), Conns: processes * s.cfg.MaxConns})
 }
 

@@ -19,7 +19,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		checks := func(change func(*store.Config), processes int) (serious, doubtful []leaderboard.ServerCheck) {
-			faults, err := open(t, dsn, change).Faults(t.Context(), processes)
+			_, faults, err := open(t, dsn, change).Faults(t.Context(), processes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +204,7 @@ func TestDenied(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if _, err := s.Faults(t.Context(), 1); err == nil || store.IsDenied(err) != (what != "away") {
+			if _, _, err := s.Faults(t.Context(), 1); err == nil || store.IsDenied(err) != (what != "away") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

@@ -14,23 +14,24 @@ import (
 	"leaderboard"
 )
 
-// Faults returns what is wrong with a Redis; of a cluster, with each of its primaries, with its address and in the order of
-// those. It fails when one cannot be reached. A server without the fields that are looked at is a fault too, a doubtful one.
+// Faults returns which Redis it is, as in Redis 7.4.1 with maxmemory-policy noeviction, and what is wrong with it; of a cluster, of
+// each of its primaries, with its address and in the order of those. It fails when one cannot be reached. A server without the fields that are looked at is a fault too, a doubtful one.
 // All is from INFO, which hosted servers answer as well, while they often deny CONFIG.
-func Faults(ctx context.Context, client redis.UniversalClient) ([]leaderboard.ServerFault, error) {
+func Faults(ctx context.Context, client redis.UniversalClient) (server string, _ []leaderboard.ServerFault, err error) {
 	var out []leaderboard.ServerFault
+	var servers []string
 	var one sync.Mutex
 	look := func(ctx context.Context, c redis.Cmdable, server string) error {
 		one.Lock()
 		defer one.Unlock()
-		found, err := faultsOf(ctx, c)
+		is, found, err := faultsOf(ctx, c)
+		servers = append(servers, server+is)
 		for _, f := range found {
 			f.Wrong = server + f.Wrong
 			out = append(out, f)
 		}
 		return err
 	}
-	var err error
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		err = cluster.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return look(ctx, c, c.Options().Addr+": ") })
 		slices.SortStableFunc(out, func(a, b leaderboard.ServerFault) int { return strings.Compare(a.Wrong, b.Wrong) })
@@ -38,24 +39,29 @@ func Faults(ctx context.Context, client redis.UniversalClient) ([]leaderboard.Se
 		err = look(ctx, client, "")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("topn: look at Redis: %w", err)
+		return "", nil, fmt.Errorf("topn: look at Redis: %w", err)
 	}
-	return out, nil
+	slices.Sort(servers)
+	return strings.Join(servers, ", "), out, nil
 }
 
-// faultsOf returns what is wrong with one server.
-func faultsOf(ctx context.Context, c redis.Cmdable) ([]leaderboard.ServerFault, error) {
+// faultsOf returns which server it is and what is wrong with it.
+func faultsOf(ctx context.Context, c redis.Cmdable) (server string, _ []leaderboard.ServerFault, err error) {
 	info, err := infoOf(ctx, c)
 	if isAnswer(err) {
-		return []leaderboard.ServerFault{{
+		return "Redis", []leaderboard.ServerFault{{
 			Check: leaderboard.ServerCheckAnswers, Wrong: fmt.Sprintf("it is not known whether Redis is safe to use, because it does not answer INFO (%s)", err),
 			Remedy: "let the account ask INFO: ACL SETUSER … +info", Doubtful: true,
 		}}, nil
 	}
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return redisFaults(info), nil
+	server = "Redis " + info["redis_version"]
+	if valkey := info["valkey_version"]; valkey != "" {
+		server = "Valkey " + valkey
+	}
+	return server + " with maxmemory-policy " + info["maxmemory_policy"], redisFaults(info), nil
 }
 
 // infoOf returns the fields of INFO that are looked at here, and others.

@@ -66,9 +66,10 @@ func TestFaultsOfCluster(t *testing.T) {
 	})
 	defer client.Close()
 	for range 20 {
-		faults, err := Faults(t.Context(), client)
-		if err != nil || len(faults) != 2 || !strings.HasPrefix(faults[0].Wrong, "a:1: the maxmemory-policy") || !strings.HasPrefix(faults[1].Wrong, "c:1: the maxmemory-policy") {
-			t.Fatalf("%+v, %v", faults, err)
+		server, faults, err := Faults(t.Context(), client)
+		const with = ": Redis 7.4.1 with maxmemory-policy "
+		if err != nil || server != "a:1"+with+"allkeys-lru, b:1"+with+"noeviction, c:1"+with+"allkeys-lru" || len(faults) != 2 || !strings.HasPrefix(faults[0].Wrong, "a:1: the maxmemory-policy") || !strings.HasPrefix(faults[1].Wrong, "c:1: the maxmemory-policy") {
+			t.Fatalf("%s, %+v, %v", server, faults, err)
 		}
 	}
 }
@@ -85,7 +86,7 @@ func TestFaultsOfRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		faults, err := Faults(t.Context(), client)
+		_, faults, err := Faults(t.Context(), client)
 		if err != nil {
 			return "error"
 		}

@@ -35,6 +35,8 @@ type App struct {
 	metrics  *metrics
 	listener net.Listener // opened by Start unless it is there already
 
+	opsListener net.Listener // likewise; nil: none
+
 	store     *store.Store
 	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
 	behind    redis.UniversalClient // the same Redis, for background work
@@ -73,11 +75,6 @@ type App struct {
 // New wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
 func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) {
 	a := &App{cfg: cfg, metrics: newMetrics(), failed: make(chan error, 4), faults: newRedisState()}
-	if cfg.TLSCert != "" {
-		if a.cert, err = openCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
-			return nil, err
-		}
-	}
 	if a.traces, err = newTraces(cfg.Tracing, ReadBuildInfo().Version, log); err != nil {
 		return nil, err
 	}
@@ -132,25 +129,17 @@ func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 
 // Start opens the listeners and begins to serve and to work in the background.
 func (a *App) Start(ctx context.Context) error {
-	if a.listener == nil {
-		l, err := Listen(a.cfg.Listen)
-		if err != nil {
-			return err
-		}
-		a.listener = l
+	if err := carryOut(ctx, a.machineChecks()); err != nil {
+		return err
 	}
 	server := httpapi.Server("", a.api)
 	if a.cert != nil {
 		a.cert.serveBy(server)
 	}
-	a.serveOn(a.listener, server, connLimits(&a.cfg, maxFiles(), otherFiles(&a.cfg, a.redis, a.behind), a.log, a.metrics.refusedConns.Inc))
-	if a.cfg.OpsListen != "" {
-		l, err := Listen(a.cfg.OpsListen)
-		if err != nil {
-			return fmt.Errorf("ops-listen: %w", err)
-		}
-		a.serveOn(l, httpapi.Server("", a.opsHandler()), httpapi.ConnLimits{All: opsConns})
-		a.log.Info("operations are served", "addr", "http://"+l.Addr().String())
+	a.serveOn(a.listener, server, connLimits(&a.cfg, a.files(), a.metrics.refusedConns.Inc))
+	if a.opsListener != nil {
+		a.serveOn(a.opsListener, httpapi.Server("", a.opsHandler()), httpapi.ConnLimits{All: opsConns})
+		a.log.Info("operations are served", "addr", "http://"+a.opsListener.Addr().String())
 	}
 	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	a.startBackground(ctx)
@@ -229,6 +218,11 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 	}
 	cancel()
+	for _, l := range []net.Listener{a.listener, a.opsListener} {
+		if l != nil && !served {
+			errs = append(errs, l.Close())
+		}
+	}
 	if a.cancel != nil {
 		a.cancel()
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"slices"
 	"time"
 
 	"leaderboard"
@@ -13,7 +15,9 @@ import (
 	"leaderboard/cache/mirror"
 	"leaderboard/cache/players"
 	"leaderboard/cache/topn"
+	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
+	"leaderboard/migrations"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )
@@ -151,25 +155,9 @@ func (a *App) startBackground(ctx context.Context) {
 
 // prepare waits until the servers are found safe to use and the schema is up to date.
 func (a *App) prepare(ctx context.Context) error {
-	if err := a.checkRedis(ctx); err != nil {
+	if err := carryOut(ctx, a.serverChecks()); err != nil {
 		return err
 	}
-	if err := a.checkMySQL(ctx); err != nil {
-		return err
-	}
-	if a.cfg.Migrate {
-		if err := MigrateUntilDone(ctx, a.cfg.MySQLDSN, a.log); err != nil {
-			return err
-		}
-	}
-	if err := awaitSchema(ctx, a.store, a.cfg.MySQLDSN, a.log); err != nil {
-		return err
-	}
-	if err := a.checkRights(ctx); err != nil {
-		return err
-	}
-	next := a.lookForWriters(ctx)
-	a.background.Go(func() { a.watchWriters(ctx, next) })
 	if a.hot != nil {
 		a.hot.loading.Store(true)
 		a.background.Go(func() { a.hot.run(ctx) })
@@ -178,19 +166,95 @@ func (a *App) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkMySQL waits until the database answers, and fails when it is not safe to use.
-func (a *App) checkMySQL(ctx context.Context) error {
-	return a.untilMySQL(ctx, func() error { return askMySQL(ctx, a.store, a.cfg.MySQLDSN, a.cfg.Servers, a.log) })
+// machineChecks are of what a start needs before it serves.
+func (a *App) machineChecks() []check {
+	once := func(ctx context.Context, ask asking) error {
+		l, err := ask(ctx)
+		if err != nil {
+			return err
+		}
+		return judge("this machine", l.faults, a.log)
+	}
+	return []check{
+		{name: "tls-cert", mend: "give the certificates in --tls-cert and their key in --tls-key, both in PEM", ask: a.askCertificate, start: once},
+		{name: "listen", ask: a.askListener("listen", a.cfg.Listen, &a.listener), start: once},
+		{name: "ops-listen", ask: a.askListener("ops-listen", a.cfg.OpsListen, &a.opsListener), start: once},
+		{name: "open files", ask: a.askFiles, start: once},
+	}
 }
 
-// checkRights fails when the account lacks a right that the service needs. The tables must be there.
-func (a *App) checkRights(ctx context.Context) error {
-	return a.untilMySQL(ctx, func() error { return askRights(ctx, a.store, a.cfg.MySQLDSN) })
+// serverChecks are of what a start needs before it is ready.
+func (a *App) serverChecks() []check {
+	return []check{
+		{
+			name: "redis", optional: true, mend: "start it, or mend --redis-url; servers work without it, and leave all reads to MySQL", ask: a.askRedis, start: a.startRedis,
+		},
+		{
+			name: "mysql", mend: "start it, or mend its address in --mysql-dsn", ask: a.askMySQL,
+			start: func(ctx context.Context, ask asking) error { return a.untilSafe(ctx, ask, a.log) },
+		},
+		{
+			name: "schema", after: "mysql", ask: func(ctx context.Context) (look, error) { return askSchema(ctx, a.store, a.cfg.Migrate) },
+			start: func(ctx context.Context, ask asking) error { return startSchema(ctx, &a.cfg, ask, a.log) },
+		},
+		{
+			name: "rights", after: "schema", ask: func(ctx context.Context) (look, error) { return rightsToWork(ctx, a.store) },
+			start: func(ctx context.Context, ask asking) error { return a.untilSafe(ctx, ask, nil) },
+		},
+		{name: "keys", after: "schema", ask: a.askWriters, start: func(ctx context.Context, _ asking) error {
+			next := a.lookForWriters(ctx)
+			a.background.Go(func() { a.watchWriters(ctx, next) })
+			return nil
+		}},
+	}
 }
 
-func (a *App) untilMySQL(ctx context.Context, ask func() error) error {
+// askCertificate reads the certificate, if there is one.
+func (a *App) askCertificate(context.Context) (l look, err error) {
+	if a.cfg.TLSCert != "" {
+		a.cert, l, err = readCertificate(a.cfg.TLSCert, a.cfg.TLSKey, a.log)
+	}
+	return l, err
+}
+
+func (a *App) askFiles(context.Context) (look, error) { return filesFor(&a.cfg, a.files()), nil }
+
+func (a *App) files() openFiles { return openFiles{maxFiles(), otherFiles(&a.cfg, a.redis, a.behind)} }
+
+// askListener returns what opens the address of a setting for *at, unless that is open or there is no address.
+func (a *App) askListener(setting, address string, at *net.Listener) asking {
+	return func(context.Context) (look, error) {
+		if *at == nil && address == "" {
+			return look{}, nil
+		}
+		if *at == nil {
+			l, err := Listen(setting, address)
+			if err != nil {
+				return look{}, err
+			}
+			*at = l
+		}
+		return look{found: (*at).Addr().String() + " is free"}, nil
+	}
+}
+
+// askMySQL looks at the database server.
+func (a *App) askMySQL(ctx context.Context) (look, error) {
+	l, err := faultsOfMySQL(ctx, a.store, a.cfg.Servers)
+	if l.found != "" {
+		l.found = PlaceOfDSN(a.cfg.MySQLDSN) + ": " + l.found + ", it takes writes"
+	}
+	return l, err
+}
+
+// untilSafe asks the database until it answers, and fails when what it answers is not safe. It logs doubtful faults unless log is
+// nil.
+func (a *App) untilSafe(ctx context.Context, ask asking, log *slog.Logger) error {
 	return untilSchema(ctx, a.cfg.MySQLDSN, a.log, func() (done bool, err error) {
-		err = ask()
+		l, err := ask(ctx)
+		if err == nil {
+			err = judge(placeOfMySQL(a.cfg.MySQLDSN), l.faults, log)
+		}
 		return !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, store.ErrUnsupported), err
 	})
 }
@@ -202,18 +266,29 @@ const (
 	redisAskJitter = 500 * time.Millisecond
 )
 
-// checkRedis fails when Redis must not be used. If Redis is away, it is checked as soon as it answers.
-func (a *App) checkRedis(ctx context.Context) error {
+// askRedis looks at Redis, for a limited time.
+func (a *App) askRedis(ctx context.Context) (look, error) {
+	if a.redis == nil {
+		return look{found: "none is given: all reads go to MySQL"}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, redisStartWait)
+	defer cancel()
+	found, faults, err := topn.Faults(ctx, a.behind)
+	return look{PlaceOfURL(a.cfg.RedisURL) + ": " + found, faults}, err
+}
+
+// startRedis fails when Redis must not be used. If Redis is away, it is checked as soon as it answers.
+func (a *App) startRedis(ctx context.Context, ask asking) error {
 	if a.redis == nil {
 		return nil
 	}
-	faults, err := askRedis(ctx, a.behind)
+	l, err := ask(ctx)
 	a.faults.answered(err, a.log)
 	if err == nil {
-		if err := judge(placeOfRedis(a.cfg.RedisURL), faults, nil); err != nil {
+		if err := judge(placeOfRedis(a.cfg.RedisURL), l.faults, nil); err != nil {
 			return err
 		}
-		a.faults.note(placeOfRedis(a.cfg.RedisURL), faults, a.log)
+		a.faults.note(placeOfRedis(a.cfg.RedisURL), l.faults, a.log)
 	}
 	a.background.Go(func() { a.watchRedis(ctx, err == nil) })
 	return nil
@@ -237,10 +312,10 @@ func (a *App) watchRedis(ctx context.Context, answered bool) {
 		if ctx.Err() != nil {
 			return
 		}
-		faults, err := askRedis(ctx, a.behind)
+		l, err := a.askRedis(ctx)
 		a.faults.answered(err, a.log)
 		if answered = err == nil; answered {
-			a.faults.note(placeOfRedis(a.cfg.RedisURL), faults, a.log)
+			a.faults.note(placeOfRedis(a.cfg.RedisURL), l.faults, a.log)
 		}
 	}
 }
@@ -271,10 +346,8 @@ func (a *App) watchWriters(ctx context.Context, next time.Duration) {
 // lookForWriters looks for a key that can write, and returns after what time to look again: 0 for never, when the settings have
 // such a key.
 func (a *App) lookForWriters(ctx context.Context) time.Duration {
-	for _, k := range a.cfg.Keys {
-		if k.Scope == leaderboard.ScopeWrite || k.Scope == leaderboard.ScopeAdmin {
-			return 0
-		}
+	if a.settingsWrite() {
+		return 0
 	}
 	ctx, cancel := context.WithTimeout(ctx, writersTimeout)
 	defer cancel()
@@ -286,6 +359,28 @@ func (a *App) lookForWriters(ctx context.Context) time.Duration {
 		return writersNoneEvery
 	}
 	return writersAskEvery
+}
+
+// settingsWrite reports whether a key of the settings can write.
+func (a *App) settingsWrite() bool {
+	return slices.ContainsFunc(a.cfg.Keys, func(k httpapi.SettingsKey) bool {
+		return k.Scope == leaderboard.ScopeWrite || k.Scope == leaderboard.ScopeAdmin
+	})
+}
+
+// askWriters looks for a key that can write.
+func (a *App) askWriters(ctx context.Context) (look, error) {
+	if a.settingsWrite() {
+		return look{found: "a key of the settings can write"}, nil
+	}
+	if pending, err := migrations.Pending(ctx, a.store.DB()); err != nil || pending {
+		return look{found: "not looked for, since the tables are not up to date"}, err
+	}
+	can, err := anyWriter(ctx, a.store)
+	if err != nil || can {
+		return look{found: "a key in the database can write"}, err
+	}
+	return look{faults: []leaderboard.ServerFault{noWriters()}}, nil
 }
 
 // sweep does the store's housekeeping once a minute.

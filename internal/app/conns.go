@@ -3,13 +3,13 @@ package app
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"net"
 	"syscall"
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 )
@@ -24,17 +24,34 @@ const (
 	ownConns = 16
 )
 
-// connLimits returns how many connections are served at once. files is how many files the process may have open, 0 when that is
-// not known; others is how many of them serve other purposes.
-func connLimits(cfg *Config, files, others int, log *slog.Logger, refused func()) httpapi.ConnLimits {
+// openFiles are the files that a process may have open.
+type openFiles struct {
+	all    int // 0: not known
+	others int // those that serve other purposes than connections of clients
+}
+
+// connLimits returns how many connections are served at once.
+func connLimits(cfg *Config, files openFiles, refused func()) httpapi.ConnLimits {
 	limits := httpapi.ConnLimits{
 		All: cfg.MaxConnections, Own: ownConns, PerAddress: cfg.MaxConnectionsPerAddress, Proxies: cfg.TrustedProxies.Networks, OnRefused: refused,
 	}
-	if most := files - others; files > 0 && limits.All > most {
-		limits.All = max(1, most)
-		log.Warn("fewer connections are served than --max-connections says: the process may have so many files open", "connections", limits.All, "files", files)
+	if files.all > 0 {
+		limits.All = min(limits.All, max(1, files.all-files.others))
 	}
 	return limits
+}
+
+// filesFor looks whether the process may have as many files open as clients may need.
+func filesFor(cfg *Config, files openFiles) look {
+	served := connLimits(cfg, files, nil).All
+	if served == cfg.MaxConnections {
+		return look{found: fmt.Sprintf("enough for %d connections of clients", served)}
+	}
+	return look{faults: []leaderboard.ServerFault{{
+		Check: leaderboard.ServerCheckFiles, Doubtful: true,
+		Wrong:  fmt.Sprintf("the process may have %d files open, so %d connections are served, fewer than --max-connections says", files.all, served),
+		Remedy: fmt.Sprintf("let it have %d (ulimit -n, LimitNOFILE= of systemd), or lower --max-connections", cfg.MaxConnections+files.others),
+	}}}
 }
 
 // otherFiles returns how many files may be open besides the connections that are served. clients are those of Redis, each
@@ -61,17 +78,17 @@ func maxFiles() int {
 	return int(min(limit.Cur, math.MaxInt32))
 }
 
-// Listen opens an address. Its errors say what to do, for example when another program uses the address.
-func Listen(address string) (net.Listener, error) {
+// Listen opens the address of a setting. Its errors say what to do, for example when another program uses the address.
+func Listen(setting, address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another program, perhaps another leaderboard: stop it, or choose another address with --listen (port 0 takes a free one)", address)
+		return nil, fmt.Errorf("%s is in use by another program, perhaps another leaderboard: stop it, or choose another address with --%s (port 0 takes a free one)", address, setting)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("no right to listen on %s: ports below 1024 belong to root; choose another one with --listen", address)
+		return nil, fmt.Errorf("no right to listen on %s: ports below 1024 belong to root; choose another one with --%s", address, setting)
 	default:
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
 }

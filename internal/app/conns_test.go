@@ -26,7 +26,7 @@ func TestFilesAreKeptForOthers(t *testing.T) {
 			}
 		}()
 		others = otherFiles(&a.cfg, a.redis, a.behind)
-		return connLimits(&a.cfg, files, others, a.log, nil).All, others
+		return connLimits(&a.cfg, openFiles{files, others}, nil).All, others
 	}
 	const node = "redis://127.0.0.1:1/0?pool_size="
 	_, plain := limits(0, "", nil)

@@ -21,7 +21,8 @@ func OpenSchema(ctx context.Context, dsn string) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := askMySQL(ctx, s, dsn, 1, nil); err != nil {
+	l, err := faultsOfMySQL(ctx, s, 1)
+	if err := judged(dsn, l, err); err != nil {
 		return nil, errors.Join(explained(dsn, err), s.Close())
 	}
 	return s, nil
@@ -53,24 +54,72 @@ func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	})
 }
 
-// awaitSchema waits until another process has migrated the database. It fails when the database has a foreign schema, or its
-// server is not supported.
-func awaitSchema(ctx context.Context, s *store.Store, dsn string, log *slog.Logger) error {
-	return untilSchema(ctx, dsn, log, func() (done bool, err error) {
-		pending, err := migrations.Pending(ctx, s.DB())
+// askSchema looks whether the database has all migrations, or whether this start may apply those that are missing.
+func askSchema(ctx context.Context, s *store.Store, migrate bool) (look, error) {
+	l, pending, err := versionOf(ctx, s)
+	switch {
+	case err != nil || !pending:
+		return l, err
+	case migrate:
+		l, err := askMigration(ctx, s)
+		l.found += ", the start applies what is missing"
+		return l, err
+	}
+	missing := leaderboard.ServerFault{
+		Check: leaderboard.ServerCheckSchema, Wrong: l.found, Remedy: "run `leaderboard migrate up`, or start with --migrate; until then servers wait",
+	}
+	return look{faults: []leaderboard.ServerFault{missing}}, nil
+}
+
+// askMigration looks whether migrations are pending, and then whether the account may apply them.
+func askMigration(ctx context.Context, s *store.Store) (look, error) {
+	l, pending, err := versionOf(ctx, s)
+	if err == nil && pending {
+		l.faults, err = s.RightsToMigrate(ctx)
+	}
+	return l, err
+}
+
+// versionOf looks which migrations a database has.
+func versionOf(ctx context.Context, s *store.Store) (l look, pending bool, err error) {
+	version, err := migrations.Version(ctx, s.DB())
+	switch latest := migrations.Latest(); {
+	case err != nil:
+		return l, false, err
+	case version > latest:
+		f := leaderboard.ServerFault{
+			Check: leaderboard.ServerCheckSchema, Wrong: newerText(version), Remedy: "none is needed while a version is rolled out", Doubtful: true,
+		}
+		return look{faults: []leaderboard.ServerFault{f}}, false, nil
+	case version == latest:
+		return look{found: fmt.Sprintf("up to date, the newest migration is %d", version)}, false, nil
+	case version == 0:
+		l.found = "the database has no tables yet"
+	default:
+		l.found = fmt.Sprintf("the newest migration is %d, and this program needs %d", version, latest)
+	}
+	return l, true, nil
+}
+
+// startSchema brings the schema up to date if that is wanted, otherwise waits until another process has. It fails when the database
+// has a foreign schema, or its server is not supported.
+func startSchema(ctx context.Context, cfg *Config, ask asking, log *slog.Logger) error {
+	if cfg.Migrate {
+		if err := MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
+			return err
+		}
+	}
+	return untilSchema(ctx, cfg.MySQLDSN, log, func() (done bool, err error) {
+		l, err := ask(ctx)
 		switch {
 		case errors.Is(err, migrations.ErrOtherSchema), errors.Is(err, store.ErrUnsupported):
 			return true, err
 		case err != nil:
 			return false, err
-		case pending:
+		case judge(placeOfMySQL(cfg.MySQLDSN), l.faults, log) != nil:
 			return false, errSchema
 		}
-		text, err := NewerSchema(ctx, s)
-		if text != "" {
-			log.Warn(text)
-		}
-		return err == nil, err
+		return true, nil
 	})
 }
 
@@ -117,7 +166,8 @@ func migrateOnce(ctx context.Context, dsn string, log *slog.Logger) (err error) 
 
 // Migrate brings the schema up to date, unless this account may not change it.
 func Migrate(ctx context.Context, s *store.Store, dsn string) ([]migrations.Applied, error) {
-	if err := checkMigration(ctx, s, dsn); err != nil {
+	l, err := askMigration(ctx, s)
+	if err := judged(dsn, l, err); err != nil {
 		return nil, ExplainDenied(dsn, err)
 	}
 	applied, err := migrations.Up(ctx, s.DB())
@@ -131,5 +181,9 @@ func NewerSchema(ctx context.Context, s *store.Store) (string, error) {
 	if err != nil || version <= migrations.Latest() {
 		return "", err
 	}
-	return fmt.Sprintf("the schema is newer than this program: its newest migration is %d, and this program has %d", version, migrations.Latest()), nil
+	return newerText(version), nil
+}
+
+func newerText(version int64) string {
+	return fmt.Sprintf("the schema is newer than this program: its newest migration is %d, and this program has %d", version, migrations.Latest())
 }

@@ -3,12 +3,24 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 )
 
 // stopGrace is what background work and runs may take beyond the shutdown-timeout. With a hung MySQL the store takes
 // 6 s more at most, so the whole stays below 25 s as long as the drain-delay is 0.
 const stopGrace = 5 * time.Second
+
+// Check does what a start does before it is ready, once and without waiting, and changes nothing in MySQL and Redis.
+func Check(ctx context.Context, cfg Config) (findings []Finding, err error) {
+	a, err := New(ctx, cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return []Finding{{Check: "settings", State: FindingStateFailed, Found: err.Error()}}, nil
+	}
+	defer func() { err = errors.Join(err, a.Stop(context.WithoutCancel(ctx))) }()
+	asked, err := askAll(ctx, cfg.MySQLDSN, append(a.machineChecks(), a.serverChecks()...))
+	return append([]Finding{{Check: "settings", State: FindingStateOK, Found: "all of them are understood"}}, asked...), err
+}
 
 // Run starts the app, calls started, and stops the app when ctx ends or something that it needs has failed. env is as
 // os.Getenv.

@@ -10,12 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
-	"leaderboard/migrations"
 	"leaderboard/store"
 )
 
@@ -92,7 +89,7 @@ func explained(dsn string, err error) error {
 	return fmt.Errorf("ask %s: %w", placeOfMySQL(dsn), err)
 }
 
-// ExplainDenied adds the remedy to an error of a migration that the account has no right for. checkMigration tries out the
+// ExplainDenied adds the remedy to an error of a migration that the account has no right for. askMigration tries out the
 // rights on the database, which are not all: some are granted for single tables.
 func ExplainDenied(dsn string, err error) error {
 	if _, ok := errors.AsType[*faultsError](err); ok || !store.IsDenied(err) {
@@ -108,35 +105,24 @@ func placeOfMySQL(dsn string) string { return "MySQL at " + PlaceOfDSN(dsn) }
 
 func placeOfRedis(address string) string { return "Redis at " + PlaceOfURL(address) }
 
-// askMySQL fails when a database is not safe to use, or does not answer.
-func askMySQL(ctx context.Context, s *store.Store, dsn string, processes int, log *slog.Logger) error {
-	faults, err := s.Faults(ctx, processes)
-	if err != nil {
-		return err
-	}
-	return judge(placeOfMySQL(dsn), faults, log)
+// faultsOfMySQL looks at a database server.
+func faultsOfMySQL(ctx context.Context, s *store.Store, processes int) (look, error) {
+	found, faults, err := s.Faults(ctx, processes)
+	return look{found, faults}, err
 }
 
-// checkMigration fails when migrations are pending that the account has no right to apply.
-func checkMigration(ctx context.Context, s *store.Store, dsn string) error {
-	pending, err := migrations.Pending(ctx, s.DB())
-	if err != nil || !pending {
-		return err
-	}
-	faults, err := s.RightsToMigrate(ctx)
-	if err != nil {
-		return err
-	}
-	return judge(placeOfMySQL(dsn), faults, nil)
-}
-
-// askRights fails when the account lacks a right on the tables.
-func askRights(ctx context.Context, s *store.Store, dsn string) error {
+// rightsToWork looks whether the account may work on the tables.
+func rightsToWork(ctx context.Context, s *store.Store) (look, error) {
 	faults, err := s.RightsToWork(ctx)
+	return look{"the account may work on the tables", faults}, err
+}
+
+// judged returns the error of a look at a database, or that what was found is not safe.
+func judged(dsn string, l look, err error) error {
 	if err != nil {
 		return err
 	}
-	return judge(placeOfMySQL(dsn), faults, nil)
+	return judge(placeOfMySQL(dsn), l.faults, nil)
 }
 
 // redisStartWait bounds a check of Redis, and with it how long the start waits for Redis.
@@ -221,11 +207,4 @@ func (r *redisState) note(place string, faults []leaderboard.ServerFault, log *s
 	for i := range faults {
 		warn(log, place, &faults[i])
 	}
-}
-
-// askRedis checks Redis, for a limited time.
-func askRedis(ctx context.Context, client redis.UniversalClient) ([]leaderboard.ServerFault, error) {
-	ctx, cancel := context.WithTimeout(ctx, redisStartWait)
-	defer cancel()
-	return topn.Faults(ctx, client)
 }

@@ -121,12 +121,12 @@ func TestUnsafeRedisComesBack(t *testing.T) {
 	submit(a, "ada", 10)
 	apptest.Eventually(t, func() string { return differs(a, "ada", 10, 1) })
 	configured(t, server.Addr, "maxmemory-policy", "noeviction")
-	faults, err := askRedis(t.Context(), a.behind)
+	l, err := a.askRedis(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(faults) != 0 {
-		t.Errorf("a Redis that was mended: %v", faults)
+	if len(l.faults) != 0 {
+		t.Errorf("a Redis that was mended: %v", l.faults)
 	}
 	if n := strings.Count(a.log.String(), "volatile-lru"); n != 1 {
 		t.Errorf("the log says it %d times", n)

@@ -29,10 +29,13 @@ type certificate struct {
 	said      string // the last warning
 }
 
-// openCertificate reads a certificate, which must be good.
-func openCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
+// readCertificate reads a certificate, which must be good.
+func readCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, look, error) {
 	c := &certificate{certFile: certFile, keyFile: keyFile, log: log}
-	return c, c.read()
+	if err := c.read(); err != nil {
+		return nil, look{}, err
+	}
+	return c, look{found: fmt.Sprintf("%s is good until %s", certFile, c.loaded.Load().Leaf.NotAfter.UTC().Format(time.DateTime))}, nil
 }
 
 // current returns the certificate for a new connection.

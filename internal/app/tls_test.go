@@ -144,9 +144,16 @@ func TestBadCertificate(t *testing.T) {
 	for _, files := range [][2]string{{f.cert, f.key}, {f.cert, f.cert}, {f.cert + "x", f.key}, {f.cert, f.dir}} {
 		cfg := Defaults()
 		cfg.MySQLDSN, cfg.TLSCert, cfg.TLSKey = "user@tcp(127.0.0.1:1)/none", files[0], files[1]
-		if a, err := New(t.Context(), cfg, NewLogger(&apptest.Buffer{}, &cfg)); err == nil {
+		a, err := New(t.Context(), cfg, NewLogger(&apptest.Buffer{}, &cfg))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = a.Start(t.Context())
+		if stopped := a.Stop(t.Context()); stopped != nil {
+			t.Error(stopped)
+		}
+		if err == nil {
 			t.Errorf("%v are taken", files)
-			_ = a.Stop(t.Context())
 		} else if !strings.Contains(err.Error(), "tls-") || strings.Contains(err.Error(), "PRIVATE") {
 			t.Errorf("%v: %s", files, err)
 		}

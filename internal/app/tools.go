@@ -65,7 +65,8 @@ func (t *Tools) Close() error {
 // mysqlReady fails unless the database is safe to use, with a schema that is up to date and enough rights.
 func mysqlReady(ctx context.Context, s *store.Store, cfg *Config) error {
 	dsn := cfg.MySQLDSN
-	if err := askMySQL(ctx, s, dsn, cfg.Servers, nil); err != nil {
+	l, err := faultsOfMySQL(ctx, s, cfg.Servers)
+	if err := judged(dsn, l, err); err != nil {
 		return explained(dsn, err)
 	}
 	pending, err := migrations.Pending(ctx, s.DB())
@@ -77,14 +78,15 @@ func mysqlReady(ctx context.Context, s *store.Store, cfg *Config) error {
 	case pending:
 		return fmt.Errorf("the schema in %s is not up to date: run `leaderboard migrate up`", PlaceOfDSN(dsn))
 	}
-	if err := askRights(ctx, s, dsn); err != nil {
+	l, err = rightsToWork(ctx, s)
+	if err := judged(dsn, l, err); err != nil {
 		return explained(dsn, err)
 	}
 	return nil
 }
 
 func redisReady(ctx context.Context, client redis.UniversalClient, address string) error {
-	faults, err := topn.Faults(ctx, client)
+	_, faults, err := topn.Faults(ctx, client)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", placeOfRedis(address), err)
 	}

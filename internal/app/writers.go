@@ -25,8 +25,16 @@ const (
 	writersPages = 20
 )
 
-const errNoWriters = httpapi.Reason("nobody can write: the settings have no key and no key that was made can write." +
-	" Start once with LEADERBOARD_KEYS=admin:SECRET, then make keys with `leaderboard key create`")
+const (
+	wrongNoWriters  = "nobody can write: the settings have no key and no key that was made can write"
+	remedyNoWriters = "Start once with LEADERBOARD_KEYS=admin:SECRET, then make keys with `leaderboard key create`"
+	errNoWriters    = httpapi.Reason(wrongNoWriters + ". " + remedyNoWriters)
+)
+
+// noWriters is the fault that no key can write.
+func noWriters() leaderboard.ServerFault {
+	return leaderboard.ServerFault{Check: leaderboard.ServerCheckWriters, Wrong: wrongNoWriters, Remedy: remedyNoWriters, Doubtful: true}
+}
 
 // writers knows whether there is a key that can write.
 type writers struct{ none atomic.Bool }

@@ -58,7 +58,7 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	if err := needBothFiles(&cfg.Config); err != nil {
 		return err
 	}
-	listener, err := app.Listen(cfg.Listen) // first, to fail before anything is started when the port is taken
+	listener, err := app.Listen("listen", cfg.Listen) // first, to fail before anything is started when the port is taken
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func startGame(cfg *app.Config, addr string) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := app.Listen("127.0.0.1:0")
+	listener, err := app.Listen("listen", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("serve the game: %w", err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -19,23 +20,29 @@ import (
 )
 
 func (p *program) serveCommand() *cli.Command {
-	cfg := app.Defaults()
-	return p.leaf("serve", "serve the API", "", func(ctx context.Context, _ []string) error { return p.serve(ctx, &cfg) },
-		append(p.serverFlags(&cfg), p.migrateFlag(&cfg), p.faultFlag(&cfg))...)
+	cfg, check, json := app.Defaults(), false, false
+	return p.leaf("serve", "serve the API", "", func(ctx context.Context, _ []string) error {
+		switch {
+		case check:
+			return p.checkStart(ctx, &cfg, json)
+		case json:
+			return usagef("--json goes with --check; --log json makes the log JSON")
+		default:
+			return p.serve(ctx, &cfg)
+		}
+	}, append(p.serverFlags(&cfg), p.migrateFlag(&cfg), p.faultFlag(&cfg),
+		&cli.BoolFlag{Name: "check", Usage: "do not serve: check all that a start needs, change nothing, and say what is wrong; status 1 when it would not start", Destination: &check},
+		jsonFlag(&json))...)
+}
+
+// readServing completes the settings of a process that serves, and fails when they do not fit together.
+func (p *program) readServing(cfg *app.Config) error {
+	return cmp.Or(needMySQL(cfg), needProxies(cfg), needBothFiles(cfg), p.readTracing(cfg))
 }
 
 // serve runs the service until ctx ends.
 func (p *program) serve(ctx context.Context, cfg *app.Config) error {
-	if err := needMySQL(cfg); err != nil {
-		return err
-	}
-	if err := needProxies(cfg); err != nil {
-		return err
-	}
-	if err := needBothFiles(cfg); err != nil {
-		return err
-	}
-	if err := p.readTracing(cfg); err != nil {
+	if err := p.readServing(cfg); err != nil {
 		return err
 	}
 	a, err := app.New(ctx, *cfg, app.NewLogger(p.err, cfg))
@@ -43,6 +50,58 @@ func (p *program) serve(ctx context.Context, cfg *app.Config) error {
 		return err
 	}
 	return a.Run(ctx, p.env, nil, func(context.Context) error { return nil })
+}
+
+// startView is what --check found.
+type startView struct {
+	Starts bool          `json:"starts"`
+	Checks []app.Finding `json:"checks"`
+}
+
+// checkStart prints what a start would find.
+func (p *program) checkStart(ctx context.Context, cfg *app.Config, json bool) error {
+	if err := p.readServing(cfg); err != nil {
+		return err
+	}
+	findings, err := app.Check(ctx, *cfg)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, f := range findings {
+		if f.State == app.FindingStateFailed {
+			failed++
+		}
+	}
+	if json {
+		err = terminal.PrintJSON(p.out, startView{failed == 0, findings})
+	} else {
+		err = p.printFindings(findings)
+	}
+	switch {
+	case err != nil || failed == 0:
+		return err
+	case json:
+		return errQuiet
+	default:
+		return fmt.Errorf("it would not start: mend what has failed above")
+	}
+}
+
+// printFindings prints a line for each, which is not cut: what to do is at its end.
+func (p *program) printFindings(findings []app.Finding) error {
+	ink := map[app.FindingState]terminal.Ink{app.FindingStateOK: terminal.InkGreen, app.FindingStateFailed: terminal.InkRed, app.FindingStateWarning: terminal.InkBold}
+	for _, f := range findings {
+		text := f.Found
+		if f.Remedy != "" {
+			text += ": " + f.Remedy
+		}
+		state := terminal.Paint(p.out, ink[f.State], fmt.Sprintf("%-7s", f.State))
+		if _, err := fmt.Fprintf(p.out, "%s  %-10s  %s\n", state, f.Check, terminal.Printable(text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readTracing reads OpenTelemetry's own variables.

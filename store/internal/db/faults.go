@@ -19,15 +19,15 @@ type Need struct {
 	Conns  int   // connections, of all processes together
 }
 
-// Faults returns what is wrong with the server, which is not a read-only one: connecting to that fails. Variables that
+// Faults returns which server it is, and what is wrong with it, which is not a read-only one: connecting to that fails. Variables that
 // sessions set for themselves (connect) do not matter: strict mode, isolation, time zone, collation. It fails when the server
 // cannot be asked.
-func (d *DB) Faults(ctx context.Context, need Need) ([]leaderboard.ServerFault, error) {
+func (d *DB) Faults(ctx context.Context, need Need) (server string, _ []leaderboard.ServerFault, err error) {
 	found, err := d.variables(ctx)
 	if err != nil {
-		return nil, Translate(ctx, "look at the server", err)
+		return "", nil, Translate(ctx, "look at the server", err)
 	}
-	return faults(found, need), nil
+	return productOf(found["version"]) + " " + found["version"], faults(found, need), nil
 }
 
 // variables are those that Faults looks at, as far as the server has them.
@@ -106,11 +106,21 @@ const (
 	oldestMariaDB = "10.8"
 )
 
+const mariaDB = "MariaDB"
+
+// productOf returns whose version it is.
+func productOf(version string) string {
+	if strings.Contains(strings.ToLower(version), "mariadb") {
+		return mariaDB
+	}
+	return "MySQL"
+}
+
 // versionFaults judges what SELECT VERSION() says, as in 8.0.36-28 and 10.11.6-MariaDB-0+deb12u1.
 func versionFaults(version string) []leaderboard.ServerFault {
-	name, oldest := "MySQL", oldestMySQL
-	if strings.Contains(strings.ToLower(version), "mariadb") {
-		name, oldest = "MariaDB", oldestMariaDB
+	name, oldest := productOf(version), oldestMySQL
+	if name == mariaDB {
+		oldest = oldestMariaDB
 	}
 	fault := leaderboard.ServerFault{Check: leaderboard.ServerCheckVersion, Remedy: "use MySQL " + oldestMySQL + " or later, or MariaDB " + oldestMariaDB + " or later"}
 	older, known := olderThan(version, oldest)
