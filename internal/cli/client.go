@@ -35,6 +35,9 @@ type remote struct {
 	timeout time.Duration
 	json    bool
 	answer  *client.Answer // the last one
+
+	context string         // the name of --context, or of the one in use
+	place   *serverContext // where url is from; nil: from elsewhere
 }
 
 func (p *program) remote() remote {
@@ -61,10 +64,19 @@ func (r *remote) flags() []cli.Flag {
 	return []cli.Flag{
 		r.timeoutFlag(&r.timeout),
 		jsonFlag(&r.json),
-		r.orBefore(r.urlFlag(&r.url)),
-		r.orBefore(r.keyFlag(&r.key)),
-		custom(r.setting("ca-file", "`file` of certificates, PEM, that are trusted besides the system's, for a server with a private one"), &r.roots, parseCAFile),
+		r.orBefore(r.contextFlag(&r.context)), // before the flags that look for it
+		r.orBefore(r.orContext(r.urlFlag(&r.url))),
+		r.orBefore(r.orContext(r.keyFlag(&r.key))),
+		r.orContext(r.caFlag(new(string))),
 	}
+}
+
+// caFlag trusts the certificates of a file, whose name is put into *at.
+func (r *remote) caFlag(at *string) *checked[string] {
+	return newChecked(r.setting("ca-file", "`file` of certificates, PEM, that are trusted besides the system's, for a server with a private one"), at, func(v string) (_ string, err error) {
+		r.roots, err = parseCAFile(v)
+		return v, err
+	})
 }
 
 func (p *program) urlFlag(at *string) *checked[string] {
@@ -77,8 +89,8 @@ func (p *program) keyFlag(at *string) *checked[string] {
 
 // rootFlags returns the flags that may stand before a command.
 func (p *program) rootFlags() []cli.Flag {
-	url, key := p.remote().url, ""
-	return []cli.Flag{p.beforeCommand(p.urlFlag(&url)), p.beforeCommand(p.keyFlag(&key))}
+	url, key, name := p.remote().url, "", ""
+	return []cli.Flag{p.beforeCommand(p.urlFlag(&url)), p.beforeCommand(p.keyFlag(&key)), p.beforeCommand(p.contextFlag(&name))}
 }
 
 // beforeCommand makes the flag of a command one of the program, whose value orBefore gives to the command. It leaves the
@@ -129,10 +141,10 @@ func (v *valueBefore) Lookup() (string, bool) {
 func (v *valueBefore) String() string   { return "--" + v.flag + " before the command" }
 func (v *valueBefore) GoString() string { return v.String() }
 
-// isMeant reports whether a command that can also work with local settings must ask the server of --url: --url is on the
+// isMeant reports whether a command that can also work with local settings must ask the server of --url: --url or --context is on the
 // command line, or none of the local settings is given.
 func (r *remote) isMeant(local ...string) (bool, error) {
-	byURL, given := slices.Contains(r.typed, "url"), false
+	byURL, given := slices.Contains(r.typed, "url") || slices.Contains(r.typed, "context"), false
 	for _, name := range local {
 		if byURL && slices.Contains(r.typed, name) {
 			return false, usagef("give --url or --%s, not both", name)

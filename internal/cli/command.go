@@ -40,6 +40,7 @@ type program struct {
 	faults []string            // what is wrong with values of flags and variables
 	typed  []string            // checked flags that are on the command line, not empty
 	before map[string]string   // values of flags that stand before the command
+	config map[string]string   // what the file of --config says, by the names of flags
 
 	unhelped error // help was asked for a command that does not exist
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -191,7 +192,10 @@ func (p *program) valuesOf(ctx context.Context, t *typed, f cli.Flag) []suggesti
 		}
 	case "period":
 		words = []string{"current", "previous"}
-	case "rules", "output", "refused", "progress", "ca-file", "tls-cert", "tls-key", "dir":
+	case "context":
+		all, _ := p.readContexts()
+		words = slices.Sorted(maps.Keys(all.Of))
+	case "rules", "output", "config", "key-file", "refused", "progress", "ca-file", "tls-cert", "tls-key", "dir":
 		words = []string{fileNames}
 	}
 	var found []suggestion
@@ -206,12 +210,30 @@ const (
 	completionBoards  = 1000        // that are suggested at most
 )
 
-// boardNames asks the server that the command line or the environment names for its boards.
+// givenTo returns what finds an option of a server where a command would: on the command line, in the environment or in a context.
+func (p *program) givenTo(r *remote, t *typed) func(option string) string {
+	chosen := t.options["context"]
+	r.context = cmp.Or(chosen, p.env(variableName("context")))
+	if t.options["url"] == "" && (chosen != "" || p.env(variableName("url")) == "") {
+		r.place = r.findContext()
+	}
+	return func(option string) string {
+		of, variable := "", p.env(variableName(option))
+		if r.place != nil {
+			key, _ := r.place.secret()
+			of = map[string]string{"url": r.place.URL, "key": key, "ca-file": r.place.CAFile}[option]
+		}
+		if chosen != "" {
+			return cmp.Or(t.options[option], of, variable)
+		}
+		return cmp.Or(t.options[option], variable, of)
+	}
+}
+
+// boardNames asks the server that a command would ask for its boards.
 func (p *program) boardNames(ctx context.Context, t *typed) []suggestion {
 	r := p.remote()
-	given := func(option string) string {
-		return cmp.Or(t.options[option], p.env(variableName(option)))
-	}
+	given := p.givenTo(&r, t)
 	var err error
 	if r.url, err = parseURL(cmp.Or(given("url"), r.url)); err != nil {
 		return nil

@@ -35,10 +35,11 @@ type checked[T any] = cli.FlagBase[T, parser[T], *parsed[T]]
 // parser turns the text of a flag into its value.
 type parser[T any] struct {
 	parse   func(string) (T, error)
-	reject  func(error) // reports a text that parse refused
-	taken   func()      // notes that a text was accepted
-	words   []string    // for completion; nil: any text
-	emptied bool        // an empty text is parsed too; otherwise it leaves the default
+	reject  func(error)  // reports a text that parse refused
+	taken   func()       // notes that a text was accepted
+	words   []string     // for completion; nil: any text
+	emptied bool         // an empty text is parsed too; otherwise it leaves the default
+	from    func(string) // told where a text is from that is not on the command line
 }
 
 // newChecked makes a flag for *at, whose value is the default.
@@ -51,10 +52,13 @@ func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked
 		if origin == "--"+s.name {
 			s.program.typed = append(s.program.typed, s.name)
 		}
-	}}
+	}, from: func(place string) { origin = place }}
 	if s.variable {
 		name := variableName(s.name)
-		f.Sources = cli.NewValueSourceChain(&variable{name, s.program.env, func() { origin = name }})
+		f.Sources = cli.NewValueSourceChain(
+			&variable{name, s.program.env, func() { origin = name }},
+			&configured{s.program, s.name, func() { origin = s.name + " in the file of --config" }},
+		)
 	}
 	return f
 }

@@ -100,10 +100,10 @@ func (p *program) root() *cli.Command {
 	root := &cli.Command{
 		Name:      "leaderboard",
 		Usage:     "exact rankings in MySQL, with Redis as a cache",
-		UsageText: "leaderboard [--url URL] [--key KEY] COMMAND [OPTIONS] [ARGUMENTS]",
+		UsageText: "leaderboard [--url URL] [--key KEY] [--context NAME] COMMAND [OPTIONS] [ARGUMENTS]",
 		Description: "Start with `leaderboard dev`: it brings its own servers and a demo board.\n" +
 			"Options with a name in brackets, as in [$LEADERBOARD_URL], are environment variables too.\n" +
-			"--url and --key may stand before a command that asks a server, or behind it with its other options.",
+			"--url, --key and --context may stand before a command that asks a server, or behind it with its other options.",
 		Flags: p.rootFlags(),
 		Commands: []*cli.Command{
 			p.devCommand(), p.serveCommand(),
@@ -112,7 +112,7 @@ func (p *program) root() *cli.Command {
 			p.exportCommand(), p.importCommand(),
 			p.memberCommand(), p.removeCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.heldCommand(), p.auditCommand(),
 			p.keyCommand(), p.issuerCommand(), p.tokenCommand(), p.playCommand(), p.endpointCommand(),
-			p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(),
+			p.contextCommand(), p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(),
 		},
 		Action:         unknownCommand,
 		Reader:         p.in,

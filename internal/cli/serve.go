@@ -21,6 +21,9 @@ import (
 
 func (p *program) serveCommand() *cli.Command {
 	cfg, check, json := app.Defaults(), false, false
+	var flags []cli.Flag
+	config := p.configFlag(func() []string { return settingNames(flags) })
+	flags = append(append([]cli.Flag{config}, p.serverFlags(&cfg)...), p.migrateFlag(&cfg), p.faultFlag(&cfg)) // the file first: the others look into it
 	return p.leaf("serve", "serve the API", "", func(ctx context.Context, _ []string) error {
 		switch {
 		case check:
@@ -30,9 +33,19 @@ func (p *program) serveCommand() *cli.Command {
 		default:
 			return p.serve(ctx, &cfg)
 		}
-	}, append(p.serverFlags(&cfg), p.migrateFlag(&cfg), p.faultFlag(&cfg),
+	}, append(flags,
 		&cli.BoolFlag{Name: "check", Usage: "do not serve: check all that a start needs, change nothing, and say what is wrong; status 1 when it would not start", Destination: &check},
 		jsonFlag(&json))...)
+}
+
+// settingNames returns the names of the flags that a file of settings may have.
+func settingNames(flags []cli.Flag) (names []string) {
+	for _, f := range flags {
+		if name := f.Names()[0]; name != "config" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // readServing completes the settings of a process that serves, and fails when they do not fit together.

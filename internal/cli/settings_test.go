@@ -53,16 +53,17 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"Checking a start (serve)", []string{"check"}},
+		{"Contexts (context set)", []string{"key-file"}},
 		{"The dev command", []string{"dir", "members", "quiet-demo"}},
 		{"Refresh and verify", []string{"kind", "against", "all"}},
 		{"Talking to a server (board, submit, top, rank, follow, refresh, health)", []string{
-			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "notices", "score", "tiebreak", "field", "metadata", "with-metadata",
+			"url", "key", "context", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "notices", "score", "tiebreak", "field", "metadata", "with-metadata",
 			"idempotency-key", "standings", "passed", "play", "buckets", "ready", "watch", "after", "follower", "once", "from-start",
 		}},
 		{"Conditions and single fields of a submit (submit)", []string{
@@ -90,8 +91,9 @@ func sections() []section {
 func settingsDocument(t *testing.T) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Settings\n\nEach is a flag. Settings of a server (`serve`, `dev`, and commands that open MySQL and Redis) and the address, key and CA of a\n" +
-		"client are environment variables too: a flag wins, an empty variable counts as not set. Durations are written like\n" +
-		"`100ms`, `10s`, `1h30m`. Flags stand behind the command; `--url` and `--key` may stand before it too. Made from the flags of `internal/cli` by its TestSettingsDocument.\n")
+		"client are environment variables too: a flag wins, an empty variable counts as not set. `serve` takes settings [from a file](#a-file-of-settings) too, and a\n" +
+		"client server, key and CA from [a context](#contexts). Durations are written like\n" +
+		"`100ms`, `10s`, `1h30m`. Flags stand behind the command; `--url`, `--key` and `--context` may stand before it too. Made from the flags of `internal/cli` by its TestSettingsDocument.\n")
 	for i, s := range sections() {
 		separator := " ·\n"
 		if i == 0 {
@@ -100,7 +102,7 @@ func settingsDocument(t *testing.T) []byte {
 		anchor := strings.NewReplacer(" ", "-", "(", "", ")", "", ",", "").Replace(strings.ToLower(s.title))
 		fmt.Fprintf(&b, "%s[%s](#%s)", separator, s.title, anchor)
 	}
-	b.WriteString(" ·\n[Tracing](#tracing)\n")
+	b.WriteString(" ·\n[Tracing](#tracing) ·\n[A file of settings](#a-file-of-settings) ·\n[Contexts](#contexts)\n")
 	flags := allFlags(t, &program{})
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n| flag | variable | default | |\n|---|---|---|---|\n", s.title)
@@ -183,7 +185,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("--%s is secret and has a default", name)
 		}
 		want := ""
-		if slices.Contains([]string{"url", "key", "ca-file", "fault"}, name) || slices.Contains(ofServers, documented[name]) {
+		if slices.Contains([]string{"url", "key", "context", "ca-file", "fault"}, name) || slices.Contains(ofServers, documented[name]) {
 			want = "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 		}
 		if variableOf(f) != want {
