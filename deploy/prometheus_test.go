@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -47,9 +48,38 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRunbooks: each alert has a section of docs/alerts.md, which says when it fires.
-func TestRunbooks(t *testing.T) {
+// runbookBase is the address in the rules whose place yours takes.
+const runbookBase = "https://scores.example"
+
+// runbooks returns the addresses that alerts lead to, without their base, by the names of the alerts.
+func runbooks(t *testing.T) map[string]string {
+	t.Helper()
 	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts := regexp.MustCompile(`alert: (\w+)\n`).FindAllStringSubmatch(string(rules), -1)
+	if len(alerts) < 10 {
+		t.Fatalf("found %d alerts, the search is broken", len(alerts))
+	}
+	found := map[string]string{}
+	for _, part := range strings.Split(string(rules), "alert: ")[1:] {
+		name, _, _ := strings.Cut(part, "\n")
+		if url := regexp.MustCompile(`runbook_url: ` + runbookBase + `(/\S+)\n`).FindStringSubmatch(part); url != nil {
+			found[name] = url[1]
+		}
+	}
+	for _, alert := range alerts {
+		if found[alert[1]] == "" {
+			t.Errorf("%s has no runbook_url", alert[1])
+		}
+	}
+	return found
+}
+
+// TestRunbooks: each alert has a section of docs/alerts.md, which says when it fires, and leads to it on the page of servers.
+func TestRunbooks(t *testing.T) {
+	page, err := os.ReadFile("../httpapi/web/docs.html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,16 +87,32 @@ func TestRunbooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alerts := regexp.MustCompile(`(?s)alert: (\w+)\n.*?runbook: (\S+)`).FindAllStringSubmatch(string(rules), -1)
-	if len(alerts) < 10 {
-		t.Fatalf("found %d alerts, the search is broken", len(alerts))
-	}
-	for _, alert := range alerts {
-		if !strings.Contains(string(doc), "\n## "+alert[1]+"\n") {
-			t.Errorf("docs/alerts.md has no section %s", alert[1])
+	for alert, to := range runbooks(t) {
+		if !strings.Contains(string(doc), "\n## "+alert+"\n") {
+			t.Errorf("docs/alerts.md has no section %s", alert)
 		}
-		if want := "docs/alerts.md#" + strings.ToLower(alert[1]); alert[2] != want {
-			t.Errorf("%s leads to %s, want %s", alert[1], alert[2], want)
+		if want := "/docs#" + strings.ToLower(alert); to != want || !strings.Contains(string(page), `id="`+strings.ToLower(alert)+`"`) {
+			t.Errorf("%s leads to %s, want %s, which must be on the page", alert, to, want)
+		}
+	}
+	if !strings.Contains(string(doc), runbookBase) {
+		t.Errorf("docs/alerts.md does not say what takes the place of %s", runbookBase)
+	}
+}
+
+// opens checks that each alert leads to a section of a page that a server has.
+func opens(t *testing.T, server string) {
+	t.Helper()
+	for alert, to := range runbooks(t) {
+		path, section, _ := strings.Cut(to, "#")
+		response, err := http.Get(server + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK || section == "" || !strings.Contains(string(body), `id="`+section+`"`) {
+			t.Errorf("%s leads to %s: %s, %v", alert, to, response.Status, err)
 		}
 	}
 }
@@ -100,7 +146,8 @@ func expressions(t *testing.T) map[string]string {
 	return out
 }
 
-// TestDashboard sends all queries of the dashboard and the rules to a real Prometheus, which scrapes a server under load.
+// TestDashboard sends all queries of the dashboard and the rules to a real Prometheus, which scrapes a server under load. What the
+// alerts lead to is on that server.
 func TestDashboard(t *testing.T) {
 	d, err := apptest.StartDev("..", "--members", "500")
 	if err != nil {
@@ -111,6 +158,7 @@ func TestDashboard(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	opens(t, d.URL)
 	address := startPrometheus(t, strings.TrimPrefix(d.URL, "http://"))
 	stop := load(t, d)
 	defer stop()

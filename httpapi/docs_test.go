@@ -15,7 +15,7 @@ import (
 	"leaderboard/httpapi/internal/wire"
 )
 
-// TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With
+// TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml, docs/alerts.md and the table of problems. With
 // UPDATE_DOCS=1 it writes them.
 func TestDocsAreCurrent(t *testing.T) {
 	doc, err := apidoc.Parse(openAPIYAML)
@@ -26,11 +26,15 @@ func TestDocsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	alerts, err := os.ReadFile("../docs/alerts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var problems []apidoc.Problem
 	for i := range wire.Kinds {
 		problems = append(problems, apidoc.Problem{Code: wire.Kinds[i].Code, Status: strconv.Itoa(wire.Kinds[i].Status), Title: wire.Kinds[i].Title})
 	}
-	page, err := doc.HTML(apidoc.Parts{Style: pageStyle, Script: string(script), Problems: problems})
+	page, err := doc.HTML(apidoc.Parts{Style: pageStyle, Script: string(script), Alerts: string(alerts), Problems: problems})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +50,7 @@ func TestDocsAreCurrent(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else if !bytes.Equal(made.current, made.served) {
-			t.Errorf("%s is older than openapi.yaml or problems.go: make docs", made.file)
+			t.Errorf("%s is older than openapi.yaml, docs/alerts.md or problems.go: make docs", made.file)
 		}
 	}
 }
