@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -140,6 +141,121 @@ func TestVariables(t *testing.T) {
 					t.Errorf("%s: docs/settings.md has no %s", kind, arg)
 				}
 			}
+		}
+	}
+}
+
+// letOut returns the ports that the network policy among objects lets out.
+func letOut(t *testing.T, objects []runtime.Object) (ports []int32) {
+	t.Helper()
+	for _, object := range objects {
+		if policy, ok := object.(*networkingv1.NetworkPolicy); ok {
+			for _, rule := range policy.Spec.Egress {
+				for _, p := range rule.Ports {
+					ports = append(ports, p.Port.IntVal)
+				}
+			}
+		}
+	}
+	return ports
+}
+
+// TestNetwork: servers may ask names, MySQL, Redis, and endpoints and issuers by https; an installation adds ports of its own.
+func TestNetwork(t *testing.T) {
+	if got, want := letOut(t, built(t, "kubernetes/base")), []int32{53, 53, 3306, 6379, 443}; !slices.Equal(got, want) {
+		t.Errorf("the base lets out %v, want %v", got, want)
+	}
+	if got := letOut(t, built(t, "kubernetes/overlays/example")); !slices.Contains(got, 26379) || !slices.Contains(got, 4318) || !slices.Contains(got, 443) {
+		t.Errorf("the example lets out %v", got)
+	}
+}
+
+// TestServiceMonitor: the Prometheus Operator finds the port of the operations in a Service of the base, and calls the job as the rules do.
+func TestServiceMonitor(t *testing.T) {
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "prometheus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := made.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var monitor struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Name, Namespace string
+			Labels          map[string]string
+		} `json:"metadata"`
+		Spec struct {
+			JobLabel string `json:"jobLabel"`
+			Selector struct {
+				MatchLabels map[string]string `json:"matchLabels"`
+			} `json:"selector"`
+			Endpoints []struct{ Port, Path, Interval string } `json:"endpoints"`
+		} `json:"spec"`
+	}
+	if err := yaml.UnmarshalStrict(text, &monitor); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, object := range built(t, "kubernetes/overlays/example") {
+		service, ok := object.(*corev1.Service)
+		if !ok || service.Namespace != monitor.Metadata.Namespace || !labels.SelectorFromSet(monitor.Spec.Selector.MatchLabels).Matches(labels.Set(service.Labels)) {
+			continue
+		}
+		for _, p := range service.Spec.Ports {
+			if p.Name != monitor.Spec.Endpoints[0].Port {
+				continue
+			}
+			found++
+			if job := service.Labels[monitor.Spec.JobLabel]; job == "" || !strings.Contains(string(rules), `up{job="`+job+`"}`) {
+				t.Errorf("the job is called %q, and the rules are about another one", job)
+			}
+		}
+	}
+	if found != 1 || monitor.Kind != "ServiceMonitor" || monitor.APIVersion != "monitoring.coreos.com/v1" {
+		t.Errorf("%d ports of services fit\n%s", found, text)
+	}
+}
+
+// TestGrafana: the dashboard is in a ConfigMap that Grafana's sidecar finds, and the files for a Grafana without Kubernetes can be read.
+func TestGrafana(t *testing.T) {
+	dashboard, err := os.ReadFile("grafana/leaderboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := built(t, "grafana")
+	config, ok := objects[0].(*corev1.ConfigMap)
+	if len(objects) != 1 || !ok || config.Labels["grafana_dashboard"] != "1" || config.Data["leaderboard.json"] != string(dashboard) {
+		t.Errorf("%v", objects)
+	}
+	for _, file := range []string{"dashboards/leaderboard.yaml", "datasources/prometheus.yaml"} {
+		text, err := os.ReadFile("grafana/provisioning/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var provisioning struct {
+			APIVersion int `json:"apiVersion"`
+			Providers  []struct {
+				Name, Type     string
+				AllowUIUpdates bool `json:"allowUiUpdates"`
+				Options        struct{ Path string }
+			} `json:"providers"`
+			Datasources []struct {
+				Name, Type, Access, URL string
+				IsDefault               bool `json:"isDefault"`
+			} `json:"datasources"`
+		}
+		if err := yaml.UnmarshalStrict(text, &provisioning); err != nil {
+			t.Fatalf("%s: %s", file, err)
+		}
+		if provisioning.APIVersion != 1 || len(provisioning.Providers)+len(provisioning.Datasources) != 1 {
+			t.Errorf("%s: %+v", file, provisioning)
 		}
 	}
 }
