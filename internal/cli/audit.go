@@ -17,7 +17,7 @@ func (p *program) auditCommand() *cli.Command {
 			head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"},
 		}
 	}, func(t *terminal.Table, e *client.AuditEntry) {
-		t.Row(timeText(e.Time), e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)
+		t.Row(e.Time, e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)
 	},
 		boardFlag(&q.Board),
 		memberFlag(&q.Member),

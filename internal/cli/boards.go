@@ -335,7 +335,7 @@ func (p *program) boardListCommand() *cli.Command {
 				title = terminal.Printable(b.Title)
 			}
 			t.Cells(b.Name, string(b.Order), string(b.Policy), string(b.Mode), string(b.Visibility), fmt.Sprint(b.TopN), cmp.Or(entries[b.Name], "-"),
-				secondText(b.CreatedTime), title)
+				t.Second(b.CreatedTime), title)
 		})
 	}, p.labelsFlag(&labels))
 }
@@ -369,7 +369,7 @@ func (p *program) boardPeriodsCommand() *cli.Command {
 			head: []string{"WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO"},
 		}
 	}, func(t *terminal.Table, v *client.Period) {
-		t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, timeOrDash(v.StartsAt), timeOrDash(v.EndsAt))
+		t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, v.StartsAt, v.EndsAt)
 	}, windowFlag(&window))
 }
 
@@ -384,7 +384,7 @@ func (p *program) boardSourcesCommand() *cli.Command {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(r.out, "%s: %s, %d changes behind, seq %d as of %s\n", d.Board, d.State, d.Lag, d.Seq, timeText(d.AsOf))
+		_, err := fmt.Fprintf(r.out, "%s: %s, %d changes behind, seq %d as of %s\n", d.Board, d.State, d.Lag, d.Seq, terminal.Time(r.out, d.AsOf))
 		return err
 	})
 }

@@ -64,11 +64,20 @@ func (r *remote) flags() []cli.Flag {
 	return []cli.Flag{
 		r.timeoutFlag(&r.timeout),
 		jsonFlag(&r.json),
+		&cli.BoolFlag{Name: "utc", Usage: "on a terminal: times in UTC as the API writes them, not by the clock of this machine", Action: r.showUTC},
 		r.orBefore(r.contextFlag(&r.context)), // before the flags that look for it
 		r.orBefore(r.orContext(r.urlFlag(&r.url))),
 		r.orBefore(r.orContext(r.keyFlag(&r.key))),
 		r.orContext(r.caFlag(new(string))),
 	}
+}
+
+// showUTC makes a terminal show times as other outputs have them.
+func (p *program) showUTC(_ context.Context, _ *cli.Command, utc bool) error {
+	if screen, ok := p.out.(*terminal.Screen); ok && utc {
+		screen.Zone = nil
+	}
+	return nil
 }
 
 // caFlag trusts the certificates of a file, whose name is put into *at.
@@ -288,17 +297,6 @@ func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Ta
 	return nil
 }
 
-// timeText shows a moment as the API writes it.
-func timeText(t time.Time) string { return leaderboard.MicrosOf(t).String() }
-
-// timeOrDash shows a moment, or a dash for nil.
-func timeOrDash(t *time.Time) string {
-	if t == nil {
-		return "-"
-	}
-	return timeText(*t)
-}
-
 // textOrDash shows a text, or a dash for nil.
 func textOrDash(s *string) string {
 	if s == nil {
@@ -306,9 +304,6 @@ func textOrDash(s *string) string {
 	}
 	return *s
 }
-
-// secondText shows a moment to the second.
-func secondText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
 // optionalValues returns the parameters that have a value.
 func optionalValues(pairs ...string) url.Values {

@@ -67,7 +67,7 @@ func addEndpoint(t *terminal.Table, e *client.Endpoint) {
 	for i, k := range e.Kinds {
 		kinds[i] = string(k)
 	}
-	t.Row(e.Name, e.URL, cmp.Or(strings.Join(kinds, ","), "all"), cmp.Or(strings.Join(e.Boards, ","), "all"), e.State, e.Waiting, timeOrDash(e.OldestWaitingAt), textOrDash(e.LastError))
+	t.Row(e.Name, e.URL, cmp.Or(strings.Join(kinds, ","), "all"), cmp.Or(strings.Join(e.Boards, ","), "all"), e.State, e.Waiting, e.OldestWaitingAt, textOrDash(e.LastError))
 }
 
 func (p *program) endpointListCommand() *cli.Command {
@@ -134,7 +134,7 @@ func (p *program) endpointDeliveriesCommand() *cli.Command {
 			head: []string{"EVENT", "KIND", "TIME", "STATE", "ATTEMPTS", "NEXT", "LAST ERROR"},
 		}
 	}, func(t *terminal.Table, d *client.Delivery) {
-		t.Row(d.ID, d.Kind, timeText(d.Time), d.State, d.Attempts, timeOrDash(d.NextAttemptAt), textOrDash(d.Error))
+		t.Row(d.ID, d.Kind, d.Time, d.State, d.Attempts, d.NextAttemptAt, textOrDash(d.Error))
 	}, stateFlag(&state))
 }
 

@@ -100,7 +100,7 @@ func (o *followOptions) print(c *client.Change) error {
 		_, err := fmt.Fprintf(o.out, "%s has ended; after it: %s\n", c.Period, c.Cursor)
 		return err
 	}
-	_, err := fmt.Fprintf(o.out, "%s  %10d  %20s > %-20s  %s\n", timeText(c.CommittedAt), c.Seq, scoreText(c.Before), scoreText(c.After), terminal.Printable(c.Member))
+	_, err := fmt.Fprintf(o.out, "%s  %10d  %20s > %-20s  %s\n", terminal.Time(o.out, c.CommittedAt), c.Seq, scoreText(c.Before), scoreText(c.After), terminal.Printable(c.Member))
 	return err
 }
 
@@ -126,7 +126,7 @@ func followerHead() []string {
 }
 
 func addFollower(t *terminal.Table, f *client.Follower) {
-	t.Row(f.Name, string(f.Window), f.Period, f.Seq, f.Waiting, timeOrDash(f.OldestWaitingAt), timeText(f.SeenAt), timeText(f.EndsAt))
+	t.Row(f.Name, string(f.Window), f.Period, f.Seq, f.Waiting, f.OldestWaitingAt, f.SeenAt, f.EndsAt)
 }
 
 func (r *remote) printFollower(f *client.Follower) error {

@@ -29,7 +29,7 @@ func addHeld(t *terminal.Table, h *client.Held) {
 	if h.Outcome != "" {
 		state += ", " + string(h.Outcome)
 	}
-	t.Row(h.ID, h.Board, h.Member, orDash(h.Score), h.NewScore, timeText(h.HeldTime), h.Actor, state, h.Reason)
+	t.Row(h.ID, h.Board, h.Member, orDash(h.Score), h.NewScore, h.HeldTime, h.Actor, state, h.Reason)
 }
 
 func (p *program) heldListCommand() *cli.Command {

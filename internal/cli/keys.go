@@ -114,9 +114,9 @@ func addKey(t *terminal.Table, k *client.Key) {
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(time.Now()):
 		state = "expired"
 	case k.ExpiresAt != nil:
-		state = "until " + timeText(*k.ExpiresAt)
+		state = "until " + t.Time(*k.ExpiresAt)
 	}
-	t.Row(k.ID, k.Name, k.Scope, cmp.Or(strings.Join(k.Boards, ","), "all"), state, timeOrDash(k.LastUsedAt), timeOrDash(k.CreatedTime))
+	t.Row(k.ID, k.Name, k.Scope, cmp.Or(strings.Join(k.Boards, ","), "all"), state, k.LastUsedAt, k.CreatedTime)
 }
 
 func (p *program) keyListCommand() *cli.Command {

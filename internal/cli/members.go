@@ -74,7 +74,7 @@ func (p *program) memberPutCommand() *cli.Command {
 
 func (r *remote) printProfile(profile *client.Profile) error {
 	t := terminal.NewTable(r.out, "MEMBER", "DISPLAY NAME", "AVATAR", "ATTRIBUTES", "UPDATED")
-	t.Row(profile.Member, profile.DisplayName, profile.AvatarURL, string(profile.Attributes), timeText(profile.UpdatedTime))
+	t.Row(profile.Member, profile.DisplayName, profile.AvatarURL, string(profile.Attributes), profile.UpdatedTime)
 	return t.Flush()
 }
 
@@ -283,6 +283,6 @@ func (p *program) hiddenCommand() *cli.Command {
 			head: []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
 		}
 	}, func(t *terminal.Table, h *client.HiddenMember) {
-		t.Row(h.Member, where(h.Board), timeText(h.HiddenAt), h.Actor, h.Reason)
+		t.Row(h.Member, where(h.Board), h.HiddenAt, h.Actor, h.Reason)
 	}, boardFlag(&board), memberFlag(&member))
 }

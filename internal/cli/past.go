@@ -34,7 +34,7 @@ func (r *remote) printHistory(past *client.History, metadata bool) error {
 		if p.Closed {
 			state = leaderboard.PeriodStateClosed
 		}
-		cells := []any{p.Period, p.StrictRank, p.TiedRank, p.Total, p.Score, timeText(p.CreatedTime), state}
+		cells := []any{p.Period, p.StrictRank, p.TiedRank, p.Total, p.Score, p.CreatedTime, state}
 		if metadata {
 			cells = append(cells, cmp.Or(string(p.Metadata), "-"))
 		}
@@ -43,7 +43,7 @@ func (r *remote) printHistory(past *client.History, metadata bool) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(r.out, "%s by %s on %s, as of %s, from %s%s\n", terminal.Printable(past.Member), past.Window, past.Board, timeText(past.AsOf),
+	_, err := fmt.Fprintf(r.out, "%s by %s on %s, as of %s, from %s%s\n", terminal.Printable(past.Member), past.Window, past.Board, terminal.Time(r.out, past.AsOf),
 		past.Source, staleText(past.Stale))
 	if err == nil && past.NextCursor != "" {
 		_, err = fmt.Fprintf(r.out, "older periods: --cursor %s\n", past.NextCursor)
@@ -58,6 +58,6 @@ func (p *program) submissionsCommand() *cli.Command {
 			head: []string{"TIME", "STATUS", "SCORE", "BEFORE", "AFTER", "SEQ", "KEY", "REQUEST", "WHY"},
 		}
 	}, func(t *terminal.Table, v *client.SubmissionRecord) {
-		t.Row(timeText(v.Time), v.Status, v.Score, orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
+		t.Row(v.Time, v.Status, v.Score, orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
 	})
 }

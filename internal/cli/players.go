@@ -158,7 +158,7 @@ func (p *program) tokenBarredCommand() *cli.Command {
 }
 
 func (r *remote) printBar(b *client.Bar) error {
-	_, err := fmt.Fprintf(r.out, "tokens of %s that were issued before %s are refused\n", terminal.Printable(b.Member), timeText(b.NotBefore))
+	_, err := fmt.Fprintf(r.out, "tokens of %s that were issued before %s are refused\n", terminal.Printable(b.Member), terminal.Time(r.out, b.NotBefore))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -77,18 +78,18 @@ func (o *readOptions) showCombined(ask func(*client.Client, client.BoardsQuery) 
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		_, err := fmt.Fprint(o.out, combinedState(page))
+		_, err := fmt.Fprint(o.out, combinedState(o.out, page))
 		return err
 	})
 	return err
 }
 
 // combinedState names the state at which an answer is exact, with a line for each board.
-func combinedState(page *client.Combined) string {
+func combinedState(w io.Writer, page *client.Combined) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d ranked on %d boards, %s, from %s%s\n", page.Total, len(page.Boards), page.Mode, page.Source, staleText(page.Stale))
 	for _, s := range page.Boards {
-		fmt.Fprintf(&b, "%s, %s: %d ranked, seq %d as of %s\n", s.Board, s.Period, s.Total, s.Seq, timeText(s.AsOf))
+		fmt.Fprintf(&b, "%s, %s: %d ranked, seq %d as of %s\n", s.Board, s.Period, s.Total, s.Seq, terminal.Time(w, s.AsOf))
 	}
 	for _, board := range page.Absent {
 		fmt.Fprintf(&b, "%s: no such period\n", board)
@@ -255,7 +256,7 @@ func (o *rankOptions) printFriends(member string, answer *client.FriendRanks) er
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(o.out, "%d friends, %d of all these are ranked\n%s\n", answer.Friends, answer.Ranked, stateText(&answer.State))
+	_, err := fmt.Fprintf(o.out, "%d friends, %d of all these are ranked\n%s\n", answer.Friends, answer.Ranked, stateText(o.out, &answer.State))
 	return err
 }
 
@@ -327,14 +328,14 @@ func (r *remote) endTable(t *terminal.Table, state *client.State) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(r.out, stateText(state))
+	_, err := fmt.Fprintln(r.out, stateText(r.out, state))
 	return err
 }
 
 // stateText names the state at which an answer is exact.
-func stateText(s *client.State) string {
+func stateText(w io.Writer, s *client.State) string {
 	return fmt.Sprintf("%s, %s: %d ranked, %s, seq %d as of %s, from %s%s",
-		s.Board, s.Period, s.Total, s.Mode, s.Seq, timeText(s.AsOf), s.Source, staleText(s.Stale))
+		s.Board, s.Period, s.Total, s.Mode, s.Seq, terminal.Time(w, s.AsOf), s.Source, staleText(s.Stale))
 }
 
 func staleText(stale bool) string {
@@ -385,5 +386,5 @@ func entryCells(mode leaderboard.Mode, e *client.Entry, more ...any) []any {
 	if len(e.Fields) == 0 {
 		cells = append(cells, e.Tiebreak)
 	}
-	return append(append(cells, timeText(e.CreatedTime)), more...)
+	return append(append(cells, e.CreatedTime), more...)
 }

@@ -41,6 +41,6 @@ func runHead() []string {
 }
 
 func addRun(t *terminal.Table, r *client.Run) {
-	t.Row(r.ID, timeText(r.StartedAt), cmp.Or(r.Board, "-"), r.Period, r.Kind, r.Reason, cmp.Or(r.Actor, "-"), r.State,
+	t.Row(r.ID, r.StartedAt, cmp.Or(r.Board, "-"), r.Period, r.Kind, r.Reason, cmp.Or(r.Actor, "-"), r.State,
 		r.FromSeq, r.ToSeq, r.Rows, r.Took, cmp.Or(r.Error, "-"))
 }

@@ -45,7 +45,7 @@ func (r *remote) printStandings(s *client.Standings, metadata bool) error {
 		if all {
 			cells = []any{on.Board, on.StrictRank, on.TiedRank}
 		}
-		cells = append(cells, on.Total, on.Score, timeText(on.CreatedTime), on.Period, on.Seq)
+		cells = append(cells, on.Total, on.Score, on.CreatedTime, on.Period, on.Seq)
 		if metadata {
 			cells = append(cells, cmp.Or(string(on.Metadata), "-"))
 		}

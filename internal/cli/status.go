@@ -68,14 +68,14 @@ func (r *remote) showStatus(ctx context.Context, c *client.Client, w io.Writer) 
 	t := terminal.NewTable(w, "BOARD", "PERIOD", "ENTRIES", "AS OF", "COPY", "MEMORY", "LAG")
 	for i := range status.Boards {
 		b := &status.Boards[i]
-		t.Inked(boardInk(b), b.Board, periodText(b), b.Entries, freshText(b), copyText(b), memoryText(b), lagText(b))
+		t.Inked(boardInk(b), b.Board, periodText(b), b.Entries, freshText(w, b), copyText(b), memoryText(b), lagText(b))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	s := &status.Server
 	line := fmt.Sprintf("mysql %s, redis %s; %s requests/s, %s reads/s, %s writes/s, %d streams; %s since %s",
-		s.MySQL, s.Redis, rateText(s.RequestsPerSecond), rateText(s.ReadsPerSecond), rateText(s.WritesPerSecond), s.Streams, s.Version, timeText(s.StartedAt))
+		s.MySQL, s.Redis, rateText(s.RequestsPerSecond), rateText(s.ReadsPerSecond), rateText(s.WritesPerSecond), s.Streams, s.Version, terminal.Time(w, s.StartedAt))
 	ink := terminal.InkDim
 	if s.MySQL == "away" || s.Redis == "away" {
 		ink = terminal.InkRed
@@ -100,10 +100,10 @@ func periodText(b *client.BoardStatus) string {
 
 func rateText(perSecond float64) string { return strconv.FormatFloat(perSecond, 'f', 1, 64) }
 
-func freshText(b *client.BoardStatus) string {
+func freshText(w io.Writer, b *client.BoardStatus) string {
 	text := "-"
 	if b.AsOf != nil {
-		text = timeText(*b.AsOf)
+		text = terminal.Time(w, *b.AsOf)
 	}
 	if b.Stale {
 		text += " stale"

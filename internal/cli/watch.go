@@ -205,7 +205,7 @@ func (s *watched) draw() error {
 		if s.member != "" && len(p.Entries) == 0 {
 			absent = terminal.Printable(s.member) + " is not ranked."
 		}
-		for _, line := range []string{absent, s.passed, stateText(&p.State), s.waiting} {
+		for _, line := range []string{absent, s.passed, stateText(w, &p.State), s.waiting} {
 			if columns > 0 {
 				line = terminal.Cut(line, columns)
 			}

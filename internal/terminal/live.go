@@ -41,7 +41,7 @@ func (l *Live) Draw(draw func(io.Writer) error) error {
 	}
 	var text bytes.Buffer
 	columns, lines := screen.Size()
-	if err := draw(&Screen{&text, func() (int, int) { return columns, lines }, screen.Colour}); err != nil {
+	if err := draw(&Screen{&text, func() (int, int) { return columns, lines }, screen.Colour, screen.Zone}); err != nil {
 		return err
 	}
 	opening := ""

@@ -3,6 +3,7 @@ package terminal
 import (
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -12,6 +13,7 @@ type Screen struct {
 	io.Writer
 	Size   func() (columns, lines int)
 	Colour bool
+	Zone   *time.Location // that times are shown in, to the second; nil: UTC, as the API writes them
 }
 
 // NewScreen returns a Screen for a file if that is a terminal, otherwise the file. env is as os.Getenv: if NO_COLOR is set, or
@@ -26,7 +28,7 @@ func NewScreen(f *os.File, env func(string) string) io.Writer {
 			return 80, 24
 		}
 		return columns, lines
-	}, env("NO_COLOR") == "" && env("TERM") != "dumb"}
+	}, env("NO_COLOR") == "" && env("TERM") != "dumb", time.Local}
 }
 
 // IsTerminal reports whether w is a terminal.
@@ -38,6 +40,22 @@ func IsTerminal(w any) bool {
 		return term.IsTerminal(int(w.Fd()))
 	}
 	return false
+}
+
+// Forms of times.
+const (
+	apiTime   = "2006-01-02T15:04:05.000000Z"
+	apiSecond = "2006-01-02T15:04:05Z"
+)
+
+// Time shows a moment: on a terminal for people, by their clock; elsewhere as the API writes it.
+func Time(w io.Writer, at time.Time) string { return timeIn(w, at, apiTime) }
+
+func timeIn(w io.Writer, at time.Time, form string) string {
+	if s, ok := w.(*Screen); ok && s.Zone != nil {
+		return at.In(s.Zone).Format(time.RFC3339)
+	}
+	return at.UTC().Format(form)
 }
 
 // Columns returns the width of a terminal, 0 for other outputs.

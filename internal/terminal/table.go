@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Table prints rows in columns that are aligned by their width on a terminal. On a terminal the rows fit its width: long texts
@@ -24,17 +25,33 @@ func NewTable(w io.Writer, head ...string) *Table {
 	return t
 }
 
-// Row adds a row; every cell is made fit for a terminal.
+// Row adds a row; every cell is made fit for a terminal, and a time is shown as Time does, or as a dash if it is nil.
 func (t *Table) Row(cells ...any) { t.Inked(InkNone, cells...) }
 
 // Inked adds a row in an ink, as Row does.
 func (t *Table) Inked(ink Ink, cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
-		texts[i] = Printable(fmt.Sprint(c))
+		switch c := c.(type) {
+		case time.Time:
+			texts[i] = t.Time(c)
+		case *time.Time:
+			texts[i] = "-"
+			if c != nil {
+				texts[i] = t.Time(*c)
+			}
+		default:
+			texts[i] = Printable(fmt.Sprint(c))
+		}
 	}
 	t.add(ink, texts)
 }
+
+// Time shows a moment in a cell.
+func (t *Table) Time(at time.Time) string { return Time(t.w, at) }
+
+// Second shows a moment to the second.
+func (t *Table) Second(at time.Time) string { return timeIn(t.w, at, apiSecond) }
 
 // Cells adds a row of texts that are fit for a terminal.
 func (t *Table) Cells(cells ...string) { t.add(InkNone, cells) }
@@ -128,7 +145,8 @@ func (t *Table) floor(column, width int) int {
 	}
 }
 
-// isTime reports whether a cell is a moment as the API writes it.
+// isTime reports whether a cell is a moment.
 func isTime(cell string) bool {
-	return len(cell) >= leastTime && cell[4] == '-' && cell[10] == 'T' && strings.HasSuffix(cell, "Z")
+	_, err := time.Parse(time.RFC3339, cell)
+	return err == nil
 }

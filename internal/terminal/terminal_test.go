@@ -20,7 +20,7 @@ func TestPrintable(t *testing.T) {
 // onScreen returns a terminal of a size that writes to a buffer.
 func onScreen(columns, lines int, colour bool) (*Screen, *bytes.Buffer) {
 	var out bytes.Buffer
-	return &Screen{&out, func() (int, int) { return columns, lines }, colour}, &out
+	return &Screen{&out, func() (int, int) { return columns, lines }, colour, nil}, &out
 }
 
 // TestWidth: the width of texts on a terminal, and texts that are cut between characters.
