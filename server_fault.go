@@ -9,6 +9,7 @@ const (
 	ServerCheckPrivileges  ServerCheck = "privileges"
 	ServerCheckPackets     ServerCheck = "max_allowed_packet"
 	ServerCheckConnections ServerCheck = "max_connections"
+	ServerCheckGroup       ServerCheck = "group"
 	ServerCheckDurability  ServerCheck = "durability"
 	ServerCheckEviction    ServerCheck = "maxmemory-policy"
 	ServerCheckReplica     ServerCheck = "replica"

@@ -1,11 +1,16 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -52,6 +57,104 @@ func replicated(t *testing.T) (source, replica *devserver.Server, dsn string) {
 	return source, replica, strings.Replace(cfg.FormatDSN(), replica.Addr, replica.Addr+","+source.Addr, 1)
 }
 
+// groupRounds is how often TestGroup has a primary end.
+func groupRounds() int {
+	if os.Getenv("LEADERBOARD_TORTURE") != "" {
+		return 20
+	}
+	return 2
+}
+
+// TestGroup: the primary of a group of three is killed or frozen again and again under writers who repeat what was not acknowledged. Each
+// submission is counted once, seqs are without gaps, and writes go on at the next primary (promise A9).
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	g := testenv.PrivateMySQLGroup(t)
+	dsn, err := g.DSN(t.Context(), "lb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dsn, nil)
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	const writers = 8
+	var acknowledged, keys atomic.Int64
+	for round := range groupRounds() {
+		stop := make(chan struct{})
+		var writing sync.WaitGroup
+		for range writers {
+			writing.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					request := one("b", fmt.Sprint("k", keys.Add(1)), "m", 1)
+					poll(t, 10*time.Millisecond, "a submission is acknowledged", func() bool {
+						_, err := s.Submit(context.Background(), request)
+						return err == nil
+					})
+					acknowledged.Add(1)
+				}
+			})
+		}
+		grown := func(what string) {
+			from := acknowledged.Load()
+			eventually(t, what, func() bool { return acknowledged.Load() >= from+20*writers })
+		}
+		grown("writes go on")
+		primary := g.Primary(t.Context())
+		if primary == nil {
+			t.Fatal("the group has no primary")
+		}
+		frozen := round%2 == 1
+		end := primary.Kill
+		if frozen {
+			end = primary.Pause
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		grown("writes go on at the next primary")
+		t.Logf("round %d, frozen %t: %d more writes %s after the end of the primary", round, frozen, 20*writers, time.Since(began).Round(100*time.Millisecond))
+		if frozen {
+			err = primary.Resume()
+		} else {
+			err = primary.Restart(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		grown("writes go on when the old primary is back")
+		close(stop)
+		writing.Wait()
+		eventually(t, "the old primary is a member again", func() bool { return g.Rejoin(t.Context(), primary) == nil })
+		if got := scoreOf(t, s, ref, "m"); got != acknowledged.Load() {
+			t.Fatalf("the score is %d, of %d submissions of 1 that were acknowledged", got, acknowledged.Load())
+		}
+	}
+	var from int64
+	for {
+		commits, err := s.Changes(t.Context(), ref.ID, from, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(commits) == 0 {
+			break
+		}
+		for i := range commits {
+			if commits[i].From().Seq != from {
+				t.Fatalf("a commit begins at seq %d, the one before ends at %d", commits[i].From().Seq, from)
+			}
+			from = commits[i].LastSeq
+		}
+	}
+	if from != acknowledged.Load() {
+		t.Errorf("the log ends at seq %d after %d submissions", from, acknowledged.Load())
+	}
+}
+
 // root returns connections to a server that the store would refuse while it is read-only.
 func root(t *testing.T, server *devserver.Server) *sql.DB {
 	t.Helper()
@@ -72,7 +175,7 @@ func execOn(t *testing.T, db *sql.DB, q string) {
 
 // TestHosts: of several hosts the one that takes writes is used, also when that is killed or frozen and the other one promoted. When the
 // old one is back and takes writes too, a store that has used the new one stays with it, and one that starts uses neither until one of them
-// is read-only.
+// is read-only (promise A9).
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	for _, end := range []struct {

@@ -46,6 +46,7 @@ type Config struct {
 	Cache string
 
 	redisArgs []string // ahead of the other arguments of a Redis
+	mysqlArgs []string // after the other arguments of a MySQL
 }
 
 const (

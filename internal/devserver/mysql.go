@@ -100,8 +100,9 @@ func (mysqlService) args(prog program, cfg Config, dir string, port int) []strin
 	}
 	// MySQL's own defaults, said aloud because promises depend on them. The
 	// binary log serves durability only: a day of it is plenty.
-	return append(args, "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1",
+	args = append(args, "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1",
 		"--binlog-expire-logs-seconds=86400", "--server-id=1")
+	return append(args, cfg.mysqlArgs...)
 }
 
 func (mysqlService) ready(ctx context.Context, addr, dir string, _ int) error {

@@ -77,6 +77,15 @@ func PrivateMariaDB(t testing.TB, change ...func(*devserver.Config)) *devserver.
 	return private(t, devserver.KindMariaDB, devserver.StartMariaDB, change...)
 }
 
+// PrivateMySQLGroup returns a MySQL Group Replication of three members with one primary, of the test's own. When the primary dies another
+// member takes writes after some five seconds. It is up in about ten seconds and ends with the test.
+func PrivateMySQLGroup(t testing.TB) *devserver.MySQLGroup {
+	t.Helper()
+	g, err := devserver.StartMySQLGroup(t.Context(), devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true})
+	endsWith(t, g, err)
+	return g
+}
+
 // PrivateRedisCluster returns a Redis Cluster of the test's own: three primaries with a replica each, which is promoted
 // when its primary has not answered for about a second. It is up in three seconds and ends with the test.
 func PrivateRedisCluster(t testing.TB) *devserver.Cluster {

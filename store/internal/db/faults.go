@@ -33,7 +33,9 @@ func (d *DB) Faults(ctx context.Context, need Need) (server string, _ []leaderbo
 // variables are those that Faults looks at, as far as the server has them.
 func (d *DB) variables(ctx context.Context) (map[string]string, error) {
 	const query = "SHOW VARIABLES WHERE Variable_name IN ('version', 'max_allowed_packet', 'max_connections', 'max_user_connections'," +
-		" 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'transaction_read_only', 'tx_read_only')"
+		" 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'transaction_read_only', 'tx_read_only'," +
+		" 'group_replication_group_name', 'group_replication_single_primary_mode', 'group_replication_consistency'," +
+		" 'group_replication_transaction_size_limit', 'wsrep_on')"
 	rows, err := d.Health.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -81,6 +83,31 @@ func faults(found map[string]string, need Need) []leaderboard.ServerFault {
 	} else if v, known := found["sync_binlog"]; known && v != "1" && strings.EqualFold(found["log_bin"], "ON") {
 		add(leaderboard.ServerCheckDurability, true, "SET GLOBAL sync_binlog = 1, there and in the server's configuration",
 			"sync_binlog is %s, so scores that were acknowledged may be lost when the machine of the database fails", v)
+	}
+	return append(out, groupFaults(found, need)...)
+}
+
+// groupFaults judges a member of a group of servers.
+func groupFaults(found map[string]string, need Need) (out []leaderboard.ServerFault) {
+	add := func(doubtful bool, remedy, wrong string, args ...any) {
+		out = append(out, leaderboard.ServerFault{Check: leaderboard.ServerCheckGroup, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+	}
+	if strings.EqualFold(found["wsrep_on"], "ON") {
+		add(true, "name one node in --mysql-dsn, for all servers of the service the same", "it is a node of Galera, whose nodes all take writes, and locks hold on one of them only")
+	}
+	if found["group_replication_group_name"] == "" {
+		return out
+	}
+	if strings.EqualFold(found["group_replication_single_primary_mode"], "OFF") {
+		add(false, "SELECT group_replication_switch_to_single_primary_mode()", "it is a member of a group whose members all take writes, and locks hold on one of them only")
+	}
+	if strings.EqualFold(found["group_replication_consistency"], "EVENTUAL") {
+		add(false, "SET GLOBAL group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER', on each member and in its configuration",
+			"group_replication_consistency is EVENTUAL, so the next primary may answer before it has what was acknowledged")
+	}
+	if limit, known := number64(found, "group_replication_transaction_size_limit"); known && limit > 0 && limit < need.Packet {
+		add(false, fmt.Sprintf("SET GLOBAL group_replication_transaction_size_limit = %d, on each member and in its configuration", roundUp(need.Packet)),
+			"group_replication_transaction_size_limit is %d, and a full batch may take %d bytes", limit, need.Packet)
 	}
 	return out
 }

@@ -53,6 +53,13 @@ func TestFaultsOfVariables(t *testing.T) {
 		{map[string]string{"max_user_connections": "20"}, leaderboard.ServerCheckConnections, true},
 		{map[string]string{"innodb_flush_log_at_trx_commit": "2"}, leaderboard.ServerCheckDurability, true},
 		{map[string]string{"sync_binlog": "0"}, leaderboard.ServerCheckDurability, true},
+		{map[string]string{"wsrep_on": "ON"}, leaderboard.ServerCheckGroup, true},
+		{change: map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER"}},
+		{change: map[string]string{"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "EVENTUAL"}}, // of no group
+		{map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "OFF"}, leaderboard.ServerCheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_consistency": "EVENTUAL"}, leaderboard.ServerCheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "1000"}, leaderboard.ServerCheckGroup, false},
+		{change: map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "0"}},
 	} {
 		found := maps.Clone(good)
 		maps.Copy(found, c.change)
