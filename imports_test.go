@@ -108,7 +108,7 @@ func importRules() []importRule {
 		},
 		{dir: "webhooks", may: []string{module, "leaderboard/internal/dialer"}},
 		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
-		{dir: "pages", may: []string{module}},
+		{dir: "pages", may: []string{module, "leaderboard/internal/bounded", "golang.org/x/image/..."}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "client", may: []string{module}, inTest: []string{"leaderboard/internal/apptest"}},
 	}...)

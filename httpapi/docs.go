@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -78,6 +79,17 @@ func (h *pageHandler) serve(c *call) error {
 	c.status = http.StatusOK
 	h.handler.ServeHTTP(&pageWriter{c.w, c}, c.r)
 	return nil
+}
+
+// pictureWork is how many units of heavy work a picture counts for.
+const pictureWork = 5
+
+// picture is serve for a picture, which takes work to draw.
+func (h *pageHandler) picture(c *call) error {
+	if err := c.charge(leaderboard.Charge{leaderboard.QuotaKindHeavy: pictureWork}); err != nil {
+		return err
+	}
+	return h.serve(c)
 }
 
 // pageWriter sees the status of an answer.

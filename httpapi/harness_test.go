@@ -59,7 +59,7 @@ var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	if err != nil {
 		panic(err)
 	}
-	for _, plain := range []string{"text/html", "text/csv", "application/jsonl", "application/x-ndjson", "text/event-stream"} {
+	for _, plain := range []string{"text/html", "text/csv", "application/jsonl", "application/x-ndjson", "text/event-stream", "image/png"} {
 		openapi3filter.RegisterBodyDecoder(plain, openapi3filter.PlainBodyDecoder)
 	}
 	router, err := gorillamux.NewRouter(doc)

@@ -53,10 +53,14 @@ func TestMetricsElsewhere(t *testing.T) {
 // fakePages answers with the first part of the path, below /boards with the status that the API has for the board.
 func fakePages(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
+		board, picture := strings.CutSuffix(r.URL.Path, "/picture.png")
+		w.Header().Set("Content-Type", map[bool]string{false: "text/html", true: "image/png"}[picture])
 		if strings.HasPrefix(r.URL.Path, "/boards/") {
 			answer := httptest.NewRecorder()
-			api.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/v1"+r.URL.Path+"/top", http.NoBody))
+			api.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/v1"+board+"/top", http.NoBody))
+			if picture && answer.Code != http.StatusOK {
+				w.Header().Set("Content-Type", "text/plain")
+			}
 			w.WriteHeader(answer.Code)
 		}
 		_, _ = io.WriteString(w, strings.Split(r.URL.Path, "/")[1])
@@ -68,7 +72,7 @@ func TestPages(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
 	for path, want := range map[string]string{
-		"/": "200 ", "/boards/b": "200 boards", "/boards/none": "404 boards", "/console": "200 console", "/assets/f.js": "200 assets",
+		"/": "200 ", "/boards/b": "200 boards", "/boards/none": "404 boards", "/boards/b/picture.png": "200 boards", "/boards/none/picture.png": "404 boards", "/console": "200 console", "/assets/f.js": "200 assets",
 	} {
 		r := e.do(ask{method: http.MethodGet, path: path, undocumented: true})
 		if got := fmt.Sprintf("%d %s", r.status, r.body); got != want {

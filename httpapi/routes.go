@@ -163,6 +163,7 @@ func (h *handlers) routes(metrics bool) []route {
 
 		{pattern: get("/"), access: guard.AccessAnyone, params: []string{"labels", "cursor"}, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/boards/{board}"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member", "offset", "rank", "limit", "embed", "transparent", "theme"}, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/boards/{board}/picture.png"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member"}, ops: true, anyQuery: true, handle: h.pages.picture},
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}

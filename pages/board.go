@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"leaderboard"
@@ -94,14 +95,19 @@ type boardView struct {
 	question                 *question
 }
 
-// board answers GET /boards/{board}.
+// board answers GET /boards/{board}, and the picture of it.
 func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.EscapedPath(), pictureEnd) {
+		h.picture(w, r)
+		return
+	}
 	q, a := readQuestion(r), newAsker(h.api, r)
 	out := view{Title: q.board, Embed: q.embed, Class: q.look, Told: a.told}
 	var b rules
 	if a.need(q.path(""), nil, &b) {
 		out.Title = b.Heading()
-		out.Board = h.boardView(a, &q, &b)
+		v := h.boardView(a, &q, &b)
+		out.Board, out.Shared = v, v.share(r, &q)
 	}
 	status := http.StatusOK
 	if a.worst != nil {

@@ -63,7 +63,7 @@ func fakeAPI(w http.ResponseWriter, r *http.Request) {
 // ask asks for a page and returns the answer and its body.
 func ask(t *testing.T, method, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
-	site, err := Load()
+	site, err := Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%s: %s", path, got)
 		}
 		for _, bad := range []string{" style=", "<style", " onclick=", "http://", "https://"} {
-			if strings.Contains(strings.ReplaceAll(body, "http://www.w3.org/2000/svg", ""), bad) {
+			if strings.Contains(strings.NewReplacer("http://www.w3.org/2000/svg", "", `content="http://example.com/boards/demo`, "").Replace(body), bad) { // what sites are told that link to it
 				t.Errorf("%s: %s in %s", path, bad, body)
 			}
 		}
@@ -194,7 +194,7 @@ func TestPolicy(t *testing.T) {
 
 // TestSending: pages and files are compressed for clients that accept it, not sent again to clients that have them, and not sent for HEAD.
 func TestSending(t *testing.T) {
-	site, err := Load()
+	site, err := Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestTakesGzip(t *testing.T) {
 
 // TestInTheNameOfTheReader: the API sees the address of who looks at the page, and none of the reader's keys.
 func TestInTheNameOfTheReader(t *testing.T) {
-	site, err := Load()
+	site, err := Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

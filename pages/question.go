@@ -45,7 +45,7 @@ func readQuestion(r *http.Request) question {
 // boardIn returns the board's name in the address of its page. A pattern of net/http would not match a slash in it,
 // %2F.
 func boardIn(r *http.Request) string {
-	name := strings.TrimPrefix(r.URL.EscapedPath(), "/boards/")
+	name := strings.TrimSuffix(strings.TrimPrefix(r.URL.EscapedPath(), "/boards/"), pictureEnd)
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain
 	}

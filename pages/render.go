@@ -18,19 +18,24 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 //go:embed templates
 var templates embed.FS
 
-// Site holds templates and files. It is immutable.
+// Site holds templates and files, and the pictures that were drawn. Its methods may be called concurrently.
 type Site struct {
 	assets   *assets
 	template *template.Template
+	painter  *painter
 }
 
-// Load reads the embedded files. An error is a fault of the build.
-func Load() (*Site, error) {
+// Load reads the embedded files. otherFont is a font file for the letters in share pictures that the embedded fonts lack, nil for none. An
+// error is a fault of that file, or of the build.
+func Load(otherFont []byte) (*Site, error) {
 	files, err := fs.Sub(built, "built")
 	if err != nil {
 		return nil, fmt.Errorf("find what is built: %w", err)
 	}
 	s := &Site{}
+	if s.painter, err = newPainter(otherFont); err != nil {
+		return nil, err
+	}
 	if s.assets, err = loadAssets(files); err != nil {
 		return nil, err
 	}
@@ -55,6 +60,7 @@ type view struct {
 	Problem *rejection        // a failure that the page shows; nil: none
 	Board   any               // a *boardView; nil on other pages
 	Home    any               // a *homeView; nil on other pages
+	Shared  *shared           // for sites that show a link to the page; nil: nothing
 	Told    map[string]string // answers of the API by address, for the script
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	"sync"
 	"time"
 
@@ -93,7 +94,14 @@ func (a *App) wireQuotas() {
 
 // wireAPI makes the HTTP API.
 func (a *App) wireAPI() error {
-	site, err := pages.Load()
+	var letters []byte
+	if file := a.cfg.PictureFont; file != "" {
+		var err error
+		if letters, err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("read the font of pictures: %w", err)
+		}
+	}
+	site, err := pages.Load(letters)
 	if err != nil {
 		return fmt.Errorf("load the pages: %w", err)
 	}

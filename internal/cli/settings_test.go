@@ -56,7 +56,7 @@ func sections() []section {
 		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
-		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
+		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait", "picture-font"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"Checking a start (serve)", []string{"check"}},
 		{"Contexts (context set)", []string{"key-file"}},

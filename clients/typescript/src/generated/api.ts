@@ -4469,6 +4469,28 @@ export interface operations {
         requestBody?: never;
         responses: never;
     };
+    getBoardPicture: {
+        parameters: {
+            query?: {
+                /** @description As of GET …/top. */
+                window?: string;
+                /** @description As of GET …/top. */
+                period?: string;
+                /** @description As of GET …/top. */
+                mode?: string;
+                /** @description A member, whose rank the picture says. */
+                member?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["schemas"]["BoardName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     getConsole: {
         parameters: {
             query?: never;

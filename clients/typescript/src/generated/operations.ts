@@ -180,6 +180,8 @@ export interface Operations {
   getHome(options?: Query<"getHome"> & CallOptions): Pages<string>;
   /** A public board, live. GET /boards/{board} */
   getBoardPage(board: string, options?: Query<"getBoardPage"> & CallOptions): Promise<string>;
+  /** A picture of a public board. GET /boards/{board}/picture.png */
+  getBoardPicture(board: string, options?: Query<"getBoardPicture"> & CallOptions): Promise<string>;
   /** The console. GET /console */
   getConsole(options?: CallOptions): Promise<string>;
   /** A script or style of a page. GET /assets/{file} */
@@ -279,6 +281,7 @@ export const table = {
   getProblemPage: "GET /problems/{code}",
   getHome: "GET /",
   getBoardPage: "GET /boards/{board}",
+  getBoardPicture: "GET /boards/{board}/picture.png",
   getConsole: "GET /console",
   getAsset: "GET /assets/{file}",
 } as const;

@@ -1,0 +1,187 @@
+package pages
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/bounded"
+)
+
+const (
+	// pictureEnd is the end of the address of a board's share picture.
+	pictureEnd = "/picture.png"
+	// Bounds of the pictures that are kept.
+	maxPictures     = 512
+	maxPictureBytes = 16 << 20
+	// pictureWait is how long a request waits for its turn to draw.
+	pictureWait = 2 * time.Second
+)
+
+// errBusy reports that too many other pictures were to be drawn.
+var errBusy = errors.New("too many pictures at once")
+
+// painter draws share pictures, one at a time, and keeps them by what they say: the same state of a board is drawn once.
+type painter struct {
+	fonts *typefaces
+	made  string // names the fonts in ETags
+	kept  *bounded.Map[string, []byte]
+	turn  chan struct{} // holds one token, whose holder may draw
+	drawn atomic.Int64
+}
+
+// newPainter makes one; otherFont is a font for scripts that the embedded ones lack, nil for none.
+func newPainter(otherFont []byte) (*painter, error) {
+	fonts, err := loadTypefaces(otherFont)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(otherFont)
+	p := &painter{fonts: fonts, made: hex.EncodeToString(sum[:4]), kept: bounded.New[string, []byte](maxPictures, maxPictureBytes), turn: make(chan struct{}, 1)}
+	p.turn <- struct{}{}
+	return p, nil
+}
+
+// name returns the ETag of a picture: what it says, and how it is drawn.
+func (p *painter) name(of *picture) string {
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // it has only texts and numbers
+	}
+	sum := sha256.Sum256(append(text, p.made...))
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}
+
+// get returns the picture with a name, drawn now or kept.
+func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, error) {
+	if kept, ok := p.kept.Get(name); ok {
+		return kept, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, pictureWait)
+	defer cancel()
+	select {
+	case <-p.turn:
+		defer func() { p.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, errBusy
+	}
+	if kept, ok := p.kept.Get(name); ok { // the one before drew it
+		return kept, nil
+	}
+	p.drawn.Add(1)
+	out, err := p.fonts.paint(of)
+	if err != nil {
+		return nil, err
+	}
+	p.kept.Put(name, len(out), out)
+	return out, nil
+}
+
+// picture answers GET /boards/{board}/picture.png.
+func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
+	q, a := readQuestion(r), newAsker(h.api, r)
+	of := pictureOf(a, &q)
+	if of == nil {
+		if again := a.worst.Again(); again != "" {
+			w.Header().Set("Retry-After", again)
+		}
+		http.Error(w, a.worst.Words(), a.worst.Status)
+		return
+	}
+	header, name := w.Header(), h.site.painter.name(of)
+	header.Set("Content-Type", "image/png")
+	header.Set("Cache-Control", "public, max-age=60")
+	if strings.Contains(r.Header.Get("If-None-Match"), name) {
+		send(w, r, http.StatusOK, name, nil)
+		return
+	}
+	out, err := h.site.painter.get(r.Context(), name, of)
+	if errors.Is(err, errBusy) {
+		header.Set("Retry-After", "2")
+		http.Error(w, "Too many pictures are drawn right now.", http.StatusServiceUnavailable)
+		return
+	}
+	if err != nil {
+		panic(err) // the server tells the reader and logs it
+	}
+	send(w, r, http.StatusOK, name, out)
+}
+
+// pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why.
+func pictureOf(a *asker, q *question) *picture {
+	var b rules
+	var t top
+	if !a.need(q.path(""), nil, &b) || !a.need(q.path("/top"), q.state(url.Values{"limit": {"3"}, "profiles": {"true"}}), &t) {
+		return nil
+	}
+	of := &picture{Title: b.Heading(), About: number(t.Total) + " members"}
+	if t.Total == 1 {
+		of.About = "1 member"
+	}
+	if t.Window != "all_time" {
+		of.About = windowName(t.Window) + " " + t.Period + ", " + of.About
+	}
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		of.Rows = append(of.Rows, pictureRow{e.Rank, e.Name(), b.Display.Text(e.Score)})
+	}
+	if q.member == "" {
+		return of
+	}
+	var f found
+	if !a.need(q.path("/members/"+url.PathEscape(q.member)), q.state(url.Values{"profiles": {"true"}}), &f) {
+		return nil
+	}
+	of.Member, of.Does = f.Name(), "is "+ordinal(f.Rank)+" of "+number(f.Total)
+	return of
+}
+
+// ordinal returns a rank in words: 603rd.
+func ordinal(n int64) string {
+	end := "th"
+	if tens := n / 10 % 10; tens != 1 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return (*leaderboard.Display)(nil).Text(n) + end
+}
+
+// hosts are the names that a page may be linked by.
+var hosts = regexp.MustCompile(`^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-fA-F:.]+\](:\d{1,5})?$`)
+
+// shared is what sites say that show a link to the page.
+type shared struct{ Title, About, Link, Picture string }
+
+// share returns what is said of a board's page; nil when its address is not known. Sites want whole addresses.
+func (v *boardView) share(r *http.Request, q *question) *shared {
+	if v.Top == nil || q.embed || !hosts.MatchString(r.Host) {
+		return nil
+	}
+	origin := "http://" + r.Host
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		origin = "https://" + r.Host
+	}
+	s := &shared{Title: v.Rules.Heading(), About: number(v.Top.Total) + " members", Link: origin + q.link()}
+	choice := q.state(url.Values{})
+	if v.Found != nil {
+		choice.Set("member", v.Found.Member)
+		s.About = v.Found.Name() + " is " + ordinal(v.Found.Rank) + " of " + number(v.Found.Total)
+	}
+	s.Picture = origin + "/boards/" + url.PathEscape(q.board) + pictureEnd + (&url.URL{RawQuery: choice.Encode(), ForceQuery: len(choice) > 0}).String()
+	return s
+}
