@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"slices"
 	"strconv"
 	"unicode"
 
@@ -68,6 +69,20 @@ func loadTypefaces(other []byte) (*typefaces, error) {
 		t.regular, t.bold = append(t.regular, f), append(t.bold, f)
 	}
 	return t, nil
+}
+
+// legible returns a name, or other when a letter of the name can only be drawn as a box.
+func (t *typefaces) legible(name, other string) string {
+	var buf sfnt.Buffer
+	for _, r := range visible(name) {
+		if !slices.ContainsFunc(t.bold, func(f *sfnt.Font) bool {
+			at, err := f.GlyphIndex(&buf, r)
+			return err == nil && at != 0
+		}) {
+			return other
+		}
+	}
+	return name
 }
 
 // pen writes text of one size and colour.

@@ -89,7 +89,7 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 // picture answers GET /boards/{board}/picture.png.
 func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	q, a := readQuestion(r), newAsker(h.api, r)
-	of := pictureOf(a, &q)
+	of := pictureOf(a, &q, h.site.painter.fonts)
 	if of == nil {
 		if again := a.worst.Again(); again != "" {
 			w.Header().Set("Retry-After", again)
@@ -116,8 +116,9 @@ func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	send(w, r, http.StatusOK, name, out)
 }
 
-// pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why.
-func pictureOf(a *asker, q *question) *picture {
+// pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why. Of a member whose name the fonts lack
+// letters for it says the id.
+func pictureOf(a *asker, q *question, fonts *typefaces) *picture {
 	var b rules
 	var t top
 	if !a.need(q.path(""), nil, &b) || !a.need(q.path("/top"), q.state(url.Values{"limit": {"3"}, "profiles": {"true"}}), &t) {
@@ -132,7 +133,7 @@ func pictureOf(a *asker, q *question) *picture {
 	}
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		of.Rows = append(of.Rows, pictureRow{e.Rank, e.Name(), b.Display.Text(e.Score)})
+		of.Rows = append(of.Rows, pictureRow{e.Rank, fonts.legible(e.Name(), e.Member), b.Display.Text(e.Score)})
 	}
 	if q.member == "" {
 		return of
@@ -141,7 +142,7 @@ func pictureOf(a *asker, q *question) *picture {
 	if !a.need(q.path("/members/"+url.PathEscape(q.member)), q.state(url.Values{"profiles": {"true"}}), &f) {
 		return nil
 	}
-	of.Member, of.Does = f.Name(), "is "+ordinal(f.Rank)+" of "+number(f.Total)
+	of.Member, of.Does = fonts.legible(f.Name(), f.Member), "is "+ordinal(f.Rank)+" of "+number(f.Total)
 	return of
 }
 

@@ -115,7 +115,8 @@ func TestPictureFlood(t *testing.T) {
 	}
 }
 
-// TestLetters: the embedded fonts have each letter of Latin, Greek and Cyrillic text; a font of the server has others.
+// TestLetters: the embedded fonts have each letter of Latin, Greek and Cyrillic text; a font of the server has others. A name with
+// a letter that no font has gives way to the id.
 func TestLetters(t *testing.T) {
 	fonts, err := loadTypefaces(nil)
 	if err != nil {
@@ -129,6 +130,11 @@ func TestLetters(t *testing.T) {
 			if at, err := of[0].GlyphIndex(&buf, r); err != nil || at == 0 {
 				t.Errorf("%s has no %c", name, r)
 			}
+		}
+	}
+	for name, want := range map[string]string{"Ada Łukasz": "Ada Łukasz", "Άδα": "Άδα", "ゆうた": "m1", "a\u202eb": "a\u202eb"} {
+		if got := fonts.legible(name, "m1"); got != want {
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
 	}
 	if more, err := loadTypefaces(gomono.TTF); err != nil || len(more.regular) != 2 || len(more.bold) != 2 {

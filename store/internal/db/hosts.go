@@ -88,7 +88,9 @@ func newHosts(cfg Config) (*hosts, error) {
 }
 
 func (h *hosts) close() {
+	h.mu.Lock()
 	h.end()
+	h.mu.Unlock()
 	h.work.Wait()
 }
 
@@ -140,7 +142,11 @@ func (h *hosts) search() *look {
 	if h.flight != nil {
 		return h.flight
 	}
-	l := &look{done: make(chan struct{})}
+	l := &look{done: make(chan struct{}), host: -1}
+	if l.err = h.life.Err(); l.err != nil { // closed
+		close(l.done)
+		return l
+	}
 	h.flight = l
 	h.work.Go(func() {
 		l.host, l.err = h.find()
@@ -175,7 +181,7 @@ func (h *hosts) find() (int, error) {
 	var failed error
 	for i, one := range h.all {
 		if !one.asked.CompareAndSwap(false, true) {
-			failed = silent(one)
+			failed = fmt.Errorf("host %s does not answer: %w", one.address, mysql.ErrInvalidConn)
 			continue
 		}
 		waiting++
@@ -208,10 +214,10 @@ func (h *hosts) find() (int, error) {
 				timer.Reset(othersWait)
 			}
 		case <-timer.C:
-			if primary < 0 {
-				return -1, fmt.Errorf("a database host does not answer: %w", mysql.ErrInvalidConn)
+			if primary >= 0 {
+				return primary, nil
 			}
-			return primary, nil
+			return -1, fmt.Errorf("a database host does not answer: %w", mysql.ErrInvalidConn)
 		}
 	}
 	if primary >= 0 {
