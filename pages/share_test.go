@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/image/font/gofont/gomono"
@@ -88,18 +89,21 @@ func TestPicture(t *testing.T) {
 func TestPictureFlood(t *testing.T) {
 	s, pages := site(t, fakeAPI)
 	var asking sync.WaitGroup
+	var got atomic.Int64
 	for range 60 {
 		asking.Go(func() {
 			w := httptest.NewRecorder()
 			pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/boards/demo/picture.png", http.NoBody))
-			if w.Code != http.StatusOK {
+			if w.Code == http.StatusOK {
+				got.Add(1)
+			} else if w.Code != http.StatusServiceUnavailable { // on a machine so busy that one takes two seconds
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})
 	}
 	asking.Wait()
-	if n := s.painter.drawn.Load(); n != 1 {
-		t.Errorf("%d pictures were drawn for one", n)
+	if n := s.painter.drawn.Load(); n != 1 || got.Load() == 0 {
+		t.Errorf("%d pictures were drawn for one, %d of 60 got it", n, got.Load())
 	}
 	for i := range 3 * maxPictures {
 		s.painter.kept.Put(fmt.Sprint(i), 100, nil)
