@@ -226,10 +226,6 @@ func (h *hosts) find() (int, error) {
 	return -1, failed
 }
 
-func silent(h *host) error {
-	return fmt.Errorf("host %s does not answer: %w", h.address, mysql.ErrInvalidConn)
-}
-
 // ask runs a query that has one text as its answer, on a new connection, in as few round trips as possible.
 func (h *host) ask(ctx context.Context, query string) (string, error) {
 	made, err := h.login.Connect(ctx)
