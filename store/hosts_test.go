@@ -215,10 +215,12 @@ func TestHosts(t *testing.T) {
 			if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrUnavailable) {
 				t.Errorf("without a primary: %v", err)
 			}
+			began := time.Now()
 			for _, q := range []string{"STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL read_only = OFF"} {
 				execOn(t, to, q)
 			}
 			eventually(t, "the promoted host is used", func() bool { return submit() == nil })
+			t.Logf("%s: writes are back %s after the promotion", end.name, time.Since(began).Round(100*time.Millisecond))
 			if got := scoreOf(t, s, ref, "m"); got != acknowledged {
 				t.Errorf("the score is %d, of %d that were acknowledged", got, acknowledged)
 			}

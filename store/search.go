@@ -136,80 +136,70 @@ const shownTogether = 500
 // FindMembers finds members with an entry in a period by their shown names. It reads at most leaderboard.MaxShownSearched names from the
 // beginning of a range of an index, then as many ids of entries. Entries of hidden members are in no period. Errors: ErrUnavailable.
 func (s *Store) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
-	for _, part := range []func(context.Context, *leaderboard.ShownQuery, *leaderboard.ShownMembers) error{s.findNamed, s.findNameless} {
-		if err == nil && len(out.Members) < q.Limit {
-			err = part(ctx, &q, &out)
-		}
+	ask := leaderboard.MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
+	named := shownPart{ // those with a display name that have an entry
+		next: func(after leaderboard.ShownName) string {
+			ask.ByName, ask.AfterName, ask.AfterMember = true, after.Folded, after.Member
+			return namesText("name_key, member", ask)
+		},
+		among: func(members []string) string { return presentText(q.Period, members) }, wanted: true,
 	}
-	return out, db.Translate(ctx, "find members", err)
+	nameless := shownPart{ // those with an entry that have no display name
+		next: func(after leaderboard.ShownName) string {
+			ask.ByName, ask.AfterName, ask.AfterMember = false, "", after.Member
+			return idsText("entries", []int64{q.Period}, ask)
+		},
+		among: namedText,
+	}
+	if q.After.Folded != "" || q.After.Member == "" { // else the named ones have been found
+		if err := s.findShown(ctx, &named, &q, &out); err != nil {
+			return out, db.Translate(ctx, "find members", err)
+		}
+		q.After = leaderboard.ShownName{}
+	}
+	return out, db.Translate(ctx, "find members", s.findShown(ctx, &nameless, &q, &out))
 }
 
-// findNamed finds those with a display name.
-func (s *Store) findNamed(ctx context.Context, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
-	if q.After.Folded == "" && q.After.Member != "" {
-		return nil // they have been found
-	}
-	ask := leaderboard.MemberQuery{Prefix: q.Prefix, ByName: true, AfterName: q.After.Folded, AfterMember: q.After.Member, Limit: shownTogether}
+// shownPart is members in the order of their shown names.
+type shownPart struct {
+	next   func(after leaderboard.ShownName) string // selects the next shownTogether
+	among  func(members []string) string            // selects some of these
+	wanted bool                                     // those are found; otherwise the others
+}
+
+// findShown adds the members of a part until there are as many as are asked for, or too many were looked at.
+func (s *Store) findShown(ctx context.Context, p *shownPart, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
+	after := q.After
 	for range leaderboard.MaxShownSearched / shownTogether {
+		if len(out.Members) == q.Limit {
+			return nil
+		}
 		var rows []struct {
-			Name   []byte `db:"name_key"`
+			Name   []byte `db:"name_key"` // nil where it is not selected
 			Member []byte `db:"member"`
 		}
-		if err := s.db.SelectContext(ctx, &rows, s.db.Limited(namesText("name_key, member", ask))); err != nil || len(rows) == 0 {
+		if err := s.db.SelectContext(ctx, &rows, s.db.Limited(p.next(after))); err != nil || len(rows) == 0 {
 			return err
 		}
 		members := make([]string, len(rows))
 		for i := range rows {
 			members[i] = string(rows[i].Member)
 		}
-		present, err := s.among(ctx, presentText(q.Period, members))
+		some, err := s.among(ctx, p.among(members))
 		if err != nil {
 			return err
 		}
-		for i := range rows {
-			if len(out.Members) == q.Limit {
-				return nil
-			}
-			if present[members[i]] {
-				out.Members = append(out.Members, leaderboard.ShownName{Folded: string(rows[i].Name), Member: members[i]})
+		for i, member := range members {
+			after = leaderboard.ShownName{Folded: string(rows[i].Name), Member: member}
+			if some[member] == p.wanted {
+				if out.Members = append(out.Members, after); len(out.Members) == q.Limit {
+					return nil
+				}
 			}
 		}
 		if len(rows) < shownTogether {
 			return nil
 		}
-		ask.AfterName, ask.AfterMember = string(rows[len(rows)-1].Name), members[len(rows)-1]
-	}
-	out.Partial = true
-	return nil
-}
-
-// findNameless finds those whose id is shown.
-func (s *Store) findNameless(ctx context.Context, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
-	ask := leaderboard.MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
-	if q.After.Folded == "" {
-		ask.AfterMember = q.After.Member
-	}
-	for range leaderboard.MaxShownSearched / shownTogether {
-		var ids []string
-		if err := s.db.SelectContext(ctx, &ids, s.db.Limited(idsText("entries", []int64{q.Period}, ask))); err != nil || len(ids) == 0 {
-			return err
-		}
-		named, err := s.among(ctx, namedText(ids))
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if len(out.Members) == q.Limit {
-				return nil
-			}
-			if !named[id] {
-				out.Members = append(out.Members, leaderboard.ShownName{Member: id})
-			}
-		}
-		if len(ids) < shownTogether {
-			return nil
-		}
-		ask.AfterMember = ids[len(ids)-1]
 	}
 	out.Partial = true
 	return nil

@@ -49,16 +49,17 @@ func (m *members) find(member []byte) (uint32, bool) {
 	if s.used == 0 {
 		return 0, false
 	}
-	for i := s.home(hash); s.slots[i].number != 0; i = s.next(i) {
-		if s.slots[i].hash != hash {
-			continue
-		}
-		n := s.slots[i].number - 1
-		if bytes.Equal(m.slab.member(m.slab.at(n)), member) {
-			return n, true
-		}
+	_, number := m.search(s, hash, member)
+	return number - 1, number != 0
+}
+
+// search returns the slot of a member in its shard, and the number in it; where the member is not there, the free slot for it and 0.
+func (m *members) search(s *memberShard, hash uint32, member []byte) (at int, number uint32) {
+	at, number = s.match(s.home(hash), hash)
+	for number != 0 && !bytes.Equal(m.slab.member(m.slab.at(number-1)), member) {
+		at, number = s.match(s.next(at), hash)
 	}
-	return 0, false
+	return at, number
 }
 
 // findAll returns the number + 1 of each member's record, 0 for those that have none. It takes each step for all of them, so
@@ -123,16 +124,12 @@ func (m *members) put(n uint32) bool {
 	if s.used+1 > len(s.slots)*4/5 {
 		s.grow(len(s.slots)*4/3 + 1)
 	}
-	for i, found := s.match(s.home(hash), hash); ; i, found = s.match(s.next(i), hash) {
-		if found == 0 {
-			s.slots[i] = slot{n + 1, hash}
-			s.used++
-			return true
-		}
-		if bytes.Equal(m.slab.member(m.slab.at(found-1)), member) {
-			return false
-		}
+	at, number := m.search(s, hash, member)
+	if number == 0 {
+		s.slots[at] = slot{n + 1, hash}
+		s.used++
 	}
+	return number == 0
 }
 
 // expect makes room for so many members, which hashes spread over the shards a little unevenly.

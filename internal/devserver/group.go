@@ -3,7 +3,6 @@ package devserver
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -97,8 +96,7 @@ func (g *MySQLGroup) awaitOnline(ctx context.Context, node *Server) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		var state string
-		err := node.query(ctx, "SELECT MEMBER_STATE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid", &state)
+		state, err := node.value(ctx, "SELECT MEMBER_STATE FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid")
 		if err == nil && state == "ONLINE" {
 			return nil
 		}
@@ -113,9 +111,9 @@ func (g *MySQLGroup) awaitOnline(ctx context.Context, node *Server) error {
 // Primary returns the member that takes writes, as a running member sees it; nil when there is none.
 func (g *MySQLGroup) Primary(ctx context.Context) *Server {
 	for _, node := range g.Nodes {
-		var port string
 		const primary = "SELECT MEMBER_PORT FROM performance_schema.replication_group_members WHERE MEMBER_ROLE = 'PRIMARY' AND MEMBER_STATE = 'ONLINE'"
-		if node.query(ctx, primary, &port) != nil {
+		port, err := node.value(ctx, primary)
+		if err != nil {
 			continue
 		}
 		for _, of := range g.Nodes {
@@ -141,28 +139,4 @@ func (g *MySQLGroup) Stop(ctx context.Context) error {
 		errs = append(errs, node.Stop(ctx))
 	}
 	return errors.Join(errs...)
-}
-
-func (s *Server) exec(ctx context.Context, statement string) error {
-	return s.with(func(db *sql.DB) error {
-		_, err := db.ExecContext(ctx, statement)
-		return err
-	})
-}
-
-func (s *Server) query(ctx context.Context, statement string, to any) error {
-	return s.with(func(db *sql.DB) error {
-		ctx, cancel := context.WithTimeout(ctx, probeLimit)
-		defer cancel()
-		return db.QueryRowContext(ctx, statement).Scan(to)
-	})
-}
-
-func (s *Server) with(do func(*sql.DB) error) error {
-	db, err := sql.Open("mysql", s.DSN)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return do(db)
 }

@@ -103,6 +103,11 @@ func (h *hosts) primary(ctx context.Context) (int, error) {
 	}
 	l := h.search()
 	h.mu.Unlock()
+	return l.await(ctx)
+}
+
+// await waits for the end of a search.
+func (l *look) await(ctx context.Context) (int, error) {
 	select {
 	case <-l.done:
 		return l.host, l.err
@@ -129,12 +134,8 @@ func (h *hosts) probe(ctx context.Context) error {
 	h.mu.Lock()
 	l := h.search()
 	h.mu.Unlock()
-	select {
-	case <-l.done:
-		return l.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	_, err := l.await(ctx)
+	return err
 }
 
 // search begins to look for the primary, unless that is under way. It is called with mu held.
@@ -152,9 +153,13 @@ func (h *hosts) search() *look {
 		l.host, l.err = h.find()
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if h.flight = nil; l.err == nil && h.current != l.host {
+		h.flight = nil
+		switch {
+		case l.err == nil && h.current != l.host:
 			h.current = l.host
 			h.log.Info("a database host takes writes and is used", "host", h.all[l.host].address)
+		case errors.Is(l.err, ErrTwoPrimaries):
+			h.current = -1
 		}
 		close(l.done)
 	})
@@ -174,6 +179,7 @@ func (h *hosts) find() (int, error) {
 	type answer struct {
 		host     int
 		readOnly bool
+		server   string
 		err      error
 	}
 	answers := make(chan answer, len(h.all))
@@ -190,11 +196,11 @@ func (h *hosts) find() (int, error) {
 			ctx, cancel := context.WithTimeout(h.life, probeLimit)
 			defer cancel()
 			settings, err := one.ask(ctx, "SELECT "+ServerSettings)
-			readOnly, _ := readSettings(settings)
-			answers <- answer{i, readOnly, err}
+			readOnly, server := readSettings(settings)
+			answers <- answer{i, readOnly, server, err}
 		})
 	}
-	primary := -1
+	primary, server := -1, ""
 	timer := time.NewTimer(hostWait)
 	defer timer.Stop()
 	for ; waiting > 0; waiting-- {
@@ -206,11 +212,12 @@ func (h *hosts) find() (int, error) {
 			case a.readOnly && failed == nil:
 				failed = ErrReadOnly
 			case a.readOnly:
+			case primary >= 0 && a.server == server: // by another address
 			case primary >= 0:
 				h.log.Error("two database hosts take writes: neither is used before one of them is read-only", "host", h.all[primary].address, "other", h.all[a.host].address)
 				return -1, ErrTwoPrimaries
 			default:
-				primary = a.host
+				primary, server = a.host, a.server
 				timer.Reset(othersWait)
 			}
 		case <-timer.C:

@@ -1,8 +1,14 @@
 package db
 
 import (
+	"database/sql"
+	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
+
+	"leaderboard/internal/testenv"
 )
 
 // TestDSNs: each host of a DSN is a DSN, with the default port where none is given, whatever is in the password.
@@ -32,5 +38,45 @@ func TestDSNs(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s names %q, want %q", c.dsn, got, c.want)
 		}
+	}
+}
+
+// TestTwoPrimaries: of two servers that take writes none is used, not even the one that was used before; one server by two addresses is no
+// two.
+func TestTwoPrimaries(t *testing.T) {
+	first, second := testenv.PrivateMySQL(t), testenv.PrivateMySQL(t)
+	of := func(addresses ...string) *hosts {
+		h, err := newHosts(Config{DSN: strings.Replace(first.DSN, first.Addr, strings.Join(addresses, ","), 1) + "mysql", Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(h.close)
+		return h
+	}
+	twice := of(first.Addr, first.Addr)
+	if _, err := twice.primary(t.Context()); err != nil {
+		t.Errorf("one server by two addresses: %v", err)
+	}
+	both := of(second.Addr, first.Addr)
+	both.current = 0
+	if number, err := both.primary(t.Context()); number != 0 || err != nil {
+		t.Errorf("the one that is known: %d, %v", number, err)
+	}
+	if err := both.probe(t.Context()); !errors.Is(err, ErrTwoPrimaries) {
+		t.Errorf("a look finds two: %v", err)
+	}
+	if number, err := both.primary(t.Context()); !errors.Is(err, ErrTwoPrimaries) {
+		t.Errorf("with two: host %d, %v", number, err)
+	}
+	db, err := sql.Open("mysql", second.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "SET GLOBAL read_only = ON"); err != nil {
+		t.Fatal(err)
+	}
+	if number, err := both.primary(t.Context()); number != 1 || err != nil {
+		t.Errorf("with one: host %d, %v", number, err)
 	}
 }
