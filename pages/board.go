@@ -216,6 +216,13 @@ const leastLetters = 3
 // find asks for a member and the entries around it. When the member is not there, it may be a name: the only one that begins so is meant,
 // of several the reader chooses.
 func (v *boardView) find(a *asker, q *question) {
+	if v.isMissing(a, q) && len(q.member) >= leastLetters {
+		v.named(a, q)
+	}
+}
+
+// isMissing asks for a member and the entries around it, and reports whether it has no entry here.
+func (v *boardView) isMissing(a *asker, q *question) bool {
 	path := q.path("/members/" + url.PathEscape(q.member))
 	var f found
 	beside := url.Values{"profiles": {"true"}}
@@ -223,11 +230,8 @@ func (v *boardView) find(a *asker, q *question) {
 		beside.Set("metadata", "true")
 	}
 	problem, err := a.get(path, q.state(beside), &f)
-	if err == nil && problem != nil && problem.Status == http.StatusNotFound && len(q.member) >= leastLetters {
-		v.named(a, q)
-	}
 	if err != nil || problem != nil {
-		return
+		return err == nil && problem.Status == http.StatusNotFound
 	}
 	var around struct{ Entries []entry }
 	if problem, err = a.get(path+"/around", q.state(url.Values{"before": {"3"}, "after": {"3"}, "profiles": {"true"}}), &around); err == nil && problem == nil {
@@ -235,6 +239,7 @@ func (v *boardView) find(a *asker, q *question) {
 	}
 	f.Page = q.link("rank", strconv.FormatInt(f.Rank, 10))
 	v.Found = &f
+	return false
 }
 
 // named asks for the members whose names begin with what the reader looks for.
@@ -253,6 +258,6 @@ func (v *boardView) named(a *asker, q *question) {
 		one := *q
 		one.member = v.Named[0].Member
 		v.Member, v.Named = one.member, nil
-		v.find(a, &one)
+		v.isMissing(a, &one) // it may be gone by now
 	}
 }

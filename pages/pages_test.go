@@ -51,6 +51,8 @@ func fakeAPI(w http.ResponseWriter, r *http.Request) {
 		answer(`{` + state + `,"partial":false,"entries":[{"rank":5,"member":"ada"}]}`)
 	case path == "/v1/boards/demo/members" && r.URL.Query().Get("q") == "Ada":
 		answer(`{` + state + `,"partial":false,"next_cursor":"more","entries":[{"rank":5,"member":"u1","profile":{"display_name":"Ada L."}},{"rank":9,"member":"u2"}]}`)
+	case path == "/v1/boards/demo/members" && r.URL.Query().Get("q") == "gone":
+		answer(`{` + state + `,"partial":false,"entries":[{"rank":5,"member":"gone"}]}`)
 	case strings.HasPrefix(path, "/v1/boards/busy"):
 		problem(http.StatusServiceUnavailable, "The service is not available", "")
 	case strings.HasPrefix(path, "/v1/boards/private"):
@@ -110,6 +112,7 @@ func TestWithoutScripts(t *testing.T) {
 		"/boards/demo?mode=dense":                       {"Stale: the database is away; as of", `href="/boards/demo?mode=dense&amp;offset=25"`},
 		"/boards/demo?member=ada":                       {"88.64 %", "Who is around", `href="/boards/demo?member=ada&amp;rank=1"`},
 		"/boards/demo?member=nobody":                    {"<bdi>nobody</bdi> has no entry here"},
+		"/boards/demo?member=gone":                      {"<bdi>gone</bdi> has no entry here."},
 		"/boards/demo?member=Love":                      {"88.64 %", "Who is around"},
 		"/boards/demo?member=Ada":                       {"Among others, these begin with <bdi>Ada</bdi>", `href="/boards/demo?member=u1"`, "<bdi>Ada L.</bdi>", `href="/boards/demo?member=u2"`},
 		"/boards/demo?embed=1&limit=60":                 {`class="board embed"`},
