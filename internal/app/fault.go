@@ -3,11 +3,12 @@ package app
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 )
 
-// Fault is a testing aid (the hidden setting fault): at a named point of a rebuild, the process sends a signal to
-// itself, so that a test can kill or pause a builder exactly there. The zero value does nothing.
+// Fault is a testing aid (the hidden setting fault): the first time it is at a named point of a rebuild, the process sends a signal
+// to itself, so that a test can kill or pause a builder exactly there. The zero value does nothing.
 //
 //	kill:POINT  SIGKILL, as if the machine had died
 //	stop:POINT  SIGSTOP, a builder that is paused past its lease; SIGCONT resumes it
@@ -35,9 +36,10 @@ func (f Fault) hook() func(point string) {
 	if f.point == "" {
 		return nil
 	}
+	var once sync.Once // a builder that goes on after SIGCONT is at a chunk again
 	return func(point string) {
 		if point == f.point {
-			signalSelf(f.signal)
+			once.Do(func() { signalSelf(f.signal) })
 		}
 	}
 }
