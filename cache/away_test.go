@@ -357,6 +357,43 @@ func TestAwayMarksMemory(t *testing.T) {
 	})
 }
 
+// TestAwayBeforeMemoryFollowed: memory that lacks the last commits when the database goes away answers all the same, and says that it
+// is stale.
+func TestAwayBeforeMemoryFollowed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := &pastModel{Model: storetest.NewModel()}
+		ref := filled(t, source.Model, leaderboard.Rules{Resident: leaderboard.ResidentAlways}, 20)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		w := feed.New(source, feed.Options{})
+		go w.Run(ctx)
+		following, end := context.WithCancel(ctx)
+		periods := resident.NewPeriods(source, resident.Options{Memory: 1 << 20})
+		go periods.Run(following)
+		r := NewReader(nil, source.Model, ReaderOptions{Feed: w, Resident: periods})
+		for periods.Get(&ref, resident.WeightDeep) == nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+		end()
+		if _, err := source.Submit(ctx, leaderboard.SubmitRequest{Board: ref.Board, Entries: []leaderboard.Submission{{Member: "late", Score: 1000}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Wait(ctx, ref.ID); err != nil { // what it shows is newer than memory
+			t.Fatal(err)
+		}
+		source.Fail(leaderboard.ErrUnavailable)
+		source.away.Store(true)
+		for range 3 { // at once, and when it is known
+			page, err := r.Page(ctx, ref, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 2})
+			if err != nil || !page.Stale || page.Seq != 20 {
+				t.Fatalf("%+v, %v", page, err)
+			}
+			time.Sleep(2 * time.Second)
+		}
+	})
+}
+
 // moving is a database with two periods in which something is committed all the time, and which is slow to answer.
 type moving struct {
 	still

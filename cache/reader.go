@@ -96,6 +96,7 @@ func (r *Reader) answer(ctx context.Context, q *asked) (leaderboard.Answered, er
 // nearest returns the answer of the first layer with one that is new enough.
 func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, error) {
 	var failure error
+	var old leaderboard.Answered // of a layer that lacks the last commits
 	for _, l := range r.layersFor(q.question) {
 		a, verdict, err := r.ask(ctx, l, q)
 		switch {
@@ -112,9 +113,15 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 			return r.found(l, q, a), nil
 		case l != r.kept && (verdict == feed.VerdictUnknown || l == r.database):
 			return q.stale(a), nil
+		case l != r.kept && verdict == feed.VerdictOld && old == nil:
+			old = a
 		}
 	}
-	if q.last != nil && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+	case old != nil:
+		return q.stale(old), nil
+	case q.last != nil:
 		return q.last.stale(), nil
 	}
 	if failure == nil {
