@@ -3,9 +3,11 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"leaderboard"
 )
@@ -46,6 +48,14 @@ func (b *rules) Empty() string {
 	}
 }
 
+// wideScore is how many characters a score may have beside a name on a phone. web/src/shared/format.ts has it too.
+const wideScore = 15
+
+// Long reports whether scores are so long that phones need smaller text.
+func (b *rules) Long(entries []entry) bool {
+	return slices.ContainsFunc(entries, func(e entry) bool { return utf8.RuneCountInString(b.Display.Text(e.Score)) > wideScore })
+}
+
 // top is the answer of GET …/top, as far as it is shown.
 type top struct {
 	Window, Period, Mode string
@@ -53,16 +63,6 @@ type top struct {
 	AsOf                 string `json:"as_of"`
 	Stale                bool
 	Entries              []entry
-}
-
-// Long reports whether scores are so long that phones need smaller text.
-func (t *top) Long() bool {
-	for i := range t.Entries {
-		if n := t.Entries[i].Score; n > 999_999_999_999 || n < -99_999_999_999 {
-			return true
-		}
-	}
-	return false
 }
 
 // found is a member that the reader searched for: its entry, and the entries around it.

@@ -41,6 +41,9 @@ export function scoreText(score: bigint, display: Display | undefined): string {
   }
 }
 
+/** isLong says whether scores are so long that phones need smaller text. pages/board.go decides the same. */
+export const isLong = (entries: { score: bigint }[], display: Display | undefined) => entries.some((e) => [...scoreText(e.score, display)].length > 15);
+
 /** power is how many digits a number has after its first one. */
 const power = (n: bigint) => String(n < 0n ? -n : n).length - 1;
 
