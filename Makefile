@@ -7,6 +7,8 @@ VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+# A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
+export GORACE ?= atexit_sleep_ms=0
 .DEFAULT_GOAL := help
 .PHONY: help run test nightly test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check vuln fmt rename size cc
 
@@ -16,17 +18,17 @@ help: ## list the targets
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
 
-# One set of servers for the whole run; see internal/testenv. Tests wait more than they work: three packages at a time suit two cores.
+# One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time than there are cores.
 test: cc ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
-	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 60m $$args
+	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -parallel 4 -timeout 60m $$args
 	$(GO) test -C tools ./...
 	bin/testenv $(GO) test -C examples -timeout 15m ./...
 else
-	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -timeout 60m $(TESTARGS)
+	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -parallel 4 -timeout 60m $(TESTARGS)
 endif
 
 nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine

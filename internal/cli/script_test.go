@@ -62,6 +62,7 @@ func TestScripts(t *testing.T) {
 				Files:               []string{file},
 				RequireExplicitExec: true,
 				Setup: func(e *testscript.Env) error {
+					e.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second with the race detector
 					for name, value := range env {
 						e.Setenv(name, value)
 					}
