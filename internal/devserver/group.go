@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,29 +24,46 @@ type MySQLGroup struct {
 
 // StartMySQLGroup returns a group whose members are all online.
 func StartMySQLGroup(ctx context.Context, cfg Config) (*MySQLGroup, error) {
-	g := &MySQLGroup{}
-	if err := g.start(ctx, cfg); err != nil {
-		return nil, errors.Join(fmt.Errorf("start a group of MySQL servers: %w", err), g.Stop(context.WithoutCancel(ctx)))
+	g, err := StartMySQLMembers(ctx, cfg, groupSize)
+	if err != nil {
+		return nil, err
+	}
+	for i, node := range g.Nodes {
+		if err := g.add(ctx, node, i == 0); err != nil {
+			return nil, errors.Join(fmt.Errorf("make a group of MySQL servers: %w", err), g.Stop(context.WithoutCancel(ctx)))
+		}
 	}
 	return g, nil
 }
 
-func (g *MySQLGroup) start(ctx context.Context, cfg Config) error {
+// StartMySQLMembers returns servers that can be made a group, and are none yet. Until they are members they are read-only.
+func StartMySQLMembers(ctx context.Context, cfg Config, members int) (*MySQLGroup, error) {
+	g := &MySQLGroup{}
+	if err := g.start(ctx, cfg, members); err != nil {
+		return nil, errors.Join(fmt.Errorf("start MySQL servers for a group: %w", err), g.Stop(context.WithoutCancel(ctx)))
+	}
+	return g, nil
+}
+
+func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 	var id [16]byte
 	_, _ = rand.Read(id[:])
 	dir, name := cfg.Dir, fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]) // as a UUID is written
 	var seeds []string
-	for range groupSize {
+	for range members {
 		port, err := freePort()
 		if err != nil {
 			return err
 		}
 		seeds = append(seeds, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	}
+	cfg.Env = append(slices.Clip(cfg.Env), "MYSQLD_PARENT_PID="+strconv.Itoa(os.Getpid())) // one that clones another's data ends, and trusts us to start it again
 	for i, seed := range seeds {
 		cfg.Dir = filepath.Join(dir, "mysql"+strconv.Itoa(i))
 		cfg.mysqlArgs = []string{
 			"--performance-schema=ON", "--server-id=" + strconv.Itoa(i+1), "--report-host=127.0.0.1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON",
+			"--super-read-only=ON", // unless the group makes it the primary
+			"--plugin-load-add=mysql_clone.so",
 			"--plugin-load-add=group_replication.so", "--loose-group-replication-group-name=" + name, "--loose-group-replication-start-on-boot=OFF",
 			"--loose-group-replication-local-address=" + seed, "--loose-group-replication-group-seeds=" + strings.Join(seeds, ","),
 			"--loose-group-replication-recovery-get-public-key=ON", "--loose-group-replication-unreachable-majority-timeout=5",
@@ -57,27 +75,67 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config) error {
 		}
 		g.Nodes = append(g.Nodes, node)
 	}
-	for i, node := range g.Nodes {
-		if err := g.add(ctx, node, i == 0); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 // add makes a server a member: the first one of the group, or one that gets what the group has.
 func (g *MySQLGroup) add(ctx context.Context, node *Server, first bool) error {
-	const bootstrap = "SET GLOBAL group_replication_bootstrap_group = "
-	statements := []string{"CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'", "START GROUP_REPLICATION"}
-	if first {
-		statements = []string{statements[0], bootstrap + "ON", statements[1], bootstrap + "OFF"}
+	const as = "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'"
+	if err := node.exec(ctx, as); err != nil {
+		return fmt.Errorf("%s: %w", as, err)
 	}
-	for _, q := range statements {
-		if err := node.exec(ctx, q); err != nil {
-			return fmt.Errorf("%s: %w", q, err)
-		}
+	if first {
+		return g.bootstrap(ctx, node)
+	}
+	return g.join(ctx, node)
+}
+
+// bootstrap makes a server the first member of the group, which no other may be at that time.
+func (g *MySQLGroup) bootstrap(ctx context.Context, node *Server) error {
+	const first = "SET GLOBAL group_replication_bootstrap_group = "
+	if err := node.exec(ctx, first+"ON"); err != nil {
+		return err
+	}
+	return errors.Join(g.join(ctx, node), node.exec(ctx, first+"OFF"))
+}
+
+// join makes a server a member that is none.
+func (g *MySQLGroup) join(ctx context.Context, node *Server) error {
+	if err := node.exec(ctx, "START GROUP_REPLICATION"); err != nil {
+		return fmt.Errorf("start the replication of %s: %w", node.Addr, err)
 	}
 	return g.awaitOnline(ctx, node)
+}
+
+// Begin makes members that all ended, and were started again, a group: the one that has the transactions of all others begins, because
+// what was acknowledged is for sure on the one that was the primary alone.
+func (g *MySQLGroup) Begin(ctx context.Context) error {
+	first, has := g.Nodes[0], ""
+	for i, node := range g.Nodes {
+		its, err := node.value(ctx, "SELECT @@GLOBAL.gtid_executed")
+		if err != nil {
+			return err
+		}
+		more, err := node.value(ctx, "SELECT GTID_SUBSET('"+has+"', '"+its+"')")
+		if err != nil {
+			return err
+		}
+		if i == 0 || more == "1" {
+			first, has = node, its
+		}
+	}
+	if err := g.bootstrap(ctx, first); err != nil {
+		return err
+	}
+	for _, node := range g.Nodes {
+		if node == first {
+			continue
+		}
+		if err := g.join(ctx, node); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Rejoin makes a server a member again that was restarted, or that the group has expelled.
@@ -85,10 +143,7 @@ func (g *MySQLGroup) Rejoin(ctx context.Context, node *Server) error {
 	if err := node.exec(ctx, "STOP GROUP_REPLICATION"); err != nil {
 		return err
 	}
-	if err := node.exec(ctx, "START GROUP_REPLICATION"); err != nil {
-		return err
-	}
-	return g.awaitOnline(ctx, node)
+	return g.join(ctx, node)
 }
 
 // awaitOnline waits until a member says that it is online.

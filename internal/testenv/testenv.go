@@ -81,9 +81,23 @@ func PrivateMariaDB(t testing.TB, change ...func(*devserver.Config)) *devserver.
 // member takes writes after some five seconds. It is up in about ten seconds and ends with the test.
 func PrivateMySQLGroup(t testing.TB) *devserver.MySQLGroup {
 	t.Helper()
-	g, err := devserver.StartMySQLGroup(t.Context(), devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true})
+	g, err := devserver.StartMySQLGroup(t.Context(), groupConfig(t))
 	endsWith(t, g, err)
 	return g
+}
+
+// PrivateMySQLMembers returns servers that the test can make a group, and that end with it.
+func PrivateMySQLMembers(t testing.TB, members int) *devserver.MySQLGroup {
+	t.Helper()
+	g, err := devserver.StartMySQLMembers(t.Context(), groupConfig(t), members)
+	endsWith(t, g, err)
+	return g
+}
+
+// groupConfig is what members of groups are started with.
+func groupConfig(t testing.TB) devserver.Config {
+	t.Helper()
+	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true}
 }
 
 // PrivateRedisCluster returns a Redis Cluster of the test's own: three primaries with a replica each, which is promoted
