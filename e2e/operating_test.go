@@ -32,6 +32,7 @@ const operatingPage = "../docs/operating.md"
 type operator struct {
 	*world
 	a, b     *server
+	page     string              // its file
 	dir      string              // where commands run: HOME too
 	env      map[string]string   // of commands
 	rewrite  *strings.Replacer   // of the page's commands to what this database's programs are called
@@ -266,7 +267,7 @@ func startOperator(t *testing.T, database *devserver.Server, rewrite *strings.Re
 	create(t, database.DSN, "leaderboard", "other")
 	dsn := func(name string) string { c := cfg.Clone(); c.DBName = name; return c.FormatDSN() }
 	redis := testenv.PrivateRedis(t)
-	o := &operator{world: worldOn(t, dsn("leaderboard"), redis.URL), dir: t.TempDir(), rewrite: rewrite}
+	o := &operator{world: worldOn(t, dsn("leaderboard"), redis.URL), page: operatingPage, dir: t.TempDir(), rewrite: rewrite}
 	o.a, o.b = o.serve(t, "server a"), o.serve(t, "server b")
 	other := worldOn(t, dsn("other"), "").serve(t, "other installation")
 	o.a.putBoard(t, "race", leaderboard.Rules{})
@@ -277,7 +278,14 @@ func startOperator(t *testing.T, database *devserver.Server, rewrite *strings.Re
 		"LEADERBOARD_MYSQL_DSN": o.dsn, "LEADERBOARD_REDIS_URL": o.redisURL, "LEADERBOARD_LOG": "json",
 		"NEW_URL": other.url, "NEW_KEY": adminKey,
 	}
-	page, err := os.ReadFile(operatingPage)
+	o.read(t)
+	return o
+}
+
+// read reads the sections of the page, and writes the files that it shows.
+func (o *operator) read(t *testing.T) {
+	t.Helper()
+	page, err := os.ReadFile(o.page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +305,6 @@ func startOperator(t *testing.T, database *devserver.Server, rewrite *strings.Re
 			o.sections[name] = append(o.sections[name], line)
 		}
 	}
-	return o
 }
 
 // create makes databases.
@@ -383,12 +390,12 @@ func (o *operator) update(t *testing.T, command, was, is string) {
 	if os.Getenv("UPDATE_DOCS") == "" {
 		return
 	}
-	page, err := os.ReadFile(operatingPage)
+	page, err := os.ReadFile(o.page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, after := strings.TrimSuffix("$ "+command+"\n"+was, "\n"), strings.TrimSuffix("$ "+command+"\n"+is, "\n")
-	if err := os.WriteFile(operatingPage, []byte(strings.Replace(string(page), before, after, 1)), 0o644); err != nil {
+	if err := os.WriteFile(o.page, []byte(strings.Replace(string(page), before, after, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
