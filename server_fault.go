@@ -10,6 +10,7 @@ const (
 	ServerCheckPackets     ServerCheck = "max_allowed_packet"
 	ServerCheckConnections ServerCheck = "max_connections"
 	ServerCheckGroup       ServerCheck = "group"
+	ServerCheckReplication ServerCheck = "replication"
 	ServerCheckDurability  ServerCheck = "durability"
 	ServerCheckEviction    ServerCheck = "maxmemory-policy"
 	ServerCheckReplica     ServerCheck = "replica"

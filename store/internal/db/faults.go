@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"leaderboard"
 )
@@ -17,6 +18,7 @@ import (
 type Need struct {
 	Packet int64 // bytes that the largest packet of statements takes
 	Conns  int   // connections, of all processes together
+	Hosts  int   // that the DSN names
 }
 
 // Faults returns which server it is, and what is wrong with it, which is not a read-only one: connecting to that fails. Variables that
@@ -35,7 +37,7 @@ func (d *DB) variables(ctx context.Context) (map[string]string, error) {
 	const query = "SHOW VARIABLES WHERE Variable_name IN ('version', 'max_allowed_packet', 'max_connections', 'max_user_connections'," +
 		" 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'transaction_read_only', 'tx_read_only'," +
 		" 'group_replication_group_name', 'group_replication_single_primary_mode', 'group_replication_consistency'," +
-		" 'group_replication_transaction_size_limit', 'wsrep_on')"
+		" 'group_replication_transaction_size_limit', 'wsrep_on') OR Variable_name LIKE 'rpl\\_semi\\_sync\\_%'"
 	rows, err := d.Health.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -84,7 +86,45 @@ func faults(found map[string]string, need Need) []leaderboard.ServerFault {
 		add(leaderboard.ServerCheckDurability, true, "SET GLOBAL sync_binlog = 1, there and in the server's configuration",
 			"sync_binlog is %s, so scores that were acknowledged may be lost when the machine of the database fails", v)
 	}
-	return append(out, groupFaults(found, need)...)
+	out = append(out, groupFaults(found, need)...)
+	if found["group_replication_group_name"] == "" && !strings.EqualFold(found["wsrep_on"], "ON") {
+		out = append(out, replicaFaults(found, need)...)
+	}
+	return out
+}
+
+// semiSyncForever is how long commits must wait for a replica at least, for it to count as for ever: somebody has looked after it by then.
+const semiSyncForever = 24 * time.Hour
+
+// replicaFaults judges a server that is in no group: whether a replica of it has what was acknowledged.
+func replicaFaults(found map[string]string, need Need) (out []leaderboard.ServerFault) {
+	add := func(remedy, wrong string, args ...any) {
+		out = append(out, leaderboard.ServerFault{Check: leaderboard.ServerCheckReplication, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: true})
+	}
+	prefix := "rpl_semi_sync_source_"
+	if _, older := found["rpl_semi_sync_master_enabled"]; older { // MariaDB, and an older plugin of MySQL
+		prefix = "rpl_semi_sync_master_"
+	}
+	if !strings.EqualFold(found[prefix+"enabled"], "ON") {
+		if need.Hosts > 1 {
+			add("use Group Replication, or set "+prefix+"enabled = ON and that of the replica, there and in the servers' configuration",
+				"several hosts are named, and replication is asynchronous: one that takes over may have lost scores that were acknowledged")
+		}
+		return out
+	}
+	const there = ", there and in the server's configuration"
+	if point := found[prefix+"wait_point"]; !strings.EqualFold(point, "AFTER_SYNC") {
+		add("SET GLOBAL "+prefix+"wait_point = 'AFTER_SYNC'"+there, "%swait_point is %s, so scores that were shown already may be lost when the machine of the database fails", prefix, point)
+	}
+	if ms, known := number64(found, prefix+"timeout"); known && ms < semiSyncForever.Milliseconds() {
+		add(fmt.Sprintf("SET GLOBAL %stimeout = 4294967295%s", prefix, there),
+			"%stimeout is %d ms: when the replica has not answered for so long commits go on without it, and scores that are acknowledged then are lost when the machine of the database fails", prefix, ms)
+	}
+	if strings.EqualFold(found[prefix+"wait_no_replica"], "OFF") || strings.EqualFold(found[prefix+"wait_no_slave"], "OFF") {
+		add("SET GLOBAL "+prefix+"wait_no_replica = ON"+there,
+			"commits go on at once when no replica is connected, and scores that are acknowledged then are lost when the machine of the database fails")
+	}
+	return out
 }
 
 // groupFaults judges a member of a group of servers.

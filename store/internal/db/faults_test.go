@@ -38,7 +38,8 @@ func TestFaultsOfVariables(t *testing.T) {
 		"version": "8.4.0", "max_allowed_packet": "1048576", "max_connections": "32", "max_user_connections": "0", "innodb_flush_log_at_trx_commit": "1",
 		"log_bin": "ON", "sync_binlog": "1", "transaction_read_only": "OFF",
 	}
-	need := Need{Packet: 1 << 20, Conns: 32}
+	semiSync := map[string]string{"rpl_semi_sync_source_enabled": "ON", "rpl_semi_sync_source_wait_point": "AFTER_SYNC", "rpl_semi_sync_source_timeout": "4294967295"}
+	need := Need{Packet: 1 << 20, Conns: 32, Hosts: 1}
 	for _, c := range []struct {
 		change map[string]string
 		check  leaderboard.ServerCheck
@@ -60,10 +61,22 @@ func TestFaultsOfVariables(t *testing.T) {
 		{map[string]string{"group_replication_group_name": "g", "group_replication_consistency": "EVENTUAL"}, leaderboard.ServerCheckGroup, false},
 		{map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "1000"}, leaderboard.ServerCheckGroup, false},
 		{change: map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "0"}},
+		{map[string]string{"hosts": "2"}, leaderboard.ServerCheckReplication, true},
+		{map[string]string{"hosts": "2", "rpl_semi_sync_source_enabled": "OFF"}, leaderboard.ServerCheckReplication, true},
+		{change: map[string]string{"hosts": "2", "group_replication_group_name": "g"}},
+		{change: with(semiSync, "hosts", "2")},
+		{change: map[string]string{"hosts": "2", "rpl_semi_sync_master_enabled": "ON", "rpl_semi_sync_master_wait_point": "AFTER_SYNC", "rpl_semi_sync_master_timeout": "4294967295"}},
+		{with(semiSync, "rpl_semi_sync_source_wait_point", "AFTER_COMMIT"), leaderboard.ServerCheckReplication, true},
+		{with(semiSync, "rpl_semi_sync_source_timeout", "10000"), leaderboard.ServerCheckReplication, true}, // MySQL's default
+		{with(semiSync, "rpl_semi_sync_source_wait_no_replica", "OFF"), leaderboard.ServerCheckReplication, true},
 	} {
 		found := maps.Clone(good)
 		maps.Copy(found, c.change)
 		var got []leaderboard.ServerCheck
+		need := need
+		if found["hosts"] != "" {
+			need.Hosts = 2
+		}
 		for _, f := range faults(found, need) {
 			if got = append(got, f.Check); f.Doubtful != c.warns || f.Remedy == "" {
 				t.Errorf("%v: %+v", c.change, f)
@@ -80,4 +93,11 @@ func TestFaultsOfVariables(t *testing.T) {
 	if got := faults(map[string]string{"version": "8.4.0"}, need); len(got) > 0 {
 		t.Errorf("of a server that has none of the variables: %v", got)
 	}
+}
+
+// with returns variables with one more.
+func with(variables map[string]string, name, value string) map[string]string {
+	more := maps.Clone(variables)
+	more[name] = value
+	return more
 }
