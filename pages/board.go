@@ -56,6 +56,17 @@ func (b *rules) Long(entries []entry) bool {
 	return slices.ContainsFunc(entries, func(e entry) bool { return utf8.RuneCountInString(b.Display.Text(e.Score)) > wideScore })
 }
 
+// podium is how many members stand on it.
+const podium = 3
+
+// Podium returns the first three of the ranking, when the page begins with them and there are three.
+func (v *boardView) Podium() []entry {
+	if v.Embed || v.question.offset > 0 || len(v.Top.Entries) < podium {
+		return nil
+	}
+	return v.Top.Entries[:podium]
+}
+
 // top is the answer of GET …/top, as far as it is shown.
 type top struct {
 	Window, Period, Mode string
