@@ -224,9 +224,7 @@ func (d *dyingGroup) round(t *testing.T, fault groupFault, number int) {
 	case groupFaultAllKilled:
 		must(errors.Join(primary.Kill(), others[0].Kill(), others[1].Kill()))
 	}
-	d.mu.Lock()
-	d.said = groupAnswers{fault: time.Now()}
-	d.mu.Unlock()
+	d.mark()
 	d.awaitStale(t)
 	switch fault {
 	case groupFaultCutOff:
@@ -255,6 +253,13 @@ func (d *dyingGroup) round(t *testing.T, fault groupFault, number int) {
 	said, _ := d.answers()
 	t.Logf("| %s, %d | %d | %d | %d | %.1f s |", fault, number, said.acknowledged, said.refused, said.unknown, said.first.Sub(said.fault).Seconds())
 	d.check(t)
+}
+
+// mark begins to count answers: the fault is there.
+func (d *dyingGroup) mark() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.said = groupAnswers{fault: time.Now()}
 }
 
 // awaitStale reads at both servers until both have said that what they show is stale.

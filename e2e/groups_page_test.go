@@ -19,19 +19,7 @@ const groupsPage = "../docs/groups.md"
 func TestGroupsDocument(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateMySQLMembers(t, 4)
-	o := &operator{page: groupsPage, dir: t.TempDir()}
-	var sections strings.Builder
-	var names []string // of the page, and what they are here
-	for i, node := range g.Nodes {
-		host, port, _ := strings.Cut(node.Addr, ":")
-		name := fmt.Sprintf("db%d", i+1)
-		fmt.Fprintf(&sections, "[client_%s]\nhost=%s\nport=%s\nuser=root\nprotocol=tcp\n", name, host, port)
-		names = append(names, "'"+name+":3306'", "'"+node.Addr+"'", "'"+name+"':3306", "'"+host+"':"+port)
-	}
-	o.rewrite = strings.NewReplacer(names...)
-	write(t, filepath.Join(o.dir, ".my.cnf"), sections.String())
-	o.env = map[string]string{"HOME": o.dir, "PATH": o.programs(t, map[string]string{"mysql": "mysql-client-core"}) + ":/usr/bin:/bin"}
-	o.read(t)
+	o := startGroupOperator(t, groupsPage, g)
 	o.section(t, "Make a group")
 	if t.Failed() {
 		t.FailNow()
@@ -69,6 +57,25 @@ func TestGroupsDocument(t *testing.T) {
 	if len(o.sections) > 0 {
 		t.Errorf("these sections were not run: %v", o.sections)
 	}
+}
+
+// startGroupOperator returns who runs the commands of a page about several database servers, which it calls db1, db2 …
+func startGroupOperator(t *testing.T, page string, g *devserver.MySQLGroup) *operator {
+	t.Helper()
+	o := &operator{page: page, dir: t.TempDir()}
+	var sections strings.Builder
+	var names []string // of the page, and what they are here
+	for i, node := range g.Nodes {
+		host, port, _ := strings.Cut(node.Addr, ":")
+		name := fmt.Sprintf("db%d", i+1)
+		fmt.Fprintf(&sections, "[client_%s]\nhost=%s\nport=%s\nuser=root\nprotocol=tcp\n", name, host, port)
+		names = append(names, "'"+name+":3306'", "'"+node.Addr+"'", "'"+name+"':3306", "'"+host+"':"+port, "'"+name+"', SOURCE_PORT = 3306", "'"+host+"', SOURCE_PORT = "+port)
+	}
+	o.rewrite = strings.NewReplacer(names...)
+	write(t, filepath.Join(o.dir, ".my.cnf"), sections.String())
+	o.env = map[string]string{"HOME": o.dir, "PATH": o.programs(t, map[string]string{"mysql": "mysql-client-core"}) + ":/usr/bin:/bin"}
+	o.read(t)
+	return o
 }
 
 // supervise starts servers again that have ended, as what keeps services running does, until end is called.

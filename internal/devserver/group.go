@@ -63,7 +63,7 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 		cfg.mysqlArgs = []string{
 			"--performance-schema=ON", "--server-id=" + strconv.Itoa(i+1), "--report-host=127.0.0.1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON",
 			"--super-read-only=ON", // unless the group makes it the primary
-			"--plugin-load-add=mysql_clone.so",
+			"--plugin-load-add=mysql_clone.so", "--plugin-load-add=semisync_source.so", "--plugin-load-add=semisync_replica.so",
 			"--plugin-load-add=group_replication.so", "--loose-group-replication-group-name=" + name, "--loose-group-replication-start-on-boot=OFF",
 			"--loose-group-replication-local-address=" + seed, "--loose-group-replication-group-seeds=" + strings.Join(seeds, ","),
 			"--loose-group-replication-recovery-get-public-key=ON", "--loose-group-replication-unreachable-majority-timeout=5",
