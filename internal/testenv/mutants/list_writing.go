@@ -292,6 +292,14 @@ func ofKeys() []mutant {
 func ofServers() []mutant {
 	return []mutant{
 		{
+			"D1", "memory that lacks a commit does not answer when the database is gone", "cache/reader.go",
+			"\tcase old != nil:\n\t\treturn q.stale(old), nil\n", "", "cache TestAwayBeforeMemoryFollowed",
+		},
+		{
+			"H2", "a source that gives up waiting for its replica is not warned of", "store/internal/db/faults.go",
+			`known && ms < semiSyncForever.Milliseconds()`, `known && ms < 0`, "store/internal/db TestFaultsOfVariables",
+		},
+		{
 			"H2", "an evicting Redis is only warned of", "cache/topn/faults.go",
 			`add(leaderboard.ServerCheckEviction, false,`, `add(leaderboard.ServerCheckEviction, true,`, "cache/topn TestFaultsOfRedis",
 		},
