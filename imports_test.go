@@ -99,7 +99,7 @@ func importRules() []importRule {
 		},
 		{
 			dir:    "httpapi",
-			may:    []string{module, guardPkg, wirePkg, tracePkg, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			may:    []string{module, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3"}, // which write and read the document
 		},
 		{
@@ -109,6 +109,8 @@ func importRules() []importRule {
 		{dir: "webhooks", may: []string{module, "leaderboard/internal/dialer"}},
 		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
 		{dir: "pages", may: []string{module, "leaderboard/internal/bounded", "golang.org/x/image/..."}},
+		{dir: "docs"},
+		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "client", may: []string{module}, inTest: []string{"leaderboard/internal/apptest"}},
 	}...)

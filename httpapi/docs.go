@@ -16,6 +16,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"leaderboard"
+	"leaderboard/docs"
+	"leaderboard/httpapi/internal/manual"
 	"leaderboard/httpapi/internal/wire"
 )
 
@@ -31,34 +33,37 @@ var (
 	problemTemplate string
 	//go:embed web/style.css
 	pageStyle string
+	//go:embed web/manual.js
+	pageScript string
 )
 
-// manual serves the document of the API and pages for people. Each is made ready once, when it is first asked for.
-type manual struct {
+// docPages serves the document of the API and pages for people. Each is made ready once, when it is first asked for.
+type docPages struct {
 	yaml, json, page func() *static
 	problems         func() (map[string]*static, error) // by code
+	documents        func() (map[string]*static, error) // by the last part of their paths
 }
 
-func newManual() manual {
-	return manual{
+func newDocPages() docPages {
+	return docPages{
 		yaml:     sync.OnceValue(func() *static { return newStatic("application/yaml", openAPIYAML) }),
 		json:     sync.OnceValue(func() *static { return newStatic(wire.TypeJSON, openAPIJSON) }),
 		page:     sync.OnceValue(func() *static { return newPage(docsHTML) }),
-		problems: sync.OnceValues(problemPages),
+		problems: sync.OnceValues(problemPages), documents: sync.OnceValues(documentPages),
 	}
 }
 
 // openAPIYAML answers GET /openapi.yaml.
-func (m *manual) openAPIYAML(c *call) error { return m.yaml().send(c) }
+func (m *docPages) openAPIYAML(c *call) error { return m.yaml().send(c) }
 
 // openAPIJSON answers GET /openapi.json.
-func (m *manual) openAPIJSON(c *call) error { return m.json().send(c) }
+func (m *docPages) openAPIJSON(c *call) error { return m.json().send(c) }
 
-// docs answers GET /docs.
-func (m *manual) docs(c *call) error { return m.page().send(c) }
+// reference answers GET /docs.
+func (m *docPages) reference(c *call) error { return m.page().send(c) }
 
 // problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
-func (m *manual) problemPage(c *call) error {
+func (m *docPages) problemPage(c *call) error {
 	pages, err := m.problems()
 	if err != nil {
 		return err
@@ -67,6 +72,30 @@ func (m *manual) problemPage(c *call) error {
 		return p.send(c)
 	}
 	return wire.Reject(wire.CodeNotFound, "No problem has this code.")
+}
+
+// document answers GET /docs/{page}: a document of docs, or what the search of all of them looks through.
+func (m *docPages) document(c *call) error {
+	pages, err := m.documents()
+	if err != nil {
+		return err
+	}
+	if p := pages[c.pathValue("page")]; p != nil {
+		return p.send(c)
+	}
+	return wire.Reject(wire.CodeNotFound, "The manual has no such page.")
+}
+
+func documentPages() (map[string]*static, error) {
+	m, err := manual.New(docs.Files, pageStyle, pageScript)
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]*static{"search.json": newStatic(wire.TypeJSON, m.Search)}
+	for _, p := range m.Pages {
+		pages[p.Name] = newPage(p.HTML)
+	}
+	return pages, nil
 }
 
 // pageHandler lets Config.Pages answer.

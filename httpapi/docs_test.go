@@ -4,29 +4,24 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"leaderboard/httpapi/internal/apidoc"
+	"leaderboard/httpapi/internal/manual"
 	"leaderboard/httpapi/internal/wire"
 )
 
-// TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml, docs/alerts.md and the table of problems. With
+// TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With
 // UPDATE_DOCS=1 it writes them.
 func TestDocsAreCurrent(t *testing.T) {
 	doc, err := apidoc.Parse(openAPIYAML)
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := os.ReadFile("web/manual.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	alerts, err := os.ReadFile("../docs/alerts.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +29,7 @@ func TestDocsAreCurrent(t *testing.T) {
 	for i := range wire.Kinds {
 		problems = append(problems, apidoc.Problem{Code: wire.Kinds[i].Code, Status: strconv.Itoa(wire.Kinds[i].Status), Title: wire.Kinds[i].Title})
 	}
-	page, err := doc.HTML(apidoc.Parts{Style: pageStyle, Script: string(script), Alerts: string(alerts), Problems: problems})
+	page, err := doc.HTML(apidoc.Parts{Style: pageStyle, Script: pageScript, Problems: problems})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +45,7 @@ func TestDocsAreCurrent(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else if !bytes.Equal(made.current, made.served) {
-			t.Errorf("%s is older than openapi.yaml, docs/alerts.md or problems.go: make docs", made.file)
+			t.Errorf("%s is older than openapi.yaml or problems.go: make docs", made.file)
 		}
 	}
 }
@@ -99,6 +94,18 @@ func TestDocs(t *testing.T) {
 // hashes, and ask the server that it came from.
 func checkPage(t *testing.T, page, policy string) {
 	t.Helper()
+	checkPolicy(t, page, policy)
+	checkMarkup(t, page, `href="(?:[a-z]+:|//)`)
+	for _, foreign := range []string{"@import", "url("} {
+		if strings.Contains(page, foreign) {
+			t.Errorf("the page contains %s", foreign)
+		}
+	}
+}
+
+// checkPolicy wants a policy that allows the style and the script of a page, by their hashes.
+func checkPolicy(t *testing.T, page, policy string) {
+	t.Helper()
 	want := "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	for _, kind := range []string{"style", "script"} {
 		for _, m := range regexp.MustCompile(`(?s)<`+kind+`[^>]*>(.*?)</`+kind+`>`).FindAllStringSubmatch(page, -1) {
@@ -112,24 +119,86 @@ func checkPage(t *testing.T, page, policy string) {
 	if policy != want {
 		t.Errorf("Content-Security-Policy is %q, want %q", policy, want)
 	}
+}
+
+// checkMarkup looks for what would load or do something, and for links of a kind that the page must not have.
+func checkMarkup(t *testing.T, page, links string) {
+	t.Helper()
+	forbidden := regexp.MustCompile(`\s(?:on\w+|style|src|action)=|` + links + `|<(?:link|img|iframe|object|base)\b`)
 	markup := regexp.MustCompile(`(?s)(<(?:script|style)>).*?</`).ReplaceAllString(page, "$1</")
 	for _, tag := range regexp.MustCompile(`<[a-z][^>]*>`).FindAllString(markup, -1) {
-		if !strings.HasPrefix(tag, `<link rel="icon" href="data:`) && regexp.MustCompile(`\s(?:on\w+|style|src|action)=|href="(?:[a-z]+:|//)|<(?:link|img|iframe|object|base)\b`).MatchString(tag) {
+		if !strings.HasPrefix(tag, `<link rel="icon" href="data:`) && forbidden.MatchString(tag) {
 			t.Errorf("the page has %s", tag)
 		}
 	}
-	for _, foreign := range []string{"@import", "url("} {
-		if strings.Contains(page, foreign) {
-			t.Errorf("the page contains %s", foreign)
+}
+
+// notText is what a page has besides text for people.
+var notText = regexp.MustCompile(`(?s)<(script|pre|code)\b.*?</(?:script|pre|code)>`)
+
+// TestManual: each document of docs is a page with the style and the script of the reference, its links lead somewhere, and the search
+// knows each of its headings.
+func TestManual(t *testing.T) {
+	e := newEnv(t)
+	files, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d documents, %v", len(files), err)
+	}
+	var sections []manual.Section
+	if err := json.Unmarshal(e.get(noKey, "/docs/search.json").want(200).body, &sections); err != nil {
+		t.Fatal(err)
+	}
+	ids, links := map[string]bool{}, map[string]string{} // PATH#ID of all pages; links, and a page that has each
+	for _, file := range files {
+		path := "/docs/" + strings.ToLower(strings.TrimSuffix(filepath.Base(file), ".md"))
+		path = strings.Replace(path, "/readme", "/start", 1)
+		r := e.get(noKey, path).want(200)
+		page := string(r.body)
+		checkPolicy(t, page, r.header.Get("Content-Security-Policy"))
+		checkMarkup(t, page, `href="(?:javascript|data):`)
+		if text := notText.ReplaceAllString(page, ""); strings.Contains(page, "raw HTML omitted") || strings.Contains(text, "](") || strings.Contains(text, "| --") {
+			t.Errorf("%s has marks that were not rendered", path)
+		}
+		ids[path] = true
+		for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+			ids[path+"#"+m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(`href="([/#][^"]*)"`).FindAllStringSubmatch(page, -1) {
+			if strings.HasPrefix(m[1], "#") {
+				m[1] = path + m[1]
+			}
+			links[m[1]] = path
 		}
 	}
+	for link, path := range links {
+		if to, _, _ := strings.Cut(link, "#"); strings.HasPrefix(to, "/docs/") {
+			if !ids[link] {
+				t.Errorf("%s: the link %s leads nowhere", path, link)
+			}
+		} else {
+			e.get(noKey, to).want(200)
+		}
+	}
+	found := map[string]bool{}
+	for _, s := range sections {
+		if !ids[s.Href] || s.Title == "" || s.Under == "" {
+			t.Errorf("the search has %s, %q of %q", s.Href, s.Title, s.Under)
+		}
+		found[s.Href] = s.Text != ""
+	}
+	for _, want := range []string{"/docs/alerts#leaderboarddown", "/docs/operating#losing-mysql", "/docs/groups#replace-a-member"} {
+		if _, ok := found[want]; !ok {
+			t.Errorf("the search does not know %s", want)
+		}
+	}
+	e.get(noKey, "/docs/no-such").wantProblem(404, wire.CodeNotFound)
 }
 
 // TestManualIsSentOnce: pages and the document come with an ETag, compressed for clients that take that, and not at all for clients that
 // has them.
 func TestManualIsSentOnce(t *testing.T) {
 	e := newEnv(t)
-	for _, path := range []string{"/docs", "/openapi.json", "/openapi.yaml", "/problems/not-ranked"} {
+	for _, path := range []string{"/docs", "/docs/boards", "/openapi.json", "/openapi.yaml", "/problems/not-ranked"} {
 		plain := e.get(noKey, path).want(200)
 		zipped := e.do(ask{method: "GET", path: path, header: http.Header{"Accept-Encoding": {"gzip"}}}).want(200)
 		tag, zippedTag := plain.header.Get("ETag"), zipped.header.Get("ETag")

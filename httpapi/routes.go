@@ -35,7 +35,7 @@ type handlers struct {
 	plays    playHandlers
 	health   healthHandlers
 	pages    pageHandler
-	manual   manual
+	docs     docPages
 	status   statusHandlers
 }
 
@@ -60,7 +60,7 @@ func newHandlers(cfg *Config) *handlers {
 		tokens:   tokenHandlers{cfg.Store, cfg.Players},
 		plays:    playHandlers{find, cfg.Store, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
-		manual:   newManual(),
+		docs:     newDocPages(),
 	}
 	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
 	h.followed = followerHandlers{&h.changes}
@@ -156,10 +156,11 @@ func (h *handlers) routes(metrics bool) []route {
 
 		{pattern: get("/livez"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},
-		{pattern: get("/openapi.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.manual.openAPIJSON},
-		{pattern: get("/openapi.yaml"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.manual.openAPIYAML},
-		{pattern: get("/docs"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.manual.docs},
-		{pattern: get("/problems/{code}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.manual.problemPage},
+		{pattern: get("/openapi.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.openAPIJSON},
+		{pattern: get("/openapi.yaml"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.openAPIYAML},
+		{pattern: get("/docs"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.reference},
+		{pattern: get("/docs/{page}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.document},
+		{pattern: get("/problems/{code}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.problemPage},
 
 		{pattern: get("/"), access: guard.AccessAnyone, params: []string{"labels", "cursor"}, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/boards/{board}"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member", "offset", "rank", "limit", "embed", "transparent", "theme"}, ops: true, anyQuery: true, handle: h.pages.serve},

@@ -55,6 +55,27 @@ func TestManualSearch(t *testing.T) {
 	p.awaitText("#results", "Nothing")
 }
 
+// TestManualSearchesAll: on any page words find a request of the API and a document, by synonyms too, and lead there.
+func TestManualSearchesAll(t *testing.T) {
+	t.Parallel()
+	p := open(t, desktop(), "/docs/boards")
+	p.do(chromedp.KeyEvent("/"))
+	p.await("document.activeElement.id === 'search-input'")
+	p.fill("#search-input", "leaderboarddown")
+	p.awaitText("#found-0", "LeaderboardDown")
+	p.fill("#search-input", "ban player")
+	p.awaitText("#results", "hidden")
+	p.fill("#search-input", "around member")
+	p.awaitText("#found-0", "/v1/boards/{board}/members/{member}/around")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.await("location.pathname === '/docs' && location.hash === '#getAround' && document.querySelector('#search-input')")
+	p.fill("#search-input", "replace a member")
+	p.awaitText("#found-0", "Replace a member")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.await("location.pathname === '/docs/groups' && location.hash === '#replace-a-member'")
+	p.accessible()
+}
+
 // TestManualCopies: what is copied has the server and the key that the reader gave; the page shows the key nowhere.
 func TestManualCopies(t *testing.T) {
 	t.Parallel()

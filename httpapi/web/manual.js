@@ -47,7 +47,7 @@ function valueInput(name, props) {
 const labelled = (text, input) => make('label', {}, make('span', {}, text), input);
 
 function addStart() {
-  one('#start').append(make('form', { id: 'fill-in', onsubmit: event => event.preventDefault() },
+  one('#start')?.append(make('form', { id: 'fill-in', onsubmit: event => event.preventDefault() },
     labelled('Server', valueInput('server', { id: 'fill-server', type: 'url' })),
     labelled('Key', valueInput('key', { id: 'fill-key', type: 'password' })),
     make('div', { className: 'pair' },
@@ -93,23 +93,45 @@ const say = text => { said.textContent = text; };
 
 // --- search
 
-function entries() {
-  const list = all('main article[id], main section.about').map(e => {
+// entries returns what there is to find on the reference of the API; it may be another page than this one.
+function entries(reference, base) {
+  const list = all('main article[id], main section.about', reference).map(e => {
     const route = one('.route', e), kind = e.id.startsWith('schema-') ? 'schema' : e.id.startsWith('error-') ? 'errors' : 'about';
     const title = one('h2, h3', e).firstChild.textContent + (e.id.startsWith('error-') ? one('h3', e).childNodes[1].textContent : '');
-    return { href: '#' + e.id, title, under: route ? one('b', route).textContent + ' ' + one('code', route).textContent : kind, text: e.textContent, kind: route ? 0 : kind === 'schema' ? 6 : 1 };
+    return { href: base + '#' + e.id, title, under: route ? one('b', route).textContent + ' ' + one('code', route).textContent : kind, text: e.textContent, kind: route ? 0 : kind === 'schema' ? 6 : 1 };
   });
-  for (const dt of all('#parameters dt')) {
-    list.push({ href: '#' + dt.id, title: one('code', dt).textContent, under: 'parameter', text: dt.nextElementSibling?.textContent ?? '', kind: 2 });
+  for (const dt of all('#parameters dt', reference)) {
+    list.push({ href: base + '#' + dt.id, title: one('code', dt).textContent, under: 'parameter', text: dt.nextElementSibling?.textContent ?? '', kind: 2 });
   }
-  for (const a of all('.problems a')) {
+  for (const a of all('.problems a', reference)) {
     list.push({ href: a.getAttribute('href'), title: a.textContent, under: 'problem ' + one('b', a.closest('article')).textContent, text: a.parentElement.nextElementSibling.textContent, kind: 2 });
   }
+  return list;
+}
+
+// everything returns what there is to find on all pages of the manual. What cannot be fetched is left out.
+async function everything() {
+  const get = async (path, read) => { try { return await read(await fetch(path)); } catch { return null; } };
+  const onReference = !!one('#start');
+  const reference = onReference ? document : await get('/docs', async res => new DOMParser().parseFromString(await res.text(), 'text/html'));
+  const sections = await get('/docs/search.json', res => res.json()) ?? [];
+  const list = reference ? entries(reference, onReference ? '' : '/docs') : [];
+  for (const s of sections) list.push({ ...s, kind: 3 });
   for (const e of list) e.all = [e.title, e.under, e.text].map(s => s.toLowerCase());
   return list;
 }
 
-// find returns the entries that have all words, those first that have them in their titles.
+// Words that people use for the same.
+const synonyms = [
+  ['board', 'leaderboard', 'ranking'], ['score', 'points'], ['around', 'near', 'neighbour', 'neighbor'], ['member', 'player', 'user'],
+  ['erase', 'forget', 'gdpr', 'privacy'], ['hide', 'hidden', 'ban', 'cheat'], ['window', 'period', 'season', 'daily', 'weekly', 'reset'],
+  ['key', 'auth', 'credential', 'login'], ['token', 'jwt', 'sign-in'], ['quota', 'rate limit', 'throttle', '429'], ['stream', 'sse', 'live', 'websocket', 'realtime'],
+  ['metadata', 'payload', 'extra data'], ['backup', 'restore', 'disaster'], ['docker', 'container', 'compose', 'kubernetes'],
+  ['webhook', 'callback', 'event'], ['tie', 'tied', 'equal'], ['reward', 'prize'], ['delete', 'remove'], ['alert', 'monitoring', 'prometheus', 'grafana'],
+];
+const meant = word => [word, ...synonyms.filter(s => s.includes(word.replace(/s$/, '')) || s.includes(word)).flat()];
+
+// find returns the entries that have all words, or a synonym of each, those first that have them in their titles.
 function find(list, question) {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
@@ -117,8 +139,12 @@ function find(list, question) {
   for (const e of list) {
     let rank = e.kind / 4;
     for (const word of words) {
-      const where = e.all.findIndex(s => s.includes(word));
-      if (where < 0) { rank = -1; break; }
+      let where = e.all.findIndex(s => s.includes(word));
+      if (where < 0) {
+        where = e.all.findIndex(s => meant(word).some(w => s.includes(w)));
+        if (where < 0) { rank = -1; break; }
+        rank += 2; // the word itself comes first
+      }
       rank += where === 0 && e.all[0].startsWith(word) ? 0 : where + 1;
     }
     if (rank >= 0) found.push({ e, rank });
@@ -150,8 +176,9 @@ function addSearch() {
     input.blur();
     location.href = e.href;
   };
-  const search = () => {
-    const found = find(list ??= entries(), input.value);
+  const search = async () => {
+    list ??= everything();
+    const found = find(await list, input.value);
     results.replaceChildren(...found.map((e, i) => make('li', {
       id: 'found-' + i, role: 'option', 'aria-selected': 'false', onmousedown: event => event.preventDefault(), onclick: () => go(e),
     }, e.title, make('small', {}, e.under))));
@@ -224,7 +251,7 @@ function addMenu() {
   }, { rootMargin: '-64px 0px -60% 0px' });
   for (const id of links.keys()) {
     const target = document.getElementById(id);
-    if (target?.matches('article, .about, #parameters, #errors, #schemas')) follow.observe(target);
+    if (target?.matches('article, .about, #parameters, #errors, #schemas, .text h2')) follow.observe(target);
   }
 }
 
@@ -391,11 +418,16 @@ function addTrial(op) {
   one('.copyable', box).append(open);
 }
 
+function addAnchor(heading, id) {
+  heading.append(make('a', { className: 'anchor', href: '#' + id, 'aria-label': 'Link to ' + heading.textContent }, '#'));
+}
+
 function addAnchors() {
   for (const e of all('main article[id], main section[id]')) {
     const heading = one('h2, h3', e);
-    if (heading?.parentElement.closest('[id]') === e) heading.append(make('a', { className: 'anchor', href: '#' + e.id, 'aria-label': 'Link to ' + heading.textContent }, '#'));
+    if (heading?.parentElement.closest('[id]') === e) addAnchor(heading, e.id);
   }
+  for (const heading of all('.text :is(h2, h3)[id]')) addAnchor(heading, heading.id);
 }
 
 document.body.append(said);

@@ -36,7 +36,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"getLivez": "health", "getReadyz": "health --ready",
 	}
 	without = map[string]string{
-		"getHome": people, "getBoardPage": people, "getBoardPicture": people, "getConsole": people, "getDocs": people, "getProblemPage": people, "getAsset": "a part of these pages",
+		"getHome": people, "getBoardPage": people, "getBoardPicture": people, "getConsole": people, "getDocs": people, "getManualPage": people, "getProblemPage": people, "getAsset": "a part of these pages",
 		"getMetrics": programs, "getTokenKeys": programs, "getOpenAPI": programs, "getOpenAPIYAML": programs,
 	}
 	return commands, without

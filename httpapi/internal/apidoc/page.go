@@ -23,7 +23,6 @@ var neededScope = regexp.MustCompile(`Needs scope (\w+)`)
 // Parts is what a page is made of besides the document.
 type Parts struct {
 	Style, Script string // of the page
-	Alerts        string // Markdown: what the alerts of a server mean, a section each
 	Problems      []Problem
 }
 
@@ -38,7 +37,6 @@ type (
 		Script         template.JS
 		Description    []chapter
 		Sections       []section
-		Alerts         []chapter
 		Params         []field // those that several operations have
 		Errors         []failure
 		Schemas        []object
@@ -102,7 +100,6 @@ func (d *Document) HTML(parts Parts) ([]byte, error) {
 		return nil, fmt.Errorf("parse the template: %w", err)
 	}
 	p := d.page(parts.Problems)
-	p.Alerts = runbooks(parts.Alerts)
 	p.Style, p.Script = template.CSS(parts.Style), template.JS(compact(parts.Script))
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {

@@ -26,34 +26,6 @@ func markedAll(paragraphs []string) (out []template.HTML) {
 	return out
 }
 
-// link is a link in a text, escaped, to a place on its page or to another page.
-var link = regexp.MustCompile(`\[([^\]]+)\]\(([^)]+)\)`)
-
-// linked makes HTML of the links of a text. The server has no other page of the manual, so that links to them are words.
-func linked(s template.HTML) template.HTML {
-	return template.HTML(link.ReplaceAllStringFunc(string(s), func(found string) string {
-		parts := link.FindStringSubmatch(found)
-		if strings.HasPrefix(parts[2], "#") {
-			return `<a href="` + parts[2] + `">` + parts[1] + `</a>`
-		}
-		return parts[1]
-	}))
-}
-
-// runbooks returns the sections of a page of Markdown that has paragraphs, code spans and links in them. What is before the first
-// is about the page.
-func runbooks(markdown string) []chapter {
-	_, sections, _ := strings.Cut(markdown, "\n## ")
-	out := chapters("## " + sections)
-	for i := range out {
-		out[i].ID = strings.ToLower(out[i].Title)
-		for j, p := range out[i].Paragraphs {
-			out[i].Paragraphs[j] = linked(p)
-		}
-	}
-	return out
-}
-
 // chapters cuts a description at its headings, which are lines that begin with "## ".
 func chapters(s string) (out []chapter) {
 	for _, p := range paragraphs(s) {

@@ -4401,6 +4401,25 @@ export interface operations {
         requestBody?: never;
         responses: never;
     };
+    getManualPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /**
+                 * @description Name of a document.
+                 * @example boards
+                 */
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     getProblemPage: {
         parameters: {
             query?: never;

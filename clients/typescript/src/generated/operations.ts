@@ -174,6 +174,8 @@ export interface Operations {
   getOpenAPIYAML(options?: CallOptions): Promise<string>;
   /** This document for people. GET /docs */
   getDocs(options?: CallOptions): Promise<string>;
+  /** A document of the manual. GET /docs/{page} */
+  getManualPage(page: string, options?: CallOptions): Promise<string | Record<string, unknown>>;
   /** What a problem means. GET /problems/{code} */
   getProblemPage(code: string, options?: CallOptions): Promise<string>;
   /** The public boards. GET / */
@@ -278,6 +280,7 @@ export const table = {
   getOpenAPI: "GET /openapi.json plain",
   getOpenAPIYAML: "GET /openapi.yaml",
   getDocs: "GET /docs",
+  getManualPage: "GET /docs/{page} plain",
   getProblemPage: "GET /problems/{code}",
   getHome: "GET /",
   getBoardPage: "GET /boards/{board}",
