@@ -301,6 +301,8 @@ func (d *dyingGroup) check(t *testing.T) {
 
 // checkMember compares what was acknowledged with what a member of the group has.
 func (d *dyingGroup) checkMember(ctx context.Context, node *devserver.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
 	db, err := sql.Open("mysql", node.DSN+d.dsn[strings.LastIndexByte(d.dsn, '/')+1:])
 	if err != nil {
 		return err

@@ -403,7 +403,10 @@ func (o *operator) update(t *testing.T, command, was, is string) {
 // shell runs a command and returns its output without the last line end.
 func (o *operator) shell(t *testing.T, command string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 3*maxWait, errors.New("it does not end"))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.WaitDelay = time.Second // what the shell has started may go on
 	cmd.Dir = o.dir
 	for name, value := range o.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
@@ -411,6 +414,9 @@ func (o *operator) shell(t *testing.T, command string) string {
 	var errOut strings.Builder
 	cmd.Stderr = &errOut
 	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		t.Fatalf("%s: %s: %s%s", command, context.Cause(ctx), out, errOut.String())
+	}
 	if err != nil {
 		t.Errorf("%s: %s: %s", command, err, errOut.String())
 	}

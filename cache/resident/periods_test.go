@@ -207,7 +207,9 @@ func TestCommitsWhileLoading(t *testing.T) {
 			w.submit("b", fmt.Sprint("new", i), 7)
 		}
 		close(w.hold)
-		w.check(ref, w.read(ref, 3))
+		p := w.read(ref, 3)
+		synctest.Wait()
+		w.check(ref, p)
 	})
 }
 

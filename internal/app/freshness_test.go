@@ -242,7 +242,7 @@ func lostBoard(t *testing.T, incremental, name string) {
 	if p := period(t, servers[0], name); p.ID != lost.ID || p.Incarnation == lost.Incarnation {
 		t.Fatalf("the new period is %+v, the lost one was %+v", p, lost)
 	}
-	for i := 0; time.Since(made) < 2*time.Second; i++ {
+	for i := 0; i < 25 || time.Since(made) < 2*time.Second; i++ {
 		if i == 20 {
 			servers[1].Ask(200, "POST", path+"/scores", `{"entries":[{"member":"ada","score":1}]}`)
 		}

@@ -198,6 +198,9 @@ func TestFlags(t *testing.T) {
 func commandOf(t *testing.T, flag string) []string {
 	t.Helper()
 	for path, c := range allCommands(&program{}) {
+		if len(c.Commands) > 0 {
+			continue // its options stand before the command, and nothing is done with them without one
+		}
 		for _, f := range c.Flags {
 			if f.Names()[0] == flag {
 				return strings.Fields(path)[1:]

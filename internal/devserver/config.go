@@ -39,6 +39,9 @@ type Config struct {
 	MySQLOnly bool
 	// Env are variables for the process of a MySQL or MariaDB, besides those of this process.
 	Env []string
+	// Patience is how many seconds a member of a group may be silent before it is expelled, and how long one without a majority
+	// waits for it, besides MySQL's five.
+	Patience int
 	// Databases is the number of Redis databases; 0 means Redis's own default.
 	Databases int
 	// Cache overrides the folder that keeps fetched programs and initialised

@@ -33,6 +33,8 @@ func (s *Server) config() (*mysql.Config, error) {
 
 // exec runs a statement on a connection of its own.
 func (s *Server) exec(ctx context.Context, statement string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit) // a member may wait for a group that is no more
+	defer cancel()
 	cfg, err := s.config()
 	if err != nil {
 		return err

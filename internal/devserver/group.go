@@ -66,8 +66,8 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 			"--plugin-load-add=mysql_clone.so", "--plugin-load-add=semisync_source.so", "--plugin-load-add=semisync_replica.so",
 			"--plugin-load-add=group_replication.so", "--loose-group-replication-group-name=" + name, "--loose-group-replication-start-on-boot=OFF",
 			"--loose-group-replication-local-address=" + seed, "--loose-group-replication-group-seeds=" + strings.Join(seeds, ","),
-			"--loose-group-replication-recovery-get-public-key=ON", "--loose-group-replication-unreachable-majority-timeout=5",
-			"--loose-group-replication-member-expel-timeout=0", // after five seconds in which it is only suspected
+			"--loose-group-replication-recovery-get-public-key=ON", "--loose-group-replication-unreachable-majority-timeout=" + strconv.Itoa(5+cfg.Patience),
+			"--loose-group-replication-member-expel-timeout=" + strconv.Itoa(cfg.Patience), // after five seconds in which it is only suspected
 		}
 		node, err := StartMySQL(ctx, cfg)
 		if err != nil {

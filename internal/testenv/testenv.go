@@ -78,7 +78,7 @@ func PrivateMariaDB(t testing.TB, change ...func(*devserver.Config)) *devserver.
 }
 
 // PrivateMySQLGroup returns a MySQL Group Replication of three members with one primary, of the test's own. When the primary dies another
-// member takes writes after some five seconds. It is up in about ten seconds and ends with the test.
+// member takes writes after some five seconds, fifteen in a run of all tests. It is up in about ten seconds and ends with the test.
 func PrivateMySQLGroup(t testing.TB) *devserver.MySQLGroup {
 	t.Helper()
 	g, err := devserver.StartMySQLGroup(t.Context(), groupConfig(t))
@@ -97,7 +97,8 @@ func PrivateMySQLMembers(t testing.TB, members int) *devserver.MySQLGroup {
 // groupConfig is what members of groups are started with.
 func groupConfig(t testing.TB) devserver.Config {
 	t.Helper()
-	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true}
+	patience := Size(10, 0) // members that get no processor for a while beside other tests are not dead
+	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true, Patience: patience}
 }
 
 // PrivateRedisCluster returns a Redis Cluster of the test's own: three primaries with a replica each, which is promoted
