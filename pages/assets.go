@@ -135,8 +135,12 @@ func mediaType(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".css":
 		return "text/css; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".jpg":
+		return "image/jpeg"
+	case ".webp":
+		return "image/webp"
 	default:
 		return mime.TypeByExtension(path.Ext(name))
 	}

@@ -37,7 +37,7 @@ func (h *handlers) home(w http.ResponseWriter, r *http.Request) {
 		Next   string `json:"next_cursor"`
 		Stale  bool
 	}
-	out, status := view{Title: "Leaderboards", Told: a.told}, http.StatusOK
+	out, status := view{Title: h.site.face.Title, Told: a.told}, http.StatusOK
 	if a.need("/v1/boards", query, &list) {
 		v := &homeView{Stale: list.Stale}
 		if labels := query.Get("labels"); labels != "" {

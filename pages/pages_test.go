@@ -65,7 +65,7 @@ func fakeAPI(w http.ResponseWriter, r *http.Request) {
 // ask asks for a page and returns the answer and its body.
 func ask(t *testing.T, method, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
-	site, err := Load(nil)
+	site, err := Load(&Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestPolicy(t *testing.T) {
 
 // TestSending: pages and files are compressed for clients that accept it, not sent again to clients that have them, and not sent for HEAD.
 func TestSending(t *testing.T) {
-	site, err := Load(nil)
+	site, err := Load(&Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestTakesGzip(t *testing.T) {
 
 // TestInTheNameOfTheReader: the API sees the address of who looks at the page, and none of the reader's keys.
 func TestInTheNameOfTheReader(t *testing.T) {
-	site, err := Load(nil)
+	site, err := Load(&Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

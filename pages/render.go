@@ -23,20 +23,29 @@ type Site struct {
 	assets   *assets
 	template *template.Template
 	painter  *painter
+	face     *face
 }
 
-// Load reads the embedded files. otherFont is a font file for the letters in share pictures that the embedded fonts lack, nil for none. An
-// error is a fault of that file, or of the build.
-func Load(otherFont []byte) (*Site, error) {
+// Options are what an operator chooses.
+type Options struct {
+	Face Face
+	Font []byte // a font file for the letters in share pictures that the embedded fonts lack; nil: none
+}
+
+// Load reads the embedded files. An error is a fault of the operator's files, or of the build.
+func Load(o *Options) (*Site, error) {
 	files, err := fs.Sub(built, "built")
 	if err != nil {
 		return nil, fmt.Errorf("find what is built: %w", err)
 	}
 	s := &Site{}
-	if s.painter, err = newPainter(otherFont); err != nil {
+	if s.assets, err = loadAssets(files); err != nil {
 		return nil, err
 	}
-	if s.assets, err = loadAssets(files); err != nil {
+	if s.face, err = s.assets.dress(&o.Face); err != nil {
+		return nil, err
+	}
+	if s.painter, err = newPainter(o.Font, s.face.dark); err != nil {
 		return nil, err
 	}
 	if s.template, err = template.New("pages").Funcs(template.FuncMap{"number": number, "moment": moment, "window": windowName}).ParseFS(templates, "templates/*.html"); err != nil {
@@ -54,6 +63,7 @@ type handlers struct {
 // view is the data of a template.
 type view struct {
 	Title   string
+	Face    *face
 	Embed   bool   // the page may be shown in a frame of another site
 	Class   string // how a frame looks: clear, dark
 	Entry   sources
@@ -66,7 +76,7 @@ type view struct {
 
 // render sends the page that a template makes.
 func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
-	v.Entry = s.assets.entries[name]
+	v.Entry, v.Face = s.assets.entries[name], s.face
 	var body bytes.Buffer
 	if err := s.template.ExecuteTemplate(&body, name+".html", v); err != nil {
 		panic(err) // the server tells the reader and logs it

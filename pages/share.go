@@ -32,21 +32,22 @@ var errBusy = errors.New("too many pictures at once")
 
 // painter draws share pictures, one at a time, and keeps them by what they say: the same state of a board is drawn once.
 type painter struct {
-	fonts *typefaces
-	made  string // names the fonts in ETags
-	kept  *bounded.Map[string, []byte]
-	turn  chan struct{} // holds one token, whose holder may draw
-	drawn atomic.Int64
+	fonts  *typefaces
+	stripe rgb    // along the edge at the top
+	made   string // names the fonts and the stripe in ETags
+	kept   *bounded.Map[string, []byte]
+	turn   chan struct{} // holds one token, whose holder may draw
+	drawn  atomic.Int64
 }
 
 // newPainter makes one; otherFont is a font for scripts that the embedded ones lack, nil for none.
-func newPainter(otherFont []byte) (*painter, error) {
+func newPainter(otherFont []byte, stripe rgb) (*painter, error) {
 	fonts, err := loadTypefaces(otherFont)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(otherFont)
-	p := &painter{fonts: fonts, made: hex.EncodeToString(sum[:4]), kept: bounded.New[string, []byte](maxPictures, maxPictureBytes), turn: make(chan struct{}, 1)}
+	p := &painter{fonts: fonts, stripe: stripe, made: hex.EncodeToString(sum[:4]) + stripe.hex(), kept: bounded.New[string, []byte](maxPictures, maxPictureBytes), turn: make(chan struct{}, 1)}
 	p.turn <- struct{}{}
 	return p, nil
 }
@@ -78,7 +79,7 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 		return kept, nil
 	}
 	p.drawn.Add(1)
-	out, err := p.fonts.paint(of)
+	out, err := p.fonts.paint(of, p.stripe)
 	if err != nil {
 		return nil, err
 	}

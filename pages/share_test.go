@@ -19,7 +19,7 @@ import (
 // site makes the pages with an API.
 func site(t *testing.T, api http.HandlerFunc) (*Site, http.Handler) {
 	t.Helper()
-	s, err := Load(nil)
+	s, err := Load(&Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ const sizeLimit = 120 << 10
 
 // TestSize: a board's page is light on phones.
 func TestSize(t *testing.T) {
-	site, err := Load(nil)
+	site, err := Load(&Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func loadedBy(t *testing.T, entry string) map[string]bool {
 
 // TestManifest: every page has its script, everything that is built is known to the manifest, and names tell the content.
 func TestManifest(t *testing.T) {
-	site, err := Load(nil)
+	site, err := Load(&Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

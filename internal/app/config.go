@@ -8,6 +8,7 @@ import (
 	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/telemetry"
+	"leaderboard/pages"
 )
 
 // Config holds the settings of a serving process. Defaults returns their defaults.
@@ -54,6 +55,7 @@ type Config struct {
 	StandingWait       time.Duration // for standings after a commit, 50 ms; only tests wait longer
 	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
 	PictureFont        string        // a file with a font for letters in share pictures that the embedded ones lack, "" for none
+	Face               pages.Face    // how the pages look
 	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
 	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most
 	ReadWait           time.Duration // how long a read may wait to go there

@@ -19,6 +19,7 @@ import (
 	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
+	"leaderboard/pages"
 	"leaderboard/store"
 )
 
@@ -27,7 +28,7 @@ import (
 // serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 	return slices.Concat(
-		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.loggingFlags(cfg),
+		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.pageFlags(cfg), p.loggingFlags(cfg),
 	)
 }
 
@@ -193,10 +194,21 @@ func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 		duration(p.setting("max-age", "how old an answer may be that does not say that it is stale"), &cfg.MaxAge, 20*time.Millisecond),
 		custom(p.setting("resident-memory", "memory for periods that are kept whole in the process, in `bytes` as in 256MiB; 0: none is kept; empty: a quarter of "+
 			"GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"), &cfg.ResidentMemory, parseMemory),
-		text(p.setting("picture-font", "`file` of a font, TTF, OTF or a collection, for letters in share pictures of boards that are not Latin, Greek or Cyrillic"), &cfg.PictureFont),
 		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
 		whole(p.setting("fallback-concurrent", "batches of reads that MySQL answers at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),
 		duration(p.setting("read-wait", "how long a read may wait to be sent to MySQL; what would take longer: 503"), &cfg.ReadWait, time.Millisecond),
+	}
+}
+
+// pageFlags returns what the pages for people look like.
+func (p *program) pageFlags(cfg *app.Config) []cli.Flag {
+	face := &cfg.Face
+	return []cli.Flag{
+		newChecked(p.setting("site-title", "what the pages are called, in the place of Leaderboards"), &face.Title, pages.CheckTitle),
+		custom(p.setting("site-accent", "`colour` of links and marks on the pages, as in #3151d3; it is made darker on light ground, and lighter on dark ground, until it can be read"), &face.Accent, pages.ParseAccent),
+		custom(p.setting("site-logo", "`file` of a picture beside the title, PNG, JPEG or WebP, of 256 KiB and 2048 × 2048 pixels at most"), &face.Logo, pages.ReadLogo),
+		newChecked(p.setting("site-footer", "a line of text below the pages, in which addresses are links"), &face.Footer, pages.CheckFooter),
+		text(p.setting("picture-font", "`file` of a font, TTF, OTF or a collection, for letters in share pictures of boards that are not Latin, Greek or Cyrillic"), &cfg.PictureFont),
 	}
 }
 

@@ -56,7 +56,8 @@ func sections() []section {
 		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
-		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait", "picture-font"}},
+		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
+		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "picture-font"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"Checking a start (serve)", []string{"check"}},
 		{"Contexts (context set)", []string{"key-file"}},
@@ -170,7 +171,7 @@ func TestFlags(t *testing.T) {
 			documented[name] = s.title
 		}
 	}
-	ofServers := []string{"MySQL and Redis", "Serving", "Quotas", "Writing", "Reading", "Logging", "The dev command"}
+	ofServers := []string{"MySQL and Redis", "Serving", "Quotas", "Writing", "Reading", "Pages", "Logging", "The dev command"}
 	p := &program{}
 	for name, f := range allFlags(t, p) {
 		if f.GetUsage() == "" {
@@ -288,6 +289,10 @@ func TestBadValues(t *testing.T) {
 		"key-rows":        {"-1", "many", "0.0001", "2e9", "NaN"},
 		"servers":         {"0", "1.5"},
 		"log":             {"xml", "TEXT"},
+		"site-title":      {"two\nlines", strings.Repeat("x", 61)},
+		"site-accent":     {"red", "#fff", "#3151d3;}"},
+		"site-logo":       {"settings_test.go", "no-such-file.png"},
+		"site-footer":     {"two\nlines", strings.Repeat("x", 501)},
 		"log-level":       {"loud"},
 		"migrate":         {"maybe"},
 		"keys":            {"secret", "root:x", "admin:", "admin:a b", "admin:a,admin:a", "read:x,", "read:é"},

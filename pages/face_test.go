@@ -1,0 +1,192 @@
+package pages
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// encoded returns a picture of a size.
+func encoded(t *testing.T, width, height int, encode func(*bytes.Buffer, image.Image) error) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := encode(&out, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func asPNG(out *bytes.Buffer, i image.Image) error  { return png.Encode(out, i) }
+func asJPEG(out *bytes.Buffer, i image.Image) error { return jpeg.Encode(out, i, nil) }
+func asGIF(out *bytes.Buffer, i image.Image) error  { return gif.Encode(out, i, nil) }
+
+// webpOfOnePixel is a whole WebP picture.
+const webpOfOnePixel = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
+
+// TestReadLogo: a logo is taken by what it is, whatever its file is called, and one that is too large, not whole or of another kind is
+// refused in words.
+func TestReadLogo(t *testing.T) {
+	whole := encoded(t, 20, 10, asPNG)
+	for name, c := range map[string]struct {
+		body []byte
+		want string // the extension, or a part of the error
+	}{
+		"PNG":          {whole, ".png"},
+		"JPEG":         {encoded(t, 20, 10, asJPEG), ".jpg"},
+		"WebP":         {[]byte(webpOfOnePixel), ".webp"},
+		"widest":       {encoded(t, maxLogoSide, 1, asPNG), ".png"},
+		"GIF":          {encoded(t, 20, 10, asGIF), "want a picture in PNG, JPEG or WebP"},
+		"SVG":          {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), "want a picture in PNG, JPEG or WebP"},
+		"a page":       {[]byte("<html>"), "want a picture in PNG, JPEG or WebP"},
+		"nothing":      {nil, "want a picture in PNG, JPEG or WebP"},
+		"not whole":    {whole[:len(whole)-20], "want a whole picture"},
+		"its head":     {whole[:8], "want a whole picture"},
+		"too wide":     {encoded(t, maxLogoSide+1, 1, asPNG), "it has 2049 × 1"},
+		"too high":     {encoded(t, 1, maxLogoSide+1, asJPEG), "it has 1 × 2049"},
+		"too large":    {append(whole, make([]byte, maxLogoBytes)...), "want a picture of 256 KiB at most"},
+		"PNG, in name": {[]byte("\x89PNG\r\n\x1a\n<script>"), "want a whole picture"},
+	} {
+		file := filepath.Join(t.TempDir(), "logo.png")
+		if err := os.WriteFile(file, c.body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		switch logo, err := ReadLogo(file); {
+		case err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file)):
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		case err == nil && logo.ext != c.want:
+			t.Errorf("%s is taken as %s, want %s", name, logo.ext, c.want)
+		}
+	}
+	if _, err := ReadLogo(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("there is no such file, and no error")
+	}
+}
+
+// TestFaceTexts: a title and a footer are one line of text, and an accent has one form.
+func TestFaceTexts(t *testing.T) {
+	for _, bad := range []string{"two\nlines", "\x00", "\xff", strings.Repeat("x", maxSiteTitle+1)} {
+		if _, err := CheckTitle(bad); err == nil {
+			t.Errorf("%q can be a title", bad)
+		}
+	}
+	for _, good := range []string{"", `<b>&"'`, strings.Repeat("ü", maxSiteTitle), "👩‍🚀"} {
+		if got, err := CheckTitle(good); err != nil || got != good {
+			t.Errorf("%q: %q, %v", good, got, err)
+		}
+	}
+	for _, bad := range []string{"", "red", "#fff", "#3151d3ff", "#3151dg", " #3151d3", "#3151d3\n", "#3151d3;}", "3151d3"} {
+		if c, err := ParseAccent(bad); err == nil {
+			t.Errorf("%q is the colour %v", bad, c)
+		}
+	}
+}
+
+// TestParts: addresses in a footer are links, and nothing else is.
+func TestParts(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "[]",
+		"© Arcade":                     "[{© } {  } {Arcade }]",
+		"See https://a.example/x, now": "[{See } {  } {https://a.example/x https://a.example/x} {, } {  } {now }]",
+		"javascript:alert(1) data:,x http: https://": "[{javascript:alert(1 } {) } {  } {data:,x } {  } {http: } {  } {https:// }]",
+	} {
+		if got := fmt.Sprint(parts(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestAccents: whatever the accent is, letters in it and on its tint can be read in both schemes, and one that can be read already stays.
+func TestAccents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := rgb{rapid.Byte().Draw(t, "red"), rapid.Byte().Draw(t, "green"), rapid.Byte().Draw(t, "blue")}
+		light, dark, style := accents(c)
+		var tints [4]rgb
+		if n, err := fmt.Sscanf(style, ":root{--accent:light-dark(#%02x%02x%02x,#%02x%02x%02x);--lit:light-dark(#%02x%02x%02x,#%02x%02x%02x)}\n",
+			&tints[0].R, &tints[0].G, &tints[0].B, &tints[1].R, &tints[1].G, &tints[1].B, &tints[2].R, &tints[2].G, &tints[2].B, &tints[3].R, &tints[3].G, &tints[3].B); n != 12 || err != nil {
+			t.Fatalf("%s: %v", style, err)
+		}
+		for letters, grounds := range map[rgb][]rgb{
+			light: {{255, 255, 255}, {0xee, 0xf0, 0xf6}, tints[2]}, dark: {{0x18, 0x1b, 0x23}, {0x1f, 0x23, 0x2d}, tints[3]},
+			{0x16, 0x18, 0x1d}: {tints[2]}, {0x5b, 0x62, 0x72}: {tints[2]}, {0xe9, 0xeb, 0xf0}: {tints[3]}, {0x9b, 0xa3, 0xb4}: {tints[3]},
+		} {
+			for _, ground := range grounds {
+				if got := contrast(letters, ground); got < 4.5 {
+					t.Errorf("%s: %s on %s has a contrast of %.2f", c.hex(), letters.hex(), ground.hex(), got)
+				}
+			}
+		}
+		if contrast(c, rgb{0xee, 0xf0, 0xf6}) > readable && light != c {
+			t.Errorf("%s is made %s on light ground", c.hex(), light.hex())
+		}
+	})
+	if got := contrast(rgb{0, 0, 0}, rgb{255, 255, 255}); got < 20.99 || got > 21.01 {
+		t.Errorf("black on white has a contrast of %.2f", got)
+	}
+}
+
+// TestFace: what an operator chose is on every page, as text; its files have their types, and an address that changes with them.
+func TestFace(t *testing.T) {
+	logo, err := newLogo(encoded(t, 20, 10, asPNG))
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func(accent color.Color) (*Site, http.Handler) {
+		s, err := Load(&Options{Face: Face{Title: hostile, Accent: accent, Logo: logo, Footer: hostile + " https://arcade.example/imprint"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, s.Handler(http.HandlerFunc(fakeAPI))
+	}
+	s, pages := load(rgb{0xff, 0xd0, 0})
+	read := func(path string) (http.Header, string) {
+		w := httptest.NewRecorder()
+		if pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody)); w.Code != http.StatusOK {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+		return w.Header(), w.Body.String()
+	}
+	const escaped = `&lt;/script&gt;&lt;script&gt;alert(1)`
+	for _, path := range []string{"/", "/boards/demo"} {
+		_, body := read(path)
+		for _, want := range []string{"<bdi>" + escaped, `<footer class="footer"><bdi>` + escaped, `<a href="https://arcade.example/imprint">`, `<link rel="icon" href="` + s.face.Logo, `<img src="` + s.face.Logo, `<link rel="stylesheet" href="` + s.face.Style} {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in %s", path, want, body)
+			}
+		}
+		if strings.Contains(strings.Split(body, `<script type="application/json"`)[0], "<script>alert") || strings.Contains(body, "ZgotmplZ") {
+			t.Errorf("%s: the title is no text: %s", path, body)
+		}
+	}
+	if _, body := read("/boards/demo?embed=1"); strings.Contains(body, "footer") || !strings.Contains(body, s.face.Style) {
+		t.Error("a frame has the footer of the site, or not its colours")
+	}
+	if _, body := read("/console"); !strings.Contains(body, s.face.Style) {
+		t.Error("the console has other colours")
+	}
+	if h, body := read(s.face.Logo); h.Get("Content-Type") != "image/png" || body != string(logo.body) || !strings.Contains(h.Get("Cache-Control"), "immutable") {
+		t.Errorf("the logo: %v", h)
+	}
+	if h, _ := read(s.face.Style); h.Get("Content-Type") != "text/css; charset=utf-8" {
+		t.Errorf("the style: %v", h)
+	}
+	before, drawn := askPicture(t, pages, "/boards/demo/picture.png")
+	if rgbOf(drawn.At(5, 5)) != s.face.dark {
+		t.Errorf("the edge of the picture is %v, want %v", drawn.At(5, 5), s.face.dark)
+	}
+	other, pages := load(rgb{0, 0x80, 0})
+	if after, _ := askPicture(t, pages, "/boards/demo/picture.png"); other.face.Style == s.face.Style || after.Header().Get("ETag") == before.Header().Get("ETag") {
+		t.Error("another accent has the address or the ETag of the first one")
+	}
+}
