@@ -41,6 +41,13 @@ const faultsOfText = `(() => {
 	return faults
 })()`
 
+// brokenScores is JavaScript that lists the long numbers which are seen on more than one line.
+const brokenScores = `[...document.querySelectorAll("td, dd, span")].filter(e => e.children.length === 0 && /^-?[0-9,]{15,}$/.test(e.textContent.trim()) && e.checkVisibility()).filter(e => {
+	const range = document.createRange()
+	range.selectNodeContents(e)
+	return new Set([...range.getClientRects()].map(r => r.top)).size > 1
+}).map(e => e.closest("[class]").className + ": " + e.textContent)`
+
 // makeWide makes a board with the longest scores and a long name.
 func makeWide(t *testing.T, board string) {
 	t.Helper()
@@ -53,8 +60,8 @@ func makeWide(t *testing.T, board string) {
 	makeBoard(t, c, board, rules, append(members(60), leaderboard.Submission{Member: board + "-first", Score: 9223372036854775807}, leaderboard.Submission{Member: strings.Repeat("W", 64), Score: -9223372036854775808})...)
 }
 
-// TestNarrow: at 320 px with the longest scores and a long name nothing is wider than the screen, no text stands on another one, and what
-// is shown of the name says whose it is. The screen is so high that nothing is pinned to an edge of it.
+// TestNarrow: at 320 px with the longest scores and a long name nothing is wider than the screen, no text stands on another one, each score
+// is on one line, and what is shown of the name says whose it is. The screen is so high that nothing is pinned to an edge of it.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	makeWide(t, "narrow")
@@ -68,6 +75,9 @@ func TestNarrow(t *testing.T) {
 					p.awaitText("details", "9,223,372,036,854,775,807")
 				}
 				p.fits()
+				if broken := eval[[]string](p, brokenScores); len(broken) > 0 {
+					t.Errorf("scores on more than one line at 320 px:\n%s", strings.Join(broken, "\n"))
+				}
 				if faults := eval[[]string](p, faultsOfText); len(faults) > 0 {
 					t.Errorf("texts at 320 px:\n%s", strings.Join(faults, "\n"))
 				}
