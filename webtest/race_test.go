@@ -1,0 +1,107 @@
+package webtest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// raceOf returns the ranks that a race shows of each of its members, from answers of the API: of the first ten of a day, in it and in
+// the days before it, the oldest first.
+func raceOf(t *testing.T, board, until string) (rows []string) {
+	t.Helper()
+	c := admin(t)
+	var last client.Page
+	var days []map[string]string
+	for p, err := range c.Periods(t.Context(), board, leaderboard.WindowDay) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Period > until || p.Total == 0 || len(days) == 12 {
+			continue
+		}
+		page, err := c.Top(t.Context(), board, client.TopQuery{ReadQuery: client.ReadQuery{Window: leaderboard.WindowDay, Period: p.Period}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(days) == 0 {
+			last = page
+		}
+		ranks := map[string]string{}
+		for _, e := range page.Entries {
+			ranks[e.Member] = strconv.FormatInt(e.Rank, 10)
+		}
+		days = append(days, ranks)
+	}
+	slices.Reverse(days)
+	for _, e := range last.Entries {
+		var ranks []string
+		for _, day := range days {
+			if day[e.Member] == "" {
+				day[e.Member] = "–"
+			}
+			ranks = append(ranks, day[e.Member])
+		}
+		rows = append(rows, strings.Join(ranks, " · "))
+	}
+	if len(rows) != 10 || len(days) < 2 {
+		t.Fatalf("the demo has a race of %d members over %d days", len(rows), len(days))
+	}
+	return rows
+}
+
+// TestRace: the first ten of a period and their ranks in those before it, as lines and as a table, which say what the API says. Where there
+// are no periods it says which rule makes them.
+func TestRace(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	yesterday := ""
+	for p, err := range c.Periods(t.Context(), "demo", leaderboard.WindowDay) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.State == leaderboard.PeriodStateClosed && yesterday == "" {
+			yesterday = p.Period
+		}
+	}
+	want := raceOf(t, "demo", yesterday)
+	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "phone": phone().inDark(), "large": desktop()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, s, "/boards/demo?window=day&period="+yesterday)
+			p.press("The race of the first ten")
+			p.awaitText(".race td", want[0])
+			if got := eval[[]string](p, `[...document.querySelectorAll(".race td:last-child")].map(e => e.innerText)`); !slices.Equal(got, want) {
+				t.Errorf("the race is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			dots, lines := 0, 0
+			for _, row := range want {
+				ranks := strings.Split(row, " · ")
+				for i, r := range ranks {
+					if r != "–" {
+						dots++
+					}
+					if i > 0 && r != "–" && ranks[i-1] != "–" {
+						lines++
+					}
+				}
+			}
+			if got := eval[[]int](p, `[document.querySelectorAll(".race .plot circle").length, document.querySelectorAll(".race .plot .way").length]`); !slices.Equal(got, []int{dots, lines}) {
+				t.Errorf("%d dots and lines are drawn, want %d and %d", got, dots, lines)
+			}
+			p.fits()
+			p.accessible()
+		})
+	}
+	makeBoard(t, c, "race-none", leaderboard.Rules{}, members(12)...)
+	makeBoard(t, c, "race-first", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}}, members(12)...)
+	for board, text := range map[string]string{"race-none": "With the rule windows it counts them", "race-first": "It begins with the second year"} {
+		p := open(t, phone(), "/boards/"+board)
+		p.press("The race of the first ten")
+		p.awaitText(".race", text)
+	}
+}
