@@ -10,9 +10,9 @@ import (
 	"leaderboard/client"
 )
 
-// raceOf returns the ranks that a race shows of each of its members, from answers of the API: of the first ten of a day, in it and in
+// raceOf returns the members of a race and the ranks that it shows of each, from answers of the API: of the first ten of a day, in it and in
 // the days before it, the oldest first.
-func raceOf(t *testing.T, board, until string) (rows []string) {
+func raceOf(t *testing.T, board, until string) (members, rows []string) {
 	t.Helper()
 	c := admin(t)
 	var last client.Page
@@ -46,29 +46,35 @@ func raceOf(t *testing.T, board, until string) (rows []string) {
 			}
 			ranks = append(ranks, day[e.Member])
 		}
-		rows = append(rows, strings.Join(ranks, " · "))
+		members, rows = append(members, e.Member), append(rows, strings.Join(ranks, " · "))
 	}
 	if len(rows) != 10 || len(days) < 2 {
 		t.Fatalf("the demo has a race of %d members over %d days", len(rows), len(days))
 	}
-	return rows
+	return members, rows
+}
+
+// lastClosed returns the last day of a board that is over.
+func lastClosed(t *testing.T, board string) string {
+	t.Helper()
+	for p, err := range admin(t).Periods(t.Context(), board, leaderboard.WindowDay) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.State == leaderboard.PeriodStateClosed {
+			return p.Period
+		}
+	}
+	t.Fatalf("no day of %s is over", board)
+	return ""
 }
 
 // TestRace: the first ten of a period and their ranks in those before it, as lines and as a table, which say what the API says. Where there
 // are no periods it says which rule makes them.
 func TestRace(t *testing.T) {
 	t.Parallel()
-	c := admin(t)
-	yesterday := ""
-	for p, err := range c.Periods(t.Context(), "demo", leaderboard.WindowDay) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.State == leaderboard.PeriodStateClosed && yesterday == "" {
-			yesterday = p.Period
-		}
-	}
-	want := raceOf(t, "demo", yesterday)
+	c, yesterday := admin(t), lastClosed(t, "demo")
+	_, want := raceOf(t, "demo", yesterday)
 	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "phone": phone().inDark(), "large": desktop()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,5 +109,30 @@ func TestRace(t *testing.T) {
 		p := open(t, phone(), "/boards/"+board)
 		p.press("The race of the first ten")
 		p.awaitText(".race", text)
+	}
+}
+
+// TestPastScores: beside the ranks of a member in past periods are its scores, which rise where they are greater, with an axis.
+func TestPastScores(t *testing.T) {
+	t.Parallel()
+	members, rows := raceOf(t, "demo", lastClosed(t, "demo"))
+	at := slices.IndexFunc(rows, func(row string) bool { return strings.Count(row, "–") <= strings.Count(row, "·")-1 })
+	if at < 0 {
+		t.Fatalf("nobody was among the first ten on two days: %q", rows)
+	}
+	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "large": desktop().inDark()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, s, "/boards/demo?window=day&member="+members[at])
+			p.await(`document.querySelector(".found [aria-label^='Score in ']")`)
+			p.await(`(() => {
+				const dots = [...document.querySelectorAll(".found [aria-label^='Score in '] circle")].map(e => Number(e.getAttribute("cy")))
+				const scores = [...document.querySelectorAll(".found details tbody td:last-child")].map(e => Number(e.textContent.replaceAll(",", ""))).reverse()
+				return dots.length > 1 && dots.length === scores.length && dots.every((a, i) => dots.every((b, j) => Math.sign(a - b) === Math.sign(scores[j] - scores[i])))
+			})()`)
+			p.await(`[...document.querySelectorAll(".found [aria-label^='Score in '] .side")].filter(e => e.textContent).length > 1`)
+			p.fits()
+			p.accessible()
+		})
 	}
 }
