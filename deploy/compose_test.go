@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
@@ -73,7 +75,7 @@ func TestComposeServers(t *testing.T) {
 	if len(tracing) == 0 {
 		t.Error("docs/settings.md has no variable of traces")
 	}
-	for _, name := range []string{"leaderboard", "another"} {
+	for _, name := range []string{"leaderboard", "another", "grouped"} {
 		s := c.Services[name]
 		if dsn := *s.Environment["LEADERBOARD_MYSQL_DSN"]; !strings.HasPrefix(dsn, "leaderboard:${LEADERBOARD_MYSQL_PASSWORD:-leaderboard}@") {
 			t.Errorf("%s: the account is not the one that was made: %s", name, dsn)
@@ -91,8 +93,8 @@ func TestComposeServers(t *testing.T) {
 		if want := []string{"CMD", "/usr/local/bin/leaderboard", "health", "--ready"}; !slices.Equal(s.Healthcheck.Test, want) {
 			t.Errorf("%s: up --wait waits for %q, want until it serves: %q", name, s.Healthcheck.Test, want)
 		}
-		if !slices.Contains(s.Networks["default"].Aliases, "servers") {
-			t.Errorf("%s: the proxy does not find it", name)
+		if slices.Contains(s.Networks["default"].Aliases, "servers") != (name != "grouped") {
+			t.Errorf("%s: the proxy does not find it, or finds a server with another database", name)
 		}
 	}
 }
@@ -172,5 +174,50 @@ func TestComposePorts(t *testing.T) {
 	}
 	if !bytes.Contains(text, []byte(`CMD ["/usr/local/bin/leaderboard", "health"]`)) { // which asks /livez, --ready would ask /readyz
 		t.Error("the image's health is not /livez")
+	}
+}
+
+// TestComposeGroup: members of the group have the settings of docs/groups.md, but those that differ on one machine of containers, and the
+// service names all of them.
+func TestComposeGroup(t *testing.T) {
+	c := readCompose(t)
+	page, err := os.ReadFile("../docs/groups.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "[mysqld]\n")
+	block, _, _ = strings.Cut(block, "```")
+	of := func(text string) map[string]string {
+		settings := map[string]string{}
+		for line := range strings.Lines(text) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), " = "); ok {
+				settings[strings.TrimPrefix(name, "loose_")] = value
+			}
+		}
+		return settings
+	}
+	want, got := of(block), of(c.Configs["member"].Content)
+	for _, own := range []string{"server_id", "report_host", "group_replication_local_address"} {
+		delete(want, own) // in the command of each
+	}
+	delete(want, "super_read_only") // set when the accounts are made
+	delete(want, "plugin_load_add") // twice: of clone, which is not needed to begin empty
+	delete(got, "plugin_load_add")
+	want["group_replication_group_seeds"] = strings.TrimSuffix(want["group_replication_group_seeds"], ",db4:33061")
+	if len(want) < 7 || !maps.Equal(got, want) {
+		t.Errorf("members have %v, want %v", got, want)
+	}
+	dsn := *c.Services["grouped"].Environment["LEADERBOARD_MYSQL_DSN"]
+	for i := range 3 {
+		name := fmt.Sprintf("db%d", i+1)
+		command := strings.Join(c.Services[name].Command, " ")
+		for _, option := range []string{fmt.Sprintf("--server-id=%d", i+1), "--report-host=" + name, "local-address=" + name + ":33061"} {
+			if !strings.Contains(command, option) {
+				t.Errorf("%s is started with %s, not with %s", name, command, option)
+			}
+		}
+		if !strings.Contains(dsn, name+":3306") {
+			t.Errorf("the service does not name %s: %s", name, dsn)
+		}
 	}
 }
