@@ -26,6 +26,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -94,11 +95,15 @@ func PrivateMySQLMembers(t testing.TB, members int) *devserver.MySQLGroup {
 	return g
 }
 
-// groupConfig is what members of groups are started with.
+// groupConfig is what members of groups are started with. A MariaDB that stands in for MySQL has no group replication.
 func groupConfig(t testing.TB) devserver.Config {
 	t.Helper()
+	program := os.Getenv(ProgramVariable(devserver.KindMySQL))
+	if filepath.Base(program) != "mysqld" {
+		program = ""
+	}
 	patience := Size(10, 0) // members that get no processor for a while beside other tests are not dead
-	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true, Patience: patience}
+	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Program: program, Ephemeral: true, MySQLOnly: true, Patience: patience}
 }
 
 // PrivateRedisCluster returns a Redis Cluster of the test's own: three primaries with a replica each, which is promoted

@@ -63,6 +63,14 @@ type fetcher func(context.Context, devserver.Release) (path string, err error)
 // onSeveral is the suite of a Redis of several servers. Its failovers take too long for every day.
 func onSeveral(tests string) []suite { return []suite{{pkg: "e2e", tests: tests, tag: "failover"}} }
 
+// onSeveralDatabases are the suites of several servers that replicate.
+func onSeveralDatabases() []suite {
+	return []suite{
+		{pkg: "store", tests: "TestGroup|TestHosts"},
+		{pkg: "e2e", tests: "TestGroupDies|TestGroupsDocument|TestReplicaDocument"},
+	}
+}
+
 // engines returns the rows of the table in its order.
 func engines() []engine {
 	const mysqld, mariadbd, redis, valkey = "usr/sbin/mysqld", "usr/sbin/mariadbd", "usr/bin/redis-server", "usr/bin/valkey-server"
@@ -96,6 +104,14 @@ func engines() []engine {
 			program: packaged("debian", "bookworm", "mariadb-server-core", mariadbd),
 			differs: "as 11; sorts a member's hides that are in order, when the order names the member too; looks for keys in all rows of a small table",
 			remedy:  "as 11; `store/hidden.go` orders by board alone, `store/keys.go` forces the primary key",
+		},
+		{
+			name: "mysql-9-group", title: "Group, and source with replica, of MySQL 9 (Debian sid)", as: mysql, suites: onSeveralDatabases(),
+			program: packaged("debian", "sid", "mysql-server-core", mysqld),
+		},
+		{
+			name: "mysql-8.4-group", title: "Group, and source with replica, of MySQL 8.4 (Ubuntu 26.04)", as: mysql, suites: onSeveralDatabases(),
+			program: packaged("ubuntu", "resolute", "mysql-server-core", mysqld),
 		},
 		{
 			name: "redis-8", title: "Redis 8 (Debian sid)", as: cache, suites: onRedis(),
