@@ -216,7 +216,7 @@ func commandOf(t *testing.T, flag string) []string {
 func runWith(t *testing.T, env map[string]string, args ...string) (status int, out, errOut string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	status = run(ctx, append([]string{"leaderboard"}, args...), stdio{strings.NewReader(""), &o, &e}, func(name string) string { return env[name] })
 	return status, o.String(), e.String()
