@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	groupBoard  = "group"
-	groupRounds = 5
+	groupBoard    = "group"
+	groupDatabase = "bench"
+	groupRounds   = 5
 )
 
 // replicated is a server of the service on database servers of its own.
@@ -102,7 +103,7 @@ func (w *world) startAlone(ctx context.Context) (*replicated, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	dsn, err := s.CreateDatabase(ctx, groupBoard)
+	dsn, err := s.CreateDatabase(ctx, groupDatabase)
 	return &replicated{what: "one database server", stop: func() { _ = s.Stop(context.Background()) }}, dsn, err
 }
 
@@ -111,7 +112,7 @@ func (w *world) startGroup(ctx context.Context) (*replicated, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	dsn, err := g.DSN(ctx, groupBoard)
+	dsn, err := g.DSN(ctx, groupDatabase)
 	return &replicated{what: "a group of three", stop: func() { _ = g.Stop(context.Background()) }}, dsn, err
 }
 
@@ -139,7 +140,7 @@ func (w *world) startReplica(ctx context.Context) (*replicated, string, error) {
 			return nil, "", fmt.Errorf("%s: %w", step.do, err)
 		}
 	}
-	dsn, err := g.DSN(ctx, groupBoard)
+	dsn, err := g.DSN(ctx, groupDatabase)
 	return r, dsn, err
 }
 
