@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"leaderboard/internal/devserver"
@@ -26,6 +27,11 @@ func TestReplicaDocument(t *testing.T) {
 		t.FailNow()
 	}
 	d := groupOn(t, g, fmt.Sprintf("root@tcp(%s,%s)/leaderboard", source.Addr, replica.Addr))
+	for _, s := range d.servers {
+		if said := s.err.text(); strings.Contains(said, `"check":"replication"`) {
+			t.Errorf("%s warns of semi-synchronous replication:\n%s", s.name, said)
+		}
+	}
 	stop := d.write(t)
 	d.grow(t, "writes go on")
 	if err := replica.Pause(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,6 +76,9 @@ func TestGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, dsn, nil)
+	if _, faults, err := s.Faults(t.Context(), 1); err != nil || slices.ContainsFunc(faults, isReplication) {
+		t.Errorf("of a group is said %+v, %v", faults, err)
+	}
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	const writers = 8
 	var acknowledged, keys atomic.Int64
@@ -173,6 +177,10 @@ func execOn(t *testing.T, db *sql.DB, q string) {
 	}
 }
 
+func isReplication(f leaderboard.ServerFault) bool {
+	return f.Check == leaderboard.ServerCheckReplication
+}
+
 // TestHosts: of several hosts the one that takes writes is used, also when that is killed or frozen and the other one promoted. When the
 // old one is back and takes writes too, a store that has used the new one stays with it, and one that starts uses neither until one of them
 // is read-only (promise A9).
@@ -191,6 +199,9 @@ func TestHosts(t *testing.T) {
 			source, replica, dsn := replicated(t)
 			to := root(t, replica)
 			s := open(t, dsn, nil)
+			if _, faults, err := s.Faults(t.Context(), 1); err != nil || !slices.ContainsFunc(faults, isReplication) {
+				t.Errorf("of hosts that replicate asynchronously is said %+v, %v", faults, err)
+			}
 			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 			var acknowledged int64
 			submit := func() error {
