@@ -5,7 +5,8 @@ import "context"
 // Caller identifies the caller of a change, for the records of changes. It travels with the context, since everything
 // between the request and the transaction that records it would only pass it on.
 type Caller struct {
-	Key       string // Key.ID, Player.Via for a player; "" for the service itself
+	Key       string // Key.Actor, Player.Via for a player; "" for the service itself
+	Session   string // Key.ID of a person who signed in, "" for all others
 	Player    string // Player.Owner, "" for all others
 	RequestID string // "" when there is no request
 	Admin     bool   // the key has scope admin
@@ -32,8 +33,11 @@ func CallerOf(ctx context.Context) Caller {
 func IdempotencyKeyOf(ctx context.Context, key string) string {
 	c := CallerOf(ctx)
 	owner := c.Key
-	if c.Player != "" {
+	switch {
+	case c.Player != "":
 		owner = c.Player
+	case c.Session != "":
+		owner = c.Session // a person's name would leave no room for the rest
 	}
 	if key != "" && owner != "" {
 		return owner + " " + key

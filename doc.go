@@ -4,7 +4,7 @@
 // Its files read in layers, each of which uses only those before it:
 //
 //	micros, window, order, errors, check    times, windows, orders, what can be wrong
-//	key, quota, caller                      API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom
+//	key, quota, caller, signin              API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
 //	entry, formula, labels, calendar        what rules and entries are made of
 //	display                                 how people read scores
 //	player, issuer, notify, metadata, review  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits

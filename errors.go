@@ -47,6 +47,12 @@ var (
 	ErrHeldDecided = &Error{Code: "held-decided", text: "held submission is decided"}
 	// ErrBarNotFound: no tokens of the member were ended.
 	ErrBarNotFound = &Error{Code: "bar-not-found", text: "the member has no bar"}
+	// ErrSignInRefused: what the provider, or the browser, sent is not good. Signing in again may help.
+	ErrSignInRefused = &Error{Code: "sign-in-refused", text: "sign-in is refused"}
+	// ErrNoRole: the provider knows the person, but no setting gives that person anything.
+	ErrNoRole = &Error{Code: "no-role", text: "the person has no role here"}
+	// ErrProviderAway: the provider by which people sign in does not answer.
+	ErrProviderAway = &Error{Code: "provider-away", text: "the identity provider does not answer"}
 
 	// ErrBoardConflict: the change would reorder existing entries, or move them to other periods. A *ConflictError says
 	// which change and why.

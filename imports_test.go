@@ -89,6 +89,7 @@ func importRules() []importRule {
 			dir: "cache/players", may: []string{module, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
 			inTest: []string{"leaderboard/internal/leaks"},
 		},
+		{dir: "signin", may: []string{module, "golang.org/x/oauth2"}},
 		{dir: "cache/feed", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},

@@ -86,6 +86,11 @@ type Key struct {
 	// PreviousUntil is the end of the overlap, until which the secret before the last rotation is valid too; 0:
 	// no overlap.
 	PreviousUntil Micros
+
+	// Person is who signed in, when the key is a session: its secret is in a cookie of a browser, and it can only be
+	// revoked. "" for all other keys.
+	Person string
+	Role   string // what the provider said of the person that the scope is for; "" without a Person
 }
 
 // Quota bounds the requests of a key. 0 means the server's settings.
@@ -129,6 +134,22 @@ func (h *KeyHash) Scan(stored any) error {
 // SettingsKeyID returns the ID that all keys of the settings with a scope share, so that a secret can be replaced.
 func SettingsKeyID(s Scope) string { return "env:" + string(s) }
 
+// Actor returns what the audit calls the holder of the key: its ID, or the person who signed in.
+func (k *Key) Actor() string {
+	if k.Person != "" {
+		return "person:" + k.Person
+	}
+	return k.ID
+}
+
+// ErrSession returns why a session cannot be changed, nil for other keys: who signs in again gets what the settings say then.
+func (k *Key) ErrSession() error {
+	if k.Person == "" {
+		return nil
+	}
+	return &RuleError{Code: CodeInvalidKey, Detail: "the key is the session of a person who signed in: it can only be revoked"}
+}
+
 // IsSettingsKeyID reports whether an ID is one of SettingsKeyID.
 func IsSettingsKeyID(id string) bool { return strings.HasPrefix(id, "env:") }
 
@@ -166,7 +187,7 @@ func (k *Key) Check() error {
 	fail := func(pointer, format string, args ...any) {
 		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 	}
-	if k.Name == "" || len(k.Name) > MaxKeyName || !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, unicode.IsControl) {
+	if !isKeyName(k.Name) {
 		fail("/name", "want 1 to %d bytes of UTF-8 without control characters", MaxKeyName)
 	}
 	checkOneOf(fail, "/scope", k.Scope, scopes()...)
@@ -184,6 +205,11 @@ func (k *Key) Check() error {
 		return nil
 	}
 	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: bad}
+}
+
+// isKeyName reports whether a text may be the name of a key, and so of a person.
+func isKeyName(s string) bool {
+	return s != "" && len(s) <= MaxKeyName && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // CheckExpiry returns a RuleError when ExpiresAt is in the past and was changed; ended is the ExpiresAt before the

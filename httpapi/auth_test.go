@@ -27,7 +27,7 @@ func TestEveryRouteDenies(t *testing.T) {
 		with := func(key string) reply { b := a; b.key = key; return e.do(b) }
 		if rt.access == guard.AccessAnyone {
 			open++
-			if r := with("other"); r.status >= 400 {
+			if r := with("other"); r.status >= 400 && rt.path != "/v1/sign-in/callback" { // where nobody was sent to
 				t.Errorf("%s %s looks at keys: %d", rt.method, rt.path, r.status)
 			}
 			continue
@@ -58,8 +58,8 @@ func TestEveryRouteDenies(t *testing.T) {
 	if e.fake.writes != writes {
 		t.Error("a request without rights changed something")
 	}
-	if open != 14 {
-		t.Errorf("%d routes look at no key, want 14: health, metrics, documents, pages and the keys of tokens", open)
+	if open != 16 {
+		t.Errorf("%d routes look at no key, want 16: health, metrics, documents, pages, the keys of tokens and signing in", open)
 	}
 }
 

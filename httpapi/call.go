@@ -241,10 +241,15 @@ func (c *call) findKey(now time.Time) error {
 	switch {
 	case err != nil:
 	case by.Key != nil:
-		c.key, c.scope, c.caller.Key = by.Key, by.Key.Scope, by.Key.ID
+		c.key, c.scope, c.caller.Key = by.Key, by.Key.Scope, by.Key.Actor()
+		if by.Key.Person != "" {
+			c.caller.Session = by.Key.ID
+		}
 		c.caller.Admin = c.scope.Includes(leaderboard.ScopeAdmin)
 	case by.Player != nil:
 		c.player, c.caller.Key, c.caller.Player = by.Player, by.Player.Via, by.Player.Owner
+	case c.key != nil: // an answer that goes on began with it
+		err = wire.Reject(wire.CodeUnauthorized, "The session is over.")
 	}
 	return err
 }

@@ -32,6 +32,10 @@ type Config struct {
 	Keyring Keyring
 	// Players knows players by their tokens; nil: it knows none.
 	Players Players
+	// SignIn signs people in; nil: there are keys only.
+	SignIn SignIn
+	// Site is the URL at which people reach the server; "" without SignIn.
+	Site string
 	// Quotas bound what callers do; nil: no bounds.
 	Quotas Quotas
 	// Proxies are the addresses of proxies whose X-Forwarded-For names the client.

@@ -41,7 +41,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
 		Pages:   fakePages,
-		Catalog: f, Rankings: f, Writer: f, Store: f, Refresher: f, Endpoints: f.fakeEndpoints, Keyring: f, Players: f.players, Build: Build{"v1", "abc"},
+		Catalog: f, Rankings: f, Writer: f, Store: f, Refresher: f, Endpoints: f.fakeEndpoints, Keyring: f, Players: f.players, SignIn: fakePeople{}, Site: "http://localhost", Build: Build{"v1", "abc"},
 		Health:  func(context.Context) Health { return f.health },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Keys:    []SettingsKey{{Scope: leaderboard.ScopeRead, Secret: readKey}, {Scope: leaderboard.ScopeWrite, Secret: writeKey}, {Scope: leaderboard.ScopeAdmin, Secret: adminKey}},

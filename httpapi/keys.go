@@ -28,6 +28,8 @@ type keyJSON struct {
 	LastUsedAt    *leaderboard.Micros `json:"last_used_at"`
 	RevokedAt     *leaderboard.Micros `json:"revoked_at"`
 	PreviousUntil *leaderboard.Micros `json:"previous_secret_until"`
+	Person        string              `json:"person,omitempty"`
+	Role          string              `json:"role,omitempty"`
 }
 
 // quotaJSON is a quota; what is null is what the server's settings say.
@@ -40,6 +42,7 @@ func showKey(k *leaderboard.Key) keyJSON {
 	out := keyJSON{
 		ID: k.ID, Name: k.Name, Scope: k.Scope, ExpiresAt: given(k.ExpiresAt), CreatedTime: given(k.CreatedTime), UpdatedTime: given(k.UpdatedTime),
 		LastUsedAt: given(k.LastUsed), RevokedAt: given(k.RevokedAt), PreviousUntil: given(k.PreviousUntil),
+		Person: k.Person, Role: k.Role,
 	}
 	if k.Limited() {
 		out.Boards = &k.Boards

@@ -52,6 +52,9 @@ var beforeExample = map[string]func(e *env, line string) string{
 		run := e.post(adminKey, "/v1/boards/demo/rebuild", `{"kind":"full"}`).want(202).header.Get("Location")
 		return strings.Replace(line, "/v1/runs/1", run, 1)
 	},
+	"finishSignIn": func(_ *env, line string) string {
+		return line + " -H 'Cookie: leaderboard-sign-in=s.n.v'"
+	},
 	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
 	"getFollower": aboutNewFollower, "deleteFollower": aboutNewFollower, "putFollower": aboutNewFollower,

@@ -32,6 +32,7 @@ type handlers struct {
 	hooks    endpointHandlers
 	issuers  issuerHandlers
 	tokens   tokenHandlers
+	people   signInHandlers
 	plays    playHandlers
 	health   healthHandlers
 	pages    pageHandler
@@ -58,6 +59,7 @@ func newHandlers(cfg *Config) *handlers {
 		hooks:    endpointHandlers{cfg.Endpoints},
 		issuers:  issuerHandlers{cfg.Store, cfg.Players.CheckIssuer},
 		tokens:   tokenHandlers{cfg.Store, cfg.Players},
+		people:   signInHandlers{cfg.Store, cfg.SignIn, cfg.isSecure()},
 		plays:    playHandlers{find, cfg.Store, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 		docs:     newDocPages(),
@@ -168,7 +170,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
-	table = slices.Concat(table, h.heldRoutes(), h.followerRoutes(), h.tokenRoutes(), h.endpointRoutes())
+	table = slices.Concat(table, h.heldRoutes(), h.followerRoutes(), h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes())
 	for i := range table {
 		if rt := &table[i]; !rt.anyQuery {
 			rt.params = append(rt.params, wire.NumbersParam)
@@ -197,6 +199,16 @@ func (h *handlers) followerRoutes() []route {
 		{pattern: get("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, heavy: 1, handle: h.followed.get},
 		{pattern: put("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.followed.put},
 		{pattern: remove("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, writes: true, handle: h.followed.remove},
+	}
+}
+
+// signInRoutes are the routes about people who sign in.
+func (h *handlers) signInRoutes() []route {
+	return []route{
+		{pattern: get("/v1/session"), access: guard.AccessReaders, someBoards: true, handle: h.people.get},
+		{pattern: remove("/v1/session"), access: guard.AccessReaders, someBoards: true, writes: true, handle: h.people.end},
+		{pattern: get("/v1/sign-in"), access: guard.AccessAnyone, anyQuery: true, heavy: 1, handle: h.people.begin},
+		{pattern: get("/v1/sign-in/callback"), access: guard.AccessAnyone, params: []string{"code", "state", "error"}, anyQuery: true, writes: true, heavy: 5, handle: h.people.finish},
 	}
 }
 

@@ -68,7 +68,7 @@ func planHidden(out map[string]plantest.Planned) {
 
 // planKeys adds the statements about API keys.
 func planKeys(out map[string]plantest.Planned) {
-	keys := map[string]string{"api_keys": "PRIMARY"}
+	keys := map[string]string{"k": "PRIMARY", "s": "PRIMARY"}
 	out["keys"] = planned(plantest.Literal(selectKeys("id > ?"), "'k7'", 10), keys)
 	out["usable keys"] = planned(plantest.Literal(selectKeys(usableKeys("NOW(6)")), "'k7'", 10), keys)
 }

@@ -18,7 +18,7 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// keyRow is a row of api_keys.
+// keyRow is a row of api_keys, with the one of sessions for a person who signed in.
 type keyRow struct {
 	ID            []byte              `db:"id"`
 	Name          []byte              `db:"name"`
@@ -34,10 +34,15 @@ type keyRow struct {
 	Used          sql.NullTime        `db:"last_used_at"`
 	Created       time.Time           `db:"created_at"`
 	Updated       time.Time           `db:"updated_at"`
+	Person        []byte              `db:"person"`
+	Role          []byte              `db:"role"`
 }
 
-const keyColumns = "id, name, scope, boards, requests_per_second, rows_per_second, secret_hash, previous_hash, previous_ends_at," +
-	" expires_at, revoked_at, last_used_at, created_at, updated_at"
+const (
+	keyColumns = "id, name, scope, boards, requests_per_second, rows_per_second, secret_hash, previous_hash, previous_ends_at," +
+		" k.expires_at, revoked_at, last_used_at, created_at, updated_at, person, role"
+	keysWithPeople = " FROM api_keys k LEFT JOIN sessions s ON s.key_id = k.id WHERE "
+)
 
 func (r *keyRow) key() (leaderboard.HashedKey, error) {
 	k := leaderboard.HashedKey{Hash: r.Hash, Previous: r.Previous, Key: leaderboard.Key{
@@ -45,6 +50,7 @@ func (r *keyRow) key() (leaderboard.HashedKey, error) {
 		Quota:       leaderboard.Quota{RequestsPerSecond: r.Requests, RowsPerSecond: r.Rows},
 		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 		ExpiresAt: microsOrNone(r.Expires), RevokedAt: microsOrNone(r.Revoked), LastUsed: microsOrNone(r.Used), PreviousUntil: microsOrNone(r.PreviousUntil),
+		Person: string(r.Person), Role: string(r.Role),
 	}}
 	if err := json.Unmarshal(r.Boards, &k.Boards); err != nil {
 		return k, fmt.Errorf("boards of key %s: %w", k.ID, err)
@@ -77,6 +83,10 @@ func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboa
 		_, err = tx.ExecContext(ctx, "INSERT INTO api_keys (id, name, scope, boards, requests_per_second, rows_per_second, secret_hash, expires_at, created_at, updated_at)"+
 			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, "+s.db.Now()+", "+s.db.Now()+")",
 			[]byte(k.ID), []byte(k.Name), []byte(k.Scope), boards, k.Quota.RequestsPerSecond, k.Quota.RowsPerSecond, hash, timeOrNull(k.ExpiresAt))
+		if err != nil || k.Person == "" {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO sessions (key_id, person, role, expires_at) VALUES (?, ?, ?, ?)", []byte(k.ID), []byte(k.Person), []byte(k.Role), k.ExpiresAt.Time())
 		return err
 	})
 }
@@ -90,7 +100,7 @@ func boardsOfKey(k *leaderboard.Key) (string, error) {
 // *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "change key", leaderboard.AuditActionKeyUpdate, id, func(tx *sqlx.Tx) error {
-		old, err := lockKey(ctx, tx, id)
+		old, err := lockToChange(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -112,7 +122,7 @@ func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.Key
 // Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable; ErrKeyOverlap when two are valid already: without an overlap both end.
 func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "rotate key", leaderboard.AuditActionKeyRotate, id, func(tx *sqlx.Tx) error {
-		if _, err := lockKey(ctx, tx, id); err != nil {
+		if _, err := lockToChange(ctx, tx, id); err != nil {
 			return err
 		}
 		// Assignments are carried out from left to right.
@@ -145,6 +155,15 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (leaderboard.Key, erro
 	})
 }
 
+// lockToChange is lockKey for what sessions do not take, see Key.ErrSession.
+func lockToChange(ctx context.Context, tx *sqlx.Tx, id string) (leaderboard.Key, error) {
+	k, err := lockKey(ctx, tx, id)
+	if err == nil {
+		err = k.ErrSession()
+	}
+	return k, err
+}
+
 // lockKey locks a key that is to be changed. Errors: ErrKeyNotFound, ErrKeyRevoked.
 func lockKey(ctx context.Context, tx *sqlx.Tx, id string) (leaderboard.Key, error) {
 	k, err := keyIn(ctx, tx, id, " FOR UPDATE")
@@ -156,7 +175,7 @@ func lockKey(ctx context.Context, tx *sqlx.Tx, id string) (leaderboard.Key, erro
 
 func keyIn(ctx context.Context, q sqlx.QueryerContext, id, how string) (leaderboard.Key, error) {
 	var row keyRow
-	err := sqlx.GetContext(ctx, q, &row, "SELECT "+keyColumns+" FROM api_keys WHERE id = ?"+how, []byte(id))
+	err := sqlx.GetContext(ctx, q, &row, "SELECT "+keyColumns+keysWithPeople+"id = ?"+how, []byte(id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = leaderboard.ErrKeyNotFound
 	}
@@ -211,6 +230,8 @@ type keyState struct {
 	Requests      int64               `json:"requests_per_second,omitempty"`
 	Rows          int64               `json:"rows_per_second,omitempty"`
 	RevokedAt     *leaderboard.Micros `json:"revoked_at,omitempty"`
+	Person        string              `json:"person,omitempty"`
+	Role          string              `json:"role,omitempty"`
 	PreviousUntil *leaderboard.Micros `json:"previous_until,omitempty"`
 }
 
@@ -223,7 +244,7 @@ func keyStateOf(k *leaderboard.Key) keyState {
 	}
 	return keyState{
 		k.ID, k.Name, k.Scope, slices.Concat([]string{}, k.Boards), at(k.ExpiresAt), k.Quota.RequestsPerSecond, k.Quota.RowsPerSecond,
-		at(k.RevokedAt), at(k.PreviousUntil),
+		at(k.RevokedAt), k.Person, k.Role, at(k.PreviousUntil),
 	}
 }
 
@@ -263,7 +284,7 @@ func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboar
 // usableKeys selects the keys that were not revoked and have not expired, or did so less than a day ago.
 func usableKeys(now string) string {
 	dayAgo := "(" + now + " - INTERVAL 1 DAY)"
-	return "id > ? AND (revoked_at IS NULL OR revoked_at > " + dayAgo + ") AND (expires_at IS NULL OR expires_at > " + dayAgo + ")"
+	return "id > ? AND (revoked_at IS NULL OR revoked_at > " + dayAgo + ") AND (k.expires_at IS NULL OR k.expires_at > " + dayAgo + ")"
 }
 
 // HashedKeys is Keys with the hashes of their secrets, without those that ended more than a day ago. A row that cannot be
@@ -288,7 +309,7 @@ func (s *Store) keyRows(ctx context.Context, where, after string, limit int) (ro
 }
 
 func selectKeys(where string) string {
-	return "SELECT " + keyColumns + " FROM api_keys WHERE " + where + " ORDER BY id LIMIT ?"
+	return "SELECT " + keyColumns + keysWithPeople + where + " ORDER BY id LIMIT ?"
 }
 
 // KeysUsed notes when API keys were last used, unless a later time is noted: at most 500, one statement. It implements

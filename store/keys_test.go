@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -183,6 +184,49 @@ func TestKeyIsOver(t *testing.T) {
 		refused("another end that is over", err)
 		if k, err := change(&later); err != nil || k.ExpiresAt != later {
 			t.Errorf("more time: %+v, %v", k, err)
+		}
+	})
+}
+
+// TestSessions: the key of somebody who signed in has the person and the role, is changed by nobody, and goes with its row of
+// sessions a day after its end; other keys stay.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		ctx, db := t.Context(), connect(t, dsn)
+		in := leaderboard.Key{ID: "kin", Name: "ada", Person: "ada", Role: "ops", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(time.Hour))}
+		made, err := s.CreateKey(ctx, in, leaderboard.HashKey("in"))
+		if err != nil || made.Person != "ada" || made.Role != "ops" || made.Actor() != "person:ada" {
+			t.Fatalf("%+v, %v", made, err)
+		}
+		name := "eve"
+		if _, err := s.ChangeKey(ctx, in.ID, leaderboard.KeyChange{Name: &name}); leaderboard.AsRule(err) == nil {
+			t.Errorf("changed: %v", err)
+		}
+		if _, err := s.RotateKey(ctx, in.ID, leaderboard.HashKey("other"), 0); leaderboard.AsRule(err) == nil {
+			t.Errorf("rotated: %v", err)
+		}
+		for id, ago := range map[string]int{"kyoung": 23, "kold": 25} {
+			k := in
+			k.ID = id
+			if _, err := s.CreateKey(ctx, k, leaderboard.HashKey(id)); err != nil {
+				t.Fatal(err)
+			}
+			for table, key := range map[string]string{"api_keys": "id", "sessions": "key_id"} {
+				mustExec(t, db, fmt.Sprintf("UPDATE %s SET expires_at = NOW(6) - INTERVAL %d HOUR WHERE %s = '%s'", table, ago, key, id))
+			}
+		}
+		if _, err := s.CreateKey(ctx, leaderboard.Key{ID: "kplain", Name: "n", Scope: leaderboard.ScopeRead}, leaderboard.HashKey("plain")); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, "UPDATE api_keys SET expires_at = NOW(6) - INTERVAL 25 HOUR WHERE id = 'kplain'")
+		if err := s.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		left, err := s.Keys(ctx, "", 10)
+		if err != nil || len(left) != 3 || left[0].ID != "kin" || left[1].ID != "kplain" || left[2].ID != "kyoung" || count(t, db, "sessions") != 2 {
+			t.Errorf("%+v, %v; %d sessions", left, err, count(t, db, "sessions"))
 		}
 	})
 }

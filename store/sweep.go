@@ -31,6 +31,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "sweep runs", Run: s.sweeper.Runs},
 		{Name: "sweep audit", Run: s.sweeper.Audit},
 		{Name: "sweep bars", Run: s.sweeper.Bars},
+		{Name: "sweep sessions", Run: s.sweeper.Sessions},
 		{Name: "sweep plays", Run: s.sweeper.Plays},
 		{Name: "sweep metadata", Run: s.sweeper.Metadata},
 		{Name: "sweep followers", Run: s.sweeper.Followers},

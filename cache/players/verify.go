@@ -95,10 +95,15 @@ func New(source Source, feed mirror.Feed, opts Options) *Players {
 	p := &Players{source: source, opts: opts.withDefaults()}
 	p.table = mirror.New("issuers and bars", leaderboard.TokensPeriod, p.readAll, feed, p.opts.Options)
 	p.fetcher = newFetcher(opts.Private)
-	p.parser = jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
+	p.parser = newParser()
 	p.good, p.bad = bounded.New[[sha256.Size]byte, *verified](p.opts.Verified, 0), bounded.New[[sha256.Size]byte, *verified](refusedTokens, 0)
 	p.places = make(chan struct{}, p.opts.Verifies)
 	return p
+}
+
+// newParser takes tokens apart. What claims have to be is decided here, not by the library.
+func newParser() *jwt.Parser {
+	return jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
 }
 
 // Run reads the tables when they have changed, until ctx ends.

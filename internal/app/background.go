@@ -361,9 +361,9 @@ func (a *App) lookForWriters(ctx context.Context) time.Duration {
 	return writersAskEvery
 }
 
-// settingsWrite reports whether a key of the settings can write.
+// settingsWrite reports whether a key of the settings can write, or somebody who signs in.
 func (a *App) settingsWrite() bool {
-	return slices.ContainsFunc(a.cfg.Keys, func(k httpapi.SettingsKey) bool {
+	return a.cfg.SignIn.Issuer != "" && len(a.cfg.SignIn.Admins)+len(a.cfg.SignIn.Writers) > 0 || slices.ContainsFunc(a.cfg.Keys, func(k httpapi.SettingsKey) bool {
 		return k.Scope == leaderboard.ScopeWrite || k.Scope == leaderboard.ScopeAdmin
 	})
 }
@@ -371,7 +371,7 @@ func (a *App) settingsWrite() bool {
 // askWriters looks for a key that can write.
 func (a *App) askWriters(ctx context.Context) (look, error) {
 	if a.settingsWrite() {
-		return look{found: "a key of the settings can write"}, nil
+		return look{found: "a key of the settings, or who signs in, can write"}, nil
 	}
 	if pending, err := migrations.Pending(ctx, a.store.DB()); err != nil || pending {
 		return look{found: "not looked for, since the tables are not up to date"}, err

@@ -29,6 +29,8 @@ type Config struct {
 	MaxConnectionsPerAddress int
 	TrustedProxies           TrustedProxies
 	Keys                     []httpapi.SettingsKey
+	PublicURL                string // at which people reach the server; needed by SignIn
+	SignIn                   SignInConfig
 	KeyQuota                 leaderboard.Rates // of a key that has none of its own
 	PlayerQuota              leaderboard.Rates // of a player who comes with a token
 	PrivateIssuers           bool              // keys of issuers may be at private addresses
@@ -71,6 +73,20 @@ type Config struct {
 	ReaderWait time.Duration
 }
 
+// SignInConfig is the settings of how people sign in.
+type SignInConfig struct {
+	Issuer  string // of the OpenID provider; "": nobody signs in
+	Client  string
+	Secret  string // secret; "": a public client
+	Scopes  []string
+	Claim   string   // of the ID token that has a person's roles
+	Admins  []string // values of it, by scope
+	Writers []string
+	Readers []string
+	Boards  string        // claim with the boards of a person, "": all boards
+	Session time.Duration // how long somebody is signed in
+}
+
 // TrustedProxies are the networks of proxies whose X-Forwarded-For is believed.
 type TrustedProxies struct {
 	Given    bool // the setting was given; it may name no network
@@ -88,6 +104,7 @@ func Defaults() Config {
 		PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20},
 		BatchRows:   500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+		SignIn:    SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: leaderboard.MaxSession},
 		LogFormat: "text", LogLevel: "info",
 	}
 }

@@ -44,14 +44,19 @@ func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *test
 		cfg.RedisURL += "?read_timeout=1m&write_timeout=1m&pool_timeout=1m" // no test here is about a slow one
 	}
 	cfg.ReaderWait, cfg.ReadWait = apptest.MaxWait, apptest.MaxWait
+	listener, err := Listen("listen", cfg.Listen) // first, so that settings may name the address
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.PublicURL = "http://" + listener.Addr().String()
 	for _, c := range change {
 		c(&cfg)
 	}
 	a := &testApp{log: &apptest.Buffer{}}
-	var err error
 	if a.App, err = New(t.Context(), cfg, NewLogger(a.log, &cfg)); err != nil {
 		t.Fatal(err)
 	}
+	a.UseListener(listener)
 	if err := a.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

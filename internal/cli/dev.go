@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -55,7 +56,7 @@ func (p *program) devCommand() *cli.Command {
 
 // dev starts private servers, loads demo boards, serves them and a game, and stops all of it when ctx ends. The data are kept.
 func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
-	if err := needBothFiles(&cfg.Config); err != nil {
+	if err := cmp.Or(needBothFiles(&cfg.Config), needSignIn(&cfg.Config)); err != nil {
 		return err
 	}
 	listener, err := app.Listen("listen", cfg.Listen) // first, to fail before anything is started when the port is taken

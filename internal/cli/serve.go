@@ -50,7 +50,7 @@ func settingNames(flags []cli.Flag) (names []string) {
 
 // readServing completes the settings of a process that serves, and fails when they do not fit together.
 func (p *program) readServing(cfg *app.Config) error {
-	return cmp.Or(needMySQL(cfg), needProxies(cfg), needBothFiles(cfg), p.readTracing(cfg))
+	return cmp.Or(needMySQL(cfg), needProxies(cfg), needBothFiles(cfg), needSignIn(cfg), p.readTracing(cfg))
 }
 
 // serve runs the service until ctx ends.

@@ -28,7 +28,7 @@ import (
 // serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 	return slices.Concat(
-		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.pageFlags(cfg), p.loggingFlags(cfg),
+		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.signInFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.pageFlags(cfg), p.loggingFlags(cfg),
 	)
 }
 

@@ -54,6 +54,7 @@ func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
 		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
+		{"People who sign in", []string{"public-url", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-claim", "oidc-admins", "oidc-writers", "oidc-readers", "oidc-boards-claim", "oidc-session"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
@@ -171,7 +172,7 @@ func TestFlags(t *testing.T) {
 			documented[name] = s.title
 		}
 	}
-	ofServers := []string{"MySQL and Redis", "Serving", "Quotas", "Writing", "Reading", "Pages", "Logging", "The dev command"}
+	ofServers := []string{"MySQL and Redis", "Serving", "People who sign in", "Quotas", "Writing", "Reading", "Pages", "Logging", "The dev command"}
 	p := &program{}
 	for name, f := range allFlags(t, p) {
 		if f.GetUsage() == "" {
@@ -182,7 +183,7 @@ func TestFlags(t *testing.T) {
 				t.Errorf("the default of --%s: %v %q", name, err, p.faults)
 			}
 		}
-		if slices.Contains([]string{"mysql-dsn", "redis-url", "keys", "key"}, name) && fallbackOf(f) != "" {
+		if slices.Contains([]string{"mysql-dsn", "redis-url", "keys", "key", "oidc-client-secret"}, name) && fallbackOf(f) != "" {
 			t.Errorf("--%s is secret and has a default", name)
 		}
 		want := ""
@@ -248,6 +249,7 @@ func TestPrecedence(t *testing.T) {
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
 			KeyTTL: 24 * time.Hour, AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
+			SignIn:    app.SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour},
 			LogFormat: "text", LogLevel: "info",
 		}},
 		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MAX_AGE": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {

@@ -370,6 +370,15 @@ CREATE TABLE `schema_baseline` (
 
 CREATE VIEW `scores` AS select convert(`b`.`name` using utf8mb4) collate utf8mb4_bin AS `board`,convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin AS `window_name`,convert(if(`p`.`name` = '',`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,convert(`e`.`member` using utf8mb4) collate utf8mb4_bin AS `member`,if(json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc',-1 - `e`.`score`,`e`.`score`) AS `score`,if(json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc',-1 - `e`.`tiebreak`,`e`.`tiebreak`) AS `tiebreak`,`e`.`created_time` AS `created_time` from ((`entries` `e` join `periods` `p` on(`p`.`id` = `e`.`period_id`)) join `boards` `b` on(`b`.`id` = `p`.`board_id`)) where `b`.`state` = 'open' and `p`.`state` <> 'deleting';
 
+CREATE TABLE `sessions` (
+  `key_id` varbinary(16) NOT NULL COMMENT 'of api_keys',
+  `person` varbinary(100) NOT NULL COMMENT 'as the identity provider calls the person: the verified email address, or the subject',
+  `role` varbinary(255) NOT NULL COMMENT 'what the provider said of the person that the scope is for',
+  `expires_at` datetime(6) NOT NULL COMMENT 'as that of the key, which does not change',
+  PRIMARY KEY (`key_id`),
+  KEY `sessions_age` (`expires_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `signing_keys` (
   `id` varbinary(16) NOT NULL COMMENT 'kid of the tokens that it signs',
   `seed` varbinary(32) NOT NULL COMMENT 'of Ed25519: a secret, with which tokens for any member are made',

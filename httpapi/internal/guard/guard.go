@@ -20,6 +20,8 @@ type Guard struct {
 	proxies []netip.Prefix
 	pace    pace
 
+	sessions sessions
+
 	Served *Permits // requests that are served at the same time
 	Intake *Intake  // bodies of requests
 	Outgo  *Transit // bodies of answers
@@ -31,6 +33,7 @@ type Options struct {
 	Keyring       Keyring // nil: there are no other keys
 	Tokens        Tokens  // nil: there are no players' tokens
 	Quotas        Quotas  // nil: nothing is charged
+	Sessions      Sessions
 	Proxies       []netip.Prefix
 	MaxConcurrent int           // requests that are served at the same time
 	BodyMemory    int64         // bytes that bodies of requests may take
@@ -42,7 +45,7 @@ type Options struct {
 func New(o Options) *Guard {
 	busy := &leaderboard.OverloadError{Wait: time.Second, Detail: "as many requests are served as may be at once"}
 	return &Guard{
-		keys: newKeyring(o.Settings, o.Keyring), tokens: o.Tokens, quotas: o.Quotas, proxies: o.Proxies, Served: NewPermits(o.MaxConcurrent, busy),
+		keys: newKeyring(o.Settings, o.Keyring), tokens: o.Tokens, quotas: o.Quotas, proxies: o.Proxies, sessions: newSessions(o.Sessions), Served: NewPermits(o.MaxConcurrent, busy),
 		Intake: &Intake{Transit: NewTransit(o.BodyMemory, "bodies of requests take all the memory that they may"), timeout: o.BodyTimeout},
 		Outgo:  NewTransit(o.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"),
 	}
@@ -52,11 +55,18 @@ func New(o Options) *Guard {
 // refused for an address that has no attempts left.
 func (g *Guard) Bearer(r *http.Request, now time.Time) (Bearer, error) {
 	text, err := textOf(r)
-	if text == "" || err != nil {
+	if err != nil {
 		return Bearer{}, err
+	}
+	if text == "" {
+		key, err := g.session(r, now)
+		return Bearer{Key: key}, err
 	}
 	if g.tokens == nil || strings.Count(text, ".") != dotsOfToken {
 		key, err := g.keys.find(r, text, now)
+		if err == nil && key.Person != "" { // its secret is for the cookie alone: elsewhere it was stolen
+			return Bearer{}, errUnknownKey()
+		}
 		return Bearer{Key: key}, err
 	}
 	player, err := g.tokens.Find(r.Context(), text, now, func() error { return g.mayAttempt(r) })

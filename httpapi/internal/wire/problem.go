@@ -104,6 +104,7 @@ func Classify(err error) (*Kind, string, []InputError) {
 
 		conflict *leaderboard.ConflictError
 		period   *leaderboard.PeriodError
+		signIn   *leaderboard.SignInError
 	)
 	switch {
 	case errors.As(err, &rule):
@@ -114,6 +115,8 @@ func Classify(err error) (*Kind, string, []InputError) {
 		return KindOf(CodeMalformed), "", []InputError{{Parameter: "period", Detail: period.Detail}}
 	case errors.As(err, &period):
 		return KindOf(CodeNoPeriod), period.Detail, nil
+	case errors.As(err, &signIn):
+		return KindOf(signIn.Cause.Code), signIn.Detail, nil
 	case errors.As(err, &toobig):
 		return KindOf(CodeTooLarge), "The body is larger than " + strconv.FormatInt(toobig.Limit, 10) + " bytes.", nil
 	}

@@ -64,6 +64,18 @@ var Kinds = []Kind{
 		Help:   "Use a key with a greater scope, or one that is for the board: the detail says what the key given is for.",
 	},
 	{
+		Code: leaderboard.ErrSignInRefused.Code, Status: 400,
+		Title:  "The sign-in did not work",
+		Detail: "What came back from the identity provider is not good.",
+		Help:   "Sign in again, in one window. If that fails too, whoever runs the server finds the reason in its log.",
+	},
+	{
+		Code: leaderboard.ErrNoRole.Code, Status: 403,
+		Title:  "You have no role here",
+		Detail: "The identity provider knows you, but the settings of this server give you nothing.",
+		Help:   "Whoever runs the server adds you, or a group of yours, to --oidc-admins, --oidc-writers or --oidc-readers.",
+	},
+	{
 		Code: leaderboard.CodeOverrideNotAllowed, Status: 403,
 		Title:  "The board does not allow this override",
 		Detail: "The board does not let this key do otherwise than its policy says.",
@@ -506,6 +518,12 @@ var Kinds = []Kind{
 		Title:  "The service is not available",
 		Detail: "The database does not answer. Nothing was done.",
 		Help:   "Try again after the time in Retry-After.",
+	},
+	{
+		Code: leaderboard.ErrProviderAway.Code, Status: 503, Wait: 5 * time.Second,
+		Title:  "The identity provider does not answer",
+		Detail: "The identity provider, by which people sign in, does not answer.",
+		Help:   "Try again after the time in Retry-After. Meanwhile who is signed in stays so, and an API key is a way in.",
 	},
 	{
 		Code: leaderboard.ErrUnknownRule.Code, Status: 503, Wait: 5 * time.Second,

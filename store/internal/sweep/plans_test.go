@@ -16,6 +16,7 @@ func TestPlans(t *testing.T) {
 		"end of a log":   {Query: plantest.Literal(logNewest, 1), Keys: map[string]string{"changes": "PRIMARY"}},
 		"old keys":       {Query: plantest.Literal(keysNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"idempotency_keys": "idempotency_keys_age"}},
 		"old audit":      {Query: plantest.Literal(auditNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"audit": "audit_time"}},
+		"old sessions":   {Query: plantest.Literal(sessionsNext, "'2026-01-01'", 999), Keys: map[string]string{"sessions": "sessions_age"}},
 		"old plays":      {Query: plantest.Literal(playsNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"plays": "plays_age"}},
 		"old held":       {Query: plantest.Literal(heldNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"held": "held_age"}},
 		"metadata":       {Query: metadataIn(ids), Keys: map[string]string{"entry_metadata": "PRIMARY"}},

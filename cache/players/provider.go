@@ -1,0 +1,161 @@
+package players
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"leaderboard"
+)
+
+// Provider is an OpenID provider, by which people sign in. The settings name it, so it may be at a private address. It is asked
+// what OpenID Connect Discovery 1.0 has when somebody wants to sign in, and its tokens are verified as those of issuers are.
+type Provider struct {
+	issuer, client string
+	fetcher        *fetcher
+	opts           Options
+	parser         *jwt.Parser
+
+	mu    sync.Mutex // one question at a time
+	found *found
+	asked time.Time // when the last question began
+}
+
+// found is what the provider says of itself.
+type found struct {
+	leaderboard.ProviderPlaces
+	at   time.Time
+	keys *fetchedKeys
+}
+
+const (
+	placesHold = time.Hour       // for how long what was found is good
+	placesAsk  = 2 * time.Second // how often is asked at most while there is no answer
+)
+
+// NewProvider returns the provider that calls itself issuer, of whose clients this service is one.
+func NewProvider(issuer, client string, opts Options) *Provider {
+	return &Provider{issuer: issuer, client: client, fetcher: newFetcher(true), opts: opts.withDefaults(), parser: newParser()}
+}
+
+// Places returns where the provider has what a sign-in needs. Errors: ErrProviderAway.
+func (p *Provider) Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error) {
+	f, err := p.discover(ctx, now)
+	if err != nil {
+		return leaderboard.ProviderPlaces{}, err
+	}
+	return f.ProviderPlaces, nil
+}
+
+// discover asks the provider, unless it did so within the last hour. While the provider is away the answer before goes on.
+func (p *Provider) discover(ctx context.Context, now time.Time) (*found, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found != nil && now.Sub(p.found.at) < placesHold || !p.asked.IsZero() && now.Sub(p.asked) < placesAsk {
+		return p.known()
+	}
+	p.asked = now
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchFor) // others wait for it too
+	defer cancel()
+	if err := p.ask(ctx, now); err != nil {
+		p.opts.Log.Warn("the identity provider cannot be asked", "issuer", p.issuer, "error", err)
+	}
+	return p.known()
+}
+
+func (p *Provider) known() (*found, error) {
+	if p.found == nil {
+		return nil, &leaderboard.SignInError{Cause: leaderboard.ErrProviderAway, Detail: "The identity provider does not answer."}
+	}
+	return p.found, nil
+}
+
+// ask asks the provider. What it says of another issuer is not taken: that could be somebody else's document.
+func (p *Provider) ask(ctx context.Context, now time.Time) error {
+	text, err := p.fetcher.fetch(ctx, strings.TrimSuffix(p.issuer, "/")+"/.well-known/openid-configuration")
+	if err != nil {
+		return err
+	}
+	var said struct {
+		Issuer    string   `json:"issuer"`
+		Authorize string   `json:"authorization_endpoint"`
+		Token     string   `json:"token_endpoint"`
+		Keys      string   `json:"jwks_uri"`
+		Methods   []string `json:"token_endpoint_auth_methods_supported"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return err
+	}
+	if said.Issuer != p.issuer {
+		return fmt.Errorf("it calls itself %q, the settings call it %q", said.Issuer, p.issuer)
+	}
+	for _, address := range []string{said.Authorize, said.Token, said.Keys} {
+		if wrong := p.fetcher.check(address); address == "" || wrong != "" {
+			return fmt.Errorf("its address %q: %s", address, cmp.Or(wrong, "there is none"))
+		}
+	}
+	next := &found{at: now, ProviderPlaces: leaderboard.ProviderPlaces{
+		Authorize: said.Authorize, Token: said.Token, SecretInBody: said.Methods != nil && !slices.Contains(said.Methods, "client_secret_basic"),
+	}}
+	if next.keys = (&fetchedKeys{name: p.issuer, url: said.Keys, fetcher: p.fetcher, opts: &p.opts}); p.found != nil && p.found.keys.url == said.Keys {
+		next.keys = p.found.keys
+	}
+	p.found = next
+	return nil
+}
+
+// Claims returns what an ID token of the provider says, for a sign-in with a nonce. Errors: ErrSignInRefused, ErrProviderAway.
+func (p *Provider) Claims(ctx context.Context, token, nonce string, now time.Time) (map[string]any, error) {
+	f, err := p.discover(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	body := jwt.MapClaims{}
+	parsed, _, err := p.parser.ParseUnverified(token, body)
+	if err != nil {
+		return nil, refusedSignIn("The ID token of the provider is no JWT.")
+	}
+	kid, _ := parsed.Header["kid"].(string)
+	set := f.keys.current(ctx, now, kid)
+	if set == nil {
+		return nil, &leaderboard.SignInError{Cause: leaderboard.ErrProviderAway, Detail: "The identity provider does not say by which keys it signs."}
+	}
+	key := set.find(kid, leaderboard.TokenAlgorithm(parsed.Method.Alg()))
+	if key == nil {
+		return nil, refusedSignIn("The ID token is signed with a key that the provider does not publish, or by another algorithm than RS256, ES256 or EdDSA.")
+	}
+	if parsed.Method.Verify(token[:strings.LastIndexByte(token, '.')], parsed.Signature, key) != nil {
+		return nil, refusedSignIn("The signature of the ID token is not right.")
+	}
+	return body, p.judge(body, nonce, now)
+}
+
+// judge decides about the claims of an ID token, as OpenID Connect Core 1.0, 3.1.3.7, has it.
+func (p *Provider) judge(body jwt.MapClaims, nonce string, now time.Time) error {
+	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
+	expires, dated := moment(body["exp"])
+	audiences, _ := texts(body["aud"])
+	party, named := body["azp"]
+	switch {
+	case body["iss"] != p.issuer:
+		return refusedSignIn("The ID token is of another issuer.")
+	case !slices.Contains(audiences, p.client), named && party != p.client, len(audiences) > 1 && !named:
+		return refusedSignIn("The ID token is for another client of the provider.")
+	case !dated || at >= expires+skew:
+		return refusedSignIn("The time of the ID token is over.")
+	case nonce == "" || body["nonce"] != nonce:
+		return refusedSignIn("The ID token is of another sign-in.")
+	}
+	return nil
+}
+
+func refusedSignIn(detail string) error {
+	return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: detail}
+}

@@ -1,0 +1,182 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"leaderboard"
+	"leaderboard/httpapi/internal/guard"
+	"leaderboard/httpapi/internal/wire"
+)
+
+// SignIn signs people in. All methods may be called concurrently.
+type SignIn interface {
+	guard.People
+	// Begin returns the address of the provider to which a person is sent. Errors: ErrProviderAway.
+	Begin(ctx context.Context, in leaderboard.SignIn, now time.Time) (string, error)
+	// Finish returns the session of the person whom a code stands for, without an id. Errors: ErrSignInRefused, ErrNoRole,
+	// ErrProviderAway.
+	Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error)
+}
+
+// signInHandlers sign people in and out. A session is a key whose secret is in a cookie that scripts cannot read: so it is known
+// to every server, ends when its time is over or when it is revoked, and has its quota, as other keys.
+type signInHandlers struct {
+	store  Store
+	people SignIn // nil: nobody signs in
+	secure bool   // people come by https
+}
+
+// isSecure reports whether people come by https.
+func (c *Config) isSecure() bool { return strings.HasPrefix(c.Site, "https://") }
+
+// sessions returns how the sessions of people are found.
+func (c *Config) sessions() guard.Sessions {
+	if c.SignIn == nil {
+		return guard.Sessions{}
+	}
+	return guard.Sessions{People: c.SignIn, Cookie: cookieName(cookieSession, c.isSecure()), Site: c.Site}
+}
+
+// The cookies. Over https a browser takes one with __Host- only from this host by https, so no neighbour can plant one.
+const (
+	cookieSession = "leaderboard-session"
+	cookieSignIn  = "leaderboard-sign-in" // of a sign-in that is under way
+	hostPrefix    = "__Host-"
+)
+
+// signInTime is how long a person may take at the provider.
+const signInTime = 10 * time.Minute
+
+// cookieName returns the name of a cookie as browsers have it.
+func cookieName(name string, secure bool) string {
+	if secure {
+		return hostPrefix + name
+	}
+	return name
+}
+
+// setCookie has the browser keep a value for a while; none ends it. Lax: the cookie comes along when the provider sends the person
+// back here, but with no request that a page of another site makes.
+func (h *signInHandlers) setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
+	age := int(life / time.Second)
+	if value == "" {
+		age = -1
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(name, h.secure), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: h.secure, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// begin answers GET /v1/sign-in: off to the provider.
+func (h *signInHandlers) begin(c *call) error {
+	if h.people == nil {
+		return errNoSignIn()
+	}
+	in := leaderboard.NewSignIn()
+	address, err := h.people.Begin(c.ctx, in, c.start)
+	if err != nil {
+		return h.tell(c, err)
+	}
+	// Not signed: who can write it can write what is signed for another sign-in as well, and it is held against what the
+	// provider sends.
+	h.setCookie(c.w, cookieSignIn, strings.Join([]string{in.State, in.Nonce, in.Verifier}, "."), signInTime)
+	c.redirect(address)
+	return nil
+}
+
+func errNoSignIn() error {
+	return wire.Reject(wire.CodeNotFound, "No identity provider is in the settings of this server, so nobody signs in: there are keys.")
+}
+
+// redirect sends the browser on. What was answered is for this one time.
+func (c *call) redirect(address string) {
+	h := c.w.Header()
+	h.Set("Location", address)
+	h["Cache-Control"] = c.shared.values.noStore
+	h.Set("Referrer-Policy", "no-referrer") // the address here has a code in it
+	c.sendNothing(http.StatusSeeOther)
+}
+
+// finish answers GET /v1/sign-in/callback, where the provider sends a person back to.
+func (h *signInHandlers) finish(c *call) error {
+	if h.people == nil {
+		return errNoSignIn()
+	}
+	k, err := h.whoCame(c)
+	h.setCookie(c.w, cookieSignIn, "", 0) // it serves once
+	if err != nil {
+		return h.tell(c, err)
+	}
+	secret, hash := leaderboard.NewKeySecret(k.ID)
+	c.caller.Key, c.caller.Session = k.Actor(), k.ID
+	if _, err = h.store.CreateKey(c.ctx, k, hash); err != nil {
+		return h.tell(c, wire.WriteError(err))
+	}
+	h.setCookie(c.w, cookieSession, secret, leaderboard.MaxSession) // the key ends by itself, maybe before
+	c.redirect("/console")
+	return nil
+}
+
+// whoCame returns the session of the person whom the provider sends back, if it was this browser that went there.
+func (h *signInHandlers) whoCame(c *call) (k leaderboard.Key, err error) {
+	said := c.r.URL.Query()
+	var parts []string
+	if cookie, err := c.r.Cookie(cookieName(cookieSignIn, h.secure)); err == nil {
+		parts = strings.Split(cookie.Value, ".")
+	}
+	if len(parts) != 3 || parts[0] == "" || said.Get("state") != parts[0] {
+		return k, refusedSignIn("This browser has no such sign-in under way: it took longer than ten minutes, was finished, or was begun elsewhere.")
+	}
+	if refusal := said.Get("error"); refusal != "" || said.Get("code") == "" {
+		return k, refusedSignIn("The identity provider signed nobody in: " + wire.Clip(refusal) + ".")
+	}
+	k, err = h.people.Finish(c.ctx, leaderboard.SignIn{State: parts[0], Nonce: parts[1], Verifier: parts[2]}, said.Get("code"), c.start)
+	k.ID = leaderboard.NewKeyID()
+	return k, err
+}
+
+func refusedSignIn(detail string) error {
+	return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: detail}
+}
+
+// tell tells what went wrong: a program by a problem, a person, who would see nothing but its JSON, by the console.
+func (h *signInHandlers) tell(c *call, err error) error {
+	kind, _, _ := wire.Classify(err)
+	if !strings.Contains(c.r.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
+		return err
+	}
+	c.redirect("/console?sign-in=" + kind.Code)
+	return nil
+}
+
+// sessionJSON is the answer of GET /v1/session.
+type sessionJSON struct {
+	SignIn bool     `json:"sign_in"` // people can sign in here
+	Key    *keyJSON `json:"key"`     // the key of the request, null without one
+}
+
+// get answers GET /v1/session with the key of the request, and whether people can sign in. A session that is over is none.
+func (h *signInHandlers) get(c *call) error {
+	out := sessionJSON{SignIn: h.people != nil}
+	if c.key != nil {
+		shown := showKey(c.key)
+		out.Key = &shown
+	}
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// end answers DELETE /v1/session: the person of the request signs out, if one is signed in. The provider does not hear of it: the
+// person may go on at other services.
+func (h *signInHandlers) end(c *call) error {
+	if c.key != nil && c.key.Person != "" {
+		if _, err := h.store.RevokeKey(c.ctx, c.key.ID); err != nil {
+			return wire.WriteError(err)
+		}
+	}
+	h.setCookie(c.w, cookieSession, "", 0)
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,214 @@
+// Package signin signs people in by an OpenID provider, by the authorization code flow with PKCE, and decides by what the
+// provider says of them what they may do.
+package signin
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"leaderboard"
+)
+
+// Provider is the OpenID provider. Errors of both: ErrProviderAway, ErrSignInRefused.
+type Provider interface {
+	// Places returns where the provider has what a sign-in needs.
+	Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error)
+	// Claims verifies an ID token for the sign-in with a nonce, and returns what it says.
+	Claims(ctx context.Context, token, nonce string, now time.Time) (map[string]any, error)
+}
+
+// Config is the settings of sign-ins.
+type Config struct {
+	Client   string // id of this service at the provider
+	Secret   string // of this service there; "" for a public client
+	Callback string // URL to which the provider sends people back
+	Scopes   []string
+
+	Claim   string   // of the ID token that says what a person is: a text or a list of them
+	Admins  []string // values of it
+	Writers []string
+	Readers []string
+	Boards  string // claim that lists the boards a person may see to; "": all boards
+
+	Session time.Duration // how long somebody is signed in, up to leaderboard.MaxSession
+	Log     *slog.Logger
+}
+
+// SignIn signs people in. All methods may be called concurrently.
+type SignIn struct {
+	cfg      Config
+	provider Provider
+	client   *http.Client
+}
+
+// exchangeFor bounds the question what a code stands for.
+const exchangeFor = 5 * time.Second
+
+// New returns a SignIn.
+func New(provider Provider, cfg Config) *SignIn {
+	return &SignIn{cfg: cfg, provider: provider, client: &http.Client{
+		Timeout:       exchangeFor,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it would take the secret elsewhere
+	}}
+}
+
+// oauth returns the client that this service is at the provider.
+func (s *SignIn) oauth(ctx context.Context, now time.Time) (*oauth2.Config, error) {
+	places, err := s.provider.Places(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	style := oauth2.AuthStyleInHeader
+	if places.SecretInBody || s.cfg.Secret == "" {
+		style = oauth2.AuthStyleInParams
+	}
+	return &oauth2.Config{
+		ClientID: s.cfg.Client, ClientSecret: s.cfg.Secret, RedirectURL: s.cfg.Callback, Scopes: s.cfg.Scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: places.Authorize, TokenURL: places.Token, AuthStyle: style},
+	}, nil
+}
+
+// Begin returns the address of the provider to which a person is sent. Errors: ErrProviderAway.
+func (s *SignIn) Begin(ctx context.Context, in leaderboard.SignIn, now time.Time) (string, error) {
+	client, err := s.oauth(ctx, now)
+	if err != nil {
+		return "", err
+	}
+	return client.AuthCodeURL(in.State, oauth2.S256ChallengeOption(in.Verifier), oauth2.SetAuthURLParam("nonce", in.Nonce)), nil
+}
+
+// Finish asks the provider whom a code stands for, and returns the session of that person, without an id: a key that nobody has
+// yet. Errors: ErrSignInRefused, ErrNoRole, ErrProviderAway.
+func (s *SignIn) Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error) {
+	client, err := s.oauth(ctx, now)
+	if err != nil {
+		return leaderboard.Key{}, err
+	}
+	token, err := client.Exchange(context.WithValue(ctx, oauth2.HTTPClient, s.client), code, oauth2.VerifierOption(in.Verifier))
+	if err != nil {
+		return leaderboard.Key{}, s.refusedCode(ctx, err)
+	}
+	text, _ := token.Extra("id_token").(string)
+	claims, err := s.provider.Claims(ctx, text, in.Nonce, now)
+	if err != nil {
+		return leaderboard.Key{}, err
+	}
+	k, err := s.session(claims, now)
+	if err != nil {
+		s.cfg.Log.WarnContext(ctx, "somebody could not sign in", "error", err)
+	}
+	return k, err
+}
+
+// refusedCode tells a code that is not good from a provider that does not answer.
+func (s *SignIn) refusedCode(ctx context.Context, err error) error {
+	answered, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok || answered.Response.StatusCode >= http.StatusInternalServerError {
+		s.cfg.Log.WarnContext(ctx, "the identity provider does not answer", "error", err)
+		return &leaderboard.SignInError{Cause: leaderboard.ErrProviderAway, Detail: "The identity provider does not answer."}
+	}
+	s.cfg.Log.WarnContext(ctx, "the identity provider refuses a sign-in", "status", answered.Response.StatusCode, "code", answered.ErrorCode)
+	detail := "The identity provider does not take the code of this sign-in: it was used before, or is too old."
+	if answered.ErrorCode != "invalid_grant" {
+		detail = "The identity provider refuses this service. The log of the server has its reason."
+	}
+	return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: detail}
+}
+
+// session returns what a person may do, and for how long.
+func (s *SignIn) session(claims map[string]any, now time.Time) (k leaderboard.Key, err error) {
+	if k.Person = nameOf(claims); !leaderboard.IsPersonName(k.Person) {
+		return k, refusal(leaderboard.ErrSignInRefused, "The identity provider gives no name of up to 100 bytes: neither a verified email address nor a subject.")
+	}
+	if k.Scope, k.Role = s.scopeOf(s.values(claims)); k.Scope == "" {
+		return k, refusal(leaderboard.ErrNoRole, "You are "+k.Person+" at the identity provider, and have no role here: none of its "+s.cfg.Claim+
+			" is in the settings of the server. Ask whoever runs it.")
+	}
+	if s.cfg.Boards != "" {
+		if k.Boards, _ = textsOf(claims[s.cfg.Boards]); len(k.Boards) == 0 {
+			return k, refusal(leaderboard.ErrNoRole, "You are "+k.Person+" at the identity provider, which names no boards for you in "+s.cfg.Boards+".")
+		}
+	}
+	k.Name, k.ExpiresAt = k.Person, leaderboard.MicrosOf(now.Add(s.cfg.Session))
+	if k.Check() != nil {
+		return k, refusal(leaderboard.ErrNoRole, "What the identity provider says in "+s.cfg.Boards+" is no list of up to 100 boards.")
+	}
+	return k, nil
+}
+
+func refusal(cause *leaderboard.Error, detail string) error {
+	return &leaderboard.SignInError{Cause: cause, Detail: detail}
+}
+
+// nameOf returns what a person is called: by an email address only if the provider has verified it, since anyone may claim one.
+func nameOf(claims map[string]any) string {
+	if email, _ := claims["email"].(string); email != "" && isVerified(claims) {
+		return email
+	}
+	subject, _ := claims["sub"].(string)
+	return subject
+}
+
+func isVerified(claims map[string]any) bool {
+	return claims["email_verified"] == true || claims["email_verified"] == "true" // some providers have all claims as texts
+}
+
+// values returns what the provider says a person is.
+func (s *SignIn) values(claims map[string]any) []string {
+	if s.cfg.Claim == "email" && !isVerified(claims) {
+		return nil
+	}
+	values, _ := textsOf(claims[s.cfg.Claim])
+	return values
+}
+
+// scopeOf returns the greatest scope that one of some values has, and that value; "" for none.
+func (s *SignIn) scopeOf(values []string) (leaderboard.Scope, string) {
+	for _, to := range []struct {
+		scope leaderboard.Scope
+		who   []string
+	}{{leaderboard.ScopeAdmin, s.cfg.Admins}, {leaderboard.ScopeWrite, s.cfg.Writers}, {leaderboard.ScopeRead, s.cfg.Readers}} {
+		for _, value := range values {
+			if slices.ContainsFunc(to.who, func(who string) bool { return same(who, value) }) {
+				return to.scope, value
+			}
+		}
+	}
+	return "", ""
+}
+
+// same compares a value of the settings with one of a claim. The case of email addresses does not matter.
+func same(who, value string) bool {
+	return who == value || strings.Contains(who, "@") && strings.EqualFold(who, value)
+}
+
+// Holds reports whether the settings still give the role of a session what the session may do. Other keys have no role.
+func (s *SignIn) Holds(k *leaderboard.Key) bool {
+	scope, _ := s.scopeOf([]string{k.Role})
+	return scope != "" && scope.Includes(k.Scope)
+}
+
+// textsOf returns a claim that is a text or a list of them.
+func textsOf(claim any) (all []string, ok bool) {
+	switch claim := claim.(type) {
+	case string:
+		return []string{claim}, true
+	case []any:
+		for _, one := range claim {
+			text, ok := one.(string)
+			if !ok {
+				return nil, false
+			}
+			all = append(all, text)
+		}
+		return all, true
+	}
+	return nil, false
+}
