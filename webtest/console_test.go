@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
@@ -51,6 +53,39 @@ func (p *tab) field(label string) string {
 func (p *tab) offers(name string) bool {
 	p.t.Helper()
 	return eval[bool](p, "[...document.querySelectorAll('button,a')].some(e => e.innerText.trim() === "+quote(name)+")")
+}
+
+// TestConsoleSignIn: a person signs in by the provider and lands on the view that was wanted, is still signed in after a reload,
+// and signed out after "Sign out"; somebody without a role is told so.
+func TestConsoleSignIn(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	s.provider.SetPerson(map[string]any{"sub": "7", "email": "ada@example.com", "email_verified": true, "groups": []string{"ops"}})
+	p := openURL(t, desktop(), s.front.URL+"/console#/keys")
+	p.expect("request to " + s.provider.URL)
+	p.press("Sign in with your account")
+	p.awaitText("h1", "Keys")
+	p.awaitText(".who", "ada@example.com")
+	p.awaitText("tr", "session")
+	p.await("![...document.querySelectorAll('tr')].some(r => r.innerText.includes('session') && r.innerText.includes('Rotate'))")
+	p.do(chromedp.Reload())
+	p.awaitText(".who", "ada@example.com")
+	p.show("#/new-board", "New board")
+	p.fill(p.field("Name"), "signed-in")
+	p.press("Create board")
+	p.awaitText("h1", "signed-in")
+	p.show("#/audit?board=signed-in", "Audit")
+	p.awaitText("summary", "person:ada@example.com")
+	p.press("Sign out")
+	p.awaitText("a", "Sign in with your account")
+	p.do(chromedp.Reload())
+	p.awaitText("a", "Sign in with your account")
+
+	s.provider.SetPerson(map[string]any{"sub": "8"})
+	p.press("Sign in with your account")
+	p.awaitText("[role=alert]", "you have no role here")
+	p.signIn(s.Key)
+	p.awaitText(".who", "admin")
 }
 
 // TestConsoleBoards creates, edits and deletes a board; what is wrong stands beside its field, and no change is overwritten unseen.

@@ -3,6 +3,10 @@ package webtest
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -19,9 +23,9 @@ import (
 // One server and one browser are enough for all tests. Each is started when it is first needed.
 var (
 	serverStarted atomic.Bool
-	server        = sync.OnceValues(func() (*apptest.Dev, error) {
+	server        = sync.OnceValues(func() (*site, error) {
 		serverStarted.Store(true)
-		return apptest.StartDev("..", "--members", "1000", "--private-endpoints")
+		return startSite()
 	})
 	browser = sync.OnceValues(startBrowser)
 )
@@ -37,7 +41,7 @@ func testMain(m *testing.M) int {
 		return code
 	}
 	if d, err := server(); err == nil {
-		if err := d.Stop(); err != nil {
+		if err := d.stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "webtest:", err)
 			return 1
 		}
@@ -78,8 +82,45 @@ func startBrowser() (*chromium, error) {
 	return &chromium{ctx: root, stop: stop}, nil
 }
 
+// site is the server, and by what people sign in to it.
+type site struct {
+	*apptest.Dev
+	front    *httptest.Server // a proxy, whose address is known before the server has one: people sign in there
+	provider *apptest.Provider
+}
+
+func startSite() (*site, error) {
+	provider, err := apptest.StartProvider()
+	if err != nil {
+		return nil, err
+	}
+	s := &site{provider: provider}
+	s.front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to, err := url.Parse(s.URL)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		httputil.NewSingleHostReverseProxy(to).ServeHTTP(w, r)
+	}))
+	s.Dev, err = apptest.StartDev("..", "--members", "1000", "--private-endpoints", "--public-url", s.front.URL,
+		"--oidc-issuer", provider.URL, "--oidc-client-id", provider.Client, "--oidc-client-secret", provider.Secret, "--oidc-admins", "ops")
+	if err != nil {
+		s.front.Close()
+		provider.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *site) stop() error {
+	s.front.Close()
+	s.provider.Close()
+	return s.Stop()
+}
+
 // running returns the server, which has the demo.
-func running(t *testing.T) *apptest.Dev {
+func running(t *testing.T) *site {
 	t.Helper()
 	d, err := server()
 	if err != nil {

@@ -314,6 +314,9 @@ async function otherOperations(lb: Leaderboard, b: string): Promise<void> {
   await lb.revokeKey(made.id);
   await lb.listKeys();
   await lb.getOwnKey();
+  assert.equal((await lb.getSession()).key?.scope, "admin");
+  await lb.endSession(); // a key is no session, so nothing ends
+  await lb.getOwnKey();
   assert.ok((await lb.listAudit({ limit: 5 })).entries.length > 0);
   assert.equal((await lb.getLivez()).status, "ok");
   await lb.getReadyz();

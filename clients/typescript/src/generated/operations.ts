@@ -96,6 +96,14 @@ export interface Operations {
   createKey(body: Sent<Schemas["KeyRequest"]>, options?: CallOptions): Promise<Schemas["NewKey"]>;
   /** The key of the request. GET /v1/key */
   getOwnKey(options?: CallOptions): Promise<Schemas["Key"]>;
+  /** Who is signed in. GET /v1/session */
+  getSession(options?: CallOptions): Promise<Schemas["Session"]>;
+  /** Sign out. DELETE /v1/session */
+  endSession(options?: CallOptions): Promise<undefined>;
+  /** Sign in. GET /v1/sign-in */
+  beginSignIn(options?: CallOptions): Promise<string>;
+  /** Back from the identity provider. GET /v1/sign-in/callback */
+  finishSignIn(options?: Query<"finishSignIn"> & CallOptions): Promise<string>;
   /** One key. GET /v1/keys/{id} */
   getKey(id: string, options?: CallOptions): Promise<Schemas["Key"]>;
   /** Change a key. PATCH /v1/keys/{id} */
@@ -241,6 +249,10 @@ export const table = {
   listKeys: "GET /v1/keys",
   createKey: "POST /v1/keys",
   getOwnKey: "GET /v1/key",
+  getSession: "GET /v1/session",
+  endSession: "DELETE /v1/session",
+  beginSignIn: "GET /v1/sign-in",
+  finishSignIn: "GET /v1/sign-in/callback",
   getKey: "GET /v1/keys/{id}",
   changeKey: "PATCH /v1/keys/{id}",
   revokeKey: "DELETE /v1/keys/{id}",

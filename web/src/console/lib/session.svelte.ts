@@ -3,17 +3,53 @@ import { Leaderboard, type Schemas } from "@leaderboard/client";
 export type Key = Schemas["Key"];
 
 /** connect makes a client that says soon what is wrong: somebody waits for it. */
-const connect = (key: string) => new Leaderboard({ url: "/", key, timeout: 20_000, maxWait: 3_000 });
+const connect = (key?: string) => new Leaderboard({ url: "/", key, timeout: 20_000, maxWait: 3_000 });
 
-/** A Session is who is signed in. The key is in the memory of the page only. */
+/** Where the view is kept that somebody wanted to see, while the provider signs that person in. */
+const wanted = "console wanted";
+
+/** A Session is who is signed in: a person, whose cookie no script can read, or a key, which is in the memory of the page only. */
 class Session {
   #client = $state.raw<Leaderboard>();
   key = $state.raw<Key>();
+  /** offered: people can sign in by the identity provider of this server. */
+  offered = $state(false);
+  /** looked: the server has said whether somebody is signed in. */
+  looked = $state(false);
 
   /** client asks the API with the key. There is one while somebody is signed in. */
   get client(): Leaderboard {
     if (!this.#client) throw new Error("nobody is signed in");
     return this.#client;
+  }
+
+  /** look finds out whether somebody is signed in by a cookie, and whether people can sign in. */
+  async look(): Promise<void> {
+    const client = connect();
+    try {
+      const { sign_in, key } = await client.getSession();
+      this.offered = sign_in;
+      if (key) {
+        this.key = key;
+        this.#client = client;
+        this.#goOn();
+      }
+    } catch {
+      // A key may still be good, and what is wrong is shown where it is tried.
+    }
+    this.looked = true;
+  }
+
+  /** leave remembers the view before the browser goes to the provider, which sends it back to the first one. */
+  leave(): void {
+    sessionStorage.setItem(wanted, location.hash);
+  }
+
+  #goOn(): void {
+    const view = sessionStorage.getItem(wanted);
+    sessionStorage.removeItem(wanted);
+    if (view && !location.hash) location.hash = view;
+    if (location.search) history.replaceState(null, "", location.pathname + location.hash); // what went wrong before is over
   }
 
   async signIn(text: string): Promise<void> {
@@ -22,7 +58,15 @@ class Session {
     this.#client = client;
   }
 
-  signOut(): void {
+  /** signOut forgets a key at once, and ends the session of a person at the server. */
+  async signOut(): Promise<void> {
+    const { key } = this;
+    if (key?.person !== undefined) await this.client.endSession();
+    this.forget();
+  }
+
+  /** forget leads back to where one signs in: the server knows nobody here any more. */
+  forget(): void {
     this.key = undefined;
     this.#client = undefined;
   }
