@@ -324,7 +324,7 @@ async function otherOperations(lb: Leaderboard, b: string): Promise<void> {
   await lb.getOpenAPI();
   assert.match(await lb.getOpenAPIYAML(), /^openapi: /);
   const home = await lb.getHome();
-  for (const text of [home, await lb.getBoardPage(b), await lb.getConsole(), await lb.getDocs(), await lb.getManualPage("boards"), await lb.getProblemPage("not-ranked")]) assert.match(text, /<html/i);
+  for (const text of [home, await lb.getBoardPage(b), await lb.getConsole(), await lb.getDocs(), String(await lb.getManualPage("boards")), await lb.getProblemPage("not-ranked")]) assert.match(text, /<html/i);
   const [, script] = /\/assets\/([\w.-]+\.js)/.exec(home) ?? [];
   assert.ok((await lb.getAsset(script!)).length > 0);
 }
