@@ -54,6 +54,13 @@ func (p *Provider) Places(ctx context.Context, now time.Time) (leaderboard.Provi
 	return f.ProviderPlaces, nil
 }
 
+// Check asks the provider where it has what a sign-in needs. Its error says why that is not known.
+func (p *Provider) Check(ctx context.Context, now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ask(ctx, now)
+}
+
 // discover asks the provider, unless it did so within the last hour. While the provider is away the answer before goes on.
 func (p *Provider) discover(ctx context.Context, now time.Time) (*found, error) {
 	p.mu.Lock()

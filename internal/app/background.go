@@ -206,6 +206,17 @@ func (a *App) serverChecks() []check {
 			a.background.Go(func() { a.watchWriters(ctx, next) })
 			return nil
 		}},
+		{
+			name: "sign-in", optional: true, mend: "mend --oidc-issuer, or what it names; keys work without it", ask: a.askProvider,
+			start: func(ctx context.Context, ask asking) error {
+				a.background.Go(func() {
+					if _, err := ask(ctx); err != nil && ctx.Err() == nil {
+						a.log.Warn("people cannot sign in now", "error", err)
+					}
+				})
+				return nil
+			},
+		},
 	}
 }
 

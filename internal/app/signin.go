@@ -1,8 +1,10 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"slices"
+	"time"
 
 	"leaderboard/cache/mirror"
 	"leaderboard/cache/players"
@@ -13,14 +15,29 @@ import (
 // SignInCallback is the path to which the provider sends people back.
 const SignInCallback = "/v1/sign-in/callback"
 
+// askProvider asks the provider by which people sign in, if there is one.
+func (a *App) askProvider(ctx context.Context) (look, error) {
+	in := &a.cfg.SignIn
+	if in.Issuer == "" {
+		return look{}, nil
+	}
+	if err := identityProvider(&a.cfg, a.log).Check(ctx, time.Now()); err != nil {
+		return look{}, err
+	}
+	return look{found: in.Issuer + " says where people sign in"}, nil
+}
+
+func identityProvider(cfg *Config, log *slog.Logger) *players.Provider {
+	return players.NewProvider(cfg.SignIn.Issuer, cfg.SignIn.Client, players.Options{Options: mirror.Options{Log: log}})
+}
+
 // newSignIn returns what signs people in, nil when there is no provider.
 func newSignIn(cfg *Config, log *slog.Logger) httpapi.SignIn {
 	in := &cfg.SignIn
 	if in.Issuer == "" {
 		return nil
 	}
-	provider := players.NewProvider(in.Issuer, in.Client, players.Options{Options: mirror.Options{Log: log}})
-	return signin.New(provider, signin.Config{
+	return signin.New(identityProvider(cfg, log), signin.Config{
 		Client: in.Client, Secret: in.Secret, Callback: cfg.PublicURL + SignInCallback, Scopes: slices.Concat([]string{"openid"}, in.Scopes),
 		Claim: in.Claim, Admins: in.Admins, Writers: in.Writers, Readers: in.Readers, Boards: in.Boards, Session: in.Session, Log: log,
 	})

@@ -173,6 +173,10 @@ func TestCheck(t *testing.T) {
 	if err := admin.ConfigSet(t.Context(), "requirepass", "right").Err(); err != nil {
 		t.Fatal(err)
 	}
+	provider := apptest.NewProvider(t)
+	signingIn := func(issuer string) []string {
+		return []string{"--public-url", "http://localhost", "--oidc-issuer", issuer, "--oidc-client-id", "scores", "--oidc-admins", "admins"}
+	}
 	const unasked = "schema skipped, rights skipped, keys skipped"
 	for name, c := range map[string]struct {
 		flags        []string
@@ -187,6 +191,9 @@ func TestCheck(t *testing.T) {
 		"port in use":    {[]string{"--listen", taken.Addr().String()}, exitFailed, "listen failed, mysql warning", "choose another address with --listen"},
 		"ops port":       {[]string{"--ops-listen", taken.Addr().String()}, exitFailed, "ops-listen failed, mysql warning", "choose another address with --ops-listen"},
 		"certificate":    {[]string{"--tls-cert", ca, "--tls-key", ca + "x"}, exitFailed, "tls-cert failed, mysql warning", "no such file"},
+		"provider":       {signingIn(provider.URL), exitOK, "mysql warning", provider.URL + " says where people sign in"},
+		"other provider": {signingIn(provider.URL + "/"), exitOK, "mysql warning, sign-in warning", "the settings call it"},
+		"provider away":  {signingIn("http://127.0.0.1:1"), exitOK, "mysql warning, sign-in warning", "connection refused: mend --oidc-issuer"},
 		"large batches":  {[]string{"--batch-rows", "10000"}, exitFailed, "mysql failed, mysql warning", "SET GLOBAL max_allowed_packet"},
 		"settings":       {[]string{"--redis-url", "redis://127.0.0.1:1/0?no_such=1"}, exitUsage, "", ""},
 	} {
