@@ -144,7 +144,7 @@ func (d *dyingGroup) send(ctx context.Context, _ *server, i int, key string) ([]
 func (d *dyingGroup) write(t *testing.T) (stop func()) {
 	t.Helper()
 	writing, end := context.WithCancel(context.Background())
-	limit, cancel := context.WithTimeout(context.Background(), 5*maxWait)
+	limit, cancel := context.WithTimeout(context.Background(), 20*maxWait) // a document takes minutes
 	var writers sync.WaitGroup
 	for range groupWriters {
 		writers.Go(func() {
