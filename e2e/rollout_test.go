@@ -25,7 +25,7 @@ const (
 	// stopLimit is how long a server may take to end after SIGTERM.
 	stopLimit = 25 * time.Second
 	// drainDelay is how long /readyz of a server says that it drains before the listener closes: many checks of a balancer.
-	drainDelay = 2 * time.Second
+	drainDelay = 4 * time.Second
 )
 
 // rollout replaces servers one after the other under load.
