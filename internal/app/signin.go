@@ -16,12 +16,12 @@ import (
 const SignInCallback = "/v1/sign-in/callback"
 
 // askProvider asks the provider by which people sign in, if there is one.
-func (a *App) askProvider(ctx context.Context) (look, error) {
-	in := &a.cfg.SignIn
+func askProvider(ctx context.Context, cfg *Config, log *slog.Logger) (look, error) {
+	in := &cfg.SignIn
 	if in.Issuer == "" {
 		return look{}, nil
 	}
-	if err := identityProvider(&a.cfg, a.log).Check(ctx, time.Now()); err != nil {
+	if err := identityProvider(cfg, log).Check(ctx, time.Now()); err != nil {
 		return look{}, err
 	}
 	return look{found: in.Issuer + " says where people sign in"}, nil
