@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -180,4 +181,31 @@ func (i *Issuer) Meets(other *Issuer) error {
 		return nil
 	}
 	return &RuleError{Code: CodeInvalidIssuer, Detail: "the issuer meets another one", Fields: bad}
+}
+
+// Claims are what a token says, as JSON has it.
+type Claims map[string]any
+
+// Texts returns a claim that is a text or a list of them; ok is false for any other.
+func (c Claims) Texts(name string) (all []string, ok bool) {
+	switch claim := c[name].(type) {
+	case string:
+		return []string{claim}, true
+	case []any:
+		for _, one := range claim {
+			text, ok := one.(string)
+			if !ok {
+				return nil, false
+			}
+			all = append(all, text)
+		}
+		return all, true
+	}
+	return nil, false
+}
+
+// IsThisMachine reports whether a host is surely this machine: what is sent there without TLS is seen by nobody else.
+func IsThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }

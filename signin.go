@@ -14,7 +14,7 @@ const MaxSession = 12 * time.Hour
 const MaxRole = 255
 
 // SignIn is a sign-in that is under way: a person was sent to the provider and has not come back. All three are random. The
-// person's browser holds them, so that any server can go on, and none keeps anything for somebody who may not come back.
+// person's browser holds them, so that any server can go on, and a sign-in that is given up leaves nothing behind.
 type SignIn struct {
 	State    string // comes back in the address: an answer to another browser's sign-in has another one
 	Nonce    string // comes back in the ID token: a token of another sign-in has another one

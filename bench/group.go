@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -135,21 +134,11 @@ func (w *world) startReplica(ctx context.Context) (*replicated, string, error) {
 		{0, "SET GLOBAL rpl_semi_sync_source_enabled = ON"},
 		{0, "SET GLOBAL read_only = OFF"},
 	} {
-		if err := execOn(ctx, g.Nodes[step.at], step.do); err != nil {
+		if err := g.Nodes[step.at].Exec(ctx, step.do); err != nil {
 			r.stop()
 			return nil, "", fmt.Errorf("%s: %w", step.do, err)
 		}
 	}
 	dsn, err := g.DSN(ctx, groupDatabase)
 	return r, dsn, err
-}
-
-func execOn(ctx context.Context, s *devserver.Server, statement string) error {
-	db, err := sql.Open("mysql", s.DSN)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	_, err = db.ExecContext(ctx, statement)
-	return err
 }

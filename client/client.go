@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"leaderboard"
 )
 
 const (
@@ -78,18 +79,13 @@ func New(server string, options ...Option) (*Client, error) {
 		return nil, fmt.Errorf("the address of a server is like http://127.0.0.1:8080, not %q", server)
 	}
 	c := &Client{
-		base: strings.TrimSuffix(server, "/"), near: isLoopback(u.Hostname()), http: &http.Client{}, timeout: DefaultTimeout, maxWait: DefaultMaxWait,
+		base: strings.TrimSuffix(server, "/"), near: leaderboard.IsThisMachine(u.Hostname()), http: &http.Client{}, timeout: DefaultTimeout, maxWait: DefaultMaxWait,
 		onRetry: func(Retry) {}, onAnswer: func(*Answer) {},
 	}
 	for _, o := range options {
 		o(c)
 	}
 	return c, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Request is one call of the API.

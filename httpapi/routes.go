@@ -155,7 +155,22 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: patch("/v1/keys/{id}"), access: guard.AccessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.patch},
 		{pattern: remove("/v1/keys/{id}"), access: guard.AccessAdmins, writes: true, handle: h.keys.revoke},
 		{pattern: post("/v1/keys/{id}/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.rotate},
+	}
+	table = slices.Concat(table, h.heldRoutes(), h.followerRoutes(), h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes(), h.openRoutes())
+	for i := range table {
+		if rt := &table[i]; !rt.anyQuery {
+			rt.params = append(rt.params, wire.NumbersParam)
+		}
+	}
+	if metrics {
+		table = append(table, route{pattern: get("/metrics"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
+	}
+	return table
+}
 
+// openRoutes are those that answer anyone: health, the manual, the pages.
+func (h *handlers) openRoutes() []route {
+	return []route{
 		{pattern: get("/livez"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},
 		{pattern: get("/openapi.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.openAPIJSON},
@@ -170,16 +185,6 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
-	table = slices.Concat(table, h.heldRoutes(), h.followerRoutes(), h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes())
-	for i := range table {
-		if rt := &table[i]; !rt.anyQuery {
-			rt.params = append(rt.params, wire.NumbersParam)
-		}
-	}
-	if metrics {
-		table = append(table, route{pattern: get("/metrics"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
-	}
-	return table
 }
 
 // heldRoutes are the routes about submissions that wait for an admin.

@@ -80,8 +80,7 @@ func (h *signInHandlers) begin(c *call) error {
 	if err != nil {
 		return h.tell(c, err)
 	}
-	// Not signed: who can write it can write what is signed for another sign-in as well, and it is held against what the
-	// provider sends.
+	// It needs no signature: state and nonce have to be those that the provider sends, and it fits one sign-in alone.
 	h.setCookie(c.w, cookieSignIn, strings.Join([]string{in.State, in.Nonce, in.Verifier}, "."), signInTime)
 	c.redirect(address)
 	return nil

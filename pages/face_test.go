@@ -136,6 +136,24 @@ func TestAccents(t *testing.T) {
 	}
 }
 
+// TestColoursOfAccents: the colours that accents have to go with are those of the stylesheets.
+func TestColoursOfAccents(t *testing.T) {
+	css, err := os.ReadFile("../web/src/shared/base.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual := usualFace()
+	for name, both := range map[string][2]rgb{
+		"ground": {{0xfb, 0xfb, 0xfd}, {0x10, 0x12, 0x18}}, "panel": {{0xff, 0xff, 0xff}, {0x18, 0x1b, 0x23}}, "text": {{0x16, 0x18, 0x1d}, {0xe9, 0xeb, 0xf0}},
+		"faint": {{0x5b, 0x62, 0x72}, {0x9b, 0xa3, 0xb4}}, "bad": {{0xb3, 0x26, 0x1e}, {0xff, 0x8f, 0x87}}, "good": {{0x17, 0x66, 0x3a}, {0x6b, 0xd7, 0x9a}},
+		"accent": {usual.light, usual.dark},
+	} {
+		if want := fmt.Sprintf("--%s: light-dark(%s, %s);", name, both[0].hex(), both[1].hex()); !strings.Contains(string(css), want) {
+			t.Errorf("base.css has no %s: accents are made readable on other colours", want)
+		}
+	}
+}
+
 // TestFace: what an operator chose is on every page, as text; its files have their types, and an address that changes with them.
 func TestFace(t *testing.T) {
 	logo, err := newLogo(encoded(t, 20, 10, asPNG))

@@ -21,7 +21,7 @@ type Provider interface {
 	// Places returns where the provider has what a sign-in needs.
 	Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error)
 	// Claims verifies an ID token for the sign-in with a nonce, and returns what it says.
-	Claims(ctx context.Context, token, nonce string, now time.Time) (map[string]any, error)
+	Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error)
 }
 
 // Config is the settings of sign-ins.
@@ -123,7 +123,7 @@ func (s *SignIn) refusedCode(ctx context.Context, err error) error {
 }
 
 // session returns what a person may do, and for how long.
-func (s *SignIn) session(claims map[string]any, now time.Time) (k leaderboard.Key, err error) {
+func (s *SignIn) session(claims leaderboard.Claims, now time.Time) (k leaderboard.Key, err error) {
 	if k.Person = nameOf(claims); !leaderboard.IsPersonName(k.Person) {
 		return k, refusal(leaderboard.ErrSignInRefused, "The identity provider gives no name of up to 100 bytes: neither a verified email address nor a subject.")
 	}
@@ -132,7 +132,7 @@ func (s *SignIn) session(claims map[string]any, now time.Time) (k leaderboard.Ke
 			" is in the settings of the server. Ask whoever runs it.")
 	}
 	if s.cfg.Boards != "" {
-		if k.Boards, _ = textsOf(claims[s.cfg.Boards]); len(k.Boards) == 0 {
+		if k.Boards, _ = claims.Texts(s.cfg.Boards); len(k.Boards) == 0 {
 			return k, refusal(leaderboard.ErrNoRole, "You are "+k.Person+" at the identity provider, which names no boards for you in "+s.cfg.Boards+".")
 		}
 	}
@@ -148,7 +148,7 @@ func refusal(cause *leaderboard.Error, detail string) error {
 }
 
 // nameOf returns what a person is called: by an email address only if the provider has verified it, since anyone may claim one.
-func nameOf(claims map[string]any) string {
+func nameOf(claims leaderboard.Claims) string {
 	if email, _ := claims["email"].(string); email != "" && isVerified(claims) {
 		return email
 	}
@@ -156,16 +156,16 @@ func nameOf(claims map[string]any) string {
 	return subject
 }
 
-func isVerified(claims map[string]any) bool {
+func isVerified(claims leaderboard.Claims) bool {
 	return claims["email_verified"] == true || claims["email_verified"] == "true" // some providers have all claims as texts
 }
 
 // values returns what the provider says a person is.
-func (s *SignIn) values(claims map[string]any) []string {
+func (s *SignIn) values(claims leaderboard.Claims) []string {
 	if s.cfg.Claim == "email" && !isVerified(claims) {
 		return nil
 	}
-	values, _ := textsOf(claims[s.cfg.Claim])
+	values, _ := claims.Texts(s.cfg.Claim)
 	return values
 }
 
@@ -193,22 +193,4 @@ func same(who, value string) bool {
 func (s *SignIn) Holds(k *leaderboard.Key) bool {
 	scope, _ := s.scopeOf([]string{k.Role})
 	return scope != "" && scope.Includes(k.Scope)
-}
-
-// textsOf returns a claim that is a text or a list of them.
-func textsOf(claim any) (all []string, ok bool) {
-	switch claim := claim.(type) {
-	case string:
-		return []string{claim}, true
-	case []any:
-		for _, one := range claim {
-			text, ok := one.(string)
-			if !ok {
-				return nil, false
-			}
-			all = append(all, text)
-		}
-		return all, true
-	}
-	return nil, false
 }

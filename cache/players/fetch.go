@@ -45,7 +45,7 @@ func (f *fetcher) check(address string) string {
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	switch {
-	case u.Scheme == "http" && !(f.private && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())):
+	case u.Scheme == "http" && !(f.private && leaderboard.IsThisMachine(u.Hostname())):
 		return "want https"
 	case err == nil && !f.mayDial(ip):
 		return "want an address that is not private"

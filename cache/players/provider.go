@@ -119,7 +119,7 @@ func (p *Provider) ask(ctx context.Context, now time.Time) error {
 }
 
 // Claims returns what an ID token of the provider says, for a sign-in with a nonce. Errors: ErrSignInRefused, ErrProviderAway.
-func (p *Provider) Claims(ctx context.Context, token, nonce string, now time.Time) (map[string]any, error) {
+func (p *Provider) Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error) {
 	f, err := p.discover(ctx, now)
 	if err != nil {
 		return nil, err
@@ -141,14 +141,14 @@ func (p *Provider) Claims(ctx context.Context, token, nonce string, now time.Tim
 	if parsed.Method.Verify(token[:strings.LastIndexByte(token, '.')], parsed.Signature, key) != nil {
 		return nil, refusedSignIn("The signature of the ID token is not right.")
 	}
-	return body, p.judge(body, nonce, now)
+	return leaderboard.Claims(body), p.judge(body, nonce, now)
 }
 
 // judge decides about the claims of an ID token, as OpenID Connect Core 1.0, 3.1.3.7, has it.
 func (p *Provider) judge(body jwt.MapClaims, nonce string, now time.Time) error {
 	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
 	expires, dated := moment(body["exp"])
-	audiences, _ := texts(body["aud"])
+	audiences, _ := leaderboard.Claims(body).Texts("aud")
 	party, named := body["azp"]
 	switch {
 	case body["iss"] != p.issuer:

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -329,7 +330,7 @@ func (v *verified) read(body jwt.MapClaims) error {
 		v.key, _ = body["key"].(string)
 		v.player.Via += v.key
 	}
-	if !hasAudience(body["aud"], audience) {
+	if audiences, _ := leaderboard.Claims(body).Texts("aud"); !slices.Contains(audiences, audience) {
 		return refused("The token is for another audience.")
 	}
 	var ok [3]bool
@@ -346,43 +347,15 @@ func (v *verified) read(body jwt.MapClaims) error {
 		return refused("The claim %s of the token is no member id.", memberClaim)
 	}
 	v.player.Owner = leaderboard.PlayerOwner(v.player.Via, v.player.Member)
-	given, said := body[boardsClaim]
+	_, said := body[boardsClaim]
 	if v.player.All = boardsClaim == "" || v.issuer == nil && !said; v.player.All {
 		return nil
 	}
 	var is bool
-	if v.player.Boards, is = texts(given); !is || len(v.player.Boards) > leaderboard.MaxKeyBoards {
+	if v.player.Boards, is = leaderboard.Claims(body).Texts(boardsClaim); !is || len(v.player.Boards) > leaderboard.MaxKeyBoards {
 		return refused("The claim %s of the token is no list of up to %d boards.", boardsClaim, leaderboard.MaxKeyBoards)
 	}
 	return nil
-}
-
-func hasAudience(claim any, audience string) bool {
-	all, _ := texts(claim)
-	for _, one := range all {
-		if one == audience {
-			return true
-		}
-	}
-	return false
-}
-
-// texts returns a claim that is a text or a list of them.
-func texts(claim any) (all []string, ok bool) {
-	switch claim := claim.(type) {
-	case string:
-		return []string{claim}, true
-	case []any:
-		for _, one := range claim {
-			text, ok := one.(string)
-			if !ok {
-				return nil, false
-			}
-			all = append(all, text)
-		}
-		return all, true
-	}
-	return nil, false
 }
 
 // moment returns a claim that is a number of seconds since 1970.

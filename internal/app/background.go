@@ -358,7 +358,7 @@ func (a *App) watchWriters(ctx context.Context, next time.Duration) {
 // lookForWriters looks for a key that can write, and returns after what time to look again: 0 for never, when the settings have
 // such a key.
 func (a *App) lookForWriters(ctx context.Context) time.Duration {
-	if a.settingsWrite() {
+	if a.writersInSettings() != "" {
 		return 0
 	}
 	ctx, cancel := context.WithTimeout(ctx, writersTimeout)
@@ -373,17 +373,21 @@ func (a *App) lookForWriters(ctx context.Context) time.Duration {
 	return writersAskEvery
 }
 
-// settingsWrite reports whether a key of the settings can write, or somebody who signs in.
-func (a *App) settingsWrite() bool {
-	return a.cfg.SignIn.Issuer != "" && len(a.cfg.SignIn.Admins)+len(a.cfg.SignIn.Writers) > 0 || slices.ContainsFunc(a.cfg.Keys, func(k httpapi.SettingsKey) bool {
-		return k.Scope == leaderboard.ScopeWrite || k.Scope == leaderboard.ScopeAdmin
-	})
+// writersInSettings names what can write by the settings: a key, or people who sign in; "": nothing.
+func (a *App) writersInSettings() string {
+	switch in := &a.cfg.SignIn; {
+	case slices.ContainsFunc(a.cfg.Keys, func(k httpapi.SettingsKey) bool { return k.Scope.Includes(leaderboard.ScopeWrite) }):
+		return "a key of the settings"
+	case in.Issuer != "" && len(in.Admins)+len(in.Writers) > 0:
+		return "people who sign in"
+	}
+	return ""
 }
 
 // askWriters looks for a key that can write.
 func (a *App) askWriters(ctx context.Context) (look, error) {
-	if a.settingsWrite() {
-		return look{found: "a key of the settings, or who signs in, can write"}, nil
+	if who := a.writersInSettings(); who != "" {
+		return look{found: who + " can write"}, nil
 	}
 	if pending, err := migrations.Pending(ctx, a.store.DB()); err != nil || pending {
 		return look{found: "not looked for, since the tables are not up to date"}, err

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -73,8 +72,7 @@ func parseProvider(v string) (string, error) {
 	if err != nil || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return "", errors.New("want a URL such as https://login.example/realms/games")
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	if local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback(); u.Scheme != "https" && (u.Scheme != "http" || !local) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !leaderboard.IsThisMachine(u.Hostname())) {
 		return "", errors.New("want https; http only at localhost")
 	}
 	return v, nil

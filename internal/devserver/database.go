@@ -15,7 +15,7 @@ func (s *Server) CreateDatabase(ctx context.Context, name string) (dsn string, e
 	if err != nil {
 		return "", err
 	}
-	if err := s.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+name); err != nil {
+	if err := s.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+name); err != nil {
 		return "", fmt.Errorf("create the database: %w", err)
 	}
 	cfg.DBName = name
@@ -31,8 +31,8 @@ func (s *Server) config() (*mysql.Config, error) {
 	return cfg, nil
 }
 
-// exec runs a statement on a connection of its own.
-func (s *Server) exec(ctx context.Context, statement string) (err error) {
+// Exec runs a statement on a connection of its own, on a MySQL or MariaDB.
+func (s *Server) Exec(ctx context.Context, statement string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit) // a member may wait for a group that is no more
 	defer cancel()
 	cfg, err := s.config()

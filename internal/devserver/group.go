@@ -81,7 +81,7 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 // add makes a server a member: the first one of the group, or one that gets what the group has.
 func (g *MySQLGroup) add(ctx context.Context, node *Server, first bool) error {
 	const as = "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'"
-	if err := node.exec(ctx, as); err != nil {
+	if err := node.Exec(ctx, as); err != nil {
 		return fmt.Errorf("%s: %w", as, err)
 	}
 	if first {
@@ -93,15 +93,15 @@ func (g *MySQLGroup) add(ctx context.Context, node *Server, first bool) error {
 // bootstrap makes a server the first member of the group, which no other may be at that time.
 func (g *MySQLGroup) bootstrap(ctx context.Context, node *Server) error {
 	const first = "SET GLOBAL group_replication_bootstrap_group = "
-	if err := node.exec(ctx, first+"ON"); err != nil {
+	if err := node.Exec(ctx, first+"ON"); err != nil {
 		return err
 	}
-	return errors.Join(g.join(ctx, node), node.exec(ctx, first+"OFF"))
+	return errors.Join(g.join(ctx, node), node.Exec(ctx, first+"OFF"))
 }
 
 // join makes a server a member that is none.
 func (g *MySQLGroup) join(ctx context.Context, node *Server) error {
-	if err := node.exec(ctx, "START GROUP_REPLICATION"); err != nil {
+	if err := node.Exec(ctx, "START GROUP_REPLICATION"); err != nil {
 		return fmt.Errorf("start the replication of %s: %w", node.Addr, err)
 	}
 	return g.awaitOnline(ctx, node)
@@ -140,7 +140,7 @@ func (g *MySQLGroup) Begin(ctx context.Context) error {
 
 // Rejoin makes a server a member again that was restarted, or that the group has expelled.
 func (g *MySQLGroup) Rejoin(ctx context.Context, node *Server) error {
-	if err := node.exec(ctx, "STOP GROUP_REPLICATION"); err != nil {
+	if err := node.Exec(ctx, "STOP GROUP_REPLICATION"); err != nil {
 		return err
 	}
 	return g.join(ctx, node)
