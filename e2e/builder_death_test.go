@@ -57,7 +57,8 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	var all sync.WaitGroup
 	for _, c := range cases {
 		all.Go(func() { // each waits for the end of a lease
-			if r, err := s.rebuild(t.Context(), c.board()); err != nil || r.State != "done" {
+			// A reader that needs a copy may have begun one a moment before, which the request then shares.
+			if r, err := s.rebuild(t.Context(), c.board()); err != nil || r.State != "done" && r.State != "shared" {
 				t.Errorf("the next build of %s is %+v, %v", c.board(), r, err)
 			}
 		})
