@@ -124,9 +124,12 @@ func (b *board) put(ctx context.Context) (leaderboard.PeriodRef, error) {
 	return p.Ref(&made), nil
 }
 
+// patience is how long the store waits for a slow machine: that is to be seen in the numbers, not to end the measurement.
+const patience = time.Minute
+
 // open opens one more store on the board.
 func (b *board) open(ctx context.Context) (*store.Store, error) {
-	s, err := store.Open(ctx, store.Config{DSN: b.dsn})
+	s, err := store.Open(ctx, store.Config{DSN: b.dsn, StatementTimeout: patience, ReadTimeout: patience, WriteTimeout: patience, WriteWait: patience})
 	if err != nil {
 		return nil, err
 	}

@@ -93,6 +93,56 @@ func TestAwayMarksEveryAnswer(t *testing.T) {
 	})
 }
 
+// stuck is a database that shows newer and newer revisions, and from a moment on answers nothing else.
+type stuck struct {
+	still
+	seq atomic.Int64
+}
+
+func (s *stuck) Revisions(context.Context, []int64) (map[int64]leaderboard.Revision, error) {
+	return map[int64]leaderboard.Revision{1: {Seq: s.seq.Load()}}, nil
+}
+
+func (s *stuck) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	if s.seq.Load() > 3 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.still.Ask(ctx, p, questions)
+}
+
+// TestStaleAtTheDeadline: a reader whose time runs out gets the last answer, marked stale. One that has left gets none.
+func TestStaleAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := &stuck{}
+		source.seq.Store(3)
+		w := feed.New(source, feed.Options{})
+		run, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(run)
+		r := NewReader(nil, source, ReaderOptions{Feed: w})
+		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
+		query := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 2}
+		if page, err := r.Page(t.Context(), ref, query); err != nil || page.Stale {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		source.seq.Store(4)
+		time.Sleep(time.Second)
+		ctx, end := context.WithTimeout(t.Context(), 400*time.Millisecond)
+		defer end()
+		if page, err := r.Page(ctx, ref, query); err != nil || !page.Stale || page.Seq != 3 {
+			t.Errorf("at the deadline: %+v, %v", page, err)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		time.AfterFunc(400*time.Millisecond, leave)
+		if page, err := r.Page(gone, ref, query); err == nil {
+			t.Errorf("for a reader that has left: %+v", page)
+		}
+		time.Sleep(time.Minute) // the questions to the database end
+	})
+}
+
 // TestBoardsGoStaleOneByOne: a board that MySQL does not describe is read as it was, and marked stale once that is too
 // long ago. Another board is not, and an answer about a board is no sign of trouble.
 func TestBoardsGoStaleOneByOne(t *testing.T) {

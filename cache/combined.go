@@ -40,12 +40,12 @@ func (r *Reader) CombinedMember(ctx context.Context, periods []leaderboard.Perio
 // slowest was waited for.
 const togetherTimes = 3
 
-// together gets the states of an answer that consists of answers about one period each, until none is old when the last of
+// together gets the states of an answer that consists of several, each judged when it arrived, until none is old when the last of
 // them arrives. It reports whether one is old even so.
-func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, get func() ([]leaderboard.State, error)) (late bool, err error) {
+func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, get func() (of int, at []leaderboard.State, err error)) (late bool, err error) {
 	for range togetherTimes {
-		at, err := get()
-		if err != nil {
+		of, at, err := get()
+		if err != nil || of == 1 {
 			return false, err
 		}
 		if q := (&pastQuestion{several: several{periods}}); isStale(q, states(at)) || r.judge(ctx, q, states(at)) == feed.VerdictFresh {
@@ -60,12 +60,12 @@ func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, 
 func (r *Reader) mergeTops(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(periods)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
 	runs := make([][]leaderboard.Ranked, len(periods))
-	late, err := r.together(ctx, periods, func() ([]leaderboard.State, error) {
+	late, err := r.together(ctx, periods, func() (int, []leaderboard.State, error) {
 		tops, err := r.tops(ctx, periods, topLimitOf(q))
 		for i, top := range tops {
 			page.States[i], runs[i] = top.State, top.Entries
 		}
-		return page.States, err
+		return len(tops), page.States, err
 	})
 	if err != nil {
 		return nil, err

@@ -33,18 +33,22 @@ func (r *Reader) judge(ctx context.Context, q question, a leaderboard.Answered) 
 	if w == nil {
 		return feed.VerdictFresh
 	}
-	if len(refs) > 1 {
-		for i := range refs { // all of them are asked about together
-			if refs[i].HasRow() {
-				w.Judge(refs[i].ID, a.At(i).Revision)
-			}
-		}
-	}
 	worst := feed.VerdictFresh
+	var unknown []int
 	for i := range refs {
 		if !refs[i].HasRow() {
 			continue
 		}
+		switch v := w.Judge(refs[i].ID, a.At(i).Revision); v {
+		case feed.VerdictUnknown:
+			unknown = append(unknown, i) // the next statement is about all of them
+		case feed.VerdictDiverged:
+			return v
+		case feed.VerdictOld:
+			worst = v
+		}
+	}
+	for _, i := range unknown {
 		switch v := w.Check(ctx, refs[i].ID, a.At(i).Revision); v {
 		case feed.VerdictUnknown, feed.VerdictDiverged:
 			return v

@@ -119,14 +119,5 @@ func (m inMemory) Moves(_ context.Context, _ leaderboard.PeriodRef, q leaderboar
 
 // Past implements leaderboard.Pasts: each period for itself.
 func (m inMemory) Past(_ context.Context, refs []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
-	out := make([]leaderboard.PastEntry, len(refs))
-	for i, p := range m.in {
-		q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: refs[i].LastSeq}, Members: []string{member}}
-		s, err := p.Members(q)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = pastOf(s)
-	}
-	return out, nil
+	return resident.Past(m.in, refs, member)
 }

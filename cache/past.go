@@ -13,12 +13,12 @@ import (
 func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	out := make([]leaderboard.PastEntry, len(periods))
 	at := make([]leaderboard.State, len(periods))
-	late, err := r.together(ctx, periods, func() ([]leaderboard.State, error) {
-		err := r.past(ctx, periods, member, out)
+	late, err := r.together(ctx, periods, func() (int, []leaderboard.State, error) {
+		of, err := r.past(ctx, periods, member, out)
 		for i := range out {
 			at[i] = out[i].State
 		}
-		return at, err
+		return of, at, err
 	})
 	for i := range out {
 		out[i].Stale = out[i].Stale || late
@@ -26,15 +26,19 @@ func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 	return out, err
 }
 
-// past answers into out, in the order of periods.
-func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) error {
+// past answers into out, in the order of periods, and returns of how many answers that consists.
+func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) (of int, err error) {
 	near, open, over := r.pastParts(periods)
-	if near.refs != nil && !r.pastInMemory(ctx, &near, member, out) {
-		for i, ref := range near.refs {
-			if ref.Closed {
-				over.add(near.at[i], &ref)
-			} else {
-				open.add(near.at[i], &ref)
+	if near.refs != nil {
+		if r.pastInMemory(ctx, &near, member, out) {
+			of++
+		} else {
+			for i, ref := range near.refs {
+				if ref.Closed {
+					over.add(near.at[i], &ref)
+				} else {
+					open.add(near.at[i], &ref)
+				}
 			}
 		}
 	}
@@ -44,9 +48,10 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 		}}
 		a, err := r.answer(ctx, newAsked(q))
 		if err != nil {
-			return err
+			return of, err
 		}
 		out[open.at[0]], open.refs = pastOf(a.(*leaderboard.Standings)), nil
+		of++
 	}
 	for _, part := range []*pastPart{&open, &over} { // answers about periods that are over are kept for long
 		if part.refs == nil {
@@ -54,11 +59,12 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 		}
 		a, err := r.answer(ctx, newAsked(pastQuestion{several{part.refs}, member}))
 		if err != nil {
-			return err
+			return of, err
 		}
 		part.put(out, a.(past))
+		of++
 	}
-	return nil
+	return of, nil
 }
 
 // pastPart is some of the periods of a question, and which they are.
@@ -107,19 +113,12 @@ func (r *Reader) pastParts(periods []leaderboard.PeriodRef) (near, open, over pa
 	return near, open, over
 }
 
-// inMemory reports whether a period is in memory, as one without a row always is, and has the feed ask about it.
+// inMemory reports whether a period is in memory, as one without a row always is.
 func (r *Reader) inMemory(p *leaderboard.PeriodRef, weight int64) bool {
 	if !p.HasRow() {
 		return true
 	}
-	if r.opts.Resident == nil {
-		return false
-	}
-	m := r.opts.Resident.Get(p, weight)
-	if m != nil {
-		r.opts.Feed.Judge(p.ID, m.At().Revision)
-	}
-	return m != nil
+	return r.opts.Resident != nil && r.opts.Resident.Get(p, weight) != nil
 }
 
 // pastInMemory answers about periods in memory. It returns false when one of them is not new enough there, or has left.

@@ -118,7 +118,7 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 		}
 	}
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled): // nobody waits any more
 	case old != nil:
 		return q.stale(old), nil
 	case q.last != nil:

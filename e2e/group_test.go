@@ -267,11 +267,13 @@ func (d *dyingGroup) awaitStale(t *testing.T) {
 	t.Helper()
 	var seq [2]int64
 	var stale [2]bool
+	began := time.Now()
 	eventually(t, "both servers say that what they show is stale", func() error {
 		for i, s := range d.servers {
+			asked := time.Now()
 			p, err := s.top(t.Context(), "sums", 0, 100)
 			if err != nil || p.Seq < seq[i] {
-				t.Fatalf("%s shows seq %d after %d: %v", s.name, p.Seq, seq[i], err)
+				t.Fatalf("%s shows seq %d after %d: %v, %s after it was asked, %s after the fault", s.name, p.Seq, seq[i], err, time.Since(asked), time.Since(began))
 			}
 			seq[i], stale[i] = p.Seq, stale[i] || p.Stale
 		}

@@ -403,7 +403,7 @@ func (o *operator) update(t *testing.T, command, was, is string) {
 // shell runs a command and returns its output without the last line end.
 func (o *operator) shell(t *testing.T, command string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 3*maxWait, errors.New("it does not end"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 6*maxWait, errors.New("it does not end"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.WaitDelay = time.Second // what the shell has started may go on

@@ -24,8 +24,8 @@ const (
 	rolloutStreams = 12
 	// stopLimit is how long a server may take to end after SIGTERM.
 	stopLimit = 25 * time.Second
-	// drainDelay is how long /readyz of a server says that it drains before the listener closes: many checks of a balancer.
-	drainDelay = 4 * time.Second
+	// drainDelay is how long /readyz of a server says that it drains before the listener closes: many checks of a balancer, of which each takes seconds on a busy machine.
+	drainDelay = 8 * time.Second
 )
 
 // rollout replaces servers one after the other under load.

@@ -23,7 +23,8 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	if _, err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	cfg := store.Config{DSN: dsn}
+	// Whether the machine is quick is not what the tests are about: nothing is refused or given up because it is slow.
+	cfg := store.Config{DSN: dsn, StatementTimeout: maxWait, ReadTimeout: maxWait, WriteTimeout: maxWait, WriteWait: maxWait}
 	if change != nil {
 		change(&cfg)
 	}

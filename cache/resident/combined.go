@@ -29,14 +29,10 @@ func (c Combined) Member(refs []leaderboard.PeriodRef, q leaderboard.CombinedMem
 	return out, err
 }
 
-// read calls f while no period changes. They are locked in the order of the names, so that two readers of some of the same
-// periods never wait for each other. Errors: leaderboard.ErrSeqAhead when one has not reached the state in its ref,
+// read calls f while no period changes. Errors: leaderboard.ErrSeqAhead when one has not reached the state in its ref,
 // rank.ErrDamaged.
 func (c Combined) read(refs []leaderboard.PeriodRef, member string, f func(*rank.Combined) error) error {
-	for _, p := range c {
-		p.mu.RLock()
-		defer p.mu.RUnlock()
-	}
+	defer lock(c, refs)()
 	const spare = 10
 	all := rank.Combined{Periods: refs, Several: locked(c), Spare: spare}
 	for i, p := range c {
@@ -46,7 +42,7 @@ func (c Combined) read(refs []leaderboard.PeriodRef, member string, f func(*rank
 		case p.at.Seq < refs[i].LastSeq:
 			return leaderboard.ErrSeqAhead
 		}
-		all.States = append(all.States, leaderboard.State{Revision: p.at.Revision, Total: p.at.Total, Source: leaderboard.SourceLocal})
+		all.States = append(all.States, p.state())
 		key := rank.Key("")
 		if n, ok := p.members.find([]byte(member)); ok {
 			key = p.key(p.slab.at(n))

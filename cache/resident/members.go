@@ -62,42 +62,55 @@ func (m *members) search(s *memberShard, hash uint32, member []byte) (at int, nu
 	return at, number
 }
 
+// search is the search for a member: the slot that it has come to, and the number + 1 of the record there; 0: there is none.
+type search struct {
+	shard  *memberShard
+	hash   uint32
+	at     int
+	number uint32
+}
+
+// begin finds the first record that may be the member's.
+func (m *members) begin(member string) search {
+	s, hash := m.shard(maphash.String(m.seed, member))
+	w := search{shard: s, hash: hash}
+	if s.used > 0 {
+		w.at, w.number = s.match(s.home(hash), hash)
+	}
+	return w
+}
+
+// end goes on until the record is the member's, or there is none.
+func (m *members) end(w *search, member string) {
+	for w.number != 0 && string(m.slab.member(m.slab.at(w.number-1))) != member {
+		w.at, w.number = w.shard.match(w.shard.next(w.at), w.hash)
+	}
+}
+
 // findAll returns the number + 1 of each member's record, 0 for those that have none. It takes each step for all of them, so
 // that the processor waits for many places in memory at a time.
 func (m *members) findAll(members []string) []uint32 {
-	type search struct {
-		shard *memberShard
-		hash  uint32
-		at    int
-	}
 	searches, found := make([]search, len(members)), make([]uint32, len(members))
 	for i, member := range members {
-		s, hash := m.shard(maphash.String(m.seed, member))
-		searches[i] = search{s, hash, 0}
-		if s.used > 0 {
-			searches[i].at = s.home(hash)
-			searches[i].at, found[i] = s.match(searches[i].at, hash)
-		}
+		searches[i] = m.begin(member)
 	}
 	heads, names := uint64(0), byte(0)
-	for _, slot := range found {
-		if slot != 0 {
-			heads ^= uint64(m.slab.at(slot - 1).name)
+	for i := range searches {
+		if n := searches[i].number; n != 0 {
+			heads ^= uint64(m.slab.at(n - 1).name)
 		}
 	}
-	for _, slot := range found {
-		if slot != 0 {
-			if name := m.slab.member(m.slab.at(slot - 1)); len(name) > 0 {
+	for i := range searches {
+		if n := searches[i].number; n != 0 {
+			if name := m.slab.member(m.slab.at(n - 1)); len(name) > 0 {
 				names ^= name[0]
 			}
 		}
 	}
 	m.touched.Store(heads ^ uint64(names))
 	for i, member := range members {
-		w := &searches[i]
-		for found[i] != 0 && string(m.slab.member(m.slab.at(found[i]-1))) != member {
-			w.at, found[i] = w.shard.match(w.shard.next(w.at), w.hash)
-		}
+		m.end(&searches[i], member)
+		found[i] = searches[i].number
 	}
 	return found
 }

@@ -19,7 +19,12 @@ func (p *Period) read(minSeq int64, f func(leaderboard.State) error) error {
 	case p.at.Seq < minSeq:
 		return leaderboard.ErrSeqAhead
 	}
-	return f(leaderboard.State{Revision: p.at.Revision, Total: p.at.Total, Source: leaderboard.SourceLocal})
+	return f(p.state())
+}
+
+// state returns the state of the period as answers have it.
+func (p *Period) state() leaderboard.State {
+	return leaderboard.State{Revision: p.at.Revision, Total: p.at.Total, Source: leaderboard.SourceLocal}
 }
 
 // Page returns a run of consecutive entries, as leaderboard.Rankings does.

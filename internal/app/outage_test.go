@@ -351,6 +351,12 @@ func TestRedisAwayIsToldOnce(t *testing.T) {
 			for began := time.Now(); time.Since(began) < 5*time.Second; {
 				play()
 			}
+			if away, back := a.lines("Redis does not answer"), a.lines("Redis answers again"); away != 1 || back != 0 {
+				t.Errorf("%d lines that it is away, %d that it is back", away, back)
+			}
+			if n, mysql := warnings()-before, a.lines("MySQL does not answer"); n != 1+mysql {
+				t.Errorf("%d warnings, %d of them about MySQL, want 1 besides", n, mysql)
+			}
 			if err := c.back(server); err != nil {
 				t.Fatal(err)
 			}
@@ -360,11 +366,9 @@ func TestRedisAwayIsToldOnce(t *testing.T) {
 				}
 				return ""
 			})
-			if away, back := a.lines("Redis does not answer"), a.lines("Redis answers again"); away != 1 || back != 1 {
+			// A busy machine may have it away again.
+			if away, back := a.lines("Redis does not answer"), a.lines("Redis answers again"); away < back || away > back+1 {
 				t.Errorf("%d lines that it is away, %d that it is back", away, back)
-			}
-			if n := warnings() - before; n != 1 {
-				t.Errorf("%d warnings, want 1", n)
 			}
 		})
 	}

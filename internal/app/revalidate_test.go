@@ -69,9 +69,12 @@ func TestClosedPeriodsAreAskedAgain(t *testing.T) {
 	} {
 		what := change.method + " " + change.path
 		for _, a := range servers {
-			if status, body, _ := conditional(t, a, path, tag); status != http.StatusNotModified {
-				t.Fatalf("before %s: %d %s", what, status, body)
-			}
+			apptest.Eventually(t, func() string { // on a busy machine an answer may be stale for a moment, which has no tag
+				if status, body, _ := conditional(t, a, path, tag); status != http.StatusNotModified {
+					return fmt.Sprintf("before %s: %d %s", what, status, body)
+				}
+				return ""
+			})
 		}
 		here.Ask(change.status, change.method, change.path, change.body)
 		var tags []string
