@@ -13,6 +13,7 @@ import (
 func clocked(t testing.TB, dsn string) storetest.Subject {
 	var stopped atomic.Int64
 	s := open(t, dsn, func(cfg *store.Config) {
+		patient(cfg)
 		cfg.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
 	})
 	return storetest.Subject{Database: s, Rankings: s, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}

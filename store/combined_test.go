@@ -12,7 +12,7 @@ import (
 func TestCombinedProperty(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, nil)
+		s := open(t, dsn, patient)
 		storetest.PropertyCombined(t, storetest.Subject{Database: s, Rankings: s}, s, true)
 	})
 }
@@ -21,7 +21,7 @@ func TestCombinedProperty(t *testing.T) {
 func TestCombinedIndexProperty(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, everywhere)
+		s := open(t, dsn, patientEverywhere)
 		storetest.PropertyCombined(t, storetest.Subject{
 			Database: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{

@@ -23,8 +23,7 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	if _, err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	// Whether the machine is quick is not what the tests are about: nothing is refused or given up because it is slow.
-	cfg := store.Config{DSN: dsn, StatementTimeout: maxWait, ReadTimeout: maxWait, WriteTimeout: maxWait, WriteWait: maxWait}
+	cfg := store.Config{DSN: dsn}
 	if change != nil {
 		change(&cfg)
 	}
@@ -38,6 +37,11 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 		}
 	})
 	return s
+}
+
+// patient has a store refuse and give up nothing because the machine is slow, which is not what a history is about.
+func patient(c *store.Config) {
+	c.StatementTimeout, c.ReadTimeout, c.WriteTimeout, c.WriteWait = maxWait, maxWait, maxWait, maxWait
 }
 
 // clockBy has the clock of a store ahead of the real one, by an amount that the test changes.
@@ -107,7 +111,12 @@ func eventually(t testing.TB, what string, cond func() bool) {
 
 func poll(t testing.TB, every time.Duration, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(maxWait)
+	pollFor(t, maxWait, every, what, cond)
+}
+
+func pollFor(t testing.TB, limit, every time.Duration, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	tick := time.NewTicker(every)
 	defer tick.Stop()

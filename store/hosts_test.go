@@ -66,6 +66,9 @@ func groupRounds() int {
 	return 2
 }
 
+// groupWait bounds the waits for a group: a frozen primary takes the time-outs of all that talk to it.
+const groupWait = 4 * maxWait
+
 // TestGroup: the primary of a group of three is killed or frozen again and again under writers who repeat what was not acknowledged. Each
 // submission is counted once, seqs are without gaps, and writes go on at the next primary (promise A9).
 func TestGroup(t *testing.T) {
@@ -94,7 +97,7 @@ func TestGroup(t *testing.T) {
 					default:
 					}
 					request := one("b", fmt.Sprint("k", keys.Add(1)), "m", 1)
-					poll(t, 10*time.Millisecond, "a submission is acknowledged", func() bool {
+					pollFor(t, groupWait, 10*time.Millisecond, "a submission is acknowledged", func() bool {
 						_, err := s.Submit(context.Background(), request)
 						return err == nil
 					})
@@ -104,7 +107,7 @@ func TestGroup(t *testing.T) {
 		}
 		grown := func(what string) {
 			from := acknowledged.Load()
-			eventually(t, what, func() bool { return acknowledged.Load() >= from+20*writers })
+			pollFor(t, groupWait, 10*time.Millisecond, what, func() bool { return acknowledged.Load() >= from+20*writers })
 		}
 		grown("writes go on")
 		primary := g.Primary(t.Context())
@@ -133,7 +136,7 @@ func TestGroup(t *testing.T) {
 		grown("writes go on when the old primary is back")
 		close(stop)
 		writing.Wait()
-		eventually(t, "the old primary is a member again", func() bool { return g.Rejoin(t.Context(), primary) == nil })
+		pollFor(t, groupWait, 10*time.Millisecond, "the old primary is a member again", func() bool { return g.Rejoin(t.Context(), primary) == nil })
 		if got := scoreOf(t, s, ref, "m"); got != acknowledged.Load() {
 			t.Fatalf("the score is %d, of %d submissions of 1 that were acknowledged", got, acknowledged.Load())
 		}

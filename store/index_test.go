@@ -16,15 +16,21 @@ func everywhere(cfg *store.Config) {
 	cfg.IndexMinEntries, cfg.IndexTarget, cfg.IndexSaveEvery = 1, 4, 50
 }
 
+// patientEverywhere is both.
+func patientEverywhere(cfg *store.Config) {
+	patient(cfg)
+	everywhere(cfg)
+}
+
 func TestIndexConformance(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, everywhere)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, patientEverywhere)) })
 }
 
 func TestIndexProperty(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, everywhere)
+		s := open(t, dsn, patientEverywhere)
 		storetest.Property(t, storetest.Subject{
 			Database: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
