@@ -37,7 +37,7 @@ func reasonOf(ctx context.Context, err error) string {
 	case errors.Is(err, leaderboard.ErrPeriodNotFound):
 		return "the period no longer exists"
 	case errors.Is(err, leaderboard.ErrUnavailable):
-		return "MySQL is away"
+		return "MySQL does not answer"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it took too long"
 	case errors.As(err, &network):

@@ -43,7 +43,7 @@ func TestFailures(t *testing.T) {
 		prepare func(*site)
 		shown   string
 	}{
-		"MySQL away":  {func(s *site) { s.failing = fmt.Errorf("dial tcp 10.0.0.1: %w", leaderboard.ErrUnavailable) }, "MySQL is away"},
+		"MySQL away":  {func(s *site) { s.failing = fmt.Errorf("dial tcp 10.0.0.1: %w", leaderboard.ErrUnavailable) }, "MySQL does not answer"},
 		"period gone": {func(s *site) { s.failing = leaderboard.ErrPeriodNotFound }, "no longer exists"},
 		"Redis away":  {func(s *site) { s.err = timeout{} }, "does not answer"},
 		"too long":    {func(s *site) { s.took = time.Hour }, "too long"},

@@ -296,6 +296,10 @@ func ofServers() []mutant {
 			"\tcase old != nil:\n\t\treturn q.stale(old), nil\n", "", "cache TestAwayBeforeMemoryFollowed",
 		},
 		{
+			"D1", "a reader whose time runs out gets no stale answer", "cache/reader.go",
+			`case errors.Is(ctx.Err(), context.Canceled):`, `case ctx.Err() != nil:`, "cache TestStaleAtTheDeadline",
+		},
+		{
 			"H2", "a source that gives up waiting for its replica is not warned of", "store/internal/db/faults.go",
 			`known && ms < semiSyncForever.Milliseconds()`, `known && ms < 0`, "store/internal/db TestFaultsOfVariables",
 		},

@@ -71,7 +71,7 @@ func reasonOf(ctx context.Context, err error) string {
 	case errors.Is(err, leaderboard.ErrOverloaded):
 		return "it took too long"
 	case errors.Is(err, leaderboard.ErrUnavailable):
-		return "MySQL is away"
+		return "MySQL does not answer"
 	default:
 		return "failed, see the log"
 	}

@@ -21,7 +21,7 @@ func TestReason(t *testing.T) {
 		want string
 	}{
 		{t.Context(), errors.New("Error 1064 near 'secret'"), "failed, see the log"},
-		{t.Context(), fmt.Errorf("dial secret: %w", leaderboard.ErrUnavailable), "MySQL is away"},
+		{t.Context(), fmt.Errorf("dial secret: %w", leaderboard.ErrUnavailable), "MySQL does not answer"},
 		{t.Context(), fmt.Errorf("secret: %w", leaderboard.ErrOverloaded), "it took too long"},
 		{t.Context(), leaderboard.ErrPeriodNotFound, "the period no longer exists"},
 		{ended, errors.New("secret"), "the server was stopped"},
