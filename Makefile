@@ -125,7 +125,7 @@ build: ## bin/leaderboard
 image: ## the container image leaderboard, and leaderboard:VERSION
 	docker build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t leaderboard -t leaderboard:$(VERSION) .
 
-release: ## archives of this commit's tag in dist, or a snapshot without one: checksums, lists of parts; SIGNING_KEY=~/.ssh/id_ed25519
+release: ## archives and packages of this commit's tag in dist, or a snapshot without one: checksums, lists of parts; SIGNING_KEY=~/.ssh/id_ed25519
 	@GO=$(GO) SIGNING_KEY=$(SIGNING_KEY) tools/release.sh
 
 release-check: ## two releases of this commit, built at two places, are the same bytes, and the program in them works

@@ -51,11 +51,14 @@ func check(one, other string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkPackages(one, versionOf(archives[0])); err != nil {
+		return err
+	}
 	return checkProgram(filepath.Join(dir, top), versionOf(archives[0]))
 }
 
-// checkSums holds the checksums of a release against its files and returns them. Every archive has one, and a list of its
-// parts.
+// checkSums holds the checksums of a release against its files and returns them. Every archive has one, a list of its
+// parts, and every package.
 func checkSums(folder string) (string, error) {
 	list, err := os.ReadFile(filepath.Join(folder, "checksums.txt"))
 	if err != nil {
@@ -73,8 +76,8 @@ func checkSums(folder string) (string, error) {
 		}
 		files++
 	}
-	if want := 2 * len(targets()); files != want {
-		return "", fmt.Errorf("%s has %d checksums, want %d: an archive and a list of its parts for each of %q", folder, files, want, targets())
+	if want := 2*len(targets()) + len(packageFormats())*len(packageTargets()); files != want {
+		return "", fmt.Errorf("%s has %d checksums, want %d: an archive and a list of its parts for each of %q, and packages for those of Linux", folder, files, want, targets())
 	}
 	return string(list), nil
 }
@@ -124,7 +127,7 @@ func unpack(archive, dir string) (top string, err error) {
 func inEveryArchive() []string {
 	return []string{
 		"README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "THIRD-PARTY-LICENSES.txt", "docs/settings.md",
-		"deploy/kubernetes/base/deployment.yaml", "deploy/prometheus/leaderboard.rules.yml", "deploy/grafana/leaderboard.json",
+		"deploy/kubernetes/base/deployment.yaml", "deploy/systemd/leaderboard.service", "deploy/prometheus/leaderboard.rules.yml", "deploy/grafana/leaderboard.json",
 		"completions/leaderboard.bash", "completions/_leaderboard", "completions/leaderboard.fish", "man/leaderboard.1",
 	}
 }
