@@ -16,6 +16,7 @@ LABEL org.opencontainers.image.title=leaderboard \
     org.opencontainers.image.description="A leaderboard service: MySQL is the database, Redis a cache" \
     org.opencontainers.image.version=$VERSION \
     org.opencontainers.image.revision=$COMMIT \
+    org.opencontainers.image.source=https://repository.example/leaderboard \
     org.opencontainers.image.licenses=Apache-2.0
 COPY --from=build /out/leaderboard /usr/local/bin/leaderboard
 COPY --from=build /src/LICENSE /out/files/THIRD-PARTY-LICENSES.txt /usr/share/doc/leaderboard/

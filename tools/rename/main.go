@@ -1,5 +1,5 @@
 // Command rename gives the module another path, wherever it stands: in go.mod files, imports, tables of imports, build
-// files and documents. The root package is called leaderboard as before.
+// files and documents, and its repository's address in what is published. The root package is called leaderboard as before.
 //
 //	rename FOLDER github.com/you/leaderboard
 package main
@@ -64,16 +64,31 @@ type renamer struct {
 	below           *regexp.Regexp // old and the folder of a package below it
 	word            *regexp.Regexp // old by itself or with anything below it
 	constant        *regexp.Regexp // the constant of that name
+	repository      *regexp.Regexp // the address of its repository
 }
 
 func newRenamer(root, old, path string) *renamer {
-	whole := `(^|[^\w./-])` + regexp.QuoteMeta(old) // not the end of another path
+	whole := `(^|[^\w./@-])` + regexp.QuoteMeta(old) // not the end of another path, and no package of npm
 	return &renamer{
 		root: root, old: old, path: path,
 		below:    regexp.MustCompile(whole + `(/[\w/-]+)`),
 		word:     regexp.MustCompile(`(?m)` + whole + `($|[^\w.-])`),
 		constant: regexp.MustCompile(`(\bmodule\s+= ")` + regexp.QuoteMeta(old) + `"`),
+
+		repository: regexp.MustCompile(regexp.QuoteMeta(repositoryOf(old)) + `($|[^\w-])`),
 	}
+}
+
+// majorVersion is the end of the path of a module from its second major version on.
+var majorVersion = regexp.MustCompile(`/v\d+$`)
+
+// repositoryOf returns the address of the repository of a module, which is at a host that does not exist when its path has none.
+func repositoryOf(path string) string {
+	path = majorVersion.ReplaceAllString(path, "")
+	if host, _, _ := strings.Cut(path, "/"); !strings.Contains(host, ".") {
+		path = "repository.example/" + path
+	}
+	return "https://" + path
 }
 
 // file renames in one file and reports whether that changed it.
@@ -92,7 +107,7 @@ func (r *renamer) file(name string) (changed bool, err error) {
 		}
 		after = r.constant.ReplaceAll(r.packages(after), []byte("${1}"+r.path+`"`))
 	default:
-		after = r.packages(before)
+		after = r.repository.ReplaceAll(r.packages(before), []byte(repositoryOf(r.path)+"${1}"))
 	}
 	if bytes.Equal(before, after) {
 		return false, nil
@@ -144,7 +159,7 @@ func files(root string) (names []string, err error) {
 			if name != root && skipped(base) {
 				return filepath.SkipDir
 			}
-		case slices.Contains([]string{"go.mod", "Makefile", "Dockerfile"}, base),
+		case slices.Contains([]string{"go.mod", "Makefile", "Dockerfile", "package.json"}, base),
 			slices.Contains([]string{".go", ".md", ".sh", ".yaml", ".yml"}, filepath.Ext(base)):
 			names = append(names, name)
 		}
@@ -155,7 +170,7 @@ func files(root string) (names []string, err error) {
 
 // skipped are folders of what is not ours, or not of the sources.
 func skipped(folder string) bool {
-	return folder == "bin" || folder == "dist" || folder == "node_modules" || (strings.HasPrefix(folder, ".") && folder != ".ci")
+	return folder == "bin" || folder == "dist" || folder == "node_modules" || (strings.HasPrefix(folder, ".") && folder != ".ci" && folder != ".github")
 }
 
 // goCommand runs the go command in a folder and returns what it prints.

@@ -25,6 +25,16 @@ func TestRename(t *testing.T) {
 		t.Fatalf("%d files changed, %v", n, err)
 	}
 	renamed := contents(t, root)
+	for name, want := range map[string]string{
+		"/clients/typescript/package.json": `"git+https://example.org/you/rankings.git"`,
+		"/docs/clients.md":                 `from "@leaderboard/client"`, // which npm has
+		"/.goreleaser.yaml":                "homepage: https://example.org/you/rankings #",
+		"/Dockerfile":                      "source=https://example.org/you/rankings ",
+	} {
+		if !strings.Contains(renamed[name], want) {
+			t.Errorf("%s has no %s", name, want)
+		}
+	}
 	run(t, root, "build", "-o", os.DevNull, "./...")
 	run(t, root, "vet", "./...")
 	run(t, root, "test", ".") // its tables of imports and its documents
@@ -82,4 +92,18 @@ func contents(t *testing.T, root string) map[string]string {
 		t.Fatal(err)
 	}
 	return read
+}
+
+func TestRepositoryOf(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"leaderboard":                   "https://repository.example/leaderboard",
+		"github.com/you/leaderboard":    "https://github.com/you/leaderboard",
+		"github.com/you/leaderboard/v2": "https://github.com/you/leaderboard",
+		"example.org/v2/ranks":          "https://example.org/v2/ranks",
+	} {
+		if got := repositoryOf(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
 }
