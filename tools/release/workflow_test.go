@@ -1,0 +1,112 @@
+package main
+
+import (
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rhysd/actionlint"
+)
+
+// workflowFile is the workflow that a tag sets off.
+const workflowFile = root + "/.github/workflows/release.yml"
+
+// faultsOf says what is wrong with a workflow: to actionlint, in targets that the Makefile has not, in actions that are not pinned, and in
+// jobs that may do more than they are allowed here.
+func faultsOf(t *testing.T, content []byte) (faults []string) {
+	t.Helper()
+	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := linter.Lint("release.yml", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range found {
+		faults = append(faults, fault.Error())
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := 0
+	for _, m := range regexp.MustCompile(`(?m)run: make (\S+)`).FindAllSubmatch(content, -1) {
+		targets++
+		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(string(m[1])) + `:`).Match(makefile) {
+			faults = append(faults, "the Makefile has no "+string(m[1]))
+		}
+	}
+	if targets < 7 {
+		faults = append(faults, "it hardly uses the targets of the Makefile")
+	}
+	pinned := regexp.MustCompile(`uses: actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
+	if all := strings.Count(string(content), "uses:"); all < 9 || all != len(pinned.FindAll(content, -1)) {
+		faults = append(faults, "an action is not pinned by a commit, or not GitHub's own")
+	}
+	workflow, problems := actionlint.Parse(content)
+	if len(problems) > 0 {
+		return append(faults, problems[0].Error())
+	}
+	if p := workflow.Permissions; p == nil || p.All != nil || len(p.Scopes) > 0 {
+		faults = append(faults, "jobs without permissions of their own have some")
+	}
+	may := map[string]string{
+		"test": "contents: read", "build": "contents: read", "npm": "id-token: write",
+		"image": "contents: read, packages: write", "publish": "contents: write, packages: write",
+	}
+	for name, job := range workflow.Jobs {
+		var scopes []string
+		if job.Permissions != nil {
+			for _, scope := range slices.Sorted(maps.Keys(job.Permissions.Scopes)) {
+				scopes = append(scopes, scope+": "+job.Permissions.Scopes[scope].Value.Value)
+			}
+		}
+		if got := strings.Join(scopes, ", "); got != may[name] || may[name] == "" {
+			faults = append(faults, "job "+name+" may do "+got)
+		}
+		if name == "image" || name == "npm" { // publish comes after image
+			for _, before := range []string{"test", "build"} {
+				if !slices.ContainsFunc(job.Needs, func(s *actionlint.String) bool { return s.Value == before }) {
+					faults = append(faults, name+" does not wait for "+before)
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// TestReleaseWorkflow: the workflow of a release is right as far as can be seen without running it, and its faults would be seen.
+func TestReleaseWorkflow(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(workflowFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := faultsOf(t, content); len(faults) > 0 {
+		t.Errorf("%s:\n%s", workflowFile, strings.Join(faults, "\n"))
+	}
+	for was, is := range map[string]string{
+		"runs-on: ubuntu-24.04":                                     "runs-on: ubuntu-24",                // no such machine
+		"run: make release-check":                                   "run: make release-chek",            // no such target
+		"actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683": "actions/checkout@v4",               // not pinned
+		"permissions: {} #":                                         "permissions: {packages: write} #",  // for all jobs
+		"      id-token: write":                                     "      contents: write",             // more than it needs
+		"needs: [test, build]":                                      "needs: [build]",                    // untested
+		"${{ matrix.machine }}":                                     "${{ matrix.machin }}",              // no such value
+		"vars.NPM_NAME != ''":                                       "vars.NPM_NAME != '' && github.foo", // no such value
+	} {
+		broken := strings.Replace(string(content), was, is, 1)
+		if broken == string(content) {
+			t.Errorf("the workflow has no %s", was)
+		}
+		if faults := faultsOf(t, []byte(broken)); len(faults) == 0 {
+			t.Errorf("%s is taken", is)
+		}
+	}
+}
