@@ -49,18 +49,21 @@ func (d *Display) check(fail failFunc) {
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // Text returns a score as people read it in English: 1,234.5 km, 1:23:45.678, 2026-11-20 13:00:00 UTC. nil shows a whole number.
-func (d *Display) Text(score int64) string {
+func (d *Display) Text(score int64) string { return d.TextWith(score, ",", ".") }
+
+// TextWith is Text with what another language has between groups of digits and before decimals: 1.234,5 km.
+func (d *Display) TextWith(score int64, group, point string) string {
 	if d == nil {
 		d = &Display{}
 	}
-	sign, whole, fraction := d.split(score)
+	sign, whole, fraction := d.split(score, point)
 	switch d.Kind {
 	case DisplayKindDuration:
 		return sign + clock(whole) + fraction
 	case DisplayKindDate:
-		return d.date(score)
+		return d.date(score, group, point)
 	}
-	text := sign + grouped(whole) + fraction
+	text := sign + grouped(whole, group) + fraction
 	if d.Unit != "" {
 		text += " " + d.Unit
 	}
@@ -68,7 +71,7 @@ func (d *Display) Text(score int64) string {
 }
 
 // split returns the sign of a score, the digits before the point, and the point with those behind it.
-func (d *Display) split(score int64) (sign, whole, fraction string) {
+func (d *Display) split(score int64, with string) (sign, whole, fraction string) {
 	digits := strconv.FormatInt(score, 10)
 	if score < 0 {
 		sign, digits = "-", digits[1:]
@@ -80,13 +83,13 @@ func (d *Display) split(score int64) (sign, whole, fraction string) {
 		digits = strings.Repeat("0", missing) + digits
 	}
 	point := len(digits) - d.Decimals
-	return sign, digits[:point], "." + digits[point:]
+	return sign, digits[:point], with + digits[point:]
 }
 
-// grouped puts commas between groups of three digits.
-func grouped(digits string) string {
+// grouped puts something between groups of three digits.
+func grouped(digits, between string) string {
 	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
+		digits = digits[:i] + between + digits[i:]
 	}
 	return digits
 }
@@ -102,7 +105,7 @@ func clock(seconds string) string {
 }
 
 // date returns a score as a moment; one that no calendar reaches stays a number.
-func (d *Display) date(score int64) string {
+func (d *Display) date(score int64, group, point string) string {
 	unit := int64(1)
 	for range d.Decimals {
 		unit *= 10
@@ -113,7 +116,7 @@ func (d *Display) date(score int64) string {
 	}
 	at := time.Unix(seconds, 0).UTC()
 	if at.Year() < 0 || at.Year() > 9999 {
-		return (&Display{}).Text(score)
+		return (&Display{}).TextWith(score, group, point)
 	}
 	text := at.Format("2006-01-02 15:04:05")
 	if d.Decimals > 0 {

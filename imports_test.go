@@ -109,7 +109,7 @@ func importRules() []importRule {
 		},
 		{dir: "webhooks", may: []string{module, "leaderboard/internal/dialer"}},
 		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
-		{dir: "pages", may: []string{module, "leaderboard/internal/bounded", "golang.org/x/image/..."}},
+		{dir: "pages", may: []string{module, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
 		{dir: "docs"},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},

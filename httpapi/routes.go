@@ -179,9 +179,9 @@ func (h *handlers) openRoutes() []route {
 		{pattern: get("/docs/{page}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.document},
 		{pattern: get("/problems/{code}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.problemPage},
 
-		{pattern: get("/"), access: guard.AccessAnyone, params: []string{"labels", "cursor"}, ops: true, anyQuery: true, handle: h.pages.serve},
-		{pattern: get("/boards/{board}"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member", "offset", "rank", "limit", "embed", "transparent", "theme"}, ops: true, anyQuery: true, handle: h.pages.serve},
-		{pattern: get("/boards/{board}/picture.png"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member"}, ops: true, anyQuery: true, handle: h.pages.picture},
+		{pattern: get("/"), access: guard.AccessAnyone, params: []string{"labels", "cursor", "lang"}, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/boards/{board}"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member", "offset", "rank", "limit", "embed", "transparent", "theme", "lang"}, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/boards/{board}/picture.png"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member", "lang"}, ops: true, anyQuery: true, handle: h.pages.picture},
 		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}

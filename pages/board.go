@@ -36,15 +36,15 @@ func (b *rules) Heading() string {
 	return b.Name
 }
 
-// Empty returns the text for an empty ranking.
+// Empty returns the key of the text for an empty ranking.
 func (b *rules) Empty() string {
 	switch now := time.Now(); {
 	case now.Before(b.StartsAt):
-		return "The board has not begun."
+		return "empty.ahead"
 	case !b.EndsAt.IsZero() && !now.Before(b.EndsAt):
-		return "The board has ended. Nobody was here."
+		return "empty.ended"
 	default:
-		return "Nobody is here yet."
+		return "empty"
 	}
 }
 
@@ -112,13 +112,14 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 		h.picture(w, r)
 		return
 	}
-	q, a := readQuestion(r), newAsker(h.api, r)
-	out := view{Title: q.board, Embed: q.embed, Class: q.look, Told: a.told}
+	out, a := h.site.view(r), newAsker(h.api, r)
+	q := readQuestion(r, out.place)
+	out.Title, out.Embed, out.Class, out.Told = q.board, q.embed, q.look, a.told
 	var b rules
 	if a.need(q.path(""), nil, &b) {
 		out.Title = b.Heading()
-		v := h.boardView(a, &q, &b)
-		out.Board, out.Shared = v, v.share(r, &q)
+		v := h.boardView(a, &q, &b, out.language)
+		out.Board, out.Shared = v, v.share(r, &q, h.site.languages.shared(r))
 	}
 	status := http.StatusOK
 	if a.worst != nil {
@@ -127,17 +128,17 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 	if out.Board == nil {
 		out.Told = nil
 	}
-	h.site.render(w, r, status, "board", &out)
+	h.site.render(w, r, status, "board", out)
 }
 
-func (h *handlers) boardView(a *asker, q *question, b *rules) *boardView {
+func (h *handlers) boardView(a *asker, q *question, b *rules, l *language) *boardView {
 	v := &boardView{Rules: b, Member: q.member, Window: q.window, Period: q.period, ModeName: q.mode, Embed: q.embed, question: q}
 	var t top
 	if v.neighbours(a, q, &t) || a.need(q.path("/top"), q.top(), &t) {
 		v.Top = &t
 		v.pages(q)
 	}
-	v.choices(q)
+	v.choices(q, l)
 	if !q.embed {
 		v.periods(a, q)
 	}
@@ -181,22 +182,16 @@ func positive(n int64) string {
 }
 
 // choices are the windows of the board and the ways to number ties.
-func (v *boardView) choices(q *question) {
+func (v *boardView) choices(q *question, l *language) {
 	window, mode := q.window, q.mode
 	if v.Top != nil {
 		window, mode = v.Top.Window, v.Top.Mode
 	}
 	for _, name := range v.Rules.Windows {
-		v.Windows = append(v.Windows, choice{Text: windowName(name), Link: q.link("window", name, "period", ""), Chosen: name == window})
+		v.Windows = append(v.Windows, choice{Text: l.Window(name), Link: q.link("window", name, "period", ""), Chosen: name == window})
 	}
-	for _, m := range []choice{
-		{Text: "Strict", Title: "1, 2, 3, 4: who was first is ahead"},
-		{Text: "Tied", Title: "1, 2, 2, 4: equal scores share a rank"},
-		{Text: "Dense", Title: "1, 2, 2, 3: and no rank is left out"},
-	} {
-		name := string(m.Text[0]|0x20) + m.Text[1:]
-		m.Link, m.Chosen = q.link("mode", name), name == mode
-		v.Modes = append(v.Modes, m)
+	for _, name := range []string{"strict", "tied", "dense"} {
+		v.Modes = append(v.Modes, choice{Text: l.say("mode." + name), Title: l.say("mode." + name + ".about"), Link: q.link("mode", name), Chosen: name == mode})
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
-
-	"leaderboard"
 )
 
 // entry is one line of a ranking, as the API returns it.
@@ -115,28 +112,4 @@ func hash(s string) uint32 {
 	h = (h ^ h>>16) * 0x85ebca6b
 	h = (h ^ h>>13) * 0xc2b2ae35
 	return h ^ h>>16
-}
-
-// number groups the digits of a number as English does.
-func number(n int64) string { return (*leaderboard.Display)(nil).Text(n) }
-
-// moment formats a time for people; scripts convert it to the reader's zone.
-func moment(t string) string {
-	at, err := time.Parse(time.RFC3339Nano, t)
-	if err != nil {
-		return t
-	}
-	return at.UTC().Format("2006-01-02 15:04:05") + " UTC"
-}
-
-// windowName returns the title of a window.
-func windowName(window string) string {
-	switch window {
-	case "all_time":
-		return "All time"
-	case "hour", "day", "week", "month", "quarter", "year", "season":
-		return string(window[0]&^0x20) + window[1:]
-	default:
-		return window
-	}
 }

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -34,7 +33,7 @@ const (
 
 // Face is how the pages of an installation look. The zero value is the look of the program itself.
 type Face struct {
-	Title  string      // plain text, "": Leaderboards
+	Title  string      // plain text, "": Leaderboards, in the language of the page
 	Accent color.Color // of links and marks; nil: blue
 	Logo   *Logo       // beside the title; nil: three bars
 	Footer string      // plain text below the pages, in which addresses are links; "": none
@@ -129,8 +128,7 @@ func newLogo(body []byte) (*Logo, error) {
 
 // face is a Face as templates use it.
 type face struct {
-	Title  string
-	Own    bool   // the title is the operator's
+	Title  string // the operator's; "": it is what leaderboards are called in each language
 	Icon   string // six hexadecimal digits, of the icon of the program
 	Logo   string // address of the logo; "": none
 	Footer []part
@@ -144,13 +142,13 @@ type part struct{ Text, Link string } // Link is "" unless it is an address
 
 // usualFace returns the look of the program, with the accents of web/src/shared/base.css for what no stylesheet reaches.
 func usualFace() *face {
-	return &face{Title: "Leaderboards", light: rgb{0x31, 0x51, 0xd3}, dark: rgb{0x8d, 0xa4, 0xff}}
+	return &face{light: rgb{0x31, 0x51, 0xd3}, dark: rgb{0x8d, 0xa4, 0xff}}
 }
 
 // dress adds the files of a face to the assets.
 func (a *assets) dress(of *Face) (*face, error) {
 	out := usualFace()
-	out.Title, out.Own, out.Footer = cmp.Or(of.Title, out.Title), of.Title != "", parts(of.Footer)
+	out.Title, out.Footer = of.Title, parts(of.Footer)
 	var err error
 	if of.Accent != nil {
 		var style string

@@ -37,7 +37,8 @@ func (h *handlers) home(w http.ResponseWriter, r *http.Request) {
 		Next   string `json:"next_cursor"`
 		Stale  bool
 	}
-	out, status := view{Title: h.site.face.Title, Told: a.told}, http.StatusOK
+	out, status := h.site.view(r), http.StatusOK
+	out.Title, out.Told = out.SiteTitle(), a.told
 	if a.need("/v1/boards", query, &list) {
 		v := &homeView{Stale: list.Stale}
 		if labels := query.Get("labels"); labels != "" {
@@ -49,13 +50,13 @@ func (h *handlers) home(w http.ResponseWriter, r *http.Request) {
 		if list.Next != "" {
 			query.Set("cursor", list.Next)
 			query.Del("limit")
-			v.Next = "/?" + query.Encode()
+			v.Next = out.place.to("/", query)
 		}
 		out.Home = v
 	} else {
 		status, out.Problem = a.worst.Status, a.worst
 	}
-	h.site.render(w, r, status, "home", &out)
+	h.site.render(w, r, status, "home", out)
 }
 
 // leaders asks for the first three of a board.

@@ -33,7 +33,7 @@ func (h *handlers) missing(w http.ResponseWriter, r *http.Request) {
 	h.api.ServeHTTP(w, missing)
 }
 
-// console answers GET /console.
+// console answers GET /console. It speaks English alone.
 func (h *handlers) console(w http.ResponseWriter, r *http.Request) {
-	h.site.render(w, r, http.StatusOK, "console", &view{Title: "Console"})
+	h.site.render(w, r, http.StatusOK, "console", &view{Title: "Console", language: h.site.languages.english})
 }

@@ -92,7 +92,7 @@ func TestHostileNames(t *testing.T) {
 				t.Errorf("%s: %q in %s", path, bad, body)
 			}
 		}
-		if n := strings.Count(body, "</script>"); n != 2 {
+		if n := strings.Count(body, "</script>"); n != 3 {
 			t.Errorf("%s: %d scripts end, want those of the page", path, n)
 		}
 		if !strings.Contains(body, "&lt;script&gt;alert(1)") {
@@ -313,11 +313,15 @@ func TestAvatar(t *testing.T) {
 // TestEmpty: an empty board reports whether members can still join.
 func TestEmpty(t *testing.T) {
 	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	all, err := loadLanguages(DefaultLanguage)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for want, b := range map[string]rules{
 		"Nobody is here yet.": {}, "The board has not begun.": {StartsAt: future, EndsAt: future},
 		"The board has ended. Nobody was here.": {StartsAt: past, EndsAt: past},
 	} {
-		if got := b.Empty(); got != want {
+		if got := all.english.say(b.Empty()); got != want {
 			t.Errorf("%+v: %q, want %q", b, got, want)
 		}
 	}

@@ -13,6 +13,9 @@ const (
 	embedEntries = 10
 )
 
+// pictureEnd is the end of the address of a board's share picture.
+const pictureEnd = "/picture.png"
+
 // question is a parsed address of a board's page. Its scripts parse the address in the same way.
 type question struct {
 	board                        string
@@ -21,11 +24,12 @@ type question struct {
 	limit                        int
 	embed                        bool
 	look                         string // of a frame: clear has no background, for overlays; dark is for dark ones
+	place                        place
 }
 
-func readQuestion(r *http.Request) question {
+func readQuestion(r *http.Request, of place) question {
 	v := r.URL.Query()
-	q := question{board: boardIn(r), window: v.Get("window"), period: v.Get("period"), mode: v.Get("mode"), member: v.Get("member"), limit: pageEntries}
+	q := question{place: of, board: boardIn(r), window: v.Get("window"), period: v.Get("period"), mode: v.Get("mode"), member: v.Get("member"), limit: pageEntries}
 	q.embed = v.Get("embed") == "1"
 	if q.embed {
 		q.limit, q.look = embedEntries, look(v)
@@ -118,5 +122,5 @@ func (q *question) link(changes ...string) string {
 			v.Del(changes[i])
 		}
 	}
-	return "/boards/" + url.PathEscape(q.board) + (&url.URL{RawQuery: v.Encode(), ForceQuery: len(v) > 0}).String()
+	return q.place.to("/boards/"+url.PathEscape(q.board), v)
 }

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -20,16 +21,19 @@ var templates embed.FS
 
 // Site holds templates and files, and the pictures that were drawn. Its methods may be called concurrently.
 type Site struct {
-	assets   *assets
-	template *template.Template
-	painter  *painter
-	face     *face
+	assets    *assets
+	template  *template.Template
+	painter   *painter
+	face      *face
+	languages *languages
 }
 
 // Options are what an operator chooses.
 type Options struct {
 	Face Face
 	Font []byte // a font file for the letters in share pictures that the embedded fonts lack; nil: none
+	// Language is that of readers whose languages there are not; "": DefaultLanguage.
+	Language string
 }
 
 // Load reads the embedded files. An error is a fault of the operator's files, or of the build.
@@ -39,6 +43,9 @@ func Load(o *Options) (*Site, error) {
 		return nil, fmt.Errorf("find what is built: %w", err)
 	}
 	s := &Site{}
+	if s.languages, err = loadLanguages(cmp.Or(o.Language, DefaultLanguage)); err != nil {
+		return nil, err
+	}
 	if s.assets, err = loadAssets(files); err != nil {
 		return nil, err
 	}
@@ -48,7 +55,7 @@ func Load(o *Options) (*Site, error) {
 	if s.painter, err = newPainter(o.Font, s.face.dark); err != nil {
 		return nil, err
 	}
-	if s.template, err = template.New("pages").Funcs(template.FuncMap{"number": number, "moment": moment, "window": windowName}).ParseFS(templates, "templates/*.html"); err != nil {
+	if s.template, err = template.New("pages").Funcs(template.FuncMap{"bdi": bdi, "link": link, "when": when}).ParseFS(templates, "templates/*.html"); err != nil {
 		return nil, fmt.Errorf("parse the templates: %w", err)
 	}
 	return s, nil
@@ -60,23 +67,13 @@ type handlers struct {
 	api  http.Handler
 }
 
-// view is the data of a template.
-type view struct {
-	Title   string
-	Face    *face
-	Embed   bool   // the page may be shown in a frame of another site
-	Class   string // how a frame looks: clear, dark
-	Entry   sources
-	Problem *rejection        // a failure that the page shows; nil: none
-	Board   any               // a *boardView; nil on other pages
-	Home    any               // a *homeView; nil on other pages
-	Shared  *shared           // for sites that show a link to the page; nil: nothing
-	Told    map[string]string // answers of the API by address, for the script
-}
-
 // render sends the page that a template makes.
 func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
 	v.Entry, v.Face = s.assets.entries[name], s.face
+	vary := "Accept-Encoding"
+	if name != "console" {
+		vary += ", Accept-Language"
+	}
 	var body bytes.Buffer
 	if err := s.template.ExecuteTemplate(&body, name+".html", v); err != nil {
 		panic(err) // the server tells the reader and logs it
@@ -84,7 +81,8 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name s
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Vary", "Accept-Encoding")
+	h.Set("Vary", vary)
+	h.Set("Content-Language", v.Tag)
 	h.Set("Referrer-Policy", "no-referrer")
 	if v.Problem != nil && v.Problem.Again() != "" {
 		h.Set("Retry-After", v.Problem.Again())

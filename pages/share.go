@@ -13,13 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/bounded"
 )
 
 const (
-	// pictureEnd is the end of the address of a board's share picture.
-	pictureEnd = "/picture.png"
 	// Bounds of the pictures that are kept.
 	maxPictures     = 512
 	maxPictureBytes = 16 << 20
@@ -89,13 +86,14 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 
 // picture answers GET /boards/{board}/picture.png.
 func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
-	q, a := readQuestion(r), newAsker(h.api, r)
-	of := pictureOf(a, &q, h.site.painter.fonts)
+	l, a := h.site.languages.shared(r), newAsker(h.api, r)
+	q := readQuestion(r, place{})
+	of := pictureOf(a, &q, h.site.painter.fonts, h.site.languages.legible(l, h.site.painter.fonts))
 	if of == nil {
 		if again := a.worst.Again(); again != "" {
 			w.Header().Set("Retry-After", again)
 		}
-		http.Error(w, a.worst.Words(), a.worst.Status)
+		http.Error(w, a.worst.Words(l), a.worst.Status)
 		return
 	}
 	header, name := w.Header(), h.site.painter.name(of)
@@ -108,7 +106,7 @@ func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	out, err := h.site.painter.get(r.Context(), name, of)
 	if errors.Is(err, errBusy) {
 		header.Set("Retry-After", "2")
-		http.Error(w, "Too many pictures are drawn right now.", http.StatusServiceUnavailable)
+		http.Error(w, l.say("problem.pictures"), http.StatusServiceUnavailable)
 		return
 	}
 	if err != nil {
@@ -119,22 +117,19 @@ func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 
 // pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why. Of a member whose name the fonts lack
 // letters for it says the id.
-func pictureOf(a *asker, q *question, fonts *typefaces) *picture {
+func pictureOf(a *asker, q *question, fonts *typefaces, l *language) *picture {
 	var b rules
 	var t top
 	if !a.need(q.path(""), nil, &b) || !a.need(q.path("/top"), q.state(url.Values{"limit": {"3"}, "profiles": {"true"}}), &t) {
 		return nil
 	}
-	of := &picture{Title: b.Heading(), About: number(t.Total) + " members"}
-	if t.Total == 1 {
-		of.About = "1 member"
-	}
+	of := &picture{Title: b.Heading(), About: l.Members(t.Total)}
 	if t.Window != "all_time" {
-		of.About = windowName(t.Window) + " " + t.Period + ", " + of.About
+		of.About = l.say("picture.period", "window", l.Window(t.Window), "period", t.Period, "members", of.About)
 	}
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		of.Rows = append(of.Rows, pictureRow{e.Rank, fonts.legible(e.Name(), e.Member), b.Display.Text(e.Score)})
+		of.Rows = append(of.Rows, pictureRow{e.Rank, fonts.legible(e.Name(), e.Member), l.Score(b.Display, e.Score)})
 	}
 	if q.member == "" {
 		return of
@@ -143,24 +138,23 @@ func pictureOf(a *asker, q *question, fonts *typefaces) *picture {
 	if !a.need(q.path("/members/"+url.PathEscape(q.member)), q.state(url.Values{"profiles": {"true"}}), &f) {
 		return nil
 	}
-	of.Member, of.Does = fonts.legible(f.Name(), f.Member), "is "+ordinal(f.Rank)+" of "+number(f.Total)
+	of.Member, of.Does = fonts.legible(f.Name(), f.Member), l.say("picture.is", "rank", l.Ordinal(f.Rank), "n", f.Total)
 	return of
 }
 
-// ordinal returns a rank in words: 603rd.
-func ordinal(n int64) string {
-	end := "th"
-	if tens := n / 10 % 10; tens != 1 {
-		switch n % 10 {
-		case 1:
-			end = "st"
-		case 2:
-			end = "nd"
-		case 3:
-			end = "rd"
+// legible returns a language in which pictures can be written: English when the fonts lack letters of it, or it is written from right to left.
+func (l *languages) legible(of *language, fonts *typefaces) *language {
+	if of.Dir == "rtl" {
+		return l.english
+	}
+	for key, text := range of.Texts {
+		for _, form := range text {
+			if (key == "members" || key == "ordinal" || strings.HasPrefix(key, "picture.") || strings.HasPrefix(key, "window.")) && fonts.legible(form, "") != form {
+				return l.english
+			}
 		}
 	}
-	return (*leaderboard.Display)(nil).Text(n) + end
+	return of
 }
 
 // hosts are the names that a page may be linked by.
@@ -170,7 +164,7 @@ var hosts = regexp.MustCompile(`^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-fA-F:.]+\](
 type shared struct{ Title, About, Link, Picture string }
 
 // share returns what is said of a board's page; nil when its address is not known. Sites want whole addresses.
-func (v *boardView) share(r *http.Request, q *question) *shared {
+func (v *boardView) share(r *http.Request, q *question, l *language) *shared {
 	if v.Top == nil || q.embed || !hosts.MatchString(r.Host) {
 		return nil
 	}
@@ -178,12 +172,12 @@ func (v *boardView) share(r *http.Request, q *question) *shared {
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		origin = "https://" + r.Host
 	}
-	s := &shared{Title: v.Rules.Heading(), About: number(v.Top.Total) + " members", Link: origin + q.link()}
+	s := &shared{Title: v.Rules.Heading(), About: l.Members(v.Top.Total), Link: origin + q.link()}
 	choice := q.state(url.Values{})
 	if v.Found != nil {
 		choice.Set("member", v.Found.Member)
-		s.About = v.Found.Name() + " is " + ordinal(v.Found.Rank) + " of " + number(v.Found.Total)
+		s.About = l.say("share.is", "name", v.Found.Name(), "rank", l.Ordinal(v.Found.Rank), "n", v.Found.Total)
 	}
-	s.Picture = origin + "/boards/" + url.PathEscape(q.board) + pictureEnd + (&url.URL{RawQuery: choice.Encode(), ForceQuery: len(choice) > 0}).String()
+	s.Picture = origin + q.place.to("/boards/"+url.PathEscape(q.board)+pictureEnd, choice)
 	return s
 }

@@ -183,8 +183,12 @@ func TestShared(t *testing.T) {
 			t.Errorf("%s: %s", host, body)
 		}
 	}
+	all, err := loadLanguages(DefaultLanguage)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for n, want := range map[int64]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 113: "113th", 603: "603rd", 5021: "5,021st"} {
-		if got := ordinal(n); got != want {
+		if got := all.english.Ordinal(n); got != want {
 			t.Errorf("%d is %s", n, got)
 		}
 	}

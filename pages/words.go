@@ -1,6 +1,9 @@
 package pages
 
-import "net/http"
+import (
+	"net/http"
+	"strconv"
+)
 
 // rejection is a problem that the API returned.
 type rejection struct {
@@ -11,29 +14,29 @@ type rejection struct {
 }
 
 // Heading describes the problem in a few words.
-func (r *rejection) Heading() string {
+func (r *rejection) Heading(l *language) string {
 	switch r.Status {
 	case http.StatusTooManyRequests:
-		return "That was too much at once"
+		return l.say("problem.tooMuch")
 	case http.StatusServiceUnavailable:
-		return "Not available right now"
+		return l.say("problem.away")
 	case http.StatusNotFound:
-		return "Nothing here"
+		return l.say("problem.missing")
 	default:
-		return "This cannot be shown"
+		return l.say("problem.other")
 	}
 }
 
-// Words describe the problem, and what the reader can do.
-func (r *rejection) Words() string {
+// Words describe the problem, and what the reader can do. What the API says of other problems is English.
+func (r *rejection) Words(l *language) string {
 	switch r.Status {
 	case http.StatusTooManyRequests:
-		return "Too many requests came from your address. " + r.again()
+		return l.say("problem.requests") + " " + r.again(l)
 	case http.StatusServiceUnavailable:
-		return "The server is busy, or its database does not answer. Nothing is lost. " + r.again()
+		return l.say("problem.busy") + " " + l.say("problem.safe") + " " + r.again(l)
 	}
 	if r.Title == "" || r.Title == "Board not found" {
-		return "There is no public board of this name."
+		return l.say("problem.noBoard")
 	}
 	return r.Detail
 }
@@ -49,13 +52,9 @@ func (r *rejection) Again() string {
 	return r.RetryAfter
 }
 
-func (r *rejection) again() string {
-	switch r.RetryAfter {
-	case "":
-		return "Load the page again in a moment."
-	case "1":
-		return "Load the page again in a second."
-	default:
-		return "Load the page again in " + r.RetryAfter + " seconds."
+func (r *rejection) again(l *language) string {
+	if n, err := strconv.ParseInt(r.RetryAfter, 10, 64); err == nil {
+		return l.say("problem.again", "n", n)
 	}
+	return l.say("problem.soon")
 }

@@ -105,7 +105,7 @@ func TestRace(t *testing.T) {
 	}
 	makeBoard(t, c, "race-none", leaderboard.Rules{}, members(12)...)
 	makeBoard(t, c, "race-first", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}}, members(12)...)
-	for board, text := range map[string]string{"race-none": "With the rule windows it counts them", "race-first": "It begins with the second year"} {
+	for board, text := range map[string]string{"race-none": "With the rule windows it counts them", "race-first": "It begins with the second period"} {
 		p := open(t, phone(), "/boards/"+board)
 		p.press("The race of the first ten")
 		p.awaitText(".race", text)

@@ -101,7 +101,7 @@ func (a *App) wireAPI() error {
 			return fmt.Errorf("read the font of pictures: %w", err)
 		}
 	}
-	site, err := pages.Load(&pages.Options{Face: a.cfg.Face, Font: letters})
+	site, err := pages.Load(&pages.Options{Face: a.cfg.Face, Font: letters, Language: a.cfg.Language})
 	if err != nil {
 		return fmt.Errorf("load the pages: %w", err)
 	}

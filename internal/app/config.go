@@ -58,6 +58,7 @@ type Config struct {
 	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
 	PictureFont        string        // a file with a font for letters in share pictures that the embedded ones lack, "" for none
 	Face               pages.Face    // how the pages look
+	Language           string        // of the pages, for readers whose languages there are not; "": English
 	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
 	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most
 	ReadWait           time.Duration // how long a read may wait to go there
@@ -103,7 +104,7 @@ func Defaults() Config {
 		KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 		PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20},
 		BatchRows:   500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour,
-		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, Language: pages.DefaultLanguage, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		SignIn:    SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: leaderboard.MaxSession},
 		LogFormat: "text", LogLevel: "info",
 	}

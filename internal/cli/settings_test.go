@@ -58,7 +58,7 @@ func sections() []section {
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
-		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "picture-font"}},
+		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "site-language", "picture-font"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"Checking a start (serve)", []string{"check"}},
 		{"Contexts (context set)", []string{"key-file"}},
@@ -247,7 +247,7 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"defaults": {nil, nil, app.Config{
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
-			KeyTTL: 24 * time.Hour, AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+			KeyTTL: 24 * time.Hour, AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, Language: "en", StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 			SignIn:    app.SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour},
 			LogFormat: "text", LogLevel: "info",
@@ -291,6 +291,7 @@ func TestBadValues(t *testing.T) {
 		"key-rows":        {"-1", "many", "0.0001", "2e9", "NaN"},
 		"servers":         {"0", "1.5"},
 		"log":             {"xml", "TEXT"},
+		"site-language":   {"tlh", "EN", "de-DE"},
 		"site-title":      {"two\nlines", strings.Repeat("x", 61)},
 		"site-accent":     {"red", "#fff", "#3151d3;}"},
 		"site-logo":       {"settings_test.go", "no-such-file.png"},

@@ -1,3 +1,5 @@
+import { keep } from "../shared/language";
+
 /** What the address of the page asks for, read as pages/question.go reads it. */
 export interface Question {
   board: string;
@@ -15,15 +17,15 @@ const embedEntries = 10;
 
 export function readQuestion(address: { pathname: string; search: string }): Question {
   const v = new URLSearchParams(address.search);
-  const text = (name: string) => v.get(name) ?? "";
-  const whole = (name: string) => (/^\d{1,15}$/.test(text(name)) ? Number(text(name)) : 0);
-  const embed = text("embed") === "1";
+  const given = (name: string) => v.get(name) ?? "";
+  const whole = (name: string) => (/^\d{1,15}$/.test(given(name)) ? Number(given(name)) : 0);
+  const embed = given("embed") === "1";
   let limit = embed ? embedEntries : pageEntries;
   if (whole("limit") > 0 && whole("limit") <= 100) limit = whole("limit");
   const rank = whole("rank");
   return {
     board: decodeURIComponent(address.pathname.split("/")[2] ?? ""),
-    window: text("window"), period: text("period"), mode: text("mode"), member: text("member"),
+    window: given("window"), period: given("period"), mode: given("mode"), member: given("member"),
     offset: rank > 0 ? rank - 1 - ((rank - 1) % limit) : whole("offset"), limit, embed,
   };
 }
@@ -35,7 +37,7 @@ export function link(q: Question): string {
   if (q.offset > 0) v.set("offset", String(q.offset));
   if (q.limit !== (q.embed ? embedEntries : pageEntries)) v.set("limit", String(q.limit));
   if (q.embed) v.set("embed", "1");
-  return `/boards/${encodeURIComponent(q.board)}${v.size ? `?${v}` : ""}`;
+  return keep(`/boards/${encodeURIComponent(q.board)}${v.size ? `?${v}` : ""}`);
 }
 
 /** chosen are the parameters that choose the period and the ranks. */

@@ -1,4 +1,5 @@
 import { ProblemError, type Schemas } from "@leaderboard/client";
+import { text } from "../shared/language";
 import { server, words } from "../shared/server";
 import { chosen, type Question } from "./address";
 
@@ -188,8 +189,8 @@ export class You {
       if (error.status === 401) {
         this.#player = undefined;
         keep(undefined);
-        this.note = "Your sign-in has ended: this is what everybody sees.";
-      } else if (error.code === "not-ranked") this.note = "You have no entry here yet.";
+        this.note = text("you.signedOut");
+      } else if (error.code === "not-ranked") this.note = text("you.none");
       else this.note = error.code === "board-not-found" ? "" : words(error); // there is another text about that
     }
   }

@@ -1,18 +1,18 @@
 import type { Schemas } from "@leaderboard/client";
+import { locale, number, text } from "./language";
 
-const whole = new Intl.NumberFormat();
-const point = new Intl.NumberFormat().formatToParts(1.5).find((p) => p.type === "decimal")?.value ?? ".";
-const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
-const share = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
-const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
-const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
-const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+export { number, windowName } from "./language";
 
-/** number writes a whole number, exactly, as the reader's language does. */
-export const number = (n: number | bigint) => whole.format(n);
+const point = new Intl.NumberFormat(locale).formatToParts(1.5).find((p) => p.type === "decimal")?.value ?? ".";
+const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
+const share = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
+const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+const month = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" });
+const day = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", timeZone: "UTC" });
+const ago = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+
 /** compact writes about how much it is, for axes. */
 export const compact = (n: number | bigint) => short.format(n);
 
@@ -54,13 +54,13 @@ export function about(n: bigint, step: bigint): string {
   const unit = digits < 15 ? digits - (digits % 3) : digits;
   const fraction = Math.max(0, unit - power(step));
   if (fraction > 2) return digits < 7 ? number(n) : "";
-  if (digits < 15) return new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: fraction }).format(n);
-  const first = new Intl.NumberFormat(undefined, { maximumFractionDigits: fraction }).format(Number(n) / 10 ** digits);
+  if (digits < 15) return new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: fraction }).format(n);
+  const first = new Intl.NumberFormat(locale, { maximumFractionDigits: fraction }).format(Number(n) / 10 ** digits);
   return `${first}×10${[...String(digits)].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(d)]).join("")}`;
 }
-export const percent = (n: number) => `${share.format(n)} %`;
+export const percent = (n: number) => text("percent", { n: share.format(n) });
 /** members says how many there are. */
-export const members = (n: number) => `${number(n)} ${n === 1 ? "member" : "members"}`;
+export const members = (n: number) => text("members", { n });
 
 /** time writes when something was, in the reader's zone: of today the clock alone. */
 export function time(at: string): string {
@@ -76,25 +76,22 @@ export function until(at: string, now: number): string {
   return Math.abs(hours) < 36 ? ago.format(hours, "hour") : ago.format(Math.round(hours / 24), "day");
 }
 
-/** windowName is what a window is called. */
-export const windowName = (w: string) => (w === "all_time" ? "All time" : w.charAt(0).toUpperCase() + w.slice(1));
-
 /** periodName is what a period is called: names of seasons are their makers'. */
 export function periodName(window: string, period: string): string {
   const utc = (text: string) => new Date(`${text}Z`);
   switch (window) {
     case "all_time":
-      return "All time";
+      return text("window.all_time");
     case "hour":
-      return `${date.format(utc(`${period.slice(0, 10)}T00:00`))}, ${period.slice(11)}:00`;
+      return text("period.hour", { date: date.format(utc(`${period.slice(0, 10)}T00:00`)), hour: period.slice(11) });
     case "day":
       return date.format(utc(`${period}T00:00`));
     case "week":
-      return `Week ${Number(period.slice(6))} of ${period.slice(0, 4)}`;
+      return text("period.week", { week: String(Number(period.slice(6))), year: period.slice(0, 4) });
     case "month":
       return month.format(utc(`${period}-01T00:00`));
     case "quarter":
-      return `${period.slice(5)} ${period.slice(0, 4)}`;
+      return text("period.quarter", { quarter: period.slice(6), year: period.slice(0, 4) });
     default:
       return period;
   }
@@ -104,5 +101,5 @@ export function periodName(window: string, period: string): string {
 export function periodTick(window: string, period: string): string {
   if (window === "hour") return `${period.slice(11)}:00`;
   if (window === "day") return day.format(new Date(`${period}T00:00Z`));
-  return window === "week" ? period.slice(5) : periodName(window, period);
+  return window === "week" ? text("period.weekShort", { week: period.slice(6) }) : periodName(window, period);
 }

@@ -1,4 +1,5 @@
 import { Leaderboard, ProblemError, type LeaderboardOptions } from "@leaderboard/client";
+import { text } from "./language";
 
 /** The answers that the server asked for already when it made the page, by address; each is used once. */
 const told = new Map<string, string>(Object.entries(JSON.parse(document.getElementById("told")?.textContent ?? "{}")));
@@ -19,13 +20,13 @@ const first: typeof fetch = (input, init) => {
 /** server makes a client of the server that the page is from. */
 export const server = (options: Partial<LeaderboardOptions> = {}) => new Leaderboard({ url: "/", fetch: first, ...options });
 
-/** words say what went wrong. */
+/** words say what went wrong. What the API says of other problems is English. */
 export function words(error: unknown): string {
-  if (!(error instanceof ProblemError)) return "The server cannot be reached.";
-  if (error.status === 429) return "Too many requests came from your address.";
-  if (error.status === 503) return "The server is busy, or its database does not answer.";
-  if (error.code === "board-not-found") return "There is no public board of this name any more.";
-  return error.detail || error.title || "The server does not know how to answer.";
+  if (!(error instanceof ProblemError)) return text("problem.unreachable");
+  if (error.status === 429) return text("problem.requests");
+  if (error.status === 503) return text("problem.busy");
+  if (error.code === "board-not-found") return text("problem.boardGone");
+  return error.detail || error.title || text("problem.unknown");
 }
 
 /** reloadLater loads a page again which the server could not make just now, when it said that it can. */

@@ -4509,6 +4509,8 @@ export interface operations {
                 labels?: string;
                 /** @description As of GET /v1/boards. */
                 cursor?: string;
+                /** @description Language: ar, de, en, es, fr, ja or pt. Without it that of Accept-Language, or of --site-language. */
+                lang?: string;
             };
             header?: never;
             path?: never;
@@ -4540,6 +4542,8 @@ export interface operations {
                 transparent?: string;
                 /** @description dark or light: with embed, whatever the reader's machine prefers. */
                 theme?: string;
+                /** @description Language: ar, de, en, es, fr, ja or pt. Without it that of Accept-Language, or of --site-language. */
+                lang?: string;
             };
             header?: never;
             path: {
@@ -4562,6 +4566,8 @@ export interface operations {
                 mode?: string;
                 /** @description A member, whose rank the picture says. */
                 member?: string;
+                /** @description Language, as of the page; without it that of --site-language. English when the fonts lack its letters, and in the place of Arabic. */
+                lang?: string;
             };
             header?: never;
             path: {

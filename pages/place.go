@@ -1,0 +1,19 @@
+package pages
+
+import "net/url"
+
+// place is what all links within the pages keep.
+type place struct {
+	lang string // the language that the address names; "": none
+}
+
+// to returns the address of a page.
+func (p place) to(path string, v url.Values) string {
+	if p.lang != "" {
+		if v == nil {
+			v = url.Values{}
+		}
+		v.Set("lang", p.lang)
+	}
+	return path + (&url.URL{RawQuery: v.Encode(), ForceQuery: len(v) > 0}).String()
+}
