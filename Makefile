@@ -10,7 +10,7 @@ LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 # A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
 export GORACE ?= atexit_sleep_ms=0
 .DEFAULT_GOAL := help
-.PHONY: help run test nightly test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check npm vuln fmt rename size cc
+.PHONY: help run test nightly test-web screenshots test-tools test-containers test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check npm vuln fmt rename size cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ screenshots: ## docs/pictures, from the demo in Chromium
 
 test-tools: ## deploy/ by the tools that it is for: types of Kubernetes and its rules for pods, promtool, a Prometheus that scrapes a server
 	$(GO) test -C deploy -count=1 ./...
+
+test-containers: ## clients/testcontainers; needs Docker
+	$(GO) test -C clients/testcontainers -count=1 ./...
 
 test-engines: ## the tests of what is stored on each engine of docs/engines.md, whose table it writes, in an hour or two; ARGS='-only valkey', '-for 20m', '-ubuntu ADDRESS'
 	@mkdir -p bin
@@ -90,7 +93,7 @@ released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are 
 	RELEASED=$(VERSION) COMMIT=$$(git rev-parse --verify '$(VERSION)^{commit}') $(GO) test -count=1 -run TestReleasedMigrations ./migrations
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
-	@for module in . deploy examples webtest tools tools/openapi; do \
+	@for module in . clients/testcontainers deploy examples webtest tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
 
 size: ## lines and files per folder: the product, its tests, what supports either

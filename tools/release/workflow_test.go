@@ -20,17 +20,7 @@ const workflowFile = root + "/.github/workflows/release.yml"
 // jobs that may do more than they are allowed here.
 func faultsOf(t *testing.T, content []byte) (faults []string) {
 	t.Helper()
-	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := linter.Lint("release.yml", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, fault := range found {
-		faults = append(faults, fault.Error())
-	}
+	faults = lint(t, content)
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +69,52 @@ func faultsOf(t *testing.T, content []byte) (faults []string) {
 		}
 	}
 	return faults
+}
+
+// lint returns what actionlint says of a workflow.
+func lint(t *testing.T, content []byte) (faults []string) {
+	t.Helper()
+	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := linter.Lint("workflow.yml", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range found {
+		faults = append(faults, fault.Error())
+	}
+	return faults
+}
+
+// TestDocumentedWorkflow: the workflow in docs/testing.md is one, and there are the settings in it and in the command below.
+func TestDocumentedWorkflow(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "docs", "testing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflow := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```").FindSubmatch(text)
+	if workflow == nil {
+		t.Fatal("docs/testing.md has no workflow")
+	}
+	if faults := lint(t, workflow[1]); len(faults) > 0 {
+		t.Error(strings.Join(faults, "\n"))
+	}
+	settings, err := os.ReadFile(filepath.Join(root, "docs", "settings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := regexp.MustCompile(`LEADERBOARD_[A-Z_]+`).FindAllString(string(text), -1)
+	if len(used) < 10 {
+		t.Errorf("only %q are found", used)
+	}
+	for _, name := range used {
+		if !strings.Contains(string(settings), "`"+name+"`") {
+			t.Errorf("%s is no setting", name)
+		}
+	}
 }
 
 // TestReleaseWorkflow: the workflow of a release is right as far as can be seen without running it, and its faults would be seen.
