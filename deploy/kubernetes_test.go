@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -172,14 +173,7 @@ func TestNetwork(t *testing.T) {
 
 // TestServiceMonitor: the Prometheus Operator finds the port of the operations in a Service of the base, and calls the job as the rules do.
 func TestServiceMonitor(t *testing.T) {
-	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "prometheus")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := made.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := monitoring(t, "ServiceMonitor")
 	var monitor struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
@@ -218,8 +212,69 @@ func TestServiceMonitor(t *testing.T) {
 			}
 		}
 	}
-	if found != 1 || monitor.Kind != "ServiceMonitor" || monitor.APIVersion != "monitoring.coreos.com/v1" {
+	if found != 1 || monitor.APIVersion != "monitoring.coreos.com/v1" {
 		t.Errorf("%d ports of services fit\n%s", found, text)
+	}
+}
+
+// monitoring returns the object of a kind that kustomize builds for the Prometheus Operator.
+func monitoring(t *testing.T, kind string) []byte {
+	t.Helper()
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "prometheus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range made.Resources() {
+		if object.GetKind() == kind {
+			text, err := object.AsYAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+	}
+	t.Fatalf("kustomize builds no %s", kind)
+	return nil
+}
+
+// TestPrometheusRule: the rules for the Prometheus Operator are those of the file. UPDATE_RULES=1 writes them.
+func TestPrometheusRule(t *testing.T) {
+	const file = "prometheus/prometheusrule.yaml"
+	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("UPDATE_RULES") != "" {
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(string(before), "\nspec:\n")
+		indented := strings.TrimSuffix(strings.ReplaceAll("  "+string(rules), "\n", "\n  "), "  ")
+		if err := os.WriteFile(file, []byte(head+"\nspec:\n"+indented), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type groups struct {
+		Groups []any `json:"groups"`
+	}
+	var want groups
+	if err := yaml.Unmarshal(rules, &want); err != nil {
+		t.Fatal(err)
+	}
+	var object struct {
+		APIVersion string `json:"apiVersion"`
+		Metadata   struct{ Name, Namespace string }
+		Spec       groups
+	}
+	if err := yaml.Unmarshal(monitoring(t, "PrometheusRule"), &object); err != nil {
+		t.Fatal(err)
+	}
+	if object.APIVersion != "monitoring.coreos.com/v1" || object.Metadata.Namespace != "leaderboard" {
+		t.Errorf("it is %s %+v", object.APIVersion, object.Metadata)
+	}
+	if len(want.Groups) == 0 || !reflect.DeepEqual(object.Spec, want) {
+		t.Errorf("%s is not what leaderboard.rules.yml says: UPDATE_RULES=1 go test -C deploy -run TestPrometheusRule", file)
 	}
 }
 
