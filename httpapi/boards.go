@@ -85,7 +85,7 @@ func (h *boardHandlers) put(c *call) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
-		c.w.Header().Set("Location", "/v1/boards/"+name)
+		c.locate("/v1/boards/" + name)
 	}
 	return h.sendBoard(c, status, &b)
 }

@@ -79,6 +79,7 @@ func (rt *route) counts() (out leaderboard.Charge) {
 
 // shared is the part of an API that all calls share.
 type shared struct {
+	base      string // path below which the service is; "": the root
 	logger    *slog.Logger
 	onRequest func(Answered)
 	tracer    trace.Tracer // nil: none
@@ -644,3 +645,6 @@ func (d *deadline) Value(key any) any {
 	}
 	return d.parent.Value(key)
 }
+
+// locate says where what was made is.
+func (c *call) locate(path string) { c.w.Header().Set("Location", c.shared.base+path) }

@@ -36,6 +36,8 @@ type Config struct {
 	SignIn SignIn
 	// Site is the URL at which people reach the server; "" without SignIn.
 	Site string
+	// Base is the path below which all of the service is, such as /games; "": the root.
+	Base string
 	// Quotas bound what callers do; nil: no bounds.
 	Quotas Quotas
 	// Proxies are the addresses of proxies whose X-Forwarded-For names the client.

@@ -44,12 +44,13 @@ type docPages struct {
 	documents        func() (map[string]*static, error) // by the last part of their paths
 }
 
-func newDocPages() docPages {
+func newDocPages(base string) docPages {
 	return docPages{
-		yaml:     sync.OnceValue(func() *static { return newStatic("application/yaml", openAPIYAML) }),
-		json:     sync.OnceValue(func() *static { return newStatic(wire.TypeJSON, openAPIJSON) }),
-		page:     sync.OnceValue(func() *static { return newPage(docsHTML) }),
-		problems: sync.OnceValues(problemPages), documents: sync.OnceValues(documentPages),
+		yaml:      sync.OnceValue(func() *static { return newStatic("application/yaml", basedDocument(openAPIYAML, base)) }),
+		json:      sync.OnceValue(func() *static { return newStatic(wire.TypeJSON, basedDocument(openAPIJSON, base)) }),
+		page:      sync.OnceValue(func() *static { return newPage(docsHTML, base) }),
+		problems:  sync.OnceValues(func() (map[string]*static, error) { return problemPages(base) }),
+		documents: sync.OnceValues(func() (map[string]*static, error) { return documentPages(base) }),
 	}
 }
 
@@ -86,14 +87,14 @@ func (m *docPages) document(c *call) error {
 	return wire.Reject(wire.CodeNotFound, "The manual has no such page.")
 }
 
-func documentPages() (map[string]*static, error) {
+func documentPages(base string) (map[string]*static, error) {
 	m, err := manual.New(docs.Files, pageStyle, pageScript)
 	if err != nil {
 		return nil, err
 	}
 	pages := map[string]*static{"search.json": newStatic(wire.TypeJSON, m.Search)}
 	for _, p := range m.Pages {
-		pages[p.Name] = newPage(p.HTML)
+		pages[p.Name] = newPage(p.HTML, base)
 	}
 	return pages, nil
 }
@@ -132,7 +133,7 @@ func (w *pageWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func problemPages() (map[string]*static, error) {
+func problemPages(base string) (map[string]*static, error) {
 	t, err := template.New("problem").Parse(problemTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("parse the page of a problem: %w", err)
@@ -148,7 +149,7 @@ func problemPages() (map[string]*static, error) {
 		if err != nil {
 			return nil, fmt.Errorf("render the page of a problem: %w", err)
 		}
-		pages[k.Code] = newPage(out.Bytes())
+		pages[k.Code] = newPage(out.Bytes(), base)
 	}
 	return pages, nil
 }
@@ -173,7 +174,8 @@ func newStatic(contentType string, body []byte) *static {
 }
 
 // newPage returns HTML that may use its own style and script and ask its own origin, and nothing else.
-func newPage(html []byte) *static {
+func newPage(html []byte, base string) *static {
+	html = based(html, base)
 	f := newStatic("text/html; charset=utf-8", html)
 	f.policy = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	for _, kind := range []string{"style", "script"} {

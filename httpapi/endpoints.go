@@ -125,7 +125,7 @@ func (h *endpointHandlers) put(c *call) error {
 	if !created {
 		return c.sendJSON(http.StatusOK, showEndpoint(&e))
 	}
-	c.w.Header().Set("Location", "/v1/endpoints/"+name)
+	c.locate("/v1/endpoints/" + name)
 	return c.sendEndpoint(http.StatusCreated, &e, secret)
 }
 

@@ -61,7 +61,7 @@ func (h *followerHandlers) put(c *call) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
-		c.w.Header().Set("Location", "/v1/boards/"+board.Name+"/followers/"+name)
+		c.locate("/v1/boards/" + board.Name + "/followers/" + name)
 	}
 	return c.sendJSON(status, showFollower(board.Name)(&f))
 }

@@ -68,7 +68,7 @@ func (h *issuerHandlers) put(c *call) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
-		c.w.Header().Set("Location", "/v1/issuers/"+name)
+		c.locate("/v1/issuers/" + name)
 	}
 	return c.sendJSON(status, showIssuer(&i))
 }

@@ -128,7 +128,7 @@ func (h *keyHandlers) create(c *call) error {
 	if k, err = h.store.CreateKey(c.ctx, k, hash); err != nil {
 		return wire.WriteError(err)
 	}
-	c.w.Header().Set("Location", "/v1/keys/"+k.ID)
+	c.locate("/v1/keys/" + k.ID)
 	return c.sendSecret(http.StatusCreated, &k, secret)
 }
 

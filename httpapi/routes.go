@@ -59,10 +59,10 @@ func newHandlers(cfg *Config) *handlers {
 		hooks:    endpointHandlers{cfg.Endpoints},
 		issuers:  issuerHandlers{cfg.Store, cfg.Players.CheckIssuer},
 		tokens:   tokenHandlers{cfg.Store, cfg.Players},
-		people:   signInHandlers{cfg.Store, cfg.SignIn, cfg.isSecure()},
+		people:   signInHandlers{cfg.Store, cfg.SignIn, cfg.isSecure(), cfg.Base},
 		plays:    playHandlers{find, cfg.Store, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
-		docs:     newDocPages(),
+		docs:     newDocPages(cfg.Base),
 	}
 	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
 	h.followed = followerHandlers{&h.changes}

@@ -107,7 +107,7 @@ func (h *runHandlers) rebuild(c *call) error {
 			return err
 		}
 	}
-	c.w.Header().Set("Location", "/v1/runs/"+strconv.FormatInt(run.ID, 10))
+	c.locate("/v1/runs/" + strconv.FormatInt(run.ID, 10))
 	return c.sendJSON(http.StatusAccepted, showRun(&run))
 }
 

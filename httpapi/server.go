@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"leaderboard/httpapi/internal/guard"
@@ -27,7 +28,7 @@ func New(cfg Config) *API {
 	h := newHandlers(&cfg)
 	a := &API{
 		shared: shared{
-			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer,
+			base: cfg.Base, logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer,
 			guard: guard.New(guard.Options{
 				Settings: cfg.Keys, Keyring: cfg.Keyring, Tokens: cfg.Players, Quotas: cfg.Quotas, Sessions: cfg.sessions(), Proxies: cfg.Proxies, MaxConcurrent: cfg.Limits.MaxConcurrent,
 				BodyMemory: cfg.Limits.BodyMemory, BodyTimeout: cfg.Limits.BodyTimeout, AnswerMemory: cfg.Limits.AnswerMemory,
@@ -39,7 +40,7 @@ func New(cfg Config) *API {
 		preflight: route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: preflight},
 	}
 	if cfg.Pages != nil {
-		h.pages.handler = cfg.Pages(a)
+		h.pages.handler = cfg.Pages(http.HandlerFunc(a.answer))
 	}
 	a.routes = h.routes(cfg.Metrics != nil)
 	if a.shared.cors = crossOrigin(cfg.CORSOrigins, a.routes); a.shared.cors != nil {
@@ -71,6 +72,26 @@ func (a *API) EndStreams() { a.handlers.streams.end() }
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	base := a.shared.base
+	if base == "" {
+		a.answer(w, r)
+		return
+	}
+	if r.URL.Path == base { // people type it so
+		http.Redirect(w, r, (&url.URL{Path: base + "/", RawQuery: r.URL.RawQuery}).String(), http.StatusPermanentRedirect)
+		return
+	}
+	if inner := below(base, r); inner != nil {
+		a.answer(w, inner)
+		return
+	}
+	nothing := r.Clone(r.Context())
+	nothing.URL.Path, nothing.URL.RawPath = "/v1/", "" // no route takes it
+	a.answer(w, nothing)
+}
+
+// answer answers one request, whose path is that of the contract.
+func (a *API) answer(w http.ResponseWriter, r *http.Request) {
 	c := call{shared: &a.shared, w: w, r: r, route: &a.unknown}
 	w.Header()["X-Content-Type-Options"] = a.shared.values.nosniff
 	c.identify()

@@ -27,6 +27,7 @@ type signInHandlers struct {
 	store  Store
 	people SignIn // nil: nobody signs in
 	secure bool   // people come by https
+	base   string // path below which the service is
 }
 
 // isSecure reports whether people come by https.
@@ -37,7 +38,7 @@ func (c *Config) sessions() guard.Sessions {
 	if c.SignIn == nil {
 		return guard.Sessions{}
 	}
-	return guard.Sessions{People: c.SignIn, Cookie: cookieName(cookieSession, c.isSecure()), Site: c.Site}
+	return guard.Sessions{People: c.SignIn, Cookie: cookieName(cookieSession, c.isSecure(), c.Base), Site: c.Site}
 }
 
 // The cookies. Over https a browser takes one with __Host- only from this host by https, so no neighbour can plant one.
@@ -45,17 +46,22 @@ const (
 	cookieSession = "leaderboard-session"
 	cookieSignIn  = "leaderboard-sign-in" // of a sign-in that is under way
 	hostPrefix    = "__Host-"
+	securePrefix  = "__Secure-"
 )
 
 // signInTime is how long a person may take at the provider.
 const signInTime = 10 * time.Minute
 
-// cookieName returns the name of a cookie as browsers have it.
-func cookieName(name string, secure bool) string {
-	if secure {
+// cookieName returns the name of a cookie as browsers have it: one of a path cannot have __Host-, but comes by https all the same.
+func cookieName(name string, secure bool, base string) string {
+	switch {
+	case !secure:
+		return name
+	case base != "":
+		return securePrefix + name
+	default:
 		return hostPrefix + name
 	}
-	return name
 }
 
 // setCookie has the browser keep a value for a while; none ends it. Lax: the cookie comes along when the provider sends the person
@@ -66,7 +72,7 @@ func (h *signInHandlers) setCookie(w http.ResponseWriter, name, value string, li
 		age = -1
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(name, h.secure), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: h.secure, SameSite: http.SameSiteLaxMode,
+		Name: cookieName(name, h.secure, h.base), Value: value, Path: h.base + "/", MaxAge: age, HttpOnly: true, Secure: h.secure, SameSite: http.SameSiteLaxMode,
 	})
 }
 
@@ -115,7 +121,7 @@ func (h *signInHandlers) finish(c *call) error {
 		return h.tell(c, wire.WriteError(err))
 	}
 	h.setCookie(c.w, cookieSession, secret, leaderboard.MaxSession) // the key ends by itself, maybe before
-	c.redirect("/console")
+	c.redirect(h.base + "/console")
 	return nil
 }
 
@@ -123,7 +129,7 @@ func (h *signInHandlers) finish(c *call) error {
 func (h *signInHandlers) whoCame(c *call) (k leaderboard.Key, err error) {
 	said := c.r.URL.Query()
 	var parts []string
-	if cookie, err := c.r.Cookie(cookieName(cookieSignIn, h.secure)); err == nil {
+	if cookie, err := c.r.Cookie(cookieName(cookieSignIn, h.secure, h.base)); err == nil {
 		parts = strings.Split(cookie.Value, ".")
 	}
 	if len(parts) != 3 || parts[0] == "" || said.Get("state") != parts[0] {
@@ -147,7 +153,7 @@ func (h *signInHandlers) tell(c *call, err error) error {
 	if !strings.Contains(c.r.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
 		return err
 	}
-	c.redirect("/console?sign-in=" + kind.Code)
+	c.redirect(h.base + "/console?sign-in=" + kind.Code)
 	return nil
 }
 

@@ -36,6 +36,7 @@ type sources struct {
 
 // assets are all files of built by name, and the entries of pages by name.
 type assets struct {
+	at      string // address of the folder
 	files   map[string]*asset
 	entries map[string]sources
 }
@@ -50,8 +51,8 @@ type chunk struct {
 }
 
 // loadAssets reads and compresses what is built.
-func loadAssets(from fs.FS) (*assets, error) {
-	out := &assets{files: map[string]*asset{}, entries: map[string]sources{}}
+func loadAssets(from fs.FS, base string) (*assets, error) {
+	out := &assets{at: base + "/assets/", files: map[string]*asset{}, entries: map[string]sources{}}
 	files, err := fs.ReadDir(from, ".")
 	if err != nil {
 		return nil, fmt.Errorf("list what is built: %w", err)
@@ -85,26 +86,26 @@ func (a *assets) readManifest(body []byte) error {
 		if !c.IsEntry {
 			continue
 		}
-		e := sources{Script: "/assets/" + c.File}
-		e.add(manifest, &c, map[string]bool{})
+		e := sources{Script: a.at + c.File}
+		e.add(a.at, manifest, &c, map[string]bool{})
 		a.entries[c.Name] = e
 	}
 	return nil
 }
 
 // add adds the files that a chunk needs: its styles after those of its imports.
-func (e *sources) add(manifest map[string]chunk, c *chunk, seen map[string]bool) {
+func (e *sources) add(at string, manifest map[string]chunk, c *chunk, seen map[string]bool) {
 	for _, name := range c.Imports {
 		if seen[name] {
 			continue
 		}
 		seen[name] = true
 		next := manifest[name]
-		e.Preload = append(e.Preload, "/assets/"+next.File)
-		e.add(manifest, &next, seen)
+		e.Preload = append(e.Preload, at+next.File)
+		e.add(at, manifest, &next, seen)
 	}
 	for _, css := range c.CSS {
-		e.Styles = append(e.Styles, "/assets/"+css)
+		e.Styles = append(e.Styles, at+css)
 	}
 }
 

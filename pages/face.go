@@ -175,7 +175,7 @@ func (a *assets) add(ext string, body []byte) (string, error) {
 		return "", err
 	}
 	a.files[name] = file
-	return "/assets/" + name, nil
+	return a.at + name, nil
 }
 
 // parts finds the addresses in a text.

@@ -4,6 +4,7 @@ import "net/url"
 
 // place is what all links within the pages keep.
 type place struct {
+	base string // path below which the service is; "": the root
 	lang string // the language that the address names; "": none
 }
 
@@ -15,5 +16,5 @@ func (p place) to(path string, v url.Values) string {
 		}
 		v.Set("lang", p.lang)
 	}
-	return path + (&url.URL{RawQuery: v.Encode(), ForceQuery: len(v) > 0}).String()
+	return p.base + path + (&url.URL{RawQuery: v.Encode(), ForceQuery: len(v) > 0}).String()
 }

@@ -26,12 +26,15 @@ type Site struct {
 	painter   *painter
 	face      *face
 	languages *languages
+	base      string
 }
 
 // Options are what an operator chooses.
 type Options struct {
 	Face Face
 	Font []byte // a font file for the letters in share pictures that the embedded fonts lack; nil: none
+	// Base is the path below which the service is, such as /games; "": the root. Handler gets requests without it.
+	Base string
 	// Language is that of readers whose languages there are not; "": DefaultLanguage.
 	Language string
 }
@@ -42,11 +45,11 @@ func Load(o *Options) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find what is built: %w", err)
 	}
-	s := &Site{}
+	s := &Site{base: o.Base}
 	if s.languages, err = loadLanguages(cmp.Or(o.Language, DefaultLanguage)); err != nil {
 		return nil, err
 	}
-	if s.assets, err = loadAssets(files); err != nil {
+	if s.assets, err = loadAssets(files, o.Base); err != nil {
 		return nil, err
 	}
 	if s.face, err = s.assets.dress(&o.Face); err != nil {

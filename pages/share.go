@@ -87,7 +87,7 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 // picture answers GET /boards/{board}/picture.png.
 func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	l, a := h.site.languages.shared(r), newAsker(h.api, r)
-	q := readQuestion(r, place{})
+	q := readQuestion(r, place{base: h.site.base})
 	of := pictureOf(a, &q, h.site.painter.fonts, h.site.languages.legible(l, h.site.painter.fonts))
 	if of == nil {
 		if again := a.worst.Again(); again != "" {

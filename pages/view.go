@@ -33,12 +33,12 @@ type other struct {
 
 // view makes the data of a page in the language of its reader.
 func (s *Site) view(r *http.Request) *view {
-	v := &view{language: s.languages.of(r), Face: s.face}
+	v := &view{language: s.languages.of(r), Face: s.face, place: place{base: s.base}}
 	if named := s.languages.named(r); named != nil {
 		v.place.lang = named.Tag
 	}
 	for _, l := range s.languages.all {
-		v.Others = append(v.Others, other{l, place{lang: l.Tag}.to(r.URL.EscapedPath(), r.URL.Query()), l == v.language})
+		v.Others = append(v.Others, other{l, place{s.base, l.Tag}.to(r.URL.EscapedPath(), r.URL.Query()), l == v.language})
 	}
 	return v
 }
@@ -60,6 +60,9 @@ func (v *view) Kept() string { return v.place.lang }
 // Words are the language, for the script.
 func (v *view) Words() json.RawMessage { return v.file }
 
+// Path returns the address of what is not in the language of the page: the manual, the console.
+func (v *view) Path(path string) string { return v.place.base + path }
+
 // To returns the address of a page.
 func (v *view) To(path string) string { return v.place.to(path, nil) }
 
@@ -68,7 +71,7 @@ func (v *view) Page(board string) string { return v.To("/boards/" + url.PathEsca
 
 // Labelled returns the address of the boards with a label.
 func (v *view) Labelled(name, value string) string {
-	to := "/?labels=" + url.QueryEscape(name) + ":" + url.QueryEscape(value)
+	to := v.place.base + "/?labels=" + url.QueryEscape(name) + ":" + url.QueryEscape(value)
 	if v.place.lang != "" {
 		to += "&lang=" + v.place.lang
 	}

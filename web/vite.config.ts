@@ -7,7 +7,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 // Each page is an entry of its own. What is built is committed, and embedded by package pages.
 export default defineConfig({
   plugins: [svelte()],
-  base: "/assets/",
+  base: "./", // what is built works below any path
   resolve: { alias: { "@leaderboard/client": here("../clients/typescript/src/index.ts") } },
   build: {
     outDir: here("../pages/built"),

@@ -20,7 +20,9 @@ function make(tag, props = {}, ...children) {
 
 // --- what the reader fills in, kept in the memory of this page
 
-const values = { server: location.origin, key: '', board: '', member: '' };
+// The path below which the service is.
+const base = location.pathname.replace(/\/(docs|problems)(\/[^/]*)?$/, '');
+const values = { server: location.origin + base, key: '', board: '', member: '' };
 const inShell = text => text.replace(/["\\$`]/g, '\\$&');
 
 // shown is what an example has in the place of a variable; a key is not spelled out, unless the line is copied.
@@ -113,9 +115,10 @@ function entries(reference, base) {
 async function everything() {
   const get = async (path, read) => { try { return await read(await fetch(path)); } catch { return null; } };
   const onReference = !!one('#start');
-  const reference = onReference ? document : await get('/docs', async res => new DOMParser().parseFromString(await res.text(), 'text/html'));
-  const sections = await get('/docs/search.json', res => res.json()) ?? [];
-  const list = reference ? entries(reference, onReference ? '' : '/docs') : [];
+  const reference = onReference ? document : await get(base + '/docs', async res => new DOMParser().parseFromString(await res.text(), 'text/html'));
+  const sections = await get(base + '/docs/search.json', res => res.json()) ?? [];
+  for (const s of sections) s.href = base + s.href;
+  const list = reference ? entries(reference, onReference ? '' : base + '/docs') : [];
   for (const s of sections) list.push({ ...s, kind: 3 });
   for (const e of list) e.all = [e.title, e.under, e.text].map(s => s.toLowerCase());
   return list;
@@ -381,7 +384,7 @@ async function ask(url, request, answer) {
     else if (/\bjson\b/.test(type) && !type.includes('jsonl')) pre.textContent = pretty(text);
     if (!text) pre.remove();
     const problem = /"type"\s*:\s*"(\/problems\/[a-z-]+)"/.exec(text);
-    if (type.startsWith('application/problem+json') && problem) head.append(' · ', make('a', { href: problem[1] }, 'What to do'));
+    if (type.startsWith('application/problem+json') && problem) head.append(' · ', make('a', { href: base + problem[1] }, 'What to do'));
   } catch (error) {
     const words = error.name === 'AbortError' ? 'Stopped.' : 'The server could not be reached: ' + error.message;
     head.append(' ', words);

@@ -179,9 +179,9 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // BaseURL returns the URL of the API. It must be called after Start.
 func (a *App) BaseURL() string {
 	if a.cert != nil {
-		return "https://" + a.Addr()
+		return "https://" + a.Addr() + a.cfg.BasePath
 	}
-	return "http://" + a.Addr()
+	return "http://" + a.Addr() + a.cfg.BasePath
 }
 
 func (a *App) serveOn(l net.Listener, server *http.Server, limits httpapi.ConnLimits) {

@@ -29,6 +29,7 @@ type Config struct {
 	MaxConnectionsPerAddress int
 	TrustedProxies           TrustedProxies
 	Keys                     []httpapi.SettingsKey
+	BasePath                 string // path below which the service is, such as /games; "": the root
 	PublicURL                string // at which people reach the server; needed by SignIn
 	SignIn                   SignInConfig
 	KeyQuota                 leaderboard.Rates // of a key that has none of its own

@@ -38,7 +38,7 @@ func newSignIn(cfg *Config, log *slog.Logger) httpapi.SignIn {
 		return nil
 	}
 	return signin.New(identityProvider(cfg, log), signin.Config{
-		Client: in.Client, Secret: in.Secret, Callback: cfg.PublicURL + SignInCallback, Scopes: slices.Concat([]string{"openid"}, in.Scopes),
+		Client: in.Client, Secret: in.Secret, Callback: cfg.PublicURL + cfg.BasePath + SignInCallback, Scopes: slices.Concat([]string{"openid"}, in.Scopes),
 		Claim: in.Claim, Admins: in.Admins, Writers: in.Writers, Readers: in.Readers, Boards: in.Boards, Session: in.Session, Log: log,
 	})
 }

@@ -115,9 +115,9 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 // startGame serves the game of the demo at an address of its own, as another site would: with a key that only it has, and pages that may
 // use the API at addr.
 func startGame(cfg *app.Config, addr string) (*http.Server, error) {
-	base, key := "http://"+addr, httpapi.SettingsKey{Scope: leaderboard.ScopeWrite, Secret: rand.Text()}
+	base, key := "http://"+addr+cfg.BasePath, httpapi.SettingsKey{Scope: leaderboard.ScopeWrite, Secret: rand.Text()}
 	if cfg.TLSCert != "" {
-		base = "https://" + addr
+		base = "https://" + addr + cfg.BasePath
 	}
 	service, err := client.New(base, client.WithKey(key.Secret))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,7 @@ func (p *program) listenFlag(cfg *app.Config) cli.Flag {
 func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		p.listenFlag(cfg),
+		newChecked(p.setting("base-path", "`path` below which all of the service is, behind a proxy that passes paths on as they are, as in /games; empty: the root"), &cfg.BasePath, parseBasePath),
 		address(p.setting("ops-listen", "`host:port` for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"), &cfg.OpsListen),
 		toggle(p.setting("public-metrics", "show /metrics on --listen too, to everybody who can reach it; dev does"), &cfg.PublicMetrics),
 		p.certFlag(cfg),
@@ -283,4 +285,17 @@ func parseKeys(v string) ([]httpapi.SettingsKey, error) {
 
 func visibleASCII(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// basePath is the form of a path below which the service is: parts of letters, digits and -._~, which nobody has to escape.
+var basePath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+
+// maxBasePath is how long it may be, in bytes.
+const maxBasePath = 100
+
+func parseBasePath(v string) (string, error) {
+	if v != "" && (len(v) > maxBasePath || !basePath.MatchString(v)) {
+		return "", fmt.Errorf("want a path such as /games, without a slash at its end, of %d letters, digits and -._~ at most, not %q", maxBasePath, v)
+	}
+	return v, nil
 }

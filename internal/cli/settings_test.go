@@ -53,7 +53,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
+		{"Serving", []string{"listen", "base-path", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"People who sign in", []string{"public-url", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-claim", "oidc-admins", "oidc-writers", "oidc-readers", "oidc-boards-claim", "oidc-session"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
@@ -285,6 +285,7 @@ func TestBadValues(t *testing.T) {
 	flags := allFlags(t, &program{})
 	for name, values := range map[string][]string{
 		"listen":          {"8080", "localhost", "127.0.0.1:99999", "a:b:c"},
+		"base-path":       {"games", "/", "/games/", "//games", "/a b", "/a?b", "/../b", "/.b", "/a%2Fb", "/a\"b", "/" + strings.Repeat("a", 100)},
 		"max-age":         {"0", "-1s", "soon", "5", "19ms"},
 		"resident-memory": {"-1", "much", "1.5GiB", "1TiB", "9999999999GiB", "12 MiB"},
 		"mysql-max-conns": {"0", "15", "many", "1.5", "99999999999999999999"},

@@ -1,4 +1,5 @@
-import { keep } from "../shared/language";
+import { base } from "../shared/base";
+import { page } from "../shared/language";
 
 /** What the address of the page asks for, read as pages/question.go reads it. */
 export interface Question {
@@ -24,7 +25,7 @@ export function readQuestion(address: { pathname: string; search: string }): Que
   if (whole("limit") > 0 && whole("limit") <= 100) limit = whole("limit");
   const rank = whole("rank");
   return {
-    board: decodeURIComponent(address.pathname.split("/")[2] ?? ""),
+    board: decodeURIComponent(address.pathname.slice(base.length).split("/")[2] ?? ""),
     window: given("window"), period: given("period"), mode: given("mode"), member: given("member"),
     offset: rank > 0 ? rank - 1 - ((rank - 1) % limit) : whole("offset"), limit, embed,
   };
@@ -37,7 +38,7 @@ export function link(q: Question): string {
   if (q.offset > 0) v.set("offset", String(q.offset));
   if (q.limit !== (q.embed ? embedEntries : pageEntries)) v.set("limit", String(q.limit));
   if (q.embed) v.set("embed", "1");
-  return keep(`/boards/${encodeURIComponent(q.board)}${v.size ? `?${v}` : ""}`);
+  return page(`/boards/${encodeURIComponent(q.board)}${v.size ? `?${v}` : ""}`);
 }
 
 /** chosen are the parameters that choose the period and the ranks. */

@@ -1,3 +1,4 @@
+import { base } from "./base";
 import type english from "../../../pages/languages/en.json";
 
 /** A Key names a text of the public pages. */
@@ -37,8 +38,8 @@ const asked = new URLSearchParams(location.search).get("lang");
 /** The language that the address names, which links keep; empty: none. */
 export const kept = asked === document.documentElement.lang ? asked : "";
 
-/** keep adds it to an address of a page. */
-export const keep = (address: string) => (kept ? `${address}${address.includes("?") ? "&" : "?"}lang=${kept}` : address);
+/** page is the address of a page of this server, by its path, with that language. */
+export const page = (path: string) => base + (kept ? `${path}${path.includes("?") ? "&" : "?"}lang=${kept}` : path);
 
 // Another language is of the page as it is now: its script changes the address.
 document.querySelector(".languages")?.addEventListener("click", (event) => {

@@ -1,4 +1,5 @@
 import { Leaderboard, ProblemError, type LeaderboardOptions } from "@leaderboard/client";
+import { base } from "./base";
 import { text } from "./language";
 
 /** The answers that the server asked for already when it made the page, by address; each is used once. */
@@ -10,7 +11,7 @@ export const wasTold = told.size > 0;
 const first: typeof fetch = (input, init) => {
   const address = new URL(String(input), location.href);
   address.searchParams.sort();
-  const key = address.pathname + address.search;
+  const key = address.pathname.slice(base.length) + address.search;
   const answer = told.get(key);
   if (answer === undefined) return fetch(input, init);
   told.delete(key);
@@ -18,7 +19,7 @@ const first: typeof fetch = (input, init) => {
 };
 
 /** server makes a client of the server that the page is from. */
-export const server = (options: Partial<LeaderboardOptions> = {}) => new Leaderboard({ url: "/", fetch: first, ...options });
+export const server = (options: Partial<LeaderboardOptions> = {}) => new Leaderboard({ url: `${base}/`, fetch: first, ...options });
 
 /** words say what went wrong. What the API says of other problems is English. */
 export function words(error: unknown): string {

@@ -1,9 +1,10 @@
 import { Leaderboard, type Schemas } from "@leaderboard/client";
+import { base } from "../../shared/base";
 
 export type Key = Schemas["Key"];
 
 /** connect makes a client that says soon what is wrong: somebody waits for it. */
-const connect = (key?: string) => new Leaderboard({ url: "/", key, timeout: 20_000, maxWait: 3_000 });
+const connect = (key?: string) => new Leaderboard({ url: `${base}/`, key, timeout: 20_000, maxWait: 3_000 });
 
 /** Where the view is kept that somebody wanted to see, while the provider signs that person in. */
 const wanted = "console wanted";

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// atRoot are the paths that stay at the root of the server too: who asks for them knows the process, and no address of the site.
+func atRoot(path string) bool { return path == "/livez" || path == "/readyz" || path == "/metrics" }
+
+// below returns a request as it would be without the path below which the service is; nil: it is for something else.
+func below(base string, r *http.Request) *http.Request {
+	path, ok := strings.CutPrefix(r.URL.Path, base)
+	if !ok || !strings.HasPrefix(path, "/") {
+		if atRoot(r.URL.Path) {
+			return r
+		}
+		return nil
+	}
+	raw, ok := strings.CutPrefix(r.URL.RawPath, base)
+	if r.URL.RawPath != "" && !ok { // the base itself is escaped
+		return nil
+	}
+	out := new(http.Request)
+	*out = *r
+	out.URL = new(url.URL)
+	*out.URL = *r.URL
+	out.URL.Path, out.URL.RawPath = path, raw
+	return out
+}
+
+// based writes the addresses in a page with the path below which the service is.
+func based(page []byte, base string) []byte {
+	if base == "" {
+		return page
+	}
+	return bytes.ReplaceAll(page, []byte(` href="/`), []byte(` href="`+base+`/`))
+}
+
+// basedDocument has the OpenAPI document name that path in the place of the root: in JSON, or in YAML.
+func basedDocument(doc []byte, base string) []byte {
+	if base == "" {
+		return doc
+	}
+	doc = bytes.Replace(doc, []byte(`"servers":[{"url":"/"}]`), []byte(`"servers":[{"url":"`+base+`"}]`), 1)
+	return bytes.Replace(doc, []byte("servers:\n  - url: /\n"), []byte("servers:\n  - url: "+base+"\n"), 1)
+}
