@@ -18,6 +18,8 @@ const (
 	AuditActionMemberErase   AuditAction = "member.erase"
 	AuditActionMemberBar     AuditAction = "member.bar" // tokens of a player end
 	AuditActionMemberUnbar   AuditAction = "member.unbar"
+	AuditActionProfileCreate AuditAction = "profile.create"
+	AuditActionProfileUpdate AuditAction = "profile.update"
 	AuditActionIssuerCreate  AuditAction = "issuer.create"
 	AuditActionIssuerUpdate  AuditAction = "issuer.update"
 	AuditActionIssuerDelete  AuditAction = "issuer.delete"
@@ -44,6 +46,7 @@ func AuditActions() []AuditAction {
 		AuditActionBoardCreate, AuditActionBoardUpdate, AuditActionBoardDelete, AuditActionBoardRebuild,
 		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke,
 		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove, AuditActionHeldApprove, AuditActionHeldReject,
+		AuditActionProfileCreate, AuditActionProfileUpdate,
 		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,
 		AuditActionEndpointCreate, AuditActionEndpointUpdate, AuditActionEndpointDelete, AuditActionEndpointRotate, AuditActionEndpointTest,
 		AuditActionEndpointReplay, AuditActionFollowerCreate, AuditActionFollowerDelete,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,22 @@ func auditedOfBoards() map[string]audited {
 				return err
 			},
 		},
+		"make a profile": {
+			action: leaderboard.AuditActionProfileCreate, do: named("Ada"), done: "profiles WHERE display_name = 'Ada'",
+			member: "m", after: `{"display_name": "Ada"}`,
+		},
+		"change a profile": {
+			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, do: named("Bob"), done: "profiles WHERE display_name = 'Bob'",
+			member: "m", before: `{"display_name": "Ada"}`, after: `{"display_name": "Bob"}`,
+		},
+		"change a part of a profile": {
+			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, done: `profiles WHERE attributes = '{"level":8}'`,
+			do: func(ctx context.Context, s *store.Store) error {
+				_, _, err := s.PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
+				return err
+			},
+			member: "m", before: `{"attributes": {"level": 7}}`, after: `{"attributes": {"level": 8}}`,
+		},
 		"hide a member": {
 			action: leaderboard.AuditActionMemberHide, prepare: played, do: hide("cheat"), done: "hidden_members WHERE reason = 'cheat'",
 			board: "b", member: "m", after: `{"hidden": true, "reason": "cheat", "actor": "boss"}`,
@@ -185,6 +202,22 @@ func played(t *testing.T, s *store.Store) {
 	}
 }
 
+// named gives that member a name.
+func named(name string) func(ctx context.Context, s *store.Store) error {
+	return func(ctx context.Context, s *store.Store) error {
+		_, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
+		return err
+	}
+}
+
+// withProfile lets the member have one.
+func withProfile(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := named("Ada")(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // hide hides that member for a reason.
 func hide(reason string) func(ctx context.Context, s *store.Store) error {
 	return func(ctx context.Context, s *store.Store) error {
@@ -244,7 +277,7 @@ func TestAudit(t *testing.T) {
 // startAgain takes away what an earlier change has left.
 func startAgain(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, table := range []string{"entries", "changes", "periods", "hidden_members", "boards", "erasures", "runs", "api_keys"} {
+	for _, table := range []string{"entries", "changes", "periods", "hidden_members", "boards", "erasures", "runs", "api_keys", "profiles"} {
 		mustExec(t, db, "DELETE FROM "+table)
 	}
 }
@@ -281,6 +314,47 @@ func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audi
 	if n := count(t, db, c.done); n != 1 {
 		t.Errorf("%s: %d of %s", name, n, c.done)
 	}
+}
+
+// TestAuditOfProfiles: a record has what a change changed, of the attributes too, and nothing else. Those of keys of scope
+// write may be left out.
+func TestAuditOfProfiles(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, quiet := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.ProfilesByPeople = true })
+		machine := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kgame"})
+		put := func(s *store.Store, ctx context.Context, name string, attributes leaderboard.Attributes) {
+			t.Helper()
+			if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(s, machine, "Ada", `{"clan":"red","level":7}`)
+		put(s, machine, "Ada", `{"clan":"red","level":7}`) // nothing
+		put(s, machine, "Ada", `{"level":8}`)
+		put(s, machine, "", `{}`)
+		put(quiet, machine, "Machine", `{}`)
+		put(quiet, leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "person:ada", Session: "k1"}), "Person", `{}`)
+		put(quiet, leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "env:admin", Admin: true}), "Admin", `{}`)
+		found, _, err := s.Audit(t.Context(), leaderboard.AuditQuery{Member: "m", Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, e := range found {
+			told = append(told, fmt.Sprintf("%s %s %s -> %s", e.Actor, e.Action, e.Before, e.After))
+		}
+		want := []string{
+			`env:admin profile.update {"display_name":"Person"} -> {"display_name":"Admin"}`,
+			`person:ada profile.update {"display_name":"Machine"} -> {"display_name":"Person"}`,
+			`kgame profile.update {"display_name":"Ada","attributes":{"level":8}} -> {"display_name":"","attributes":{}}`,
+			`kgame profile.update {"attributes":{"clan":"red","level":7}} -> {"attributes":{"level":8}}`,
+			`kgame profile.create  -> {"display_name":"Ada","attributes":{"clan":"red","level":7}}`,
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("the audit has\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+		}
+	})
 }
 
 // TestAuditLooksAtSoMany: a page of several filters looks at a bounded number of records, and the pages together have all

@@ -149,11 +149,12 @@ func (s *Store) endErasure(ctx context.Context, e *erasure) error {
 }
 
 // renames are the statements that give a member another name in the records of the past. They take the new name, the old
-// one, and how many rows they change. Texts that people have written about the member are removed.
+// one, and how many rows they change. Texts that people have written about the member are removed, and what its profile was.
 func renames() []string {
+	const personal = "'$.reason', '$.display_name', '$.avatar_url', '$.attributes')"
 	return []string{
-		"UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, '$.reason'), after_json = JSON_REMOVE(after_json, '$.reason'), request_id = ''" +
-			" WHERE member = ? LIMIT ?",
+		"UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, " + personal + ", after_json = JSON_REMOVE(after_json, " + personal +
+			", request_id = '' WHERE member = ? LIMIT ?",
 		"UPDATE submissions FORCE INDEX (submissions_member) SET member = ?, request_id = '' WHERE member = ? LIMIT ?",
 	}
 }

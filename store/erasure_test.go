@@ -15,7 +15,7 @@ import (
 	"leaderboard/store"
 )
 
-const forgotten = "gone-with-the-wind"
+const forgotten, forgottenName = "gone-with-the-wind", "Scarlett"
 
 // TestForgetIsRestartable kills an erasure in the middle and has another process finish it: the ranks close up in every
 // period, closed ones too, and no table knows the member any more (promise A8).
@@ -131,10 +131,13 @@ func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 	_, err1 := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries})
 	_, err2 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: forgotten, Reason: forgotten + " is a bot", Actor: "boss"})
 	_, err3 := s.AddFriends(t.Context(), forgotten, []string{"stays"})
-	_, _, err4 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
+	_, _, err4 := s.PutProfile(t.Context(), leaderboard.Profile{
+		Member: forgotten, DisplayName: forgottenName, AvatarURL: "https://example.org/" + forgottenName, Attributes: `{"name":"` + forgottenName + `"}`,
+	})
+	_, _, err7 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "other"})
 	_, err5 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "stays", Reason: "another one", Actor: "boss"})
 	_, err6 := s.BarMember(t.Context(), forgotten, 0)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(t, db, fmt.Sprintf("submissions WHERE board_id = %d AND member = '%s'", boardID, forgotten)); n == 0 {
@@ -258,11 +261,11 @@ func withoutMetadata(r leaderboard.Rules) leaderboard.Rules {
 	return r
 }
 
-// checkForgotten looks for the member's id in every column of every table.
+// checkForgotten looks for the member's id and name in every column of every table.
 func checkForgotten(t *testing.T, db *sql.DB) {
 	t.Helper()
 	agesOut := []string{"changes.payload", "idempotency_keys.receipt"} // after Config.ChangeTTL and KeyTTL
-	for _, place := range placesOf(t, db, forgotten) {
+	for _, place := range slices.Concat(placesOf(t, db, forgotten), placesOf(t, db, forgottenName)) {
 		if !slices.Contains(agesOut, place) {
 			t.Errorf("%s still names the member", place)
 		}

@@ -1,12 +1,17 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
 )
 
@@ -41,25 +46,9 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	if p.Attributes == "" {
 		p.Attributes = leaderboard.NoAttributes
 	}
-	// Assignments are carried out from left to right: the time is first, while the other columns are as they were.
-	put := "INSERT INTO profiles (" + profileColumns + ", name_key) VALUES (?, ?, ?, ?, " + s.db.Sysdate() + ", ?) ON DUPLICATE KEY UPDATE" +
-		" updated_at = IF(display_name = VALUES(display_name) AND avatar_url = VALUES(avatar_url) AND attributes = VALUES(attributes)," +
-		" updated_at, VALUES(updated_at)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)," +
-		" name_key = VALUES(name_key)"
-	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		result, err := tx.ExecContext(ctx, put, []byte(p.Member), []byte(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes), nameKey(p.DisplayName))
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return err
-		}
-		created = n == 1 // 2 for a row that was changed, 0 for one that stayed the same
-		var row profileRow
-		err = tx.GetContext(ctx, &row, "SELECT "+profileColumns+" FROM profiles WHERE member = ?", []byte(p.Member))
-		out = row.profile()
-		return err
+	out, created, err = s.changeProfile(ctx, p.Member, func(old leaderboard.Profile) (leaderboard.Profile, error) {
+		old.DisplayName, old.AvatarURL, old.Attributes = p.DisplayName, p.AvatarURL, p.Attributes
+		return old, nil
 	})
 	return out, created, db.Translate(ctx, "put profile", err)
 }
@@ -71,6 +60,12 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
 		return out, false, db.Wrap("patch profile", err) // without a transaction
 	}
+	out, created, err = s.changeProfile(ctx, member, func(old leaderboard.Profile) (leaderboard.Profile, error) { return old.Patch(change) })
+	return out, created, db.Translate(ctx, "patch profile", err)
+}
+
+// changeProfile stores what change makes of a member's profile, an empty one when there is none, with the record of it.
+func (s *Store) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// A request that comes at the same time waits for this row.
 		begin := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, '', '', ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
@@ -89,7 +84,10 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 			return err
 		}
 		old := row.profile()
-		if out, err = old.Patch(change); err != nil || out == old {
+		if out, err = change(old); err != nil || out == old && !created {
+			return err
+		}
+		if err := s.auditProfile(ctx, tx, &old, &out, created); err != nil || out == old {
 			return err
 		}
 		set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
@@ -100,7 +98,55 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 		out = row.profile()
 		return err
 	})
-	return out, created, db.Translate(ctx, "patch profile", err)
+	return out, created, err
+}
+
+// profileState is what the audit has of a profile: the parts that a change changed, of the attributes too. It goes when the
+// member is erased.
+type profileState struct {
+	DisplayName *string                    `json:"display_name,omitempty"`
+	AvatarURL   *string                    `json:"avatar_url,omitempty"`
+	Attributes  map[string]json.RawMessage `json:"attributes,omitzero"`
+}
+
+// auditProfile records a change of a profile. Changes by keys of scope write are left out with Config.ProfilesByPeople.
+func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
+	if c := leaderboard.CallerOf(ctx); s.cfg.ProfilesByPeople && !c.Admin && c.Session == "" {
+		return nil
+	}
+	before, after, err := profileStates(old, changed)
+	if err != nil {
+		return err
+	}
+	c := audit.Change{Action: leaderboard.AuditActionProfileUpdate, Member: changed.Member, Before: before, After: after}
+	if created {
+		c.Action, c.Before = leaderboard.AuditActionProfileCreate, nil
+	}
+	_, err = audit.Write(ctx, s.db, tx, c)
+	return err
+}
+
+// profileStates returns what differs between two profiles, as it was and as it is.
+func profileStates(old, changed *leaderboard.Profile) (before, after profileState, err error) {
+	if old.DisplayName != changed.DisplayName {
+		before.DisplayName, after.DisplayName = &old.DisplayName, &changed.DisplayName
+	}
+	if old.AvatarURL != changed.AvatarURL {
+		before.AvatarURL, after.AvatarURL = &old.AvatarURL, &changed.AvatarURL
+	}
+	if old.Attributes == changed.Attributes {
+		return before, after, nil
+	}
+	if err := errors.Join(json.Unmarshal([]byte(old.Attributes), &before.Attributes), json.Unmarshal([]byte(changed.Attributes), &after.Attributes)); err != nil {
+		return before, after, fmt.Errorf("attributes: %w", err)
+	}
+	for name, value := range before.Attributes {
+		if bytes.Equal(value, after.Attributes[name]) {
+			delete(before.Attributes, name)
+			delete(after.Attributes, name)
+		}
+	}
+	return before, after, nil
 }
 
 // Profile returns the profile of a member, or ErrProfileNotFound.

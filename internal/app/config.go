@@ -53,6 +53,8 @@ type Config struct {
 	ChangeTTL time.Duration // how long the change log is kept
 	KeyTTL    time.Duration // how long an Idempotency-Key is remembered
 	AuditTTL  time.Duration // how long records of changes are kept
+	// AuditProfiles is whose changes of profiles are recorded: all, or people, which leaves out keys of scope write.
+	AuditProfiles string
 
 	MaxAge             time.Duration // of an answer that does not say that it is stale
 	StandingWait       time.Duration // for standings after a commit, 50 ms; only tests wait longer
@@ -74,6 +76,12 @@ type Config struct {
 	// ReaderWait bounds the wait for a layer behind the process; 0: what cache.ReaderOptions says. No setting sets it.
 	ReaderWait time.Duration
 }
+
+// The values of Config.AuditProfiles.
+const (
+	AuditProfilesAll    = "all"
+	AuditProfilesPeople = "people"
+)
 
 // SignInConfig is the settings of how people sign in.
 type SignInConfig struct {
@@ -104,7 +112,7 @@ func Defaults() Config {
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,
 		KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 		PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20},
-		BatchRows:   500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour,
+		BatchRows:   500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour, AuditProfiles: AuditProfilesAll,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, Language: pages.DefaultLanguage, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		SignIn:    SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: leaderboard.MaxSession},
 		LogFormat: "text", LogLevel: "info",

@@ -188,6 +188,8 @@ func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 		duration(p.setting("change-ttl", "how long the change log is kept; a copy that lags further is rebuilt"), &cfg.ChangeTTL, time.Minute),
 		duration(p.setting("key-ttl", "how long an Idempotency-Key is remembered"), &cfg.KeyTTL, time.Minute),
 		duration(p.setting("audit-ttl", "how long records of changes are kept: see leaderboard audit"), &cfg.AuditTTL, time.Minute),
+		choice(p.setting("audit-profiles", "whose changes of profiles the audit has: all, or people, which leaves out those by keys of scope write"),
+			&cfg.AuditProfiles, app.AuditProfilesAll, app.AuditProfilesPeople),
 	}
 }
 

@@ -247,7 +247,7 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"defaults": {nil, nil, app.Config{
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
-			KeyTTL: 24 * time.Hour, AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, Language: "en", StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+			KeyTTL: 24 * time.Hour, AuditTTL: 9600 * time.Hour, AuditProfiles: "all", MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, Language: "en", StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 			SignIn:    app.SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour},
 			LogFormat: "text", LogLevel: "info",
