@@ -20,6 +20,7 @@ const (
 	AuditActionMemberUnbar   AuditAction = "member.unbar"
 	AuditActionProfileCreate AuditAction = "profile.create"
 	AuditActionProfileUpdate AuditAction = "profile.update"
+	AuditActionProfileReset  AuditAction = "profile.reset" // a name was taken away
 	AuditActionIssuerCreate  AuditAction = "issuer.create"
 	AuditActionIssuerUpdate  AuditAction = "issuer.update"
 	AuditActionIssuerDelete  AuditAction = "issuer.delete"
@@ -46,7 +47,7 @@ func AuditActions() []AuditAction {
 		AuditActionBoardCreate, AuditActionBoardUpdate, AuditActionBoardDelete, AuditActionBoardRebuild,
 		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke,
 		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove, AuditActionHeldApprove, AuditActionHeldReject,
-		AuditActionProfileCreate, AuditActionProfileUpdate,
+		AuditActionProfileCreate, AuditActionProfileUpdate, AuditActionProfileReset,
 		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,
 		AuditActionEndpointCreate, AuditActionEndpointUpdate, AuditActionEndpointDelete, AuditActionEndpointRotate, AuditActionEndpointTest,
 		AuditActionEndpointReplay, AuditActionFollowerCreate, AuditActionFollowerDelete,

@@ -107,6 +107,10 @@ const (
 	// CodeDerivedBoard: a derived board takes no submissions.
 	CodeDerivedBoard = "derived-board"
 	CodeInvalidHide  = "invalid-hiding"
+	// CodeInvalidReset: the reason for which a name is taken away, or who says so, is missing or too long.
+	CodeInvalidReset = "invalid-reset"
+	// CodeNameReset: an admin has taken this name away from the member.
+	CodeNameReset = "name-reset"
 	// CodeConditionUnmet: the entry is not as the submission wants it. It may be another time.
 	CodeConditionUnmet = "condition-unmet"
 	// CodeAborted: another entry of an atomic request was rejected or unmet.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is recorded when a member is hidden, in bytes of UTF-8.
+// Bounds of what is recorded when a member is hidden or a name taken away, in bytes of UTF-8.
 const (
 	MaxHideReason = 200
 	MaxHideActor  = 128
@@ -25,25 +25,27 @@ type HideRequest struct {
 
 // Check returns a RuleError when a request to hide is invalid.
 func (r *HideRequest) Check() error {
-	if r.Reason == "" {
-		return &RuleError{
-			Code: CodeInvalidHide, Detail: "a member is hidden for a reason",
-			Fields: []FieldError{{Pointer: "/reason", Detail: "want 1 byte at least"}},
-		}
-	}
-	return r.CheckRestore()
+	return checkReason(CodeInvalidHide, "a member is hidden for a reason", r.Member, r.Reason, r.Actor, true)
 }
 
 // CheckRestore returns a RuleError when a request to restore is invalid.
 func (r *HideRequest) CheckRestore() error {
-	if err := CheckMember(r.Member); err != nil {
+	return checkReason(CodeInvalidHide, "", r.Member, r.Reason, r.Actor, false)
+}
+
+// checkReason returns a RuleError when what an admin says of a member is invalid; why says that it needs a reason.
+func checkReason(code, why, member, reason, actor string, needed bool) error {
+	if needed && reason == "" {
+		return &RuleError{Code: code, Detail: why, Fields: []FieldError{{Pointer: "/reason", Detail: "want 1 byte at least"}}}
+	}
+	if err := CheckMember(member); err != nil {
 		return err
 	}
 	var bad []FieldError
 	for _, f := range []struct {
 		pointer, value string
 		most           int
-	}{{"/reason", r.Reason, MaxHideReason}, {"/actor", r.Actor, MaxHideActor}} {
+	}{{"/reason", reason, MaxHideReason}, {"/actor", actor, MaxHideActor}} {
 		if len(f.value) > f.most || !utf8.ValidString(f.value) {
 			bad = append(bad, FieldError{Pointer: f.pointer, Detail: fmt.Sprintf("want at most %d bytes of UTF-8", f.most)})
 		}
@@ -51,7 +53,7 @@ func (r *HideRequest) CheckRestore() error {
 	if bad == nil {
 		return nil
 	}
-	return &RuleError{Code: CodeInvalidHide, Detail: "reason or actor is not valid", Fields: bad}
+	return &RuleError{Code: code, Detail: "reason or actor is not valid", Fields: bad}
 }
 
 // HiddenMember is a member that is hidden, on one board or everywhere.

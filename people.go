@@ -20,6 +20,7 @@ const (
 	MaxAttributes    = 20   // of one profile
 	MaxAttributeName = 64   // bytes
 	MaxAttributeText = 2048 // bytes of all attributes, as JSON
+	MaxResetNames    = 10   // that were taken away and are remembered
 )
 
 // Profile is what answers show of a member beside its entries. It decides no rank.
@@ -29,6 +30,8 @@ type Profile struct {
 	AvatarURL   string     // http or https, "" for none
 	Attributes  Attributes // "{}" for none
 	UpdatedTime Micros     // when it was last changed
+	// ResetNames are the display names that were taken away, the newest first, a line each, MaxResetNames at most.
+	ResetNames string
 }
 
 // Attributes are the members of a JSON object in one canonical form: names in byte order, no spaces, numbers as they
@@ -177,6 +180,48 @@ func (p *Profile) Check() error {
 		return nil
 	}
 	return invalidProfile(bad...)
+}
+
+// NameReset asks to take a member's display name away.
+type NameReset struct {
+	Member string
+	Reason string // as of HideRequest
+	Actor  string // as of HideRequest
+}
+
+// Check returns a RuleError when a request is invalid.
+func (r *NameReset) Check() error {
+	return checkReason(CodeInvalidReset, "a name is taken away for a reason", r.Member, r.Reason, r.Actor, true)
+}
+
+// ResetName returns the profile without its display name, which it remembers.
+func (p Profile) ResetName() Profile {
+	names := slices.Insert(p.namesReset(p.DisplayName), 0, p.DisplayName)
+	p.DisplayName, p.ResetNames = "", strings.Join(names[:min(len(names), MaxResetNames)], "\n")
+	return p
+}
+
+// CheckName returns the profile as it may be stored: a RuleError when its display name, in whatever case, was taken away, but
+// an admin gives it back.
+func (p Profile) CheckName(admin bool) (Profile, error) {
+	names := strings.Join(p.namesReset(p.DisplayName), "\n")
+	if names != p.ResetNames && !admin {
+		return p, &RuleError{
+			Code: CodeNameReset, Detail: "an admin has taken this name away from the member",
+			Fields: []FieldError{{"/display_name", "want another name"}},
+		}
+	}
+	p.ResetNames = names
+	return p, nil
+}
+
+// namesReset returns the names that were taken away, without one of them.
+func (p *Profile) namesReset(without string) []string {
+	names := slices.Collect(strings.Lines(p.ResetNames))
+	for i := range names {
+		names[i] = strings.TrimSuffix(names[i], "\n")
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return FoldName(name) == FoldName(without) })
 }
 
 func validAvatar(s string) bool {

@@ -30,11 +30,14 @@ type HiddenMember struct {
 func (c *Client) HideMember(ctx context.Context, board, member, reason string, o HideOptions) (HiddenMember, error) {
 	return call[HiddenMember](ctx, c, Request{
 		Method: http.MethodPut, Path: hiddenPath(board, member), Query: newParams().bool("reopen", o.Reopen).Values, Timeout: hideTimeout,
-		Body: struct {
-			Reason string `json:"reason"`
-			Actor  string `json:"actor,omitempty"`
-		}{reason, o.Actor},
+		Body: reasonBody{reason, o.Actor},
 	})
+}
+
+// reasonBody is what an admin says of what is done to a member.
+type reasonBody struct {
+	Reason string `json:"reason"`
+	Actor  string `json:"actor,omitempty"`
 }
 
 // RestoreMember shows a hidden member again on a board ("": everywhere). The reason may be "". Errors:

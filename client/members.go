@@ -19,6 +19,7 @@ type Profile struct {
 	AvatarURL   string          `json:"avatar_url"`
 	Attributes  json.RawMessage `json:"attributes"` // an object of strings, numbers and booleans
 	UpdatedTime time.Time       `json:"updated_time"`
+	ResetNames  []string        `json:"reset_names,omitempty"` // that were taken away, the newest first; for keys of scope admin
 }
 
 // Profile returns a member's profile. Errors: leaderboard.ErrProfileNotFound. Needs scope read.
@@ -73,6 +74,13 @@ func (c *Client) PatchProfile(ctx context.Context, member string, change Profile
 		return p, false, err
 	}
 	return p, answer.Status == http.StatusCreated, answer.Decode(&p)
+}
+
+// ResetName takes a member's display name away for a reason, which the audit has: people see the id then. A key of scope write cannot
+// give the same name to the member again, another one it can. The actor is who decided it, "" for the key. Errors:
+// leaderboard.ErrProfileNotFound. Needs scope admin.
+func (c *Client) ResetName(ctx context.Context, member, reason, actor string) (Profile, error) {
+	return call[Profile](ctx, c, Request{Method: http.MethodPost, Path: Path("members", member, "reset-name"), Body: reasonBody{reason, actor}})
 }
 
 // Erasure is the progress of the removal of a member.

@@ -318,6 +318,11 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if made || patched.DisplayName != "Ada L." || patched.AvatarURL != avatar || string(patched.Attributes) != `{"clan":"red"}` {
 		t.Errorf("changed in part: %v, %+v", made, patched)
 	}
+	reset, err := c.ResetName(ctx, "ada", "a slur", "ruth")
+	must(t, err)
+	if reset.DisplayName != "" || reset.AvatarURL != avatar || !slices.Equal(reset.ResetNames, []string{"Ada L."}) {
+		t.Errorf("without its name: %+v", reset)
+	}
 	_, _, err = c.PutProfile(ctx, "ada", client.ProfileFields{DisplayName: "Ada L.", Attributes: map[string]any{"level": 7}})
 	must(t, err)
 	got, err := c.Profile(ctx, "ada")
@@ -368,7 +373,7 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if _, err := c.Profile(ctx, "ada"); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Errorf("the profile of a forgotten member: %v", err)
 	}
-	return []string{"getProfile", "putProfile", "searchMembers", "findMembers", "patchProfile", "getMemberData", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
+	return []string{"getProfile", "putProfile", "resetName", "searchMembers", "findMembers", "patchProfile", "getMemberData", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
 }
 
 func hiddenPart(t *testing.T, c *client.Client) []string {

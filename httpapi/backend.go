@@ -138,6 +138,9 @@ type Store interface {
 	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
 	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
+	// ResetName takes a display name away, which PutProfile and PatchProfile then give again for admins only. Errors:
+	// ErrProfileNotFound, *leaderboard.RuleError.
+	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
 	// SearchMembers finds members; the work is bounded.
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
 	// FindMembers finds those with an entry in a period by what is shown of them; the work is bounded.

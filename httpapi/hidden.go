@@ -42,16 +42,19 @@ func (c *call) hideRequest() (leaderboard.HideRequest, error) {
 	return r, err
 }
 
+// reasonBody is what an admin says of what is done to a member.
+type reasonBody struct {
+	Reason string `json:"reason"`
+	Actor  string `json:"actor"` // "": the key
+}
+
 // hide answers PUT …/members/{member}/hidden and PUT /v1/members/{member}/hidden.
 func (h *hiddenHandlers) hide(c *call) error {
 	r, err := c.hideRequest()
 	if err != nil {
 		return err
 	}
-	var body struct {
-		Reason string `json:"reason"`
-		Actor  string `json:"actor"`
-	}
+	var body reasonBody
 	if err := c.decode(&body, false, &wire.Emptiness{NonEmpty: []string{"actor"}}); err != nil {
 		return err
 	}

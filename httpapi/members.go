@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -37,10 +38,16 @@ type profileJSON struct {
 	AvatarURL   string             `json:"avatar_url"`
 	Attributes  jsontext.Value     `json:"attributes"`
 	UpdatedTime leaderboard.Micros `json:"updated_time"`
+	ResetNames  []string           `json:"reset_names,omitempty"`
 }
 
+// showProfile shows all of a profile, which is for admins.
 func showProfile(p *leaderboard.Profile) profileJSON {
-	return profileJSON{p.Member, p.DisplayName, p.AvatarURL, jsontext.Value(p.Attributes), p.UpdatedTime}
+	out := profileJSON{Member: p.Member, DisplayName: p.DisplayName, AvatarURL: p.AvatarURL, Attributes: jsontext.Value(p.Attributes), UpdatedTime: p.UpdatedTime}
+	if p.ResetNames != "" {
+		out.ResetNames = strings.Split(p.ResetNames, "\n")
+	}
+	return out
 }
 
 // foundMemberJSON is a member of a search; the profile is null when there is none.
@@ -114,7 +121,25 @@ func (h *memberHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.sendJSON(http.StatusOK, showProfile(&p))
+	return c.sendProfile(&p, false)
+}
+
+// resetName answers POST /v1/members/{member}/reset-name.
+func (h *memberHandlers) resetName(c *call) error {
+	r := leaderboard.NameReset{Member: c.member()}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	var body reasonBody
+	if err := c.decode(&body, false, &wire.Emptiness{NonEmpty: []string{"actor"}}); err != nil {
+		return err
+	}
+	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.caller.Key)
+	p, err := h.store.ResetName(c.ctx, r)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	return c.sendProfile(&p, false)
 }
 
 // put answers PUT /v1/members/{member}: 201 when the member had no profile.
@@ -186,7 +211,11 @@ func (c *call) sendProfile(p *leaderboard.Profile, created bool) error {
 	if created {
 		status = http.StatusCreated
 	}
-	return c.sendJSON(status, showProfile(p))
+	shown := showProfile(p)
+	if c.scope != leaderboard.ScopeAdmin {
+		shown.ResetNames = nil
+	}
+	return c.sendJSON(status, shown)
 }
 
 // erasureJSON is an erasure that is not done yet.

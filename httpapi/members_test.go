@@ -247,3 +247,44 @@ func TestProfilesLate(t *testing.T) {
 		}
 	})
 }
+
+// TestResetName: an admin takes a name away for a reason; keys of scope write cannot give it again, another one they can, and an admin
+// gives it back. Only admins are told which names were taken away.
+func TestResetName(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	const profile, reset = "/v1/members/m", "/v1/members/m/reset-name"
+	e.post(adminKey, reset, `{"reason":"a slur"}`).wantProblem(404, leaderboard.ErrProfileNotFound.Code)
+	e.put(writeKey, profile, `{"display_name":"Bad","attributes":{"level":7}}`).want(201)
+	e.post(writeKey, reset, `{"reason":"a slur"}`).wantProblem(403, wire.CodeForbidden)
+	e.post(adminKey, reset, `{}`).wantProblem(422, leaderboard.CodeInvalidReset)
+	e.post(adminKey, reset, `{"reason":"`+strings.Repeat("x", 201)+`"}`).wantProblem(422, leaderboard.CodeInvalidReset)
+	e.post(e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} }), reset, `{"reason":"x"}`).wantProblem(403, wire.CodeForbidden)
+	told := func(r reply) string {
+		t.Helper()
+		var p struct {
+			DisplayName string   `json:"display_name"`
+			ResetNames  []string `json:"reset_names"`
+		}
+		r.want(200).decode(&p)
+		return fmt.Sprint(p.DisplayName, p.ResetNames)
+	}
+	if got := told(e.post(adminKey, reset, `{"reason":"a slur","actor":"ruth"}`)); got != "[Bad]" {
+		t.Errorf("taken away: %s", got)
+	}
+	p := e.put(writeKey, profile, `{"display_name":"bad"}`).wantProblem(422, leaderboard.CodeNameReset)
+	if len(p.Errors) != 1 || p.Errors[0].Pointer != "/display_name" {
+		t.Errorf("the problem is %+v", p)
+	}
+	if got := told(e.do(ask{method: http.MethodPatch, path: profile, key: writeKey, body: `{"display_name":"Good"}`})); got != "Good[]" {
+		t.Errorf("another name: %s", got)
+	}
+	for key, want := range map[string]string{readKey: "Good[]", writeKey: "Good[]", adminKey: "Good[Bad]"} {
+		if got := told(e.get(key, profile)); got != want {
+			t.Errorf("%s is told %s", key, got)
+		}
+	}
+	if got := told(e.do(ask{method: http.MethodPatch, path: profile, key: adminKey, body: `{"display_name":"Bad"}`})); got != "Bad[]" {
+		t.Errorf("given back: %s", got)
+	}
+}

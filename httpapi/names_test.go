@@ -30,6 +30,7 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"PUT /v1/members/{member}/hidden":                {plain: `{"reason":"r"}`},
 	"PUT /v1/members/{member}":                       {},
 	"PATCH /v1/members/{member}":                     {},
+	"POST /v1/members/{member}/reset-name":           {},
 	"PUT /v1/members/{member}/friends":               {},
 	"POST /v1/members/{member}/friends":              {},
 	"POST /v1/keys":                                  {}, // what a key is for need not be there

@@ -140,6 +140,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/members/{member}"), access: guard.AccessHolders, handle: h.members.get},
 		{pattern: put("/v1/members/{member}"), access: guard.AccessWriters, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.put},
 		{pattern: patch("/v1/members/{member}"), access: guard.AccessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.patch},
+		{pattern: post("/v1/members/{member}/reset-name"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.resetName},
 		{pattern: remove("/v1/members/{member}"), access: guard.AccessAdmins, writes: true, heavy: 10, handle: h.members.erase},
 		{pattern: get("/v1/members/{member}/data"), access: guard.AccessAdmins, extraTime: maxExport, heavy: 10, handle: h.exports.data},
 		{pattern: get("/v1/members/{member}/standings"), access: guard.AccessReaders, someBoards: true, players: playersMayReadOwn, params: []string{"boards", "labels", "window", "period", "mode", "min_seq", "metadata"}, heavy: 2, handle: h.combined.standings},

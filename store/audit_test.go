@@ -36,7 +36,37 @@ type audited struct {
 func auditedChanges() map[string]audited {
 	all := auditedOfBoards()
 	maps.Copy(all, auditedOfKeys())
+	maps.Copy(all, auditedOfProfiles())
 	return all
+}
+
+func auditedOfProfiles() map[string]audited {
+	return map[string]audited{
+		"make a profile": {
+			action: leaderboard.AuditActionProfileCreate, do: named("Ada"), done: "profiles WHERE display_name = 'Ada'",
+			member: "m", after: `{"display_name": "Ada"}`,
+		},
+		"change a profile": {
+			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, do: named("Bob"), done: "profiles WHERE display_name = 'Bob'",
+			member: "m", before: `{"display_name": "Ada"}`, after: `{"display_name": "Bob"}`,
+		},
+		"take a name away": {
+			action: leaderboard.AuditActionProfileReset, prepare: withProfile, done: "profiles WHERE display_name = '' AND reset_names = 'Ada' AND attributes <> '{}'",
+			do: func(ctx context.Context, s *store.Store) error {
+				_, err := s.ResetName(ctx, leaderboard.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
+				return err
+			},
+			member: "m", before: `{"display_name": "Ada"}`, after: `{"display_name": "", "reason": "a slur", "actor": "boss"}`,
+		},
+		"change a part of a profile": {
+			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, done: `profiles WHERE attributes = '{"level":8}'`,
+			do: func(ctx context.Context, s *store.Store) error {
+				_, _, err := s.PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
+				return err
+			},
+			member: "m", before: `{"attributes": {"level": 7}}`, after: `{"attributes": {"level": 8}}`,
+		},
+	}
 }
 
 func auditedOfKeys() map[string]audited {
@@ -109,22 +139,6 @@ func auditedOfBoards() map[string]audited {
 				})
 				return err
 			},
-		},
-		"make a profile": {
-			action: leaderboard.AuditActionProfileCreate, do: named("Ada"), done: "profiles WHERE display_name = 'Ada'",
-			member: "m", after: `{"display_name": "Ada"}`,
-		},
-		"change a profile": {
-			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, do: named("Bob"), done: "profiles WHERE display_name = 'Bob'",
-			member: "m", before: `{"display_name": "Ada"}`, after: `{"display_name": "Bob"}`,
-		},
-		"change a part of a profile": {
-			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, done: `profiles WHERE attributes = '{"level":8}'`,
-			do: func(ctx context.Context, s *store.Store) error {
-				_, _, err := s.PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
-				return err
-			},
-			member: "m", before: `{"attributes": {"level": 7}}`, after: `{"attributes": {"level": 8}}`,
 		},
 		"hide a member": {
 			action: leaderboard.AuditActionMemberHide, prepare: played, do: hide("cheat"), done: "hidden_members WHERE reason = 'cheat'",
@@ -331,7 +345,7 @@ func TestAuditOfProfiles(t *testing.T) {
 		}
 		put(s, machine, "Ada", `{"clan":"red","level":7}`)
 		put(s, machine, "Ada", `{"clan":"red","level":7}`) // nothing
-		put(s, machine, "Ada", `{"level":8}`)
+		put(s, machine, "Ada", `{"clan":"red","level":8}`)
 		put(s, machine, "", `{}`)
 		put(quiet, machine, "Machine", `{}`)
 		put(quiet, leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "person:ada", Session: "k1"}), "Person", `{}`)
@@ -347,8 +361,8 @@ func TestAuditOfProfiles(t *testing.T) {
 		want := []string{
 			`env:admin profile.update {"display_name":"Person"} -> {"display_name":"Admin"}`,
 			`person:ada profile.update {"display_name":"Machine"} -> {"display_name":"Person"}`,
-			`kgame profile.update {"display_name":"Ada","attributes":{"level":8}} -> {"display_name":"","attributes":{}}`,
-			`kgame profile.update {"attributes":{"clan":"red","level":7}} -> {"attributes":{"level":8}}`,
+			`kgame profile.update {"display_name":"Ada","attributes":{"clan":"red","level":8}} -> {"display_name":"","attributes":{}}`,
+			`kgame profile.update {"attributes":{"level":7}} -> {"attributes":{"level":8}}`,
 			`kgame profile.create  -> {"display_name":"Ada","attributes":{"clan":"red","level":7}}`,
 		}
 		if !slices.Equal(told, want) {

@@ -134,10 +134,11 @@ func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 	_, _, err4 := s.PutProfile(t.Context(), leaderboard.Profile{
 		Member: forgotten, DisplayName: forgottenName, AvatarURL: "https://example.org/" + forgottenName, Attributes: `{"name":"` + forgottenName + `"}`,
 	})
+	_, err8 := s.ResetName(t.Context(), leaderboard.NameReset{Member: forgotten, Reason: forgottenName + " is no name", Actor: "boss"})
 	_, _, err7 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "other"})
 	_, err5 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "stays", Reason: "another one", Actor: "boss"})
 	_, err6 := s.BarMember(t.Context(), forgotten, 0)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(t, db, fmt.Sprintf("submissions WHERE board_id = %d AND member = '%s'", boardID, forgotten)); n == 0 {

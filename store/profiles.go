@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,10 +22,11 @@ type profileRow struct {
 	DisplayName []byte    `db:"display_name"`
 	AvatarURL   []byte    `db:"avatar_url"`
 	Attributes  []byte    `db:"attributes"`
+	ResetNames  []byte    `db:"reset_names"`
 	Updated     time.Time `db:"updated_at"`
 }
 
-const profileColumns = "member, display_name, avatar_url, attributes, updated_at"
+const profileColumns = "member, display_name, avatar_url, attributes, reset_names, updated_at"
 
 // nameKey returns the column by which names are searched.
 func nameKey(name string) []byte { return []byte(leaderboard.FoldName(name)) }
@@ -32,7 +34,7 @@ func nameKey(name string) []byte { return []byte(leaderboard.FoldName(name)) }
 func (r *profileRow) profile() leaderboard.Profile {
 	return leaderboard.Profile{
 		Member: string(r.Member), DisplayName: string(r.DisplayName), AvatarURL: string(r.AvatarURL),
-		Attributes: leaderboard.Attributes(r.Attributes), UpdatedTime: leaderboard.MicrosOf(r.Updated),
+		Attributes: leaderboard.Attributes(r.Attributes), ResetNames: string(r.ResetNames), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 	}
 }
 
@@ -64,11 +66,36 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 	return out, created, db.Translate(ctx, "patch profile", err)
 }
 
+// ResetName takes a member's display name away, and returns what is stored. A key of scope write cannot give this name, in
+// whatever case, to the member again; another one may be given. A member without a name stays as it is. Errors: a
+// *leaderboard.RuleError, ErrProfileNotFound, ErrUnavailable.
+func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
+	if broken := r.Check(); broken != nil {
+		return out, db.Wrap("reset name", broken)
+	}
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		old, err := lockProfile(ctx, tx, r.Member)
+		if out = old; err != nil || old.DisplayName == "" {
+			return err
+		}
+		none := ""
+		err = s.auditProfile(ctx, tx, r.Member, leaderboard.AuditActionProfileReset,
+			&profileState{DisplayName: &old.DisplayName}, &profileState{DisplayName: &none, Reason: r.Reason, Actor: r.Actor})
+		if err != nil {
+			return err
+		}
+		out, err = s.saveProfile(ctx, tx, old.ResetName())
+		return err
+	})
+	return out, db.Translate(ctx, "reset name", err)
+}
+
 // changeProfile stores what change makes of a member's profile, an empty one when there is none, with the record of it.
 func (s *Store) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
+	caller := leaderboard.CallerOf(ctx)
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// A request that comes at the same time waits for this row.
-		begin := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, '', '', ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
+		begin := "INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_at) VALUES (?, '', '', ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
 		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(leaderboard.NoAttributes))
 		if err != nil {
 			return err
@@ -78,27 +105,49 @@ func (s *Store) changeProfile(ctx context.Context, member string, change func(ol
 			return err
 		}
 		created = n == 1
-		const find = "SELECT " + profileColumns + " FROM profiles WHERE member = ? FOR UPDATE"
-		var row profileRow
-		if err := tx.GetContext(ctx, &row, find, []byte(member)); err != nil {
+		old, err := lockProfile(ctx, tx, member)
+		if err != nil {
 			return err
 		}
-		old := row.profile()
-		if out, err = change(old); err != nil || out == old && !created {
+		if out, err = change(old); err == nil {
+			out, err = out.CheckName(caller.Admin)
+		}
+		if err != nil || out == old && !created {
 			return err
 		}
-		if err := s.auditProfile(ctx, tx, &old, &out, created); err != nil || out == old {
-			return err
+		if !s.cfg.ProfilesByPeople || caller.Admin || caller.Session != "" {
+			if err := s.auditChange(ctx, tx, &old, &out, created); err != nil {
+				return err
+			}
 		}
-		set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
-		if _, err = tx.ExecContext(ctx, set, []byte(out.DisplayName), nameKey(out.DisplayName), []byte(out.AvatarURL), []byte(out.Attributes), []byte(member)); err != nil {
-			return err
+		if out != old {
+			out, err = s.saveProfile(ctx, tx, out)
 		}
-		err = tx.GetContext(ctx, &row, find, []byte(member))
-		out = row.profile()
 		return err
 	})
 	return out, created, err
+}
+
+const lockedProfile = "SELECT " + profileColumns + " FROM profiles WHERE member = ? FOR UPDATE"
+
+// lockProfile reads the profile of a member, which nobody else changes before the transaction has ended.
+func lockProfile(ctx context.Context, tx *sqlx.Tx, member string) (leaderboard.Profile, error) {
+	var row profileRow
+	err := tx.GetContext(ctx, &row, lockedProfile, []byte(member))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = leaderboard.ErrProfileNotFound
+	}
+	return row.profile(), err
+}
+
+// saveProfile changes the row of a profile and returns what is there then.
+func (s *Store) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Profile) (leaderboard.Profile, error) {
+	set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, reset_names = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
+	_, err := tx.ExecContext(ctx, set, []byte(p.DisplayName), nameKey(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes), []byte(p.ResetNames), []byte(p.Member))
+	if err != nil {
+		return p, err
+	}
+	return lockProfile(ctx, tx, p.Member)
 }
 
 // profileState is what the audit has of a profile: the parts that a change changed, of the attributes too. It goes when the
@@ -107,22 +156,29 @@ type profileState struct {
 	DisplayName *string                    `json:"display_name,omitempty"`
 	AvatarURL   *string                    `json:"avatar_url,omitempty"`
 	Attributes  map[string]json.RawMessage `json:"attributes,omitzero"`
+	Reason      string                     `json:"reason,omitempty"` // for which the name was taken away
+	Actor       string                     `json:"actor,omitempty"`
 }
 
-// auditProfile records a change of a profile. Changes by keys of scope write are left out with Config.ProfilesByPeople.
-func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
-	if c := leaderboard.CallerOf(ctx); s.cfg.ProfilesByPeople && !c.Admin && c.Session == "" {
-		return nil
-	}
+// auditChange records a change of a profile.
+func (s *Store) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
 	before, after, err := profileStates(old, changed)
 	if err != nil {
 		return err
 	}
-	c := audit.Change{Action: leaderboard.AuditActionProfileUpdate, Member: changed.Member, Before: before, After: after}
 	if created {
-		c.Action, c.Before = leaderboard.AuditActionProfileCreate, nil
+		return s.auditProfile(ctx, tx, changed.Member, leaderboard.AuditActionProfileCreate, nil, &after)
 	}
-	_, err = audit.Write(ctx, s.db, tx, c)
+	return s.auditProfile(ctx, tx, changed.Member, leaderboard.AuditActionProfileUpdate, &before, &after)
+}
+
+// auditProfile records what was done to a profile; before is nil when there was none.
+func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, action leaderboard.AuditAction, before, after *profileState) error {
+	c := audit.Change{Action: action, Member: member, After: after}
+	if before != nil {
+		c.Before = before
+	}
+	_, err := audit.Write(ctx, s.db, tx, c)
 	return err
 }
 

@@ -90,6 +90,11 @@ func (p people) PatchProfile(ctx context.Context, member string, change leaderbo
 	return p.Store.PatchProfile(ctx, member, change)
 }
 
+func (p people) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
+	defer p.profiles.Forget(r.Member)
+	return p.Store.ResetName(ctx, r)
+}
+
 func (p people) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
 	return p.profiles.Of(ctx, members)
 }

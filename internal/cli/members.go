@@ -17,7 +17,7 @@ import (
 
 func (p *program) memberCommand() *cli.Command {
 	return group("member", "profiles, friends, and forgetting a member",
-		p.memberShowCommand(), p.memberPutCommand(), p.memberSearchCommand(),
+		p.memberShowCommand(), p.memberPutCommand(), p.memberResetNameCommand(), p.memberSearchCommand(),
 		p.memberFriendsCommand(), p.memberBefriendCommand(), p.memberUnfriendCommand(),
 		p.memberDataCommand(), p.memberForgetCommand(),
 	)
@@ -70,6 +70,17 @@ func (p *program) memberPutCommand() *cli.Command {
 				return json.RawMessage(v), nil
 			}),
 		replaceFlag(&replace))
+}
+
+func (p *program) memberResetNameCommand() *cli.Command {
+	reason, actor := "", ""
+	return question(p, "member reset-name", "take the name of a member away: people see the id, and only an admin can give this name again", "MEMBER",
+		func(ctx context.Context, c *client.Client, args []string) (client.Profile, error) {
+			if reason == "" {
+				return client.Profile{}, usagef("want a reason, as in: leaderboard member reset-name --reason slur mallory")
+			}
+			return c.ResetName(ctx, args[0], reason, actor)
+		}, (*remote).printProfile, reasonFlag(&reason), actorFlag(&actor))
 }
 
 func (r *remote) printProfile(profile *client.Profile) error {
@@ -210,7 +221,7 @@ func (p *program) restoreCommand() *cli.Command {
 func (o *hideOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		allFlag(&o.all),
-		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; needed to hide", Destination: &o.reason},
+		reasonFlag(&o.reason),
 		actorFlag(&o.Actor),
 		reopenFlag(&o.Reopen),
 	}
@@ -222,6 +233,10 @@ func reopenFlag(at *bool) cli.Flag {
 
 func memberFlag(at *string) cli.Flag {
 	return &cli.StringFlag{Name: "member", Usage: "only what is of this `member`", Destination: at}
+}
+
+func reasonFlag(at *string) cli.Flag {
+	return &cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes, for the audit; needed to hide, and to take a name away", Destination: at}
 }
 
 func actorFlag(at *string) cli.Flag {

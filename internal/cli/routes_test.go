@@ -31,7 +31,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"listFollowers": "follower list b", "getFollower": "follower show b f", "putFollower": "follower put b f CURSOR", "deleteFollower": "follower delete b f --yes",
 		"listIssuers": "issuer list", "getIssuer": "issuer show i", "putIssuer": "issuer put i --issuer x --audience y --jwks-url https://x/", "deleteIssuer": "issuer delete i --yes",
 		"createToken": "token create m", "beginPlay": "play b", "rotateTokens": "token rotate", "barMember": "token bar m", "getBar": "token barred m", "unbarMember": "token unbar m",
-		"searchMembers": "member search a --by name", "findMembers": "rank b --find ada", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x",
+		"searchMembers": "member search a --by name", "findMembers": "rank b --find ada", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x", "resetName": "member reset-name m --reason x",
 		"forgetMember": "member forget m --yes", "getMemberData": "member data m", "listFriends": "member friends m", "putFriends": "member befriend m --replace", "addFriends": "member befriend m n", "removeFriend": "member unfriend m n",
 		"getLivez": "health", "getReadyz": "health --ready",
 	}

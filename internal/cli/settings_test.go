@@ -56,7 +56,7 @@ func sections() []section {
 		{"Serving", []string{"listen", "base-path", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"People who sign in", []string{"public-url", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-claim", "oidc-admins", "oidc-writers", "oidc-readers", "oidc-boards-claim", "oidc-session"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
-		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
+		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl", "audit-profiles"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "site-language", "picture-font"}},
 		{"Logging", []string{"log", "log-level"}},
@@ -77,7 +77,7 @@ func sections() []section {
 		{"Players (issuer, token)", []string{
 			"issuer", "audience", "jwks-url", "jwks", "algorithms", "member-claim", "prefix", "boards-claim", "token-age", "issuer-requests", "issuer-rows", "ttl", "grace",
 		}},
-		{"Hiding and removing members (hide, restore, hidden, remove)", []string{"reason", "actor", "reopen"}},
+		{"Hiding and removing members (hide, restore, hidden, remove, member reset-name)", []string{"reason", "actor", "reopen"}},
 		{"Reviews (held approve, held reject)", []string{"note"}},
 		{"Without asking (board delete, remove, member forget, key revoke, migrate down)", []string{"yes"}},
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},

@@ -326,6 +326,7 @@ CREATE TABLE `profiles` (
   `attributes` varbinary(2048) NOT NULL COMMENT 'a JSON object without spaces, names in byte order, compared as bytes',
   `name_key` varbinary(100) NOT NULL DEFAULT '' COMMENT 'display_name without case (leaderboard.FoldName), for searches',
   `updated_at` datetime(6) NOT NULL,
+  `reset_names` varbinary(1010) NOT NULL DEFAULT '' COMMENT 'display names that were taken away, the newest first, a line each, ten at most',
   PRIMARY KEY (`member`),
   KEY `profiles_name` (`name_key`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;

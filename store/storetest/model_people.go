@@ -22,8 +22,8 @@ func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderbo
 	if p.Attributes == "" {
 		p.Attributes = leaderboard.NoAttributes
 	}
-	p, created := m.putProfile(p)
-	return p, created, nil
+	p.ResetNames = m.profiles[p.Member].ResetNames
+	return m.putProfile(ctx, p)
 }
 
 // PatchProfile does what store.Store.PatchProfile does.
@@ -40,17 +40,39 @@ func (m *Model) PatchProfile(ctx context.Context, member string, change leaderbo
 	if err != nil {
 		return p, false, err
 	}
-	p, created := m.putProfile(p)
-	return p, created, nil
+	return m.putProfile(ctx, p)
 }
 
-func (m *Model) putProfile(p leaderboard.Profile) (out leaderboard.Profile, created bool) {
+// ResetName does what store.Store.ResetName does.
+func (m *Model) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Profile{}, err
+	}
+	if broken := r.Check(); broken != nil {
+		return leaderboard.Profile{}, broken
+	}
+	p, ok := m.profiles[r.Member]
+	if !ok {
+		return p, leaderboard.ErrProfileNotFound
+	}
+	if p.DisplayName == "" {
+		return p, nil
+	}
+	p, _, err := m.putProfile(ctx, p.ResetName())
+	return p, err
+}
+
+func (m *Model) putProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
+	if p, err = p.CheckName(leaderboard.CallerOf(ctx).Admin); err != nil {
+		return p, false, err
+	}
 	old, ok := m.profiles[p.Member]
 	if p.UpdatedTime = old.UpdatedTime; !ok || old != p {
 		p.UpdatedTime = m.clock()
 	}
 	m.profiles[p.Member] = p
-	return p, !ok
+	return p, !ok, nil
 }
 
 // Profile does what store.Store.Profile does.

@@ -46,6 +46,7 @@ type Database interface {
 
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
+	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)

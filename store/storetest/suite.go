@@ -21,7 +21,7 @@ func Run(t *testing.T, database Database) {
 		"held": testHeld, "held and times": testHeldTimes, "held for reasons": testHeldReasons, "held too many": testHeldFull,
 		"held in atomic requests": testHeldAtomic, "held and erased": testHeldErased,
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,
-		"profiles": testProfiles, "profiles in part": testPatchProfiles, "search of members": testSearchMembers, "search on a board": testFindMembers, "friends": testFriendLists, "forget": testForget,
+		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "friends": testFriendLists, "forget": testForget,
 		"log": testLog, "logs of several periods": testLogs, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -118,6 +119,78 @@ func testPatchProfiles(t *testing.T, s Database) {
 	}
 	if _, _, err := s.PatchProfile(ctx, member+"3", leaderboard.ProfilePatch{Attributes: []byte(`{"more":1}`)}); leaderboard.AsRule(err) == nil {
 		t.Errorf("one attribute more than fit together: %v", err)
+	}
+}
+
+// testResetNames: a name that was taken away is not given again, in whatever case, unless by an admin; another one is.
+func testResetNames(t *testing.T, s Database) {
+	own, ctx := func(name string) string { return "reset-" + boardName(t)[2:20] + name }, t.Context()
+	admin := leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "kadmin", Admin: true})
+	reset := leaderboard.NameReset{Member: own("m"), Reason: "a slur", Actor: "boss"}
+	if _, err := s.ResetName(ctx, reset); !errors.Is(err, leaderboard.ErrProfileNotFound) {
+		t.Errorf("of a member without a profile: %v", err)
+	}
+	put := func(ctx context.Context, name string) error {
+		_, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: own("m"), DisplayName: name, Attributes: `{"level":7}`})
+		return err
+	}
+	refused := func(err error) bool {
+		broken := leaderboard.AsRule(err)
+		return broken != nil && broken.Code == leaderboard.CodeNameReset
+	}
+	var names []string
+	for i := range leaderboard.MaxResetNames + 1 {
+		names = append([]string{fmt.Sprint("Bad ", i)}, names...)
+		if err := put(ctx, names[0]); err != nil {
+			t.Fatal(err)
+		}
+		before, err := s.Profile(ctx, own("m"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.ResetName(ctx, reset)
+		want := before
+		want.DisplayName, want.ResetNames, want.UpdatedTime = "", strings.Join(names[:min(len(names), leaderboard.MaxResetNames)], "\n"), p.UpdatedTime
+		if err != nil || p != want || p.UpdatedTime <= before.UpdatedTime {
+			t.Fatalf("%+v, %v, want %+v", p, err, want)
+		}
+		if again, err := s.ResetName(ctx, reset); err != nil || again != p {
+			t.Errorf("once more: %+v, %v", again, err)
+		}
+		if got, err := s.Profile(ctx, own("m")); err != nil || got != p {
+			t.Errorf("%+v is stored, %v", got, err)
+		}
+	}
+	for _, name := range []string{names[0], "BAD 10", "bad 1"} {
+		text := name
+		if err := put(ctx, name); !refused(err) {
+			t.Errorf("%s is given again: %v", name, err)
+		}
+		if _, _, err := s.PatchProfile(ctx, own("m"), leaderboard.ProfilePatch{DisplayName: &text}); !refused(err) {
+			t.Errorf("%s is given again by a patch: %v", name, err)
+		}
+	}
+	if _, _, err := s.PatchProfile(ctx, own("m"), leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)}); err != nil {
+		t.Errorf("the rest of the profile: %v", err)
+	}
+	for _, name := range []string{"Good", "Bad 0", "Bad"} { // the second is forgotten
+		if err := put(ctx, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := put(admin, "bad 5"); err != nil {
+		t.Errorf("an admin gives a name back: %v", err)
+	}
+	if p, err := s.Profile(ctx, own("m")); err != nil || p.DisplayName != "bad 5" || strings.Contains(p.ResetNames, "5") || strings.Count(p.ResetNames, "\n") != 8 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := errors.Join(put(ctx, "Good"), put(ctx, "Bad 5")); err != nil {
+		t.Errorf("a name that was given back: %v", err)
+	}
+	for _, bad := range []leaderboard.NameReset{{Member: own("m")}, {Member: own("m"), Reason: strings.Repeat("x", 201)}, {Reason: "x"}, {Member: own("m"), Reason: "x", Actor: "\xff"}} {
+		if _, err := s.ResetName(ctx, bad); leaderboard.AsRule(err) == nil {
+			t.Errorf("%+v: %v", bad, err)
+		}
 	}
 }
 

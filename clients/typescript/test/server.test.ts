@@ -239,6 +239,8 @@ async function memberOperations(lb: Leaderboard, b: string): Promise<void> {
   await lb.putProfile("ts-ada", { display_name: "Ada", attributes: { score: 1e16, from: "9007199254740993" } });
   await lb.patchProfile("ts-ada", { attributes: { level: 7.5 } });
   assert.deepEqual((await lb.getProfile("ts-ada")).attributes, { score: 1e16, from: "9007199254740993", level: 7.5 });
+  const reset = await lb.resetName("ts-ada", { reason: "a slur" });
+  assert.deepEqual([reset.display_name, reset.reset_names], ["", ["Ada"]]);
   await lb.putFriends("ts-ada", { members: ["ts-bob"] });
   await lb.addFriends("ts-ada", { members: ["ts-eve"] });
   await lb.removeFriend("ts-ada", "ts-eve");

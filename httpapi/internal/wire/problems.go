@@ -388,6 +388,18 @@ var Kinds = []Kind{
 		Help:   "A reason has 1 to 200 bytes of UTF-8, an actor up to 128.",
 	},
 	{
+		Code: leaderboard.CodeInvalidReset, Status: 422,
+		Title:  "The reason or the actor is not valid",
+		Detail: "The reason or the actor is not valid.",
+		Help:   "A reason has 1 to 200 bytes of UTF-8, an actor up to 128.",
+	},
+	{
+		Code: leaderboard.CodeNameReset, Status: 422,
+		Title:  "The name was taken away",
+		Detail: "An admin has taken this name away from the member.",
+		Help:   "Ask the player for another name; a PATCH without display_name changes the rest. A key of scope admin can give the name back.",
+	},
+	{
 		Code: leaderboard.CodeInvalidKey, Status: 422,
 		Title:  "The key is not valid",
 		Detail: "What is said of the key is not valid.",

@@ -728,6 +728,15 @@ export interface components {
             seq: components["schemas"]["Seq"];
             seqs?: components["schemas"]["SeqByWindow"];
         };
+        NameReset: {
+            /**
+             * @description At most 200 bytes of UTF-8. The audit has it.
+             * @example a slur
+             */
+            reason: string;
+            /** @description Who decided it, at most 128 bytes of UTF-8; by default the id of the key. */
+            actor?: string;
+        };
         HideRequest: {
             /**
              * @description At most 200 bytes of UTF-8.
@@ -767,7 +776,7 @@ export interface components {
             board?: components["schemas"]["BoardName"];
             /** @description Of an erased member a random name. */
             member?: components["schemas"]["MemberID"];
-            /** @description What there was: of a board its rules, of a removed entry entries, of a hidden member hidden, reason and actor. null: nothing. */
+            /** @description What there was: of a board its rules, of a removed entry entries, of a hidden member hidden, reason and actor, of a profile the parts that changed; where a name was taken away, the reason too. null: nothing. */
             before: {
                 [key: string]: unknown;
             } | null;
@@ -778,7 +787,7 @@ export interface components {
             request_id?: components["schemas"]["RequestID"];
         };
         /** @enum {string} */
-        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "held.approve" | "held.reject" | "member.bar" | "member.unbar" | "issuer.create" | "issuer.update" | "issuer.delete" | "signing.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay" | "follower.create" | "follower.delete";
+        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "held.approve" | "held.reject" | "profile.create" | "profile.update" | "profile.reset" | "member.bar" | "member.unbar" | "issuer.create" | "issuer.update" | "issuer.delete" | "signing.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay" | "follower.create" | "follower.delete";
         /** @description What every reading answer says of itself. */
         State: {
             board: components["schemas"]["BoardName"];
@@ -1275,6 +1284,8 @@ export interface components {
             attributes: components["schemas"]["Attributes"];
             /** @description When it was last changed. */
             updated_time: components["schemas"]["Time"];
+            /** @description For keys of scope admin: names that were taken away, the newest first. A key of scope write cannot give them again. */
+            reset_names?: string[];
         };
         /**
          * @description What a key may do; each includes the ones before it.
@@ -2194,7 +2205,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/sign-in-refused" | "/problems/no-role" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/provider-away" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/sign-in-refused" | "/problems/no-role" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-reset" | "/problems/name-reset" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/provider-away" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -4240,6 +4251,31 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ProfilePatch"];
+            };
+        };
+        responses: never;
+    };
+    resetName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "a slur"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NameReset"];
             };
         };
         responses: never;

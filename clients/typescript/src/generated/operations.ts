@@ -158,6 +158,8 @@ export interface Operations {
   patchProfile(member: string, body: Sent<Schemas["ProfilePatch"]>, options?: CallOptions): Promise<Schemas["MemberProfile"]>;
   /** Forget a member everywhere. DELETE /v1/members/{member} */
   forgetMember(member: string, options?: CallOptions): Promise<Schemas["Forgetting"] | undefined>;
+  /** Take a member's name away. POST /v1/members/{member}/reset-name */
+  resetName(member: string, body: Sent<Schemas["NameReset"]>, options?: CallOptions): Promise<Schemas["MemberProfile"]>;
   /** All that is stored of a member. GET /v1/members/{member}/data */
   getMemberData(member: string, options?: CallOptions): Promise<Schemas["MemberData"]>;
   /** A member's standings on many boards. GET /v1/members/{member}/standings */
@@ -280,6 +282,7 @@ export const table = {
   putProfile: "PUT /v1/members/{member}",
   patchProfile: "PATCH /v1/members/{member}",
   forgetMember: "DELETE /v1/members/{member}",
+  resetName: "POST /v1/members/{member}/reset-name",
   getMemberData: "GET /v1/members/{member}/data",
   getStandings: "GET /v1/members/{member}/standings",
   listFriends: "GET /v1/members/{member}/friends",
