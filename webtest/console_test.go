@@ -3,6 +3,7 @@ package webtest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -258,6 +259,68 @@ func TestConsoleMembers(t *testing.T) {
 	p.press("Erase for good")
 	p.await("!document.querySelector('dialog[open]')")
 	p.awaitText("[role=status]", "Nothing of the member is left.")
+}
+
+// TestConsoleProfile changes a member's profile and takes its name away with a reason; the audit has both with the person.
+func TestConsoleProfile(t *testing.T) {
+	t.Parallel()
+	const member = "console-named"
+	s := running(t)
+	if _, _, err := admin(t).PutProfile(t.Context(), member, client.ProfileFields{
+		DisplayName: "<b>Bad</b>", Attributes: map[string]any{"clan": "red", "level": 7, "ratio": 0.25, "zip": "007"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p := console(t, desktop(), s.Key, "#/members/"+member)
+	p.expect("status of 422")
+	p.awaitText("dd", "<b>Bad</b>")
+	stored := func(name, attributes string) {
+		t.Helper()
+		got, err := admin(t).Profile(t.Context(), member)
+		if err != nil || got.DisplayName != name || string(got.Attributes) != attributes {
+			t.Errorf("%s %s is stored, %v, want %s %s", got.DisplayName, got.Attributes, err, name, attributes)
+		}
+	}
+	p.press("Change profile …")
+	p.fill(p.field("Avatar URL"), "ftp://example.org")
+	p.press("Save profile")
+	p.awaitText(".fault", "want an http or https URL")
+	p.fill(p.field("Avatar URL"), "https://example.org/a.png")
+	p.fill(p.field("Value of attribute 2"), "9007199254740993")
+	p.press("Save profile")
+	p.awaitText("[role=alert]", "level has too many digits")
+	p.fill(p.field("Value of attribute 2"), "8")
+	p.press("Remove attribute 1")
+	p.press("Add attribute")
+	p.fill(p.field("Name of attribute 4"), "vip")
+	p.choose(p.field("Kind of attribute 4"), "boolean")
+	p.fill(p.field("Value of attribute 4"), "yes")
+	p.press("Save profile")
+	p.awaitText("[role=alert]", "vip wants true or false.")
+	p.fill(p.field("Value of attribute 4"), "true")
+	p.press("Save profile")
+	p.await("!document.querySelector('dialog[open]')")
+	p.awaitText("dl", "https://example.org/a.png")
+	stored("<b>Bad</b>", `{"level":8,"ratio":0.25,"vip":true,"zip":"007"}`)
+
+	p.press("Take the name away …")
+	p.fill(p.field("Reason"), "no <name>")
+	p.press("Take the name away")
+	p.await("!document.querySelector('dialog[open]')")
+	p.awaitText("dl", "Taken away")
+	stored("", `{"level":8,"ratio":0.25,"vip":true,"zip":"007"}`)
+	p.show("#/audit?action=profile.reset&member="+member, "Audit")
+	p.awaitText("summary", "env:admin")
+	p.press(eval[string](p, "document.querySelector('summary').innerText.trim()"))
+	p.awaitText("details", "no <name>")
+
+	p.show("#/members/"+member, member)
+	p.press("Change profile …")
+	p.fill(p.field("Name"), "Good")
+	p.press("Save profile")
+	p.await("!document.querySelector('dialog[open]')")
+	p.awaitText("dl", "Good")
+	stored("Good", `{"level":8,"ratio":0.25,"vip":true,"zip":"007"}`)
 }
 
 // TestConsoleFollowers: a follower is shown with what waits for it, also when that has grown, and is deleted.
@@ -567,6 +630,143 @@ func TestConsoleReview(t *testing.T) {
 	p.fill(p.field("Hold the first places"), "4")
 	kept.Review.Hold[0].RankWithin = 4
 	save(kept.Review)
+}
+
+// TestConsoleBoardForm: the form sets start and end, seasons, what is kept and fields, changes and removes them; what is wrong
+// stands beside its control, and what nobody touched stays to the microsecond.
+func TestConsoleBoardForm(t *testing.T) {
+	t.Parallel()
+	const board = "console-form"
+	at := func(text string) leaderboard.Micros {
+		var m leaderboard.Micros
+		if err := m.UnmarshalText([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	pointer := func(text string) *leaderboard.Micros { m := at(text); return &m }
+	p := console(t, desktop(), running(t).Key, "#/new-board")
+	p.expect("status of 422")
+	p.fill(p.field("Name"), board)
+	p.choose(p.field("First submissions at (UTC)"), "2026-11-01T00:00")
+	p.choose(p.field("Last submissions before (UTC)"), "2026-10-01T10:30:15")
+	p.click(p.field("season"))
+	p.press("Add season")
+	p.fill(p.field("Name of season 1"), "autumn")
+	p.choose(p.field("Start of season 1"), "2026-11-01T00:00")
+	p.choose(p.field("End of season 1"), "2026-12-01T00:00")
+	p.press("Add field")
+	p.fill(p.field("Name of field 1"), "level")
+	p.fill(p.field("Bits of field 1"), "20")
+	p.press("Add field")
+	p.fill(p.field("Name of field 2"), "deaths")
+	p.choose(p.field("Order of field 2"), "asc")
+	p.fill(p.field("Closed periods kept: season"), "4")
+	p.press("Create board")
+	p.awaitText(".fault", "starts_at")
+	p.choose(p.field("Last submissions before (UTC)"), "2027-10-01T10:30:15")
+	p.press("Create board")
+	p.awaitText("h1", board)
+	want := leaderboard.Rules{
+		StartsAt: pointer("2026-11-01T00:00:00Z"), EndsAt: pointer("2027-10-01T10:30:15Z"), Keep: map[leaderboard.Window]int{leaderboard.WindowSeason: 4},
+		Seasons: []leaderboard.SeasonRule{{Name: "autumn", StartsAt: at("2026-11-01T00:00:00Z"), EndsAt: at("2026-12-01T00:00:00Z")}},
+		Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderDesc, Fields: []leaderboard.TiebreakField{
+			{Name: "level", Bits: 20, Order: leaderboard.OrderDesc}, {Name: "deaths", Bits: 16, Order: leaderboard.OrderAsc},
+		}},
+	}
+	check := func() {
+		t.Helper()
+		got := rulesOf(t, board)
+		if !reflect.DeepEqual(got.StartsAt, want.StartsAt) || !reflect.DeepEqual(got.EndsAt, want.EndsAt) || !reflect.DeepEqual(got.Seasons, want.Seasons) || !maps.Equal(got.Keep, want.Keep) || !reflect.DeepEqual(got.Tiebreak, want.Tiebreak) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	check()
+
+	want.StartsAt = pointer("2026-11-01T00:00:00.000007Z") // to the microsecond, which the form leaves as it is
+	changed := rulesOf(t, board)
+	changed.StartsAt = want.StartsAt
+	if _, _, err := admin(t).PutBoard(t.Context(), board, changed); err != nil {
+		t.Fatal(err)
+	}
+	p.show("#/boards/"+board+"/rules", board)
+	p.press("Add season")
+	p.fill(p.field("Name of season 2"), "winter")
+	p.choose(p.field("Start of season 2"), "2026-12-01T00:00:01")
+	p.choose(p.field("End of season 2"), "2027-01-01T00:00")
+	p.press("Remove field 1")
+	p.choose(p.field("Last submissions before (UTC)"), "")
+	p.fill(p.field("Closed periods kept: season"), "")
+	p.press("Save")
+	p.awaitText("[role=status]", "Saved.")
+	want.EndsAt, want.Keep, want.Tiebreak.Fields = nil, nil, want.Tiebreak.Fields[1:]
+	want.Seasons = append(want.Seasons, leaderboard.SeasonRule{Name: "winter", StartsAt: at("2026-12-01T00:00:01Z"), EndsAt: at("2027-01-01T00:00:00Z")})
+	check()
+}
+
+// rulesOf returns the rules of a board.
+func rulesOf(t *testing.T, board string) leaderboard.Rules {
+	t.Helper()
+	b, err := admin(t).Board(t.Context(), board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Rules
+}
+
+// TestConsoleDerivedForm: the form makes a board a derived one, and changes its sources. That it has entries and so stays one is told.
+func TestConsoleDerivedForm(t *testing.T) {
+	t.Parallel()
+	const board, derived = "console-source", "console-derived"
+	autumn := leaderboard.SeasonRule{Name: "autumn", StartsAt: 1_000_000, EndsAt: leaderboard.MaxTime}
+	makeBoard(t, admin(t), board, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: []leaderboard.SeasonRule{autumn}}, leaderboard.Submission{Member: "a", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/new-board")
+	p.expect("status of 422")
+	save := func() {
+		t.Helper()
+		p.press("Save")
+		p.awaitText("[role=status]", "Saved.")
+	}
+	p.fill(p.field("Name"), derived)
+	p.press("Add source")
+	p.fill(p.field("Board of source 1"), board)
+	p.fill(p.field("Weight of source 1"), "-2")
+	p.choose(p.field("Window of source 1"), "season")
+	p.fill(p.field("Period of source 1"), "autumn")
+	p.press("Add source")
+	p.fill(p.field("Board of source 2"), "demo")
+	p.choose(p.field("Which members"), "intersect")
+	p.choose(p.field("How scores are joined"), "max")
+	p.fill(p.field("The last periods"), "101d")
+	p.press("Create board")
+	p.awaitText(".fault", "hours, days or weeks")
+	p.fill(p.field("The last periods"), "")
+	p.press("Create board")
+	p.awaitText("h1", derived)
+	minus, one := int64(-2), int64(1)
+	from := []leaderboard.DeriveFrom{{Board: board, Window: leaderboard.WindowSeason, Period: "autumn", Weight: &minus}, {Board: "demo", Period: leaderboard.CurrentPeriod, Weight: &one}}
+	if got, want := rulesOf(t, derived).Derive, (&leaderboard.Derive{From: from, Op: leaderboard.DeriveOpIntersect, Aggregate: leaderboard.AggregateMax}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	p.show("#/boards/"+derived+"/rules", derived)
+	p.press("Remove source 1")
+	p.choose(p.field("Period of source 1"), "")
+	p.fill(p.field("The last periods"), "7d")
+	save()
+	if got, want := rulesOf(t, derived).Derive, (&leaderboard.Derive{From: from[1:], Last: "7d", Op: leaderboard.DeriveOpIntersect, Aggregate: leaderboard.AggregateMax}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	apptest.Eventually(t, func() string {
+		page, err := admin(t).Top(t.Context(), derived, client.TopQuery{})
+		if err != nil || page.Total == 0 {
+			return fmt.Sprintf("the derived board has %d entries, %v", page.Total, err)
+		}
+		return ""
+	})
+	p.expect("status of 409")
+	p.press("Remove source 1")
+	p.press("Save")
+	p.awaitText("[role=alert]", "cannot be taken away")
 }
 
 // TestConsoleIsLeft leaves a view while what its dialog does is under way: it is done, and no script fails.

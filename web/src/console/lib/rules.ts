@@ -1,4 +1,5 @@
 import type { Schemas, Sent } from "@leaderboard/client";
+import type { Row } from "../parts/Rows.svelte";
 
 export type Rules = Sent<Schemas["BoardRules"]>;
 
@@ -27,10 +28,16 @@ export interface Draft {
   players: { read: boolean; submit: string; min_time: string; max_time: string };
   review: { hold: Hold[]; expire: string };
   metadata: { max_bytes: string };
+  starts_at: string; // times are in UTC
+  ends_at: string;
+  seasons: Row[];
+  keep: Row; // by window
+  fields: Row[];
+  derive: { from: Row[]; last: string; op: string; aggregate: string };
 }
 
 /** The places (JSON pointers) of the rules that the form has a control for. */
-export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", ...Array.from({ length: maxHolds }, (_, i) => `/review/hold/${i}`), "/review/expire", "/metadata/max_bytes"];
+export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", ...Array.from({ length: maxHolds }, (_, i) => `/review/hold/${i}`), "/review/expire", "/metadata/max_bytes", "/starts_at", "/ends_at", "/seasons", ...windowNames.map((name) => `/keep/${name}`), "/tiebreak/fields", "/derive/from", "/derive/last", "/derive/op", "/derive/aggregate"];
 
 /** What a new board is like unless one says otherwise. */
 export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
@@ -57,8 +64,39 @@ export function draftOf(r: Rules): Draft {
     players: { read: r.players?.read ?? false, submit: r.players?.submit ?? "none", min_time: text(r.players?.min_time), max_time: text(r.players?.max_time) },
     review: { hold: holdsOf(r), expire: text(r.review?.expire) },
     metadata: { max_bytes: text(r.metadata?.max_bytes) },
+    starts_at: minute(r.starts_at), ends_at: minute(r.ends_at),
+    seasons: (r.seasons ?? []).map((s) => ({ name: s.name, starts_at: minute(s.starts_at), ends_at: minute(s.ends_at) })),
+    keep: Object.fromEntries(windowNames.map((name) => [name, text(r.keep?.[name])])),
+    fields: (r.tiebreak?.fields ?? []).map((f) => ({ name: f.name, bits: text(f.bits), order: f.order ?? "desc" })),
+    derive: {
+      from: (r.derive?.from ?? []).map((f) => ({ board: f.board, window: text(f.window), period: text(f.period), weight: text(f.weight) })),
+      last: text(r.derive?.last), op: r.derive?.op ?? "union", aggregate: r.derive?.aggregate ?? "sum",
+    },
   };
 }
+
+/** minute writes a time as a control for times has it, without what is 0 at its end. */
+const minute = (time: string | null | undefined) => (time ? time.replace(/Z$/, "").replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/(T\d\d:\d\d):00$/, "$1") : "");
+
+/** timesOf returns how texts of the form are made times. One of the rules that nobody touched stays to the microsecond. */
+function timesOf(r: Rules): (written: string | undefined) => string {
+  const all = [r.starts_at, r.ends_at, ...(r.seasons ?? []).flatMap((s) => [s.starts_at, s.ends_at])];
+  const known = new Map(all.filter((t) => !!t).map((t) => [minute(t), t!]));
+  return (written = "") => known.get(minute(written)) ?? (written && `${written}${written.length === "2026-01-01T00:00".length ? ":00" : ""}Z`);
+}
+
+/** sources returns where a derived board of the draft takes its entries from. */
+const sources = (from: Row[]) => from.map(({ board, window, period, weight }) => ({
+  board, ...(window && { window }), ...(period && { period }), ...(weight && { weight: Number(weight) }),
+}));
+
+/** less returns an object without a member. */
+function less(object: object | undefined, name: string): object | undefined {
+  return object && Object.fromEntries(Object.entries(object).filter(([n]) => n !== name));
+}
+
+/** kept tells for which windows the form asks how much of them is kept. */
+export const kept = (d: Draft) => windowNames.filter((name) => name !== "all_time" && (d.windows.includes(name) || d.keep[name]));
 
 /** holdsOf returns the rules of a review in their order, then empty ones of the kinds that are not among them. */
 function holdsOf(r: Rules): Hold[] {
@@ -93,6 +131,15 @@ export function take(r: Rules, d: Draft): Rules {
   const hold = heldBy(d).map(({ kind, value }) => ({ [kind]: kind === "by" ? value : kind === "rank_within" ? Number(value) : BigInt(value) }));
   put("review", hold.length ? { ...r.review, hold, expire: d.review.expire || undefined } : undefined);
   put("metadata", d.metadata.max_bytes === "" ? undefined : { ...r.metadata, max_bytes: Number(d.metadata.max_bytes) });
+  const time = timesOf(r);
+  put("starts_at", time(d.starts_at));
+  put("ends_at", time(d.ends_at));
+  put("seasons", d.seasons.length ? d.seasons.map((s) => ({ name: s.name, starts_at: time(s.starts_at), ends_at: time(s.ends_at) })) : undefined);
+  const keeps = Object.entries(d.keep).filter(([, n]) => n !== "").map(([name, n]) => [name, Number(n)]);
+  put("keep", keeps.length ? Object.fromEntries(keeps) : undefined);
+  put("tiebreak", d.fields.length ? { ...r.tiebreak, fields: d.fields.map((f) => ({ name: f.name, bits: Number(f.bits), order: f.order })) } : less(r.tiebreak, "fields"));
+  const { from, last, op, aggregate } = d.derive;
+  put("derive", from.length ? { ...less(r.derive ?? {}, "last"), from: sources(from), ...(last && { last }), op, aggregate } : undefined);
   return out as Rules;
 }
 
