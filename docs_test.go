@@ -431,3 +431,32 @@ func sourceText(t *testing.T) string {
 	}
 	return all.String()
 }
+
+// TestOneWordingOfOutages: the log, answers, pages and alerts tell of an outage in the same words, so that who searches for one finds the
+// others. Readers are told of the database, operators by which one it is.
+func TestOneWordingOfOutages(t *testing.T) {
+	for file, words := range map[string][]string{
+		"store/internal/db/outage.go":             {"MySQL does not answer"},
+		"internal/app/servers.go":                 {"Redis does not answer"},
+		"refresher/failures.go":                   {"MySQL does not answer"},
+		"httpapi/internal/wire/problems.go":       {"The database does not answer."},
+		"pages/languages/en.json":                 {"the database does not answer", "its database does not answer"},
+		"deploy/prometheus/leaderboard.rules.yml": {"MySQL does not answer", "Redis does not answer"},
+		"docs/alerts.md":                          {"MySQL does not answer", "Redis does not answer"},
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range words {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s does not say %q", file, want)
+			}
+		}
+		for _, other := range []string{"MySQL is away", "Redis is away", "database is away", "MySQL is down", "Redis is down"} {
+			if strings.Contains(string(text), other) {
+				t.Errorf("%s says %q", file, other)
+			}
+		}
+	}
+}
