@@ -432,8 +432,8 @@ func sourceText(t *testing.T) string {
 	return all.String()
 }
 
-// TestOneWordingOfOutages: the log, answers, pages and alerts tell of an outage in the same words, so that who searches for one finds the
-// others. Readers are told of the database, operators by which one it is.
+// TestOneWordingOfOutages: the log, answers, pages and alerts describe an outage in the same words, so a search for one finds the
+// others. Readers read that it is the database, operators which one.
 func TestOneWordingOfOutages(t *testing.T) {
 	for file, words := range map[string][]string{
 		"store/internal/db/outage.go":             {"MySQL does not answer"},

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// atRoot are the paths that stay at the root of the server too: who asks for them knows the process, and no address of the site.
+// atRoot are the paths that stay at the root of the server too: orchestrators know the process, and no address of the site.
 func atRoot(path string) bool { return path == "/livez" || path == "/readyz" || path == "/metrics" }
 
 // below returns a request as it would be without the path below which the service is; nil: it is for something else.
