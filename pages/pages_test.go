@@ -109,7 +109,7 @@ func TestWithoutScripts(t *testing.T) {
 		"/boards/demo":                                  {"9,223,372,036,854,775,807", "As of <time", "2026-11-20 13:00:00 UTC", `href="/boards/demo?window=all_time"`, `href="/boards/demo?mode=dense"`, `href="/boards/demo?period=2026-11-19"`, `href="/boards/demo?offset=25"`, `href="/boards/source"`, `href="/?labels=type:moba"`, `<th scope="col" class="number field">level</th>`, `<form class="find" action="/boards/demo">`},
 		"/boards/demo?offset=25":                        {`rel="prev"`, `href="/boards/demo?offset=50"`, `>First</a>`},
 		"/boards/demo?rank=30":                          {`href="/boards/demo?offset=50"`},
-		"/boards/demo?mode=dense":                       {"Stale: the database is away; as of", `href="/boards/demo?mode=dense&amp;offset=25"`},
+		"/boards/demo?mode=dense":                       {"Stale: the database does not answer; as of", `href="/boards/demo?mode=dense&amp;offset=25"`},
 		"/boards/demo?member=ada":                       {"88.64 %", "Who is around", `href="/boards/demo?member=ada&amp;rank=1"`},
 		"/boards/demo?member=nobody":                    {"<bdi>nobody</bdi> has no entry here"},
 		"/boards/demo?member=gone":                      {"<bdi>gone</bdi> has no entry here."},
