@@ -37,14 +37,15 @@ func TestPageWithoutMySQL(t *testing.T) {
 		t.Logf("%s after %s", resp.Status, time.Since(began))
 		return string(body)
 	}
-	if got := page(); !strings.Contains(got, "77") || strings.Contains(got, "Stale") {
+	const stale = `<p class="state stale">Stale: the database does not answer`
+	if got := page(); !strings.Contains(got, "77") || strings.Contains(got, stale) {
 		t.Fatalf("the page says\n%s", got)
 	}
 	if err := mysql.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	apptest.Eventually(t, func() string {
-		if got := page(); !strings.Contains(got, "77") || !strings.Contains(got, "Stale") || !strings.Contains(got, "<title>Board B</title>") {
+		if got := page(); !strings.Contains(got, "77") || !strings.Contains(got, stale) || !strings.Contains(got, "<title>Board B</title>") {
 			return got
 		}
 		return ""
