@@ -29,17 +29,19 @@ func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 // past answers into out, in the order of periods, and returns of how many answers that consists.
 func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) (of int, err error) {
 	near, open, over := r.pastParts(periods)
-	if near.refs != nil {
-		if r.pastInMemory(ctx, &near, member, out) {
-			of++
-		} else {
-			for i, ref := range near.refs {
-				if ref.Closed {
-					over.add(near.at[i], &ref)
-				} else {
-					open.add(near.at[i], &ref)
-				}
+	if near.refs != nil && !r.pastInMemory(ctx, &near, member, out) {
+		for i, ref := range near.refs {
+			if ref.Closed {
+				over.add(near.at[i], &ref)
+			} else {
+				open.add(near.at[i], &ref)
 			}
+		}
+		near.refs = nil
+	}
+	for _, part := range []*pastPart{&near, &open, &over} {
+		if part.refs != nil {
+			of++
 		}
 	}
 	if len(open.refs) == 1 { // like any member of a board: perhaps it is in Redis
@@ -51,7 +53,6 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 			return of, err
 		}
 		out[open.at[0]], open.refs = pastOf(a.(*leaderboard.Standings)), nil
-		of++
 	}
 	for _, part := range []*pastPart{&open, &over} { // answers about periods that are over are kept for long
 		if part.refs == nil {
@@ -62,7 +63,6 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 			return of, err
 		}
 		part.put(out, a.(past))
-		of++
 	}
 	return of, nil
 }
