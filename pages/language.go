@@ -35,6 +35,7 @@ type language struct {
 	Texts  map[string]forms // with {places}
 	tag    xlanguage.Tag
 	file   json.RawMessage
+	drawn  *language // in which pictures are written
 }
 
 // forms are the forms of a text by plural category of the number n; a text without a number has the form "other" alone.

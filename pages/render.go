@@ -58,6 +58,9 @@ func Load(o *Options) (*Site, error) {
 	if s.painter, err = newPainter(o.Font, s.face.dark); err != nil {
 		return nil, err
 	}
+	for _, l := range s.languages.all {
+		l.drawn = s.languages.legible(l, s.painter.fonts)
+	}
 	if s.template, err = template.New("pages").Funcs(template.FuncMap{"bdi": bdi, "link": link, "when": when}).ParseFS(templates, "templates/*.html"); err != nil {
 		return nil, fmt.Errorf("parse the templates: %w", err)
 	}

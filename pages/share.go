@@ -88,7 +88,7 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	l, a := h.site.languages.shared(r), newAsker(h.api, r)
 	q := readQuestion(r, place{base: h.site.base})
-	of := pictureOf(a, &q, h.site.painter.fonts, h.site.languages.legible(l, h.site.painter.fonts))
+	of := pictureOf(a, &q, h.site.painter.fonts, l.drawn)
 	if of == nil {
 		if again := a.worst.Again(); again != "" {
 			w.Header().Set("Retry-After", again)

@@ -37,8 +37,9 @@ func (s *Site) view(r *http.Request) *view {
 	if named := s.languages.named(r); named != nil {
 		v.place.lang = named.Tag
 	}
+	path, query := r.URL.EscapedPath(), r.URL.Query()
 	for _, l := range s.languages.all {
-		v.Others = append(v.Others, other{l, place{s.base, l.Tag}.to(r.URL.EscapedPath(), r.URL.Query()), l == v.language})
+		v.Others = append(v.Others, other{l, place{s.base, l.Tag}.to(path, query), l == v.language})
 	}
 	return v
 }
