@@ -108,7 +108,7 @@ func TestColdServerWithoutMySQL(t *testing.T) {
 		return ""
 	})
 	first.Ask(200, "PUT", "/v1/boards/hidden-later", `{"visibility":"private"}`)
-	for name, address := range map[string]string{"refuses": refusing(t), "hangs": hanging(t)} {
+	for name, address := range map[string]string{"refuses": apptest.FreeAddress(t), "hangs": hanging(t)} {
 		t.Run(name, func(t *testing.T) {
 			config, err := mysql.ParseDSN(dsn)
 			if err != nil {
@@ -141,17 +141,6 @@ func TestColdServerWithoutMySQL(t *testing.T) {
 			}
 		})
 	}
-}
-
-// refusing returns an address that refuses connections.
-func refusing(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // hanging returns the address of a server that never says anything.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -217,4 +218,15 @@ func (s *Server) do(req *http.Request) (status int, body []byte) {
 		s.T.Fatal(err)
 	}
 	return resp.StatusCode, body
+}
+
+// FreeAddress returns an address at which nobody listens, so that it refuses connections and may be taken.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
 
@@ -69,7 +69,7 @@ func TestPackagedSettings(t *testing.T) {
 	dsn, redis := testenv.MySQL(t), testenv.Redis(t)
 	for was, is := range map[string]string{
 		"leaderboard:PASSWORD@tcp(127.0.0.1:3306)/leaderboard": dsn, "redis://127.0.0.1:6379/0": redis,
-		"listen: 127.0.0.1:8080": "listen: " + freePort(t), "ops-listen: 127.0.0.1:8081": "ops-listen: " + freePort(t), "SECRET": strings.Repeat("s", 32),
+		"listen: 127.0.0.1:8080": "listen: " + apptest.FreeAddress(t), "ops-listen: 127.0.0.1:8081": "ops-listen: " + apptest.FreeAddress(t), "SECRET": strings.Repeat("s", 32),
 	} {
 		if !strings.Contains(filled, was) {
 			t.Errorf("the settings have no %s", was)
@@ -82,17 +82,6 @@ func TestPackagedSettings(t *testing.T) {
 	if status, out, errOut := runWith(t, nil, args...); status != exitOK {
 		t.Errorf("filled in: status %d\n%s%s", status, out, errOut)
 	}
-}
-
-// freePort returns an address that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // TestUnit: the unit of the packages keeps the process from what it does not need, and systemd understands it, where there is systemd.
