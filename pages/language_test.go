@@ -413,3 +413,22 @@ func TestNoTextElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestPicturesAreWrittenFromLeftToRight: a picture is in the language that is asked for, but in English where that is written from right to
+// left, whatever letters the fonts have, or where they lack letters.
+func TestPicturesAreWrittenFromLeftToRight(t *testing.T) {
+	all := allLanguages(t)
+	fonts, err := loadTypefaces(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dir, text string
+		itself    bool
+	}{{"ltr", "{n} abc", true}, {"rtl", "{n} abc", false}, {"ltr", "{n} 人", false}} {
+		l := &language{Dir: c.dir, Texts: map[string]forms{"members": {"other": c.text}}}
+		if got := all.legible(l, fonts); (got == l) != c.itself || got != l && got != all.english {
+			t.Errorf("%s, %q: it is written in %q", c.dir, c.text, got.Tag)
+		}
+	}
+}

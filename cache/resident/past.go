@@ -24,7 +24,7 @@ func Past(in []*Period, refs []leaderboard.PeriodRef, member string) ([]leaderbo
 		out[i].State = p.state()
 		searches[i] = p.members.begin(member)
 	}
-	records := make([]record, len(in))
+	records := make([]record, len(in)) // that the searches have come to; their names are read next
 	for i, p := range in {
 		if n := searches[i].number; n != 0 {
 			records[i] = *p.slab.at(n - 1)
