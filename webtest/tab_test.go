@@ -3,6 +3,7 @@ package webtest
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -48,7 +49,8 @@ type tab struct {
 	mu       sync.Mutex
 	faults   []string       // what no page may do
 	answers  map[string]int // statuses of what was loaded, by address
-	expected []string       // parts of faults that the test is about
+	refusals []*network.EventResponseReceived
+	expected []string // parts of faults that the test is about
 }
 
 // open opens path of the server. At the end of the test the tab has done nothing that no page may do.
@@ -79,6 +81,7 @@ func openURL(t *testing.T, s screen, address string) *tab {
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.shoot(filepath.Join(failures(t), strings.NewReplacer("/", "-").Replace(t.Name())+".png"))
+			p.tellRefusals()
 		}
 		stop()
 		cancel()
@@ -128,8 +131,21 @@ func (p *tab) hear(event any) {
 		}
 	case *network.EventResponseReceived:
 		p.mu.Lock()
-		p.answers[e.Response.URL] = int(e.Response.Status)
+		if p.answers[e.Response.URL] = int(e.Response.Status); e.Response.Status >= http.StatusBadRequest {
+			p.refusals = append(p.refusals, e)
+		}
 		p.mu.Unlock()
+	}
+}
+
+// tellRefusals writes what was not answered well: when, and what the answer said.
+func (p *tab) tellRefusals() {
+	p.mu.Lock()
+	refusals := p.refusals
+	p.mu.Unlock()
+	for _, e := range refusals[max(0, len(refusals)-10):] {
+		said, err := chromedp.Call(p.ctx, network.GetResponseBody, network.GetResponseBodyParams{RequestID: e.RequestID})
+		p.t.Logf("%v: %d for %s: %s %v", e.Response.Headers["Date"], e.Response.Status, e.Response.URL, brief(string(said.Body)), err)
 	}
 }
 

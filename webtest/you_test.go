@@ -97,12 +97,12 @@ func endTokens(t *testing.T, c *client.Client, member string) {
 	}
 }
 
-// TestYouInFrame: a site shows the small page with its player marked.
+// TestYouInFrame: a site shows the small page with its player marked. No other test ends the tokens of this member.
 func TestYouInFrame(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "framedyou", leaderboard.Rules{}, members(30)...)
 	here := running(t).URL
-	frame := here + "/boards/framedyou?embed=1#token=" + tokenOf(t, "m020", "framedyou", time.Hour)
+	frame := here + "/boards/framedyou?embed=1#token=" + tokenOf(t, "m021", "framedyou", time.Hour)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, `<link rel="icon" href="data:,"><iframe src="`+frame+`" width="320" height="600"></iframe>`)
@@ -110,13 +110,13 @@ func TestYouInFrame(t *testing.T) {
 	t.Cleanup(site.Close)
 	p := openURL(t, desktop(), site.URL)
 	p.expect("request to " + here)
-	for end := time.Now().Add(maxWait); p.loaded("/v1/boards/framedyou/members/m020") == ""; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(maxWait); p.loaded("/v1/boards/framedyou/members/m021") == ""; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the page in the frame does not ask for its player")
 		}
 	}
 	small := open(t, screen{width: 320, height: 500}, strings.TrimPrefix(frame, here))
-	small.awaitYou("20 m020 You")
+	small.awaitYou("21 m021 You")
 	small.fits()
 }
 
