@@ -64,12 +64,17 @@ func (r *remote) flags() []cli.Flag {
 	return []cli.Flag{
 		r.timeoutFlag(&r.timeout),
 		jsonFlag(&r.json),
-		&cli.BoolFlag{Name: "utc", Usage: "on a terminal: times in UTC as the API writes them, not by the clock of this machine", Action: r.showUTC},
+		r.utcFlag(),
 		r.orBefore(r.contextFlag(&r.context)), // before the flags that look for it
 		r.orBefore(r.orContext(r.urlFlag(&r.url))),
 		r.orBefore(r.orContext(r.keyFlag(&r.key))),
 		r.orContext(r.caFlag(new(string))),
 	}
+}
+
+// utcFlag is of each command that shows times.
+func (p *program) utcFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "utc", Usage: "on a terminal: times in UTC as the API writes them, not by the clock of this machine", Action: p.showUTC}
 }
 
 // showUTC makes a terminal show times as other outputs have them.

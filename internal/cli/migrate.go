@@ -40,7 +40,7 @@ func (p *program) migrateCommand() *cli.Command {
 	return group(
 		"migrate", "change the database schema",
 		leaf("migrate up", "apply all migrations that are missing", p.migrateUp),
-		leaf("migrate status", "list the migrations; status 1 when one is missing", p.migrateStatus),
+		leaf("migrate status", "list the migrations; status 1 when one is missing", p.migrateStatus, p.utcFlag()),
 		leaf("migrate down", "take the newest migration back, with the data in it", func(ctx context.Context, o *migrateOptions, s *store.Store) error {
 			question := fmt.Sprintf("Take the newest migration of %s back, with the data in it, for good?", app.PlaceOfDSN(o.MySQLDSN))
 			if err := p.confirm(ctx, yes, question); err != nil {
@@ -116,10 +116,10 @@ func (p *program) showApplied(o *migrateOptions, views []appliedView, verb, none
 
 // migrationView is a row of migrate status.
 type migrationView struct {
-	Version   int64  `json:"version"`
-	Name      string `json:"name"`
-	Applied   bool   `json:"applied"`
-	AppliedAt string `json:"applied_at,omitempty"`
+	Version   int64              `json:"version"`
+	Name      string             `json:"name"`
+	Applied   bool               `json:"applied"`
+	AppliedAt leaderboard.Micros `json:"applied_at,omitzero"`
 }
 
 func (p *program) migrateStatus(ctx context.Context, o *migrateOptions, s *store.Store) error {
@@ -131,7 +131,7 @@ func (p *program) migrateStatus(ctx context.Context, o *migrateOptions, s *store
 	for _, state := range states {
 		v := migrationView{Version: state.Version, Name: state.Name, Applied: state.Applied}
 		if state.Applied {
-			v.AppliedAt = leaderboard.MicrosOf(state.AppliedAt).String()
+			v.AppliedAt = leaderboard.MicrosOf(state.AppliedAt)
 		} else {
 			missing++
 		}
@@ -159,9 +159,9 @@ func (p *program) showStatus(o *migrateOptions, views []migrationView) error {
 	}
 	t := terminal.NewTable(p.out, "MIGRATION", "APPLIED")
 	for _, v := range views {
-		at := "missing"
+		at := any("missing")
 		if v.Applied {
-			at = v.AppliedAt
+			at = v.AppliedAt.Time()
 		}
 		t.Row(v.Name, at)
 	}

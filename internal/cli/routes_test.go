@@ -37,7 +37,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 	}
 	without = map[string]string{
 		"getHome": people, "getBoardPage": people, "getBoardPicture": people, "getConsole": people, "getDocs": people, "getManualPage": people, "getProblemPage": people, "getAsset": "a part of these pages",
-		"getSession": "for the console, which has no other way to know", "endSession": "a session is in a browser", "beginSignIn": people, "finishSignIn": people,
+		"getSession": "for the console, which has no other way to know", "endSession": "a session is in a browser", "keepKey": "a session is in a browser", "beginSignIn": people, "finishSignIn": people,
 		"getMetrics": programs, "getTokenKeys": programs, "getOpenAPI": programs, "getOpenAPIYAML": programs,
 	}
 	return commands, without

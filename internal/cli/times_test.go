@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaderboard/internal/terminal"
+	"leaderboard/internal/testenv"
 )
 
 // TestTimes: on a terminal times are by a clock of its own, to the second; with --utc, in JSON and on other outputs as the API writes them.
@@ -48,6 +49,26 @@ func TestTimes(t *testing.T) {
 			if status != exitOK || !strings.Contains(out.String(), want) || strings.Contains(out.String(), local) == c.utc {
 				t.Errorf("%s, on a terminal %t: status %d, want %q\n%s%s", c.args, c.terminal, status, want, &out, &errOut)
 			}
+		}
+	}
+}
+
+// TestTimesOfTheDatabase: a command that asks MySQL itself shows times as those of a server do.
+func TestTimesOfTheDatabase(t *testing.T) {
+	dsn := testenv.MySQL(t)
+	for _, c := range []struct{ args, want string }{
+		{"migrate up", "applied"},
+		{"migrate status", "+05:45"},
+		{"migrate status --utc", "Z"},
+		{"migrate status --json", `Z"`},
+	} {
+		var out, errOut bytes.Buffer
+		screen := &terminal.Screen{Writer: &out, Size: func() (int, int) { return 200, 50 }, Zone: time.FixedZone("", 5*3600+45*60)}
+		args := append(append([]string{"leaderboard"}, strings.Fields(c.args)...), "--mysql-dsn", dsn)
+		status := run(t.Context(), args, stdio{strings.NewReader(""), screen, &errOut}, func(string) string { return "" })
+		local := strings.Contains(out.String(), "+05:45")
+		if status != exitOK || !strings.Contains(out.String(), c.want) || local != (c.want == "+05:45") {
+			t.Errorf("%s: status %d, want %q\n%s%s", c.args, status, c.want, &out, &errOut)
 		}
 	}
 }

@@ -301,15 +301,15 @@ func showViews[T any](o *toolOptions, views []T, head []string, cells func(*T) [
 }
 
 func (p *program) indexCommand() *cli.Command {
-	leaf := func(name, usage string, do func(context.Context, *toolOptions) error) *cli.Command {
+	leaf := func(name, usage string, do func(context.Context, *toolOptions) error, flags ...cli.Flag) *cli.Command {
 		o := p.toolOptions()
 		return p.toolLeaf(name, usage, o, func(ctx context.Context) error { return do(ctx, o) },
-			append(slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config)), jsonFlag(&o.json))...)
+			slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config), []cli.Flag{jsonFlag(&o.json)}, flags)...)
 	}
 	return group(
 		"index", "the rank indexes, which find any rank at any depth",
 		leaf("index build", "build rank indexes anew; servers do it by themselves when one is missing", p.indexBuild),
-		leaf("index status", "show the rank indexes that are saved", p.indexStatus),
+		leaf("index status", "show the rank indexes that are saved", p.indexStatus, p.utcFlag()),
 	)
 }
 
@@ -392,9 +392,9 @@ func (p *program) indexStatus(ctx context.Context, o *toolOptions) error {
 		return err
 	}
 	return showViews(o, views, []string{"BOARD", "PERIOD", "STATE", "BUCKETS", "ENTRIES", "SEQ", "LAG", "BYTES", "SAVED AT", "ERROR"}, func(v *indexView) []any {
-		saved := "-"
+		saved := any("-")
 		if v.SavedAt != nil {
-			saved = v.SavedAt.String()
+			saved = v.SavedAt.Time()
 		}
 		return []any{v.Board, v.Period, v.State, v.Buckets, v.Entries, v.Seq, v.Lag, v.Bytes, saved, cmp.Or(v.Error, "-")}
 	})
