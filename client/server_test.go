@@ -28,7 +28,7 @@ func TestEveryRoute(t *testing.T) {
 			covered[operation] = true
 		}
 	}
-	for _, page := range []string{"getDocs", "getManualPage", "getProblemPage", "getHome", "getBoardPage", "getBoardPicture", "getConsole", "getAsset", "getOpenAPIYAML", "getSession", "endSession", "beginSignIn", "finishSignIn"} { // for people, in a browser
+	for _, page := range []string{"getDocs", "getManualPage", "getProblemPage", "getHome", "getBoardPage", "getBoardPicture", "getConsole", "getAsset", "getOpenAPIYAML", "getSession", "keepKey", "endSession", "beginSignIn", "finishSignIn"} { // for people, in a browser
 		covered[page] = true
 	}
 	for _, event := range []string{"periodClosedEvent", "boardChangedEvent", "memberHiddenEvent", "memberRestoredEvent", "memberErasedEvent", "memberPassedEvent", "submissionHeldEvent", "submissionApprovedEvent", "submissionRejectedEvent"} { // which the server sends

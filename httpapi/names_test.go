@@ -40,6 +40,7 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"POST /v1/boards/{board}/plays":                  {},
 	"POST /v1/held/{id}/approve":                     {},
 	"POST /v1/held/{id}/reject":                      {},
+	"POST /v1/session":                               {},
 	"POST /v1/tokens/rotate":                         {},
 	"PUT /v1/issuers/{name}":                         {},
 	"PUT /v1/members/{member}/bar":                   {},

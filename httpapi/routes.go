@@ -212,6 +212,7 @@ func (h *handlers) followerRoutes() []route {
 func (h *handlers) signInRoutes() []route {
 	return []route{
 		{pattern: get("/v1/session"), access: guard.AccessReaders, someBoards: true, handle: h.people.get},
+		{pattern: post("/v1/session"), access: guard.AccessHolders, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.people.keep},
 		{pattern: remove("/v1/session"), access: guard.AccessReaders, someBoards: true, writes: true, handle: h.people.end},
 		{pattern: get("/v1/sign-in"), access: guard.AccessAnyone, anyQuery: true, heavy: 1, handle: h.people.begin},
 		{pattern: get("/v1/sign-in/callback"), access: guard.AccessAnyone, params: []string{"code", "state", "error"}, anyQuery: true, writes: true, heavy: 5, handle: h.people.finish},

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -22,7 +23,8 @@ type SignIn interface {
 }
 
 // signInHandlers sign people in and out. A session is a key whose secret is in a cookie that scripts cannot read: so it is known
-// to every server, ends when its time is over or when it is revoked, and has its quota, as other keys.
+// to every server, ends when its time is over or when it is revoked, and has its quota, as other keys. A key that somebody typed
+// can be in that cookie as well.
 type signInHandlers struct {
 	store  Store
 	people SignIn // nil: nobody signs in
@@ -35,9 +37,6 @@ func (c *Config) isSecure() bool { return strings.HasPrefix(c.Site, "https://") 
 
 // sessions returns how the sessions of people are found.
 func (c *Config) sessions() guard.Sessions {
-	if c.SignIn == nil {
-		return guard.Sessions{}
-	}
 	return guard.Sessions{People: c.SignIn, Cookie: cookieName(cookieSession, c.isSecure(), c.Base), Site: c.Site}
 }
 
@@ -173,7 +172,38 @@ func (h *signInHandlers) get(c *call) error {
 	return c.sendJSON(http.StatusOK, out)
 }
 
-// end answers DELETE /v1/session: the person of the request signs out, if one is signed in. The provider does not hear of it: the
+// keep answers POST /v1/session: the browser keeps the key of the request for a while, so that a page can be read again, and opened
+// in another tab, without the key.
+func (h *signInHandlers) keep(c *call) error {
+	var body struct {
+		TTL string `json:"ttl"`
+	}
+	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"ttl"}}); err != nil {
+		return err
+	}
+	life := leaderboard.MaxSession
+	if body.TTL != "" {
+		var err error
+		if life, err = time.ParseDuration(body.TTL); err != nil || life < time.Minute || life > leaderboard.MaxSession {
+			return wire.Malformed(wire.InputError{Pointer: "/ttl", Detail: "want a duration from 1m to " + leaderboard.MaxSession.String() + ", such as 1h"})
+		}
+	}
+	secret, err := guard.TextOf(c.r)
+	if err == nil {
+		err = c.shared.guard.OwnPage(c.r)
+	}
+	if err == nil && secret == "" {
+		err = wire.Reject(wire.CodeUnauthorized, "The key to keep must be in the header Authorization: Bearer <key>.")
+	}
+	if err != nil {
+		return err
+	}
+	h.setCookie(c.w, cookieSession, url.QueryEscape(secret), life) // it may have bytes that a cookie cannot
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}
+
+// end answers DELETE /v1/session: the browser forgets its session, and that of a person ends. The provider does not hear of it: the
 // person may go on at other services.
 func (h *signInHandlers) end(c *call) error {
 	if c.key != nil && c.key.Person != "" {

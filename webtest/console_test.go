@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -867,8 +868,14 @@ func TestConsoleKeys(t *testing.T) {
 	}
 
 	p.press("Sign out")
+	p.do(chromedp.Reload())
 	p.signIn(second)
 	p.show("#/boards/console-keys", "console-keys")
+	p.do(chromedp.Reload()) // the browser has the key, and no script reads it
+	p.awaitText("h1", "console-keys")
+	if kept := eval[string](p, "document.cookie + JSON.stringify([{...localStorage}, {...sessionStorage}])"); strings.Contains(kept, second) || kept != "[{},{}]" {
+		t.Errorf("a script reads %s", kept)
+	}
 	p.awaitText("td", "a")
 	if !p.offers("Import") || p.offers("Rules") || p.offers("Keys") || p.offers("Export") {
 		t.Error("a key for writing is offered something else")
@@ -878,6 +885,7 @@ func TestConsoleKeys(t *testing.T) {
 	p.press("Sign out")
 	p.signIn(running(t).Key)
 	p.show("#/keys", "Keys")
+	p.awaitText(".faint", "The audit calls everybody who has it env:admin")
 	p.press("Revoke " + name)
 	p.fill(p.field("Type "+name+" to go on"), name)
 	p.press("Revoke for good")

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard"
+	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
@@ -252,6 +254,73 @@ func TestSignInCookies(t *testing.T) {
 	if c := resp.Cookies(); len(c) != 1 || c[0].Name != "__Host-leaderboard-sign-in" || !c[0].Secure || c[0].MaxAge != 600 {
 		t.Errorf("%v", c)
 	}
+}
+
+// TestKeptKey: a browser keeps a key that somebody typed, for as long as the key is good and the person is not signed out. It does so
+// without an identity provider, with whatever characters a key has, and pages of other sites do not act with it.
+func TestKeptKey(t *testing.T) {
+	t.Parallel()
+	const odd = `a"b;c\d%2B+e`
+	a := startReady(t, testenv.MySQL(t), "", func(cfg *Config) {
+		cfg.Keys = append(cfg.Keys, httpapi.SettingsKey{Scope: leaderboard.ScopeWrite, Secret: odd})
+	})
+	_, text := a.as(t.Context(), apptest.AdminKey, http.MethodPost, "/v1/keys", `{"name":"desk","scope":"admin"}`)
+	var made struct{ ID, Secret string }
+	if err := json.Unmarshal([]byte(text), &made); err != nil || made.Secret == "" {
+		t.Fatalf("%s: %v", text, err)
+	}
+	session := a.URL + "/v1/session"
+	keep := func(b *browser, key string) {
+		t.Helper()
+		b.header.Set("Authorization", "Bearer "+key)
+		b.want(http.StatusNoContent, http.MethodPost, session, "")
+		b.header.Del("Authorization")
+	}
+
+	b := newBrowser(t)
+	b.want(http.StatusUnauthorized, http.MethodPost, session, "")
+	b.header.Set("Authorization", "Bearer "+made.Secret+"x")
+	b.want(http.StatusUnauthorized, http.MethodPost, session, "")
+	b.header.Set("Authorization", "Bearer "+made.Secret)
+	b.header.Set("Sec-Fetch-Site", "cross-site")
+	b.want(http.StatusForbidden, http.MethodPost, session, "", "another site")
+	b.header.Del("Authorization")
+	b.header.Del("Sec-Fetch-Site")
+	b.want(http.StatusOK, http.MethodGet, session, "", `"key":null`)
+
+	b.header.Set("Authorization", "Bearer "+made.Secret)
+	for _, body := range []string{`{"ttl":"13h"}`, `{"ttl":"0s"}`, `{"ttl":"day"}`, `{"key":"k"}`} {
+		b.want(http.StatusBadRequest, http.MethodPost, session, body)
+	}
+	resp, _ := b.do(http.MethodPost, session, `{"ttl":"90s"}`)
+	if c := resp.Cookies(); len(c) != 1 || c[0].MaxAge != 90 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteLaxMode {
+		t.Errorf("%v", c)
+	}
+	keep(b, made.Secret)
+	b.want(http.StatusUnauthorized, http.MethodPost, session, "", "must be in the header") // it is not kept for longer by itself
+	b.want(http.StatusOK, http.MethodGet, session, "", made.ID, `"sign_in":false`)
+	b.want(http.StatusCreated, http.MethodPut, a.URL+"/v1/boards/b", `{}`)
+	if got := auditOf(a, "board=b"); !slices.Equal(got, []string{"board.create " + made.ID}) {
+		t.Errorf("%q", got)
+	}
+	b.header.Set("Sec-Fetch-Site", "cross-site")
+	b.want(http.StatusForbidden, http.MethodPut, a.URL+"/v1/boards/c", `{}`, "another site")
+	b.header.Del("Sec-Fetch-Site")
+
+	b.want(http.StatusNoContent, http.MethodDelete, session, "")
+	b.want(http.StatusOK, http.MethodGet, session, "", `"key":null`)
+	keep(b, made.Secret) // the key goes on
+	a.as(t.Context(), apptest.AdminKey, http.MethodDelete, "/v1/keys/"+made.ID, "")
+	apptest.Eventually(t, func() string {
+		if _, text := b.do(http.MethodGet, session, ""); !strings.Contains(text, `"key":null`) {
+			return "a revoked key is kept: " + text
+		}
+		return ""
+	})
+	b.want(http.StatusUnauthorized, http.MethodPut, a.URL+"/v1/boards/c", `{}`)
+
+	keep(b, odd)
+	b.want(http.StatusOK, http.MethodGet, session, "", `"id":"env:write"`)
 }
 
 // TestSignInRefused: whatever is not the answer of the provider to this browser's sign-in signs nobody in.

@@ -317,6 +317,7 @@ async function otherOperations(lb: Leaderboard, b: string): Promise<void> {
   await lb.listKeys();
   await lb.getOwnKey();
   assert.equal((await lb.getSession()).key?.scope, "admin");
+  await lb.keepKey(); // in a browser
   await lb.endSession(); // a key is no session, so nothing ends
   await lb.getOwnKey();
   assert.ok((await lb.listAudit({ limit: 5 })).entries.length > 0);

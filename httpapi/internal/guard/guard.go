@@ -54,7 +54,7 @@ func New(o Options) *Guard {
 // Bearer returns by what a request comes. It takes nothing out of the quotas; a token whose signature is to be verified is
 // refused for an address that has no attempts left.
 func (g *Guard) Bearer(r *http.Request, now time.Time) (Bearer, error) {
-	text, err := textOf(r)
+	text, err := TextOf(r)
 	if err != nil {
 		return Bearer{}, err
 	}

@@ -113,8 +113,8 @@ func newKeyring(keys []SettingsKey, others Keyring) keyring {
 	return ring
 }
 
-// textOf returns the text of the request's key or token, "" without one.
-func textOf(r *http.Request) (string, error) {
+// TextOf returns the text of the request's key or token, "" without one.
+func TextOf(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
 		return "", nil

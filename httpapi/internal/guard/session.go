@@ -11,14 +11,15 @@ import (
 
 // People decides about people who signed in.
 type People interface {
-	// Holds reports whether the settings still give the role of a session what the session may do; false for other keys.
+	// Holds reports whether the settings still give the role of a person's session what the session may do.
 	Holds(session *leaderboard.Key) bool
 }
 
-// Sessions is how sessions of people are found. The zero value finds none.
+// Sessions is how the sessions of browsers are found: of people, and of keys that somebody typed into the console. The zero value
+// finds none.
 type Sessions struct {
-	People People
-	Cookie string // name of the cookie that has the secret of a session
+	People People // nil: nobody signs in, so there are those of keys only
+	Cookie string // name of the cookie that has the secret of a session, or the key
 	Site   string // URL of the pages that people use
 }
 
@@ -40,24 +41,36 @@ func newSessions(s Sessions) sessions {
 // when the session is over or was taken away: then the request is as if it had none, so that pages for everybody still work. A
 // write that a page of another site has sent is refused.
 func (g *Guard) session(r *http.Request, now time.Time) (*leaderboard.Key, error) {
-	if g.sessions.People == nil || r.Header["Cookie"] == nil {
+	if r.Header["Cookie"] == nil {
 		return nil, nil
 	}
 	cookie, err := r.Cookie(g.sessions.Cookie)
 	if err != nil {
 		return nil, nil //nolint:nilerr // there is none
 	}
-	key, err := g.keys.find(r, cookie.Value, now)
+	secret, err := url.QueryUnescape(cookie.Value)
+	if err != nil {
+		return nil, nil //nolint:nilerr // as another cookie that is not good
+	}
+	key, err := g.keys.find(r, secret, now)
 	switch {
 	case wire.IsRejection(err):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !g.sessions.People.Holds(key):
+	case key.Person != "" && (g.sessions.People == nil || !g.sessions.People.Holds(key)):
 		return nil, nil
 	}
-	if err := g.sessions.others.Check(r); err != nil {
-		return nil, wire.Reject(wire.CodeForbidden, "A page of another site sent this with the cookie of somebody who signed in here.")
+	if err := g.OwnPage(r); err != nil {
+		return nil, err
 	}
 	return key, nil
+}
+
+// OwnPage refuses a write that a page of another site has sent.
+func (g *Guard) OwnPage(r *http.Request) error {
+	if g.sessions.others.Check(r) != nil {
+		return wire.Reject(wire.CodeForbidden, "A page of another site sent this with the cookie of somebody who signed in here.")
+	}
+	return nil
 }

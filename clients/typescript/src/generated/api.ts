@@ -1487,6 +1487,13 @@ export interface components {
             /** @description By players.max_time. */
             submit_before: components["schemas"]["Time"];
         };
+        KeptKey: {
+            /**
+             * @description How long the browser keeps the key: a duration from 1m to 12h. Without it 12h.
+             * @example 1h
+             */
+            ttl?: string;
+        };
         TokenRotation: {
             /** @description How long tokens that were signed before are taken, 0s to 24h, as in 1h; 24h when left out. 0s ends all tokens of this service. */
             overlap?: string;
@@ -3645,6 +3652,25 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: never;
+    };
+    keepKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "ttl": "1h"
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeptKey"];
+            };
+        };
         responses: never;
     };
     endSession: {

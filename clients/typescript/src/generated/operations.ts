@@ -98,6 +98,8 @@ export interface Operations {
   getOwnKey(options?: CallOptions): Promise<Schemas["Key"]>;
   /** Who is signed in. GET /v1/session */
   getSession(options?: CallOptions): Promise<Schemas["Session"]>;
+  /** Stay signed in with a key. POST /v1/session */
+  keepKey(body?: Sent<Schemas["KeptKey"]>, options?: CallOptions): Promise<undefined>;
   /** Sign out. DELETE /v1/session */
   endSession(options?: CallOptions): Promise<undefined>;
   /** Sign in. GET /v1/sign-in */
@@ -252,6 +254,7 @@ export const table = {
   createKey: "POST /v1/keys",
   getOwnKey: "GET /v1/key",
   getSession: "GET /v1/session",
+  keepKey: "POST /v1/session",
   endSession: "DELETE /v1/session",
   beginSignIn: "GET /v1/sign-in",
   finishSignIn: "GET /v1/sign-in/callback",

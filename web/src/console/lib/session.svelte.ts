@@ -9,7 +9,7 @@ const connect = (key?: string) => new Leaderboard({ url: `${base}/`, key, timeou
 /** Where the view is kept that somebody wanted to see, while the provider signs that person in. */
 const wanted = "console wanted";
 
-/** A Session is who is signed in: a person, whose cookie no script can read, or a key, which is in the memory of the page only. */
+/** A Session is who is signed in: a person, or a key. Either is in a cookie that no script can read, so it lasts longer than the page. */
 class Session {
   #client = $state.raw<Leaderboard>();
   key = $state.raw<Key>();
@@ -57,12 +57,12 @@ class Session {
     const client = connect(text);
     this.key = await client.getOwnKey();
     this.#client = client;
+    await client.keepKey().catch(() => {}); // without it the key is good until the page is read again
   }
 
-  /** signOut forgets a key at once, and ends the session of a person at the server. */
+  /** signOut has the browser forget a key, and ends the session of a person at the server. */
   async signOut(): Promise<void> {
-    const { key } = this;
-    if (key?.person !== undefined) await this.client.endSession();
+    await this.client.endSession();
     this.forget();
   }
 
