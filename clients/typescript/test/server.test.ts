@@ -305,7 +305,7 @@ async function playerOperations(lb: Leaderboard, b: string): Promise<void> {
   assert.equal((await lb.barMember("ts-player")).member, "ts-player");
   assert.ok((await lb.getBar("ts-player")).not_before);
   assert.equal(await lb.unbarMember("ts-player"), undefined);
-  assert.equal(await lb.rotateTokens({ overlap: "0s" }), undefined);
+  assert.equal(await lb.rotateTokens({ overlap: "1h" }), undefined); // tokens that others have stay good: the server may be used by other tests
 }
 
 async function otherOperations(lb: Leaderboard, b: string): Promise<void> {
