@@ -186,9 +186,22 @@ func (i *Issuer) Meets(other *Issuer) error {
 // Claims are what a token says, as JSON has it.
 type Claims map[string]any
 
-// Texts returns a claim that is a text or a list of them; ok is false for any other.
+// at returns the claim of a name. One that is not there may lie deeper: realm_access.roles is roles of the object realm_access.
+func (c Claims) at(name string) any {
+	if claim, ok := c[name]; ok {
+		return claim
+	}
+	outer, inner, _ := strings.Cut(name, ".")
+	object, _ := c[outer].(map[string]any)
+	if object == nil || inner == "" {
+		return nil
+	}
+	return Claims(object).at(inner)
+}
+
+// Texts returns a claim that is a text or a list of them, by a name as --oidc-claim has it; ok is false for any other.
 func (c Claims) Texts(name string) (all []string, ok bool) {
-	switch claim := c[name].(type) {
+	switch claim := c.at(name).(type) {
 	case string:
 		return []string{claim}, true
 	case []any:

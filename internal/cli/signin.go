@@ -23,7 +23,7 @@ func (p *program) signInFlags(cfg *app.Config) []cli.Flag {
 		text(p.setting("oidc-client-id", "id of this server at the provider"), &in.Client),
 		text(p.setting("oidc-client-secret", "its secret there, best as a variable; empty: a public client, which PKCE protects"), &in.Secret),
 		listOf(p.setting("oidc-scopes", "what is asked of the provider, besides openid, separated by commas"), &in.Scopes),
-		text(p.setting("oidc-claim", "claim of the ID token that the next three have values of: a text or a list, as in groups or email; an email address has to be verified"), &in.Claim),
+		text(p.setting("oidc-claim", "claim of the ID token that the next three have values of: a text or a list, as in groups, email or realm_access.roles; an email address has to be verified"), &in.Claim),
 		listOf(p.setting("oidc-admins", "values of it, separated by commas, with which somebody has scope admin"), &in.Admins),
 		listOf(p.setting("oidc-writers", "those with scope write"), &in.Writers),
 		listOf(p.setting("oidc-readers", "those with scope read"), &in.Readers),
