@@ -82,6 +82,8 @@ type Rules struct {
 	Keep map[Window]int `json:"keep,omitempty"`
 	// Display tells how people are shown its scores; nil: as whole numbers.
 	Display *Display `json:"display,omitempty"`
+	// Face tells how the board's page looks; nil: as the other pages do.
+	Face *Face `json:"face,omitempty"`
 	// Labels select boards.
 	Labels Labels `json:"labels,omitempty"`
 	// StrictIDs rejects submissions for members whose ids are not printable ASCII.
@@ -197,6 +199,9 @@ func (r Rules) WithDefaults() Rules {
 	r.Notify = r.Notify.withDefaults()
 	if r.Display != nil && *r.Display == (Display{}) {
 		r.Display = nil
+	}
+	if r.Face != nil && *r.Face == (Face{}) {
+		r.Face = nil
 	}
 	if o := r.Overrides; o != nil && len(o.Keys)+len(o.Ops) == 0 && !o.KeepTime {
 		r.Overrides = nil

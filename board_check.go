@@ -35,6 +35,7 @@ func (r *Rules) Check() error {
 	r.checkKeep(fail)
 	r.Labels.check(fail)
 	r.Display.check(fail)
+	r.Face.check(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
 	r.Overrides.check(fail)

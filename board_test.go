@@ -105,6 +105,9 @@ func TestCheckNamesTheField(t *testing.T) {
 		"/ends_at":             func(r *Rules) { r.StartsAt, r.EndsAt = ptr[Micros](5), ptr[Micros](5) },
 		"/limits/max_score":    func(r *Rules) { r.Limits = Limits{MinScore: ptr[int64](2), MaxScore: ptr[int64](1)} },
 		"/limits/max_delta":    func(r *Rules) { r.Limits.MaxDelta = ptr[int64](-1) },
+		"/face/accent":         func(r *Rules) { r.Face = &Face{Accent: "#3151d3;}"} },
+		"/face/logo":           func(r *Rules) { r.Face = &Face{Logo: "../logo.png"} },
+		"/face/footer":         func(r *Rules) { r.Face = &Face{Footer: strings.Repeat("x", MaxFooter+1)} },
 		"/notify/passed":       func(r *Rules) { r.Notify = &Notify{Passed: "enemies", Within: 1} },
 		"/notify/within":       func(r *Rules) { r.Notify = &Notify{Passed: NotifyPassedTop, Within: MaxNotifyWithin + 1} },
 	} {

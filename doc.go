@@ -6,7 +6,7 @@
 //	micros, window, order, errors, check    times, windows, orders, what can be wrong
 //	key, quota, caller, signin              API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
 //	entry, formula, labels, calendar        what rules and entries are made of
-//	display                                 how people read scores
+//	display, face                           how people read scores, and how a board's page looks
 //	player, issuer, notify, metadata, review  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules

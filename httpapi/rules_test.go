@@ -43,6 +43,9 @@ func TestPatchKeepsTheRest(t *testing.T) {
 		{`{"refresh":{"full":null,"incremental":"5s"}}`, `{"refresh":{"full":"","incremental":"5s","dynamic":"900/1 300/10"}}`},
 		{`{"windows":["all_time","season"],"keep":{"day":null,"hour":1}}`, `{"windows":["all_time","season"],"keep":{"hour":1}}`},
 		{`{"limits":null,"mode":null,"top_n":null,"time_zone":null}`, `{"limits":{},"mode":"strict","top_n":1000,"time_zone":"UTC"}`},
+		{`{"face":{"accent":"#b3261e","footer":"<b>"}}`, `{"face":{"accent":"#b3261e","footer":"<b>"}}`},
+		{`{"face":{"accent":null,"logo":"arcade.png"}}`, `{"face":{"logo":"arcade.png","footer":"<b>"}}`},
+		{`{"face":{"logo":null,"footer":null}}`, `{"face":null}`},
 		{`{"labels":null,"starts_at":null,"resident":null,"keep":null}`, `{"labels":null,"starts_at":null,"resident":null,"keep":null}`},
 	} {
 		want := read()

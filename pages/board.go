@@ -25,6 +25,7 @@ type rules struct {
 	}
 	Tiebreak struct{ Fields []struct{ Name string } }
 	Display  *leaderboard.Display
+	Face     *leaderboard.Face
 	Metadata *struct{} // entries may have some
 }
 
@@ -117,7 +118,7 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 	out.Title, out.Embed, out.Class, out.Told = q.board, q.embed, q.look, a.told
 	var b rules
 	if a.need(q.path(""), nil, &b) {
-		out.Title = b.Heading()
+		out.Title, out.Face = b.Heading(), h.site.assets.worn(h.site.face, b.Face)
 		v := h.boardView(a, &q, &b, out.language)
 		out.Board, out.Shared = v, v.share(r, &q, h.site.languages.shared(r))
 	}

@@ -15,12 +15,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/image/webp"
+
+	"leaderboard"
 )
 
 // Bounds of what an operator may choose.
@@ -29,6 +31,7 @@ const (
 	maxSiteFooter = 500 // characters
 	maxLogoBytes  = 256 << 10
 	maxLogoSide   = 2048 // pixels
+	maxLogos      = 100  // of boards
 )
 
 // Face is how the pages of an installation look. The zero value is the look of the program itself.
@@ -37,7 +40,11 @@ type Face struct {
 	Accent color.Color // of links and marks; nil: blue
 	Logo   *Logo       // beside the title; nil: three bars
 	Footer string      // plain text below the pages, in which addresses are links; "": none
+	Logos  Logos       // that boards may have on their pages
 }
+
+// Logos are pictures by the names that rules of boards call them.
+type Logos map[string]*Logo
 
 // Logo is a picture that was checked.
 type Logo struct {
@@ -62,12 +69,9 @@ func checkText(v string, most int) (string, error) {
 	}
 }
 
-// hexColor is the only form of a colour that is taken: it becomes part of a stylesheet.
-var hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
-
-// ParseAccent reads a colour, #rrggbb.
+// ParseAccent reads a colour, #rrggbb. No other form is taken: it becomes part of a stylesheet.
 func ParseAccent(v string) (color.Color, error) {
-	if !hexColor.MatchString(v) {
+	if !leaderboard.IsAccent(v) {
 		return nil, fmt.Errorf("want a colour such as #3151d3, not %q", v)
 	}
 	b, err := hex.DecodeString(v[1:])
@@ -96,6 +100,30 @@ func ReadLogo(file string) (*Logo, error) {
 		return nil, fmt.Errorf("%w: %s", err, file)
 	}
 	return logo, nil
+}
+
+// ReadLogos reads the pictures in a folder. Files whose names begin with a dot are left out.
+func ReadLogos(folder string) (Logos, error) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	out := Logos{}
+	for _, f := range files {
+		name := f.Name()
+		switch {
+		case strings.HasPrefix(name, "."):
+			continue
+		case !leaderboard.IsPictureName(name):
+			return nil, fmt.Errorf("want names that rules of boards can have, [a-z0-9][a-z0-9._-]{0,63}, not %q, in %s", name, folder)
+		case len(out) == maxLogos:
+			return nil, fmt.Errorf("want %d pictures at most in %s", maxLogos, folder)
+		}
+		if out[name], err = ReadLogo(filepath.Join(folder, name)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // newLogo looks at what a picture is, and not at the name of its file. It decodes all of it, so that readers never see half a picture.
@@ -133,8 +161,16 @@ type face struct {
 	Logo   string // address of the logo; "": none
 	Footer []part
 	Style  string // address of a stylesheet; "": none
-	light  rgb    // the accent on light ground
-	dark   rgb    // and on dark ground
+	Board  ownFace
+	light  rgb               // the accent on light ground
+	dark   rgb               // and on dark ground
+	logos  map[string]string // addresses of the pictures that boards may have, by name
+}
+
+// ownFace is what the page of a board shows beside the face of the installation.
+type ownFace struct {
+	Logo   string // address of a picture; "": none
+	Footer []part
 }
 
 // part is a piece of a text.
@@ -163,7 +199,48 @@ func (a *assets) dress(of *Face) (*face, error) {
 		}
 	}
 	out.Icon = out.light.hex()[1:]
+	out.logos = map[string]string{}
+	for name, logo := range of.Logos {
+		if out.logos[name], err = a.add(logo.ext, logo.body); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
+}
+
+// worn returns the face of a board's page: what the rules of the board say, and else what the installation has.
+func (a *assets) worn(f *face, own *leaderboard.Face) *face {
+	if own == nil {
+		return f
+	}
+	out := *f
+	out.Board = ownFace{Logo: f.logos[own.Logo], Footer: parts(own.Footer)}
+	if c, err := ParseAccent(own.Accent); err == nil {
+		var style string
+		out.light, out.dark, style = accents(rgbOf(c))
+		out.Icon, out.Style = out.light.hex()[1:], a.at+accentFile(rgbOf(c), style)
+	}
+	return &out
+}
+
+// accentFile returns the name of the stylesheet for the accent of a board. It changes with the content, which a server makes of the name.
+func accentFile(c rgb, style string) string {
+	sum := sha256.Sum256([]byte(style))
+	return "accent-" + c.hex()[1:] + "-" + hex.EncodeToString(sum[:4]) + ".css"
+}
+
+// accentSheet returns the stylesheet with a name; nil when there is none.
+func accentSheet(name string) *asset {
+	hexed, isAccent := strings.CutPrefix(name, "accent-")
+	if digits, _, ok := strings.Cut(hexed, "-"); isAccent && ok {
+		if c, err := ParseAccent("#" + digits); err == nil {
+			_, _, style := accents(rgbOf(c))
+			if file, err := newAsset(name, []byte(style)); err == nil && name == accentFile(rgbOf(c), style) {
+				return file
+			}
+		}
+	}
+	return nil
 }
 
 // add adds a file of the operator, and returns its address, which changes with its content.

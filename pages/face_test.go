@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -207,4 +208,107 @@ func TestFace(t *testing.T) {
 	if after, _ := askPicture(t, pages, "/boards/demo/picture.png"); other.face.Style == s.face.Style || after.Header().Get("ETag") == before.Header().Get("ETag") {
 		t.Error("another accent has the address or the ETag of the first one")
 	}
+}
+
+// hostileFace is the API with a board that has a face of its own, whose footer is anything.
+func hostileFace(face string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/boards/demo" {
+			fakeAPI(w, r)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"name":"demo","title":"Demo","mode":"tied","order":"desc","windows":["day"],"face":%s}`, face)
+	})
+}
+
+// TestBoardFace: a board has an accent, a logo and a footer of its own on its page, as text and pictures, beside those of the installation, and
+// nowhere else. A logo that there is not, and an accent in another form, are none.
+func TestBoardFace(t *testing.T) {
+	logo, err := newLogo(encoded(t, 20, 10, asPNG))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(&Options{Base: "/games", Face: Face{Accent: rgb{0, 0x80, 0}, Footer: "The house", Logos: Logos{"arcade.png": logo}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	footer, _ := json.Marshal(hostile + " https://arcade.example/rules")
+	own := s.Handler(hostileFace(`{"accent":"#FFD000","logo":"arcade.png","footer":` + string(footer) + `}`))
+	read := func(pages http.Handler, path string) (*http.Response, string) {
+		w := httptest.NewRecorder()
+		pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+		return w.Result(), w.Body.String()
+	}
+	light, dark, style := accents(rgb{0xff, 0xd0, 0})
+	sheet := "/games/assets/" + accentFile(rgb{0xff, 0xd0, 0}, style)
+	_, body := read(own, "/boards/demo")
+	for _, want := range []string{
+		`<link rel="stylesheet" href="` + sheet + `">`, `data-logo="` + s.face.logos["arcade.png"] + `"`, `<img class="logo" src="` + s.face.logos["arcade.png"] + `" alt="">`,
+		`<footer class="footer"><p><bdi>&lt;/script&gt;&lt;script&gt;`, `<a href="https://arcade.example/rules" rel="nofollow">`, "<bdi>The house</bdi>", "fill='%23" + light.hex()[1:],
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	if strings.Contains(strings.Split(body, `<script type="application/json"`)[0], "<script>alert") || strings.Contains(body, s.face.Style) || strings.Contains(body, "ZgotmplZ") {
+		t.Errorf("the footer is no text, or there are two accents: %s", body)
+	}
+	if _, body := read(own, "/boards/demo?embed=1"); strings.Contains(body, "rules") && strings.Contains(body, "<footer") || !strings.Contains(body, sheet) || !strings.Contains(body, `<img class="logo"`) {
+		t.Errorf("a frame: %s", body)
+	}
+	if _, body := read(own, "/"); strings.Contains(body, sheet) || !strings.Contains(body, s.face.Style) {
+		t.Errorf("the other pages: %s", body)
+	}
+	if r, body := read(own, strings.TrimPrefix(sheet, "/games")); r.StatusCode != http.StatusOK || body != style || r.Header.Get("Content-Type") != "text/css; charset=utf-8" || !strings.Contains(r.Header.Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: %s %s", sheet, r.Status, body)
+	}
+	if _, drawn := askPicture(t, own, "/boards/demo/picture.png"); rgbOf(drawn.At(5, 5)) != dark {
+		t.Errorf("the edge of the picture is %v, want %v", drawn.At(5, 5), dark)
+	}
+	for _, path := range []string{"accent-ffd000.css", "accent-ffd000-00000000.css", "accent-FFD000" + strings.TrimPrefix(accentFile(rgb{0xff, 0xd0, 0}, style), "accent-ffd000"), "accent-ffd00-.css", "accent-.css", "accent-%2e%2e.css"} {
+		if r, _ := read(own, "/assets/"+path); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	for _, face := range []string{`{"logo":"other.png"}`, `{"accent":"red;}","logo":"../arcade.png"}`, `null`} {
+		_, body := read(s.Handler(hostileFace(face)), "/boards/demo")
+		if strings.Contains(body, `class="logo"`) || !strings.Contains(body, s.face.Style) || strings.Contains(body, "<p><bdi>") {
+			t.Errorf("%s: %s", face, body)
+		}
+	}
+}
+
+// TestReadLogos: pictures of boards are the files of a folder, by names that rules can have, so many at most; what is none stops the start.
+func TestReadLogos(t *testing.T) {
+	whole := encoded(t, 20, 10, asPNG)
+	for name, c := range map[string]struct {
+		files map[string][]byte
+		want  string // a part of the error; "": none
+	}{
+		"none":          {nil, ""},
+		"two":           {map[string][]byte{"a.png": whole, "b": []byte(webpOfOnePixel), ".hidden": []byte("x")}, ""},
+		"a capital":     {map[string][]byte{"A.png": whole}, "not \"A.png\""},
+		"SVG":           {map[string][]byte{"a.png": whole, "b.svg": []byte("<svg/>")}, "b.svg"},
+		"a hundred one": {manyLogos(whole), "100 pictures at most"},
+	} {
+		folder := t.TempDir()
+		for file, body := range c.files {
+			if err := os.WriteFile(filepath.Join(folder, file), body, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		logos, err := ReadLogos(folder)
+		if c.want == "" && (err != nil || len(logos) != max(0, len(c.files)-1)) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %d, %v, want %q", name, len(logos), err, c.want)
+		}
+	}
+}
+
+// manyLogos returns one more than there may be.
+func manyLogos(body []byte) map[string][]byte {
+	out := map[string][]byte{}
+	for i := range maxLogos + 1 {
+		out[fmt.Sprintf("%03d.png", i)] = body
+	}
+	return out
 }

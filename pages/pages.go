@@ -20,6 +20,9 @@ func (s *Site) Handler(api http.Handler) http.Handler {
 func (h *handlers) asset(w http.ResponseWriter, r *http.Request) {
 	a := h.site.assets.files[r.PathValue("file")]
 	if a == nil {
+		a = accentSheet(r.PathValue("file"))
+	}
+	if a == nil {
 		h.missing(w, r)
 		return
 	}

@@ -30,6 +30,7 @@ const (
 type picture struct {
 	Title, About string
 	Rows         []pictureRow // three at most
+	Stripe       rgb          // along the edge at the top
 	Member, Does string       // a name, and what is said of it: "is 603rd of 5,001"; empty: nothing
 }
 
@@ -167,11 +168,11 @@ func fill(on *image.RGBA, x, y, width, height int, c color.Color) {
 }
 
 // paint draws a picture as PNG.
-func (t *typefaces) paint(p *picture, stripe color.Color) ([]byte, error) {
+func (t *typefaces) paint(p *picture) ([]byte, error) {
 	ground, panel, text, faint := color.RGBA{16, 18, 24, 255}, color.RGBA{43, 58, 115, 255}, color.RGBA{233, 235, 240, 255}, color.RGBA{155, 163, 180, 255}
 	on := image.NewRGBA(image.Rect(0, 0, pictureWidth, pictureHeight))
 	fill(on, 0, 0, pictureWidth, pictureHeight, ground)
-	fill(on, 0, 0, pictureWidth, 14, stripe)
+	fill(on, 0, 0, pictureWidth, 14, p.Stripe)
 	var failed error
 	with := func(fonts []*sfnt.Font, pixels float64, ink color.Color) *pen {
 		made, err := newPen(on, fonts, pixels, ink)

@@ -55,7 +55,7 @@ func Load(o *Options) (*Site, error) {
 	if s.face, err = s.assets.dress(&o.Face); err != nil {
 		return nil, err
 	}
-	if s.painter, err = newPainter(o.Font, s.face.dark); err != nil {
+	if s.painter, err = newPainter(o.Font); err != nil {
 		return nil, err
 	}
 	for _, l := range s.languages.all {
@@ -75,7 +75,10 @@ type handlers struct {
 
 // render sends the page that a template makes.
 func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
-	v.Entry, v.Face = s.assets.entries[name], s.face
+	v.Entry = s.assets.entries[name]
+	if v.Face == nil {
+		v.Face = s.face
+	}
 	vary := "Accept-Encoding"
 	if name != "console" {
 		vary += ", Accept-Language"

@@ -29,22 +29,21 @@ var errBusy = errors.New("too many pictures at once")
 
 // painter draws share pictures, one at a time, and keeps them by what they say: the same state of a board is drawn once.
 type painter struct {
-	fonts  *typefaces
-	stripe rgb    // along the edge at the top
-	made   string // names the fonts and the stripe in ETags
-	kept   *bounded.Map[string, []byte]
-	turn   chan struct{} // holds one token, whose holder may draw
-	drawn  atomic.Int64
+	fonts *typefaces
+	made  string // names the fonts in ETags
+	kept  *bounded.Map[string, []byte]
+	turn  chan struct{} // holds one token, whose holder may draw
+	drawn atomic.Int64
 }
 
 // newPainter makes one; otherFont is a font for scripts that the embedded ones lack, nil for none.
-func newPainter(otherFont []byte, stripe rgb) (*painter, error) {
+func newPainter(otherFont []byte) (*painter, error) {
 	fonts, err := loadTypefaces(otherFont)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(otherFont)
-	p := &painter{fonts: fonts, stripe: stripe, made: hex.EncodeToString(sum[:4]) + stripe.hex(), kept: bounded.New[string, []byte](maxPictures, maxPictureBytes), turn: make(chan struct{}, 1)}
+	p := &painter{fonts: fonts, made: hex.EncodeToString(sum[:4]), kept: bounded.New[string, []byte](maxPictures, maxPictureBytes), turn: make(chan struct{}, 1)}
 	p.turn <- struct{}{}
 	return p, nil
 }
@@ -76,7 +75,7 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 		return kept, nil
 	}
 	p.drawn.Add(1)
-	out, err := p.fonts.paint(of, p.stripe)
+	out, err := p.fonts.paint(of)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +87,7 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	l, a := h.site.languages.shared(r), newAsker(h.api, r)
 	q := readQuestion(r, place{base: h.site.base})
-	of := pictureOf(a, &q, h.site.painter.fonts, l.drawn)
+	of := h.site.pictureOf(a, &q, l.drawn)
 	if of == nil {
 		if again := a.worst.Again(); again != "" {
 			w.Header().Set("Retry-After", again)
@@ -117,13 +116,14 @@ func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 
 // pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why. Of a member whose name the fonts lack
 // letters for it says the id.
-func pictureOf(a *asker, q *question, fonts *typefaces, l *language) *picture {
+func (s *Site) pictureOf(a *asker, q *question, l *language) *picture {
 	var b rules
 	var t top
 	if !a.need(q.path(""), nil, &b) || !a.need(q.path("/top"), q.state(url.Values{"limit": {"3"}, "profiles": {"true"}}), &t) {
 		return nil
 	}
-	of := &picture{Title: b.Heading(), About: l.Members(t.Total)}
+	fonts := s.painter.fonts
+	of := &picture{Title: b.Heading(), About: l.Members(t.Total), Stripe: s.assets.worn(s.face, b.Face).dark}
 	if t.Window != "all_time" {
 		of.About = l.say("picture.period", "window", l.Window(t.Window), "period", t.Period, "members", of.About)
 	}

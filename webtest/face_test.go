@@ -88,3 +88,60 @@ func TestFace(t *testing.T) {
 		})
 	}
 }
+
+// TestBoardFace: a board has an accent, a logo and a footer of its own on its page, above what the installation has; they fit the smallest
+// screen, and can be read in both schemes, whatever they are.
+func TestBoardFace(t *testing.T) {
+	t.Parallel()
+	picture := image.NewRGBA(image.Rect(0, 0, 400, 100))
+	draw.Draw(picture, picture.Bounds(), image.NewUniform(color.RGBA{30, 30, 200, 255}), image.Point{}, draw.Src)
+	var body bytes.Buffer
+	if err := png.Encode(&body, picture); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "arcade.png"), body.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	logos, err := pages.ReadLogos(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accent, board := range map[string]string{"#ffd000": "own-bright", "#000000": "own-black", "#fFffFf": "own-white"} {
+		makeBoard(t, admin(t), board, leaderboard.Rules{Title: "The arcade of Kleinmachnow-Süd, and the oldest", Face: &leaderboard.Face{
+			Accent: accent, Logo: "arcade.png", Footer: `<img src=x onerror="throw 1"> Rules: https://arcade.example/rules`,
+		}}, members(30)...)
+	}
+	at := dressed(t, &pages.Face{Footer: "The house", Logos: logos})
+	small, plain := screen{width: 320, height: 640}, screen{width: 320, height: 640, noScript: true}
+	for name, c := range map[string]struct {
+		board string
+		screen
+	}{
+		"bright": {"own-bright?member=m004", screen{width: 1400, height: 900}}, "bright, small": {"own-bright?member=m004", small}, "bright, in dark": {"own-bright?member=m004", small.inDark()},
+		"black, in dark": {"own-black", desktop().inDark()}, "white": {"own-white", small}, "white, in dark": {"own-white", small.inDark()}, "in a frame": {"own-bright?embed=1", small}, "without scripts": {"own-bright", plain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openURL(t, c.screen, at+"/boards/"+c.board)
+			p.awaitText(".ranking", "m001")
+			if !c.noScript {
+				p.await(`document.querySelector(".state.live")`)
+			}
+			p.await(`document.querySelector(".logo").naturalWidth === 400 && document.querySelector(".logo").getBoundingClientRect().width <= 130`)
+			if name == "in a frame" {
+				p.await(`!document.querySelector(".footer")`)
+			} else {
+				p.await(`document.querySelector(".footer").innerText.startsWith("<img src=x onerror") && document.querySelector(".footer a").href === "https://arcade.example/rules" && document.querySelector(".footer").innerText.includes("The house")`)
+			}
+			usual := map[bool]string{true: "rgb(141, 164, 255)", false: "rgb(49, 81, 211)"}[c.dark]
+			p.await(`(a => { document.body.append(a); a.href = "/"; const c = getComputedStyle(a).color; a.remove(); return c !== ` + quote(usual) + ` })(document.createElement("a"))`)
+			p.fits()
+			if !c.noScript {
+				p.accessible()
+			}
+		})
+	}
+	other := openURL(t, desktop(), at+"/")
+	other.await(`document.querySelector(".footer").innerText.startsWith("The house") && getComputedStyle(document.querySelector("main a")).color === "rgb(49, 81, 211)"`)
+}

@@ -82,6 +82,7 @@ type rulesBody struct {
 		Decimals *int64 `json:"decimals,omitempty"`
 		Unit     string `json:"unit,omitempty"`
 	} `json:"display,omitzero"`
+	Face    leaderboard.Face `json:"face,omitzero"`
 	Refresh struct {
 		Full        string `json:"full,omitempty"`
 		Incremental string `json:"incremental,omitempty"`
@@ -116,6 +117,9 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		oneOf(p.option("display-kind", "duration or date: what people are shown scores as, seconds or seconds since 1970 (default: numbers)"), &b.Display.Kind, "duration", "date"),
 		number("display-decimals", "how many of the last digits of a score people are shown behind the point (default: 0)", &b.Display.Decimals),
 		word("display-unit", "unit of the numbers that people are shown, such as km", &b.Display.Unit),
+		word("accent", "`colour` of links and marks on its page, as in #3151d3 (default: that of the server)", &b.Face.Accent),
+		word("logo", "`name` of a picture in the server's --site-logos, beside the title of its page", &b.Face.Logo),
+		word("footer", "a line of text below its page, in which addresses are links", &b.Face.Footer),
 		number("min-score", "least score that is accepted", &b.Limits.MinScore),
 		number("max-score", "greatest score that is accepted", &b.Limits.MaxScore),
 		number("max-delta", "greatest change of a score by one submission; no first score in a period is one, but for policy sum: --max-score bounds it", &b.Limits.MaxDelta),

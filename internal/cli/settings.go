@@ -212,6 +212,7 @@ func (p *program) pageFlags(cfg *app.Config) []cli.Flag {
 		custom(p.setting("site-accent", "`colour` of links and marks on the pages, as in #3151d3; it is made darker on light ground, and lighter on dark ground, until it can be read"), &face.Accent, pages.ParseAccent),
 		custom(p.setting("site-logo", "`file` of a picture beside the title, PNG, JPEG or WebP, of 256 KiB and 2048 × 2048 pixels at most"), &face.Logo, pages.ReadLogo),
 		newChecked(p.setting("site-footer", "a line of text below the pages, in which addresses are links"), &face.Footer, pages.CheckFooter),
+		custom(p.setting("site-logos", "`folder` of pictures that boards may have beside the titles of their pages, by the names of the files, [a-z0-9][a-z0-9._-]{0,63} as in arcade.png: 100 at most, each as --site-logo"), &face.Logos, pages.ReadLogos),
 		newChecked(p.setting("site-language", "language of the pages for readers whose languages there are not, as in de"), &cfg.Language, pages.CheckLanguage),
 		text(p.setting("picture-font", "`file` of a font, TTF, OTF or a collection, for letters in share pictures of boards that are not Latin, Greek or Cyrillic"), &cfg.PictureFont),
 	}

@@ -58,7 +58,7 @@ func sections() []section {
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl", "audit-profiles"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
-		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "site-language", "picture-font"}},
+		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "site-logos", "site-language", "picture-font"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"Checking a start (serve)", []string{"check"}},
 		{"Contexts (context set)", []string{"key-file"}},
@@ -83,7 +83,7 @@ func sections() []section {
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{
-			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "min-score", "max-score", "max-delta",
+			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "accent", "logo", "footer", "min-score", "max-score", "max-delta",
 			"max-per-second", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "players-read", "players-submit", "play-min-time", "play-max-time", "notify", "notify-within", "metadata-max-bytes", "review", "review-expire", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}
@@ -296,6 +296,7 @@ func TestBadValues(t *testing.T) {
 		"site-title":      {"two\nlines", strings.Repeat("x", 61)},
 		"site-accent":     {"red", "#fff", "#3151d3;}"},
 		"site-logo":       {"settings_test.go", "no-such-file.png"},
+		"site-logos":      {"settings_test.go", "no-such-folder", "testdata"},
 		"site-footer":     {"two\nlines", strings.Repeat("x", 501)},
 		"log-level":       {"loud"},
 		"migrate":         {"maybe"},

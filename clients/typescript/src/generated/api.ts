@@ -153,6 +153,7 @@ export interface components {
                 [key: string]: number;
             };
             display?: components["schemas"]["Display"];
+            face?: components["schemas"]["Face"];
             /**
              * @description What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}.
              * @example {
@@ -195,6 +196,21 @@ export interface components {
             decimals?: number;
             /** @description Of a number, such as km; at most 16 bytes. */
             unit?: string;
+        };
+        /** @description How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do. */
+        Face: {
+            /**
+             * @description Colour of links and marks. It is made darker on light ground, and lighter on dark ground, until it can be read.
+             * @example #b3261e
+             */
+            accent?: string;
+            /**
+             * @description Name of a picture in the folder --site-logos, which is shown beside the title. A server without such a picture shows none.
+             * @example arcade.png
+             */
+            logo?: string;
+            /** @description A line of text below the page, at most 500 bytes without control characters, in which addresses are links. */
+            footer?: string;
         };
         Season: {
             name: string;
@@ -296,6 +312,13 @@ export interface components {
                 kind?: string | null;
                 decimals?: number | null;
                 unit?: string | null;
+            } | null;
+            /** @description As in BoardRules; null is the default. */
+            face?: {
+                /** @description #rrggbb. */
+                accent?: string | null;
+                logo?: string | null;
+                footer?: string | null;
             } | null;
             /** @description By name; null takes one away. */
             labels?: {
