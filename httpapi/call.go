@@ -53,9 +53,10 @@ type route struct {
 type playersMay int
 
 const (
-	playersMayAsAnyone playersMay = iota
-	playersMayReadOwn             // the member in the path, or that of a stream, if that is the player's own, where the board's rule players.read says so
-	playersMaySubmit              // to submit their own scores; the handler looks at the board's rule players.submit
+	playersMayAsAnyone    playersMay = iota
+	playersMayReadOwn                // the member in the path, or that of a stream, if that is the player's own, where the board's rule players.read says so
+	playersMayReadFriends            // the player among the own friends, on a board that anyone may read and that the token is for
+	playersMaySubmit                 // to submit their own scores; the handler looks at the board's rule players.submit
 )
 
 // checkPolicy panics when a route does not state its access, so that a server with such a route does not start.
@@ -313,10 +314,15 @@ func (c *call) denied() error {
 // deniedPlayer returns why the request's player may not use the route.
 func (c *call) deniedPlayer() error {
 	need := c.route.access.Needs()
-	if need == "" || c.route.players == playersMaySubmit {
+	if need == "" || c.route.players == playersMaySubmit || c.readsFriends() {
 		return nil
 	}
 	return wire.Reject(wire.CodeForbidden, fmt.Sprintf("This needs a key with scope %s. A player's token reads what anyone may and what is the player's own, and submits for the player.", need))
+}
+
+// readsFriends reports whether the request is a player's for the own friends. It decides by the path and the token alone.
+func (c *call) readsFriends() bool {
+	return c.route.players == playersMayReadFriends && c.pathValue("member") == c.player.Member && c.player.Covers(c.pathValue("board"))
 }
 
 // mayName refuses the name of a board that the request's key is not for, wherever a request that needs a key names one: to

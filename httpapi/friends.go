@@ -133,6 +133,11 @@ func (h *friendHandlers) onBoard(c *call) error {
 	if missed != nil && len(friends) == 0 {
 		return missed
 	}
+	if many := lookUpsOf(len(friends)); c.player != nil && many != (leaderboard.Charge{}) {
+		if err := c.charge(many); err != nil {
+			return err
+		}
+	}
 	q := leaderboard.MembersQuery{Query: on.query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
 	q.Members = append(append(make([]string, 0, len(friends)+1), friends...), member)
 	s, bodies, err := h.reader.members(c, &on, q)

@@ -56,6 +56,10 @@ func TestEveryRouteForPlayers(t *testing.T) {
 			if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
 				t.Errorf("%s %s: %d, which anyone may read", rt.method, rt.path, r.status)
 			}
+		case rt.players == playersMayReadFriends: // TestPlayerAmongFriends
+			if rt.path != "/v1/boards/{board}/members/{member}/friends" {
+				t.Errorf("%s shows players their friends", rt.path)
+			}
 		case rt.players == playersMaySubmit: // TestPlayerSubmits, TestBeginPlay
 		default:
 			r.wantProblem(http.StatusForbidden, wire.CodeForbidden)
@@ -116,6 +120,37 @@ func TestPlayerReads(t *testing.T) {
 		t.Errorf("Cache-Control: %s", cc)
 	}
 	e.get(noKey, "/v1/boards/mine/members/5").wantProblem(404, leaderboard.ErrBoardNotFound.Code)
+}
+
+// TestPlayerAmongFriends: a player's token opens how the player stands among the own friends on a public board that it is for: not the friends
+// of others, not the list, and no private board, whatever its rule. Many friends are heavy work.
+func TestPlayerAmongFriends(t *testing.T) {
+	e := withPlayer(t)
+	e.put(writeKey, "/v1/members/5/friends", `{"members":["4","6"]}`).want(200)
+	e.put(writeKey, "/v1/members/4/friends", `{"members":["5"]}`).want(200)
+	e.board("game1-open", leaderboard.Rules{}, classic()...)
+	for path, want := range map[string]int{
+		"/v1/boards/open/members/5/friends":       200,
+		"/v1/boards/game1-open/members/5/friends": 200,
+		"/v1/boards/open/members/4/friends":       403,
+		"/v1/boards/open/members/none/friends":    403,
+		"/v1/boards/none/members/5/friends":       404,
+		"/v1/boards/mine/members/5/friends":       404,
+		"/v1/boards/private/members/5/friends":    404,
+		"/v1/members/5/friends":                   403,
+	} {
+		if r := e.get(token5, path); r.status != want {
+			t.Errorf("%s: %d, want %d: %s", path, r.status, want, r.body)
+		}
+	}
+	var out friendRows
+	r := e.get(token5, "/v1/boards/open/members/5/friends?mode=strict").want(200)
+	if r.decode(&out); len(out.Entries) != 3 || out.Friends != 2 || out.Self == nil || out.Self.Rank != 1 || !strings.Contains(r.header.Get("Cache-Control"), "private") {
+		t.Errorf("%s, %s", r.body, r.header.Get("Cache-Control"))
+	}
+	e.get(token5Some, "/v1/boards/game1-open/members/5/friends").want(200)
+	e.get(token5Some, "/v1/boards/open/members/5/friends").wantProblem(403, wire.CodeForbidden)
+	e.get(token5Some, "/v1/boards/none/members/5/friends").wantProblem(403, wire.CodeForbidden) // as of a board that there is
 }
 
 // TestPlayerSubmits: a player submits for the own id where the rule says so, and nothing that only admins may say.

@@ -116,7 +116,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("before", "after", "profiles", "metadata"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: guard.AccessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, handle: fresh(h.past.history)},
 		{pattern: get("/v1/boards/{board}/members/{member}/submissions"), access: guard.AccessWriters, heavy: 1, params: []string{"limit", "cursor"}, handle: h.records.list},
-		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: guard.AccessHolders, params: common("limit", "offset", "profiles", "metadata"), handle: fresh(h.friends.onBoard)},
+		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: guard.AccessHolders, players: playersMayReadFriends, params: common("limit", "offset", "profiles", "metadata"), handle: fresh(h.friends.onBoard)},
 		{pattern: post("/v1/boards/{board}/ranks"), access: guard.AccessReaders, params: common("profiles", "metadata"), body: bodyRule{limit: ranksBody, charge: lookUpsOf}, handle: h.reader.ranks},
 		{pattern: get("/v1/boards/{board}/scores/{score}/rank"), access: guard.AccessReaders, params: common("tiebreak", "fields"), handle: fresh(h.reader.scoreRank)},
 		{pattern: get("/v1/boards/{board}/distribution"), access: guard.AccessReaders, params: common("buckets"), heavy: 1, handle: fresh(h.reader.distribution)},

@@ -8,6 +8,7 @@ export interface Question {
   period: string;
   mode: string;
   member: string;
+  among: string; // friends: only the reader's own, and the reader; anything else: everybody
   offset: number;
   limit: number;
   embed: boolean;
@@ -26,7 +27,7 @@ export function readQuestion(address: { pathname: string; search: string }): Que
   const rank = whole("rank");
   return {
     board: decodeURIComponent(address.pathname.slice(base.length).split("/")[2] ?? ""),
-    window: given("window"), period: given("period"), mode: given("mode"), member: given("member"),
+    window: given("window"), period: given("period"), mode: given("mode"), member: given("member"), among: given("among") === "friends" ? "friends" : "",
     offset: rank > 0 ? rank - 1 - ((rank - 1) % limit) : whole("offset"), limit, embed,
   };
 }
@@ -34,7 +35,7 @@ export function readQuestion(address: { pathname: string; search: string }): Que
 /** link is the address of a question; what is as it is anyway is left out. */
 export function link(q: Question): string {
   const v = new URLSearchParams();
-  for (const name of ["window", "period", "mode", "member"] as const) if (q[name]) v.set(name, q[name]);
+  for (const name of ["window", "period", "mode", "member", "among"] as const) if (q[name]) v.set(name, q[name]);
   if (q.offset > 0) v.set("offset", String(q.offset));
   if (q.limit !== (q.embed ? embedEntries : pageEntries)) v.set("limit", String(q.limit));
   if (q.embed) v.set("embed", "1");

@@ -1,9 +1,11 @@
 import { ProblemError, type Schemas } from "@leaderboard/client";
 import { server, words } from "../shared/server";
 import { chosen, isAround, sides, type Question } from "./address";
+import type { You } from "./you.svelte";
 
-export type Top = Schemas["TopAnswer"];
-export type Entry = Schemas["RankedEntry"];
+/** A page of the ranking; of one among friends there is more to say. */
+export type Top = Schemas["TopAnswer"] & Partial<Pick<Schemas["FriendsAnswer"], "friends" | "ranked" | "self">>;
+export type Entry = Schemas["RankedEntry"] & { position?: number };
 export type Profile = Schemas["Profile"];
 
 /** Milliseconds between two looks at a page that no stream sends. */
@@ -14,7 +16,8 @@ const profilesEvery = 2000;
 const hiddenFor = 30_000;
 
 /** ask asks for the page of the ranking, or for the neighbours of a member, in whose absence it is the page. */
-export async function ask(q: Question, signal?: AbortSignal, client = server({ maxWait: 0 })): Promise<Top> {
+export async function ask(q: Question, you: You, signal?: AbortSignal, client = server({ maxWait: 0 })): Promise<Top> {
+  if (q.among) return you.friends(q, signal);
   if (isAround(q)) {
     try {
       return await client.getAround(q.board, q.member, { ...sides(q), ...chosen(q), profiles: true, signal });
@@ -24,6 +27,12 @@ export async function ask(q: Question, signal?: AbortSignal, client = server({ m
   }
   return client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
 }
+
+/** placeOf is the place of an entry on the page: among friends where these are shown, else on the board. */
+export const placeOf = (e: Entry) => e.position ?? e.rank!;
+
+/** countOf is how many entries the pages have together. */
+export const countOf = (page: Top) => page.ranked ?? page.total;
 
 /** The page of the ranking that is looked at, as it changes. */
 export class Live {
@@ -38,12 +47,14 @@ export class Live {
   /** Why there is no page. */
   problem = $state("");
 
+  #you: You;
   #seen = new Set<string>();
   #run = new AbortController();
   #profilesAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(q: Question, first: Top) {
+  constructor(q: Question, first: Top, you: You) {
+    this.#you = you;
     this.answers = $state.raw(q);
     this.#take(q, first);
   }
@@ -65,9 +76,9 @@ export class Live {
   async #follow(q: Question, first: boolean, signal: AbortSignal): Promise<void> {
     const client = server({ onRetry: () => (this.lost = true), maxWait: Infinity });
     if (!first) {
-      this.#take(q, await ask(q, signal, client));
+      this.#take(q, await ask(q, this.#you, signal, client));
     }
-    if (q.offset === 0 && (q.period === "" || q.period === "current")) {
+    if (!q.among && q.offset === 0 && (q.period === "" || q.period === "current")) {
       const { window, mode } = chosen(q);
       const options = { window, mode, signal, maxWait: Infinity };
       const pages: AsyncIterable<Top> = isAround(q) ? client.streamPage(q.board, { ...options, ...sides(q), member: q.member }) : client.streamPage(q.board, { ...options, limit: q.limit });
@@ -81,7 +92,7 @@ export class Live {
       await new Promise((resolve) => setTimeout(resolve, pollEvery));
       signal.throwIfAborted();
       if (document.hidden) continue;
-      this.#take(q, await ask(q, signal, client));
+      this.#take(q, await ask(q, this.#you, signal, client));
     }
   }
 
@@ -100,7 +111,7 @@ export class Live {
     this.#timer = setTimeout(async () => {
       this.#timer = undefined;
       this.#profilesAt = Date.now();
-      const page = await ask(q, signal).catch(() => undefined); // names can wait
+      const page = await ask(q, this.#you, signal).catch(() => undefined); // names can wait
       if (!page) return;
       for (const e of page.entries) this.#seen.add(e.member);
       this.profiles = new Map([...this.profiles, ...page.entries.flatMap((e) => (e.profile ? [[e.member, e.profile] as const] : []))]);

@@ -13,10 +13,16 @@ import { You } from "./you.svelte";
 const target = document.getElementById("app");
 const you = new You(readQuestion(location));
 if (target && wasTold) {
-  const question = readQuestion(location);
+  let question = readQuestion(location);
   try {
     const board = await server({ maxWait: 0 }).getBoard(question.board);
-    const first = await ask(question);
+    const everybody = { ...question, among: "" };
+    if (!you.hasFriends) question = everybody;
+    const first = await ask(question, you).catch((error: unknown) => {
+      if (!question.among) throw error;
+      question = everybody; // which the server asked for already
+      return ask(question, you);
+    });
     target.replaceChildren();
     mount(App, { target, props: { board, first, start: question, you } });
   } catch {

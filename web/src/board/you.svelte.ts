@@ -2,6 +2,7 @@ import { ProblemError, type Schemas } from "@leaderboard/client";
 import { text } from "../shared/language";
 import { server, words } from "../shared/server";
 import { chosen, type Question } from "./address";
+import type { Top } from "./live.svelte";
 
 /** Who looks at the page: a token, and the member that it is of. */
 interface Player {
@@ -91,6 +92,7 @@ export class You {
   #of = $state("");
   /** The entries around it, when they were asked for. */
   around = $state.raw<Schemas["RankedEntry"][]>([]);
+  #isShut = $state(false); // the token is not for the friends on this board
   /** What there is to say in the place of an entry. */
   note = $state("");
 
@@ -105,6 +107,22 @@ export class You {
   /** remembered says whether the reader is known by this device only, so that it can forget. */
   get remembered(): boolean {
     return !this.#player && this.#isKept;
+  }
+
+  /** hasFriends says whether the page can ask for the reader's friends: with a token. */
+  get hasFriends(): boolean {
+    return !!this.#player && !this.#isShut;
+  }
+
+  /** friends asks for a page of the reader's friends and the reader, best first. */
+  async friends(q: Question, signal: AbortSignal | undefined): Promise<Top> {
+    const player = this.#player;
+    try {
+      return await server({ key: player?.token ?? "", maxWait: 0 }).getBoardFriends(q.board, player?.member ?? "", { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
+    } catch (error) {
+      if (error instanceof ProblemError && (error.status === 401 || error.status === 403) && player === this.#player) this.#isShut = true;
+      throw error;
+    }
   }
 
   /** mayBe says whether a member may be the reader, who is another one or unknown. */
@@ -145,7 +163,10 @@ export class You {
   /** take takes the token that the address has got, for instance another one from the site that shows the page in a frame. */
   take(): void {
     const player = taken();
-    if (player) keep(player);
+    if (player) {
+      keep(player);
+      this.#isShut = false;
+    }
     this.#player = player ?? this.#player ?? found();
   }
 

@@ -1,0 +1,102 @@
+package webtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// awaitOverall waits until the page shows these among friends: place, name and rank on the board.
+func (p *tab) awaitOverall(rows string) {
+	p.t.Helper()
+	p.await(`[...document.querySelectorAll(".ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".overall")?.innerText).join("|") === ` + quote(rows))
+}
+
+// TestAmongFriends: a player with a token sees the own friends and itself in the place of everybody, each with its place among them and its rank
+// on the board; the address says so, a reload keeps it, and it goes with the scores. Nobody else is offered that.
+func TestAmongFriends(t *testing.T) {
+	t.Parallel()
+	for name, on := range map[string]screen{"small": {width: 320, height: 700}, "large": desktop(), "dark": desktop().inDark()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, board := admin(t), "among-"+name
+			me := "me-" + board
+			makeBoard(t, c, board, leaderboard.Rules{Title: "Among"}, append(members(60), leaderboard.Submission{Member: me, Score: 970})...)
+			if _, err := c.PutFriends(t.Context(), me, []string{"m002", "m010", "m055", "nobody"}); err != nil {
+				t.Fatal(err)
+			}
+			p := open(t, on, "/boards/"+board+"?mode=tied#token="+tokenOf(t, me, board, time.Hour))
+			p.awaitRows("1 m001", "2 m002")
+			p.press("Friends")
+			p.awaitOverall(fmt.Sprintf("1 m002 2|2 m010 10|3 %s 31|4 m055 56", me))
+			p.awaitYou("3 " + me + " You")
+			p.awaitText(".about", "61 members, 4 in your circle of friends")
+			p.await(`location.search === "?mode=tied&among=friends" && document.querySelector(".podium .step-1").innerText.includes("m002") && !document.querySelector(".race")`)
+			p.fits()
+			p.accessible()
+			submit(t, c, board, "m055", 5000)
+			p.awaitOverall(fmt.Sprintf("1 m055 1|2 m002 3|3 m010 11|4 %s 32", me))
+			eval[bool](p, `location.reload() ?? true`)
+			p.await(`document.querySelector(".choices [aria-current][href*=friends]")`)
+			p.awaitOverall(fmt.Sprintf("1 m055 1|2 m002 3|3 m010 11|4 %s 32", me))
+			p.press("Everybody")
+			p.awaitRows("1 m055", "2 m001")
+			p.await(`location.search === "?mode=tied" && !document.querySelector(".overall")`)
+			eval[bool](p, `history.back() ?? true`)
+			p.awaitRows("1 m055", "2 m002")
+
+			anybody := open(t, on, "/boards/"+board+"?among=friends")
+			anybody.awaitRows("1 m055", "2 m001")
+			anybody.await(`document.querySelector(".state.live") && !document.querySelector(".choices [href*=friends]")`)
+		})
+	}
+}
+
+// TestAmongManyFriends: friends have pages, on which the own entry stays in view. The page says so when a player has none. After the end of the
+// token it shows everybody, and so it does with a token for other boards.
+func TestAmongManyFriends(t *testing.T) {
+	t.Parallel()
+	const board, me = "among-many", "me-among-many"
+	c := admin(t)
+	makeBoard(t, c, board, leaderboard.Rules{}, append(members(80), leaderboard.Submission{Member: me, Score: 1})...)
+	var friends []string
+	for i := range 60 {
+		friends = append(friends, fmt.Sprintf("m%03d", i+20))
+	}
+	if _, err := c.PutFriends(t.Context(), me, friends); err != nil {
+		t.Fatal(err)
+	}
+	token := tokenOf(t, me, board, time.Hour)
+	p := open(t, screen{width: 320, height: 700}, "/boards/"+board+"?among=friends&lang=ar#token="+token)
+	p.await(`document.querySelector("tfoot .you .rank").innerText.trim() === "61" && document.querySelector("tfoot .overall").innerText === "81"`)
+	p.fits()
+	p.accessible()
+	p.expect("401") // as below
+	p = open(t, screen{width: 320, height: 700}, "/boards/"+board+"?among=friends#token="+token)
+	p.awaitRows("1 m020", "2 m021")
+	p.awaitText(".where", "1–25 of 61")
+	p.press("Next")
+	p.awaitRows("26 m045")
+	p.await(`location.search === "?among=friends&offset=25"`)
+	p.click("tfoot .you a")
+	p.awaitRows("51 m070")
+	p.await(`document.querySelector("tbody .you") && !document.querySelector("tfoot")`)
+	p.awaitText(".where", "51–61 of 61")
+
+	p.expect("401")
+	endTokens(t, c, me)
+	p.awaitText("[role=status]", "Your sign-in has ended")
+	p.awaitRows("1 m001")
+	p.await(`location.search === "" && !document.querySelector(".problem")`)
+
+	none := open(t, desktop(), "/boards/"+board+"?among=friends#token="+tokenOf(t, "m003", board, time.Hour))
+	none.awaitOverall("1 m003 3")
+	none.awaitText(".note", "No friends of yours are known here.")
+
+	other := open(t, desktop(), "/boards/"+board+"?among=friends#token="+tokenOf(t, "m004", "other", time.Hour))
+	other.expect("403")
+	other.awaitRows("1 m001")
+	other.await(`!document.querySelector(".choices [href*=friends]")`)
+}
