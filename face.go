@@ -9,8 +9,12 @@ import (
 type Face struct {
 	Accent string `json:"accent,omitempty"` // #rrggbb, of links and marks, made readable on light and on dark ground; "": the installation's
 	Logo   string `json:"logo,omitempty"`   // a name among the pictures of the installation, as names of boards are; "": none
+	Parts  string `json:"parts,omitempty"`  // a label: the page leads to the boards labelled as parts of this one, by their values of it; "": to none
 	Footer string `json:"footer,omitempty"` // one line of plain text below the page, in which addresses are links; "": none
 }
+
+// PartOf is the label of a board that is a part of another one, for instance the members of one country. Its value is the name of that one.
+const PartOf = "part-of"
 
 // MaxFooter is how long the footer of a board's page is, in bytes.
 const MaxFooter = 500
@@ -35,6 +39,9 @@ func (f *Face) check(fail failFunc) {
 	}
 	if f.Logo != "" && !IsPictureName(f.Logo) {
 		fail("/face/logo", "want the name of a picture, [a-z0-9][a-z0-9._-]{0,63}")
+	}
+	if f.Parts != "" && !isName(f.Parts) {
+		fail("/face/parts", "want the name of a label, [a-z0-9][a-z0-9._-]{0,63}")
 	}
 	if len(f.Footer) > MaxFooter || !utf8.ValidString(f.Footer) || strings.ContainsFunc(f.Footer, isControl) {
 		fail("/face/footer", "want one line of at most %d bytes of UTF-8, without control characters", MaxFooter)

@@ -77,6 +77,13 @@ func (a *asker) need(path string, query url.Values, out any) bool {
 	return problem == nil
 }
 
+// aside is get for what the page can do without, and its script need not be told. It reports whether there is an answer.
+func (a *asker) aside(path string, query url.Values, out any) bool {
+	problem, err := a.get(path, query, out)
+	delete(a.told, path+"?"+query.Encode())
+	return err == nil && problem == nil
+}
+
 // answer records an answer of the API.
 type answer struct {
 	header http.Header

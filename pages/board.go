@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -97,7 +99,8 @@ type boardView struct {
 	Rules                    *rules
 	Top                      *top // nil: not available, and the problem says why
 	Windows, Modes, Periods  []choice
-	First, Previous, Next    string // pages of the ranking, empty at the ends
+	Parts                    []partOf // boards of a part of the members, and first the board of all
+	First, Previous, Next    string   // pages of the ranking, empty at the ends
 	Member                   string
 	Found                    *found
 	Named                    []entry // members whose names begin so, when none has that id
@@ -142,6 +145,7 @@ func (h *handlers) boardView(a *asker, q *question, b *rules, l *language) *boar
 	v.choices(q, l)
 	if !q.embed {
 		v.periods(a, q)
+		v.parts(a, q)
 	}
 	if q.member != "" && v.Top != nil && !q.embed {
 		v.find(a, q)
@@ -215,6 +219,55 @@ func (v *boardView) periods(a *asker, q *question) {
 		}
 		v.Periods = append(v.Periods, c)
 	}
+}
+
+// mostParts is how many parts of a board its page leads to.
+const mostParts = 250
+
+// partOf is a board of a part of the members.
+type partOf struct {
+	Value  string `json:"value"` // of the label that tells parts apart; "": all members
+	Board  string `json:"board"`
+	Link   string `json:"-"`
+	Chosen bool   `json:"-"`
+}
+
+// parts are the boards that are labelled as parts of this one, or of the one that this is a part of.
+func (v *boardView) parts(a *asker, q *question) {
+	face := v.Rules.Face
+	if face == nil || face.Parts == "" {
+		return
+	}
+	whole := cmp.Or(v.Rules.Labels[leaderboard.PartOf], v.Rules.Name)
+	var list struct{ Boards []rules }
+	if !a.aside("/v1/boards", url.Values{"labels": {leaderboard.PartOf + ":" + whole}, "limit": {strconv.Itoa(mostParts)}}, &list) {
+		return // the page is about the ranking
+	}
+	out := []partOf{{Board: whole}}
+	for i := range list.Boards {
+		if value := list.Boards[i].Labels[face.Parts]; value != "" {
+			out = append(out, partOf{Value: value, Board: list.Boards[i].Name})
+		}
+	}
+	if len(out) == 1 {
+		return
+	}
+	slices.SortStableFunc(out, func(x, y partOf) int { return strings.Compare(x.Value, y.Value) })
+	for i := range out {
+		of := *q
+		of.board, of.window, of.period = out[i].Board, "", ""
+		out[i].Link, out[i].Chosen = of.link("member", ""), out[i].Board == v.Rules.Name
+	}
+	v.Parts = out
+}
+
+// PartsLabel returns the label that tells the parts apart.
+func (v *boardView) PartsLabel() string { return v.Rules.Face.Parts }
+
+// PartsTold returns the parts as JSON, for the script.
+func (v *boardView) PartsTold() (string, error) {
+	told, err := json.Marshal(v.Parts)
+	return string(told), err
 }
 
 // leastLetters is how many bytes of a name the page looks for at least; the API wants three characters.

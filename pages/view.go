@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // view is the data of a template.
@@ -89,6 +90,14 @@ func (v *view) Sources(b *rules) template.HTML {
 		out += link(v.Page(from.Board), from.Board)
 	}
 	return out
+}
+
+// Part returns what a part of a board is called, by the value of its label. The script knows countries by name.
+func (v *view) Part(label, value string) string {
+	if label == "country" && len(value) == 2 {
+		return strings.ToUpper(value)
+	}
+	return value
 }
 
 // Kinds are the labels that the reader filters by.

@@ -100,3 +100,49 @@ func TestAmongManyFriends(t *testing.T) {
 	other.awaitRows("1 m001")
 	other.await(`!document.querySelector(".choices [href*=friends]")`)
 }
+
+// TestParts: the page of a board leads to those of its parts, by name in the language of the page, and from there back and to others, with scripts and
+// without. A derived board of a country has exact ranks of its own.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	c, none := admin(t), int64(0)
+	face := &leaderboard.Face{Parts: "country"}
+	makeBoard(t, c, "parted", leaderboard.Rules{Title: "Parted", Face: face}, members(30)...)
+	makeBoard(t, c, "parted-members-de", leaderboard.Rules{}, members(30)[3:6]...)
+	label := func(country string) leaderboard.Labels {
+		return leaderboard.Labels{"country": country, leaderboard.PartOf: "parted"}
+	}
+	for _, country := range []string{"de", "gb"} {
+		rules := leaderboard.Rules{Visibility: leaderboard.VisibilityPublic, Face: face, Labels: label(country), Derive: &leaderboard.Derive{
+			Op: leaderboard.DeriveOpIntersect, From: []leaderboard.DeriveFrom{{Board: "parted"}, {Board: "parted-members-" + country, Weight: &none}},
+		}}
+		if _, _, err := c.PutBoard(t.Context(), "parted-"+country, rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := c.PutBoard(t.Context(), "parted-hidden", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate, Labels: label("fr")}); err != nil {
+		t.Fatal(err)
+	}
+	options := func(want string) string {
+		return `[...document.querySelector(".tools select").options].map(o => o.text).join() === ` + quote(want)
+	}
+	for name, on := range map[string]screen{"small": {width: 320, height: 700}, "large": {width: 1400, height: 900}} {
+		p := open(t, on, "/boards/parted?mode=tied&lang=de")
+		p.await(options("Alle,Deutschland,Vereinigtes Königreich"))
+		p.fits()
+		p.accessible()
+		p.choose(".tools select", "parted-de")
+		p.await(`location.pathname + location.search === "/boards/parted-de?mode=tied&lang=de"`)
+		p.awaitRows("1 m004", "2 m005", "3 m006")
+		p.await(options("Alle,Deutschland,Vereinigtes Königreich") + ` && document.querySelector(".tools select").value === "parted-de"`)
+		p.choose(".tools select", "parted")
+		p.awaitRows("1 m001")
+		on.noScript = true
+		plain := open(t, on, "/boards/parted-de?mode=tied")
+		plain.await(`[...document.querySelectorAll(".periods a")].map(a => a.innerText + (a.ariaCurrent ?? "")).join() === "Everybody,DEtrue,GB" && document.querySelector(".periods a").getAttribute("href") === "/boards/parted?mode=tied"`)
+		plain.fits()
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}

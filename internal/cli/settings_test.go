@@ -83,7 +83,7 @@ func sections() []section {
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{
-			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "accent", "logo", "footer", "min-score", "max-score", "max-delta",
+			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "accent", "logo", "parts", "footer", "min-score", "max-score", "max-delta",
 			"max-per-second", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "players-read", "players-submit", "play-min-time", "play-max-time", "notify", "notify-within", "metadata-max-bytes", "review", "review-expire", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}

@@ -103,3 +103,11 @@ export function periodTick(window: string, period: string): string {
   if (window === "day") return day.format(new Date(`${period}T00:00Z`));
   return window === "week" ? text("period.weekShort", { week: period.slice(6) }) : periodName(window, period);
 }
+
+const regions = new Intl.DisplayNames(locale, { type: "region", fallback: "code" });
+const order = new Intl.Collator(locale);
+/** compare orders names as the language does. */
+export const compare = (a: string, b: string) => order.compare(a, b);
+
+/** partName is what a part of a board is called, by the value of its label: a country by its name. pages/view.go writes its code. */
+export const partName = (label: string, value: string) => (label === "country" && /^[a-z]{2}$/.test(value) ? (regions.of(value.toUpperCase()) ?? value) : value);

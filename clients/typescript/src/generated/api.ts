@@ -209,6 +209,11 @@ export interface components {
              * @example arcade.png
              */
             logo?: string;
+            /**
+             * @description A label. The page lets its reader choose among the public boards that have the label part-of with the name of this board, by their values of this label, 250 at most. With country, ISO codes of two letters are shown as names.
+             * @example country
+             */
+            parts?: string;
             /** @description A line of text below the page, at most 500 bytes without control characters, in which addresses are links. */
             footer?: string;
         };
@@ -318,6 +323,7 @@ export interface components {
                 /** @description #rrggbb. */
                 accent?: string | null;
                 logo?: string | null;
+                parts?: string | null;
                 footer?: string | null;
             } | null;
             /** @description By name; null takes one away. */

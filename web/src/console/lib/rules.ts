@@ -24,7 +24,7 @@ export interface Draft {
   record: string;
   limits: { min_score: string; max_score: string; max_delta: string; per_second: string };
   labels: string;
-  face: { accent: string; logo: string; footer: string };
+  face: { accent: string; logo: string; parts: string; footer: string };
   notify: { passed: string; within: string };
   players: { read: boolean; submit: string; min_time: string; max_time: string };
   review: { hold: Hold[]; expire: string };
@@ -38,7 +38,7 @@ export interface Draft {
 }
 
 /** The places (JSON pointers) of the rules that the form has a control for. */
-export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/face/accent", "/face/logo", "/face/footer", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", ...Array.from({ length: maxHolds }, (_, i) => `/review/hold/${i}`), "/review/expire", "/metadata/max_bytes", "/starts_at", "/ends_at", "/seasons", ...windowNames.map((name) => `/keep/${name}`), "/tiebreak/fields", "/derive/from", "/derive/last", "/derive/op", "/derive/aggregate"];
+export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/face/accent", "/face/logo", "/face/parts", "/face/footer", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", ...Array.from({ length: maxHolds }, (_, i) => `/review/hold/${i}`), "/review/expire", "/metadata/max_bytes", "/starts_at", "/ends_at", "/seasons", ...windowNames.map((name) => `/keep/${name}`), "/tiebreak/fields", "/derive/from", "/derive/last", "/derive/op", "/derive/aggregate"];
 
 /** What a new board is like unless one says otherwise. */
 export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
@@ -61,7 +61,7 @@ export function draftOf(r: Rules): Draft {
     time_zone: text(r.time_zone), visibility: r.visibility ?? "public", top_n: text(r.top_n), record: text(r.record),
     limits: { min_score: text(min_score), max_score: text(max_score), max_delta: text(max_delta), per_second: text(per_second) },
     labels: Object.entries(r.labels ?? {}).map(([name, value]) => `${name}:${value}`).join(", "),
-    face: { accent: text(r.face?.accent), logo: text(r.face?.logo), footer: text(r.face?.footer) },
+    face: { accent: text(r.face?.accent), logo: text(r.face?.logo), parts: text(r.face?.parts), footer: text(r.face?.footer) },
     notify: { passed: text(r.notify?.passed), within: text(r.notify?.within) },
     players: { read: r.players?.read ?? false, submit: r.players?.submit ?? "none", min_time: text(r.players?.min_time), max_time: text(r.players?.max_time) },
     review: { hold: holdsOf(r), expire: text(r.review?.expire) },
@@ -126,7 +126,7 @@ export function take(r: Rules, d: Draft): Rules {
   put("limits", Object.fromEntries(Object.entries(plays ? { ...limits, per_second } : limits).filter(([, v]) => v !== "").map(([name, v]) => [name, BigInt(v)])));
   put("labels", labelsOf(d.labels));
   const face = Object.fromEntries(Object.entries(d.face).map(([name, v]) => [name, v || undefined]));
-  put("face", d.face.accent || d.face.logo || d.face.footer ? { ...r.face, ...face } : undefined);
+  put("face", Object.values(d.face).some(Boolean) ? { ...r.face, ...face } : undefined);
   const { passed, within } = d.notify;
   put("notify", passed ? { ...r.notify, passed, within: within === "" ? undefined : Number(within) } : undefined);
   const { read, submit, min_time, max_time } = d.players;
