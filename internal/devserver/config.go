@@ -49,7 +49,7 @@ type Config struct {
 	Cache string
 
 	redisArgs []string // ahead of the other arguments of a Redis
-	mysqlArgs []string // after the other arguments of a MySQL
+	mysqlArgs []string // after the other arguments of a MySQL or MariaDB
 }
 
 const (

@@ -102,9 +102,11 @@ func (mariadbService) args(prog program, cfg Config, dir string, port int) []str
 		args = append(args, "--log-bin=binlog", "--server-id=1")
 	}
 	if cfg.Fast {
-		return append(args, "--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
+		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
+	} else {
+		args = append(args, "--innodb-flush-log-at-trx-commit=1")
 	}
-	return append(args, "--innodb-flush-log-at-trx-commit=1")
+	return append(args, cfg.mysqlArgs...)
 }
 
 func (mariadbService) ready(ctx context.Context, addr, dir string, _ int) error {

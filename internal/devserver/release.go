@@ -15,7 +15,7 @@ import (
 type Release struct {
 	Distribution string // "debian" or "ubuntu"
 	Suite        string // as in bookworm
-	Package      string // as in redis-server
+	Package      string // as in redis-server; several are separated by spaces
 	Program      string // in the package, as in usr/bin/redis-server
 }
 
@@ -29,7 +29,7 @@ func Fetch(ctx context.Context, dir string, r Release, archives map[string]strin
 	if err != nil {
 		return "", err
 	}
-	root, err := c.once(ctx, filepath.Join("programs", r.Package+"-"+r.Suite), func(ctx context.Context, dir string) error {
+	root, err := c.once(ctx, filepath.Join("programs", strings.ReplaceAll(r.Package, " ", "+")+"-"+r.Suite), func(ctx context.Context, dir string) error {
 		log("fetching %s into %s", r, c.dir)
 		began := time.Now()
 		sources, err := c.releaseSources(ctx, r, archives)

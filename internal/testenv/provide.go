@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 
 	"leaderboard/internal/devserver"
 )
@@ -48,6 +49,14 @@ func provideProcess(ctx context.Context, kind devserver.Kind, dir string, log fu
 	cfg := devserver.Config{
 		Dir: dir, Log: log, Program: os.Getenv(ProgramVariable(kind)), Ephemeral: true, Fast: true, MySQLOnly: true,
 		Databases: redisDatabases, Env: env,
+	}
+	if kind != devserver.KindRedis && os.Getenv(GaleraVariable) != "" {
+		cfg.Dir = filepath.Join(dir, "galera-"+string(kind))
+		g, err := devserver.StartGalera(ctx, cfg)
+		if err != nil {
+			return Provided{}, err
+		}
+		return Provided{kind, g.Nodes[0].DSN, "process", g.Stop}, nil
 	}
 	start := devserver.StartRedis
 	switch kind {

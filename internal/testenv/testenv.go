@@ -95,6 +95,33 @@ func PrivateMySQLMembers(t testing.TB, members int) *devserver.MySQLGroup {
 	return g
 }
 
+// PrivateGalera returns a Galera cluster of three nodes of the test's own, of which the first one takes writes and the others are read-only.
+// The cluster finds after some five seconds that a node has died, fifteen in a run of all tests. It is up in some seconds and ends with the test.
+func PrivateGalera(t testing.TB) *devserver.Galera {
+	t.Helper()
+	g, err := devserver.StartGalera(t.Context(), galeraConfig(t))
+	endsWith(t, g, err)
+	return g
+}
+
+// PrivateGaleraNodes returns a Galera cluster whose nodes are all read-only, and that ends with the test.
+func PrivateGaleraNodes(t testing.TB, nodes int) *devserver.Galera {
+	t.Helper()
+	g, err := devserver.StartGaleraNodes(t.Context(), galeraConfig(t), nodes)
+	endsWith(t, g, err)
+	return g
+}
+
+// galeraConfig is what nodes of Galera are started with. A MySQL that stands in for MariaDB is none.
+func galeraConfig(t testing.TB) devserver.Config {
+	t.Helper()
+	program := os.Getenv(ProgramVariable(devserver.KindMariaDB))
+	if filepath.Base(program) != "mariadbd" {
+		program = ""
+	}
+	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Program: program, Ephemeral: true, Patience: Size(10, 0)}
+}
+
 // groupConfig is what members of groups are started with. A MariaDB that stands in for MySQL has no group replication.
 func groupConfig(t testing.TB) devserver.Config {
 	t.Helper()

@@ -13,6 +13,7 @@ type engine struct {
 	title   string // as in MySQL 8.0
 	program func(context.Context, fetcher) (path string, err error)
 	as      []devserver.Kind // the servers of the tests that are of this program; the others are as always
+	galera  bool             // those of them that tests share are clusters
 	suites  []suite
 	differs string // from the first of its kind in the list, as found by its tests
 	remedy  string // what was done about it
@@ -71,6 +72,13 @@ func onSeveralDatabases() []suite {
 	}
 }
 
+// onGalera are the suites of a Galera cluster.
+func onGalera() []suite {
+	suites := onSQL()
+	suites[0].tests = "" // the tests of clusters of their own are among them
+	return append(suites, suite{pkg: "e2e", tests: "TestGalera"}, suite{pkg: "internal/devserver", tests: "TestStartGalera"})
+}
+
 // engines returns the rows of the table in its order.
 func engines() []engine {
 	const mysqld, mariadbd, redis, valkey = "usr/sbin/mysqld", "usr/sbin/mariadbd", "usr/bin/redis-server", "usr/bin/valkey-server"
@@ -112,6 +120,10 @@ func engines() []engine {
 		{
 			name: "mysql-8.4-group", title: "Group, and source with replica, of MySQL 8.4 (Ubuntu 26.04)", as: mysql, suites: onSeveralDatabases(),
 			program: packaged("ubuntu", "resolute", "mysql-server-core", mysqld),
+		},
+		{
+			name: "galera-11", title: "Galera of MariaDB 11 (Debian sid), one node takes writes", as: mariadb, galera: true, suites: onGalera(),
+			program: packaged("debian", "sid", "mariadb-server-core galera-4", mariadbd),
 		},
 		{
 			name: "redis-8", title: "Redis 8 (Debian sid)", as: cache, suites: onRedis(),

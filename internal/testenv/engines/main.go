@@ -186,6 +186,9 @@ func variables(e engine, path string) []string {
 	for _, kind := range e.as {
 		env = append(env, testenv.ProgramVariable(kind)+"="+path, testenv.Variable(kind)+"=")
 	}
+	if e.galera {
+		env = append(env, testenv.GaleraVariable+"=1")
+	}
 	return env
 }
 
