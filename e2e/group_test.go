@@ -59,7 +59,8 @@ const (
 // dyingGroup is a group of databases under two servers, and what its writers have been told.
 type dyingGroup struct {
 	*world
-	group   *devserver.MySQLGroup
+	group   *devserver.MySQLGroup // nil when the databases are another kind of group
+	nodes   *[]*devserver.Server  // the databases
 	servers [2]*server
 	load    keyedLoad
 	next    atomic.Int64 // number of the last request that was begun
@@ -98,7 +99,15 @@ func newDyingGroup(t *testing.T) *dyingGroup {
 // groupOn starts the servers on a group.
 func groupOn(t *testing.T, g *devserver.MySQLGroup, dsn string) *dyingGroup {
 	t.Helper()
-	d := &dyingGroup{world: worldOn(t, dsn, ""), group: g, begun: map[int]*groupRequest{}, sums: map[string]int64{}}
+	d := databasesOn(t, &g.Nodes, dsn)
+	d.group = g
+	return d
+}
+
+// databasesOn starts the servers on several databases, all of which come to have what one of them commits.
+func databasesOn(t *testing.T, nodes *[]*devserver.Server, dsn string) *dyingGroup {
+	t.Helper()
+	d := &dyingGroup{world: worldOn(t, dsn, ""), nodes: nodes, begun: map[int]*groupRequest{}, sums: map[string]int64{}}
 	d.servers = [2]*server{d.serve(t, "first"), d.serve(t, "second")}
 	d.servers[0].putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	d.load.send = d.send
@@ -188,16 +197,7 @@ func (d *dyingGroup) grow(t *testing.T, what string) {
 func (d *dyingGroup) round(t *testing.T, fault groupFault, number int) {
 	t.Helper()
 	stop := d.write(t)
-	d.grow(t, "writes go on")
-	for _, s := range d.servers {
-		eventually(t, s.name+" has the board in memory", func() error {
-			p, err := s.top(t.Context(), "sums", 0, 100)
-			if err == nil && (p.Source != "local" || p.Stale) {
-				err = fmt.Errorf("it is from %s, stale %t", p.Source, p.Stale)
-			}
-			return err
-		})
-	}
+	d.warm(t)
 	primary := d.group.Primary(t.Context())
 	if primary == nil {
 		t.Fatal("the group has no primary")
@@ -250,9 +250,29 @@ func (d *dyingGroup) round(t *testing.T, fault groupFault, number int) {
 	}
 	d.grow(t, "writes go on with all members")
 	stop()
+	d.report(t, string(fault), number)
+	d.check(t)
+}
+
+// report writes a line of the table of docs/torture.md.
+func (d *dyingGroup) report(t *testing.T, fault string, number int) {
 	said, _ := d.answers()
 	t.Logf("| %s, %d | %d | %d | %d | %.1f s |", fault, number, said.acknowledged, said.refused, said.unknown, said.first.Sub(said.fault).Seconds())
-	d.check(t)
+}
+
+// warm waits until writes go on and both servers have the board in memory.
+func (d *dyingGroup) warm(t *testing.T) {
+	t.Helper()
+	d.grow(t, "writes go on")
+	for _, s := range d.servers {
+		eventually(t, s.name+" has the board in memory", func() error {
+			p, err := s.top(t.Context(), "sums", 0, 100)
+			if err == nil && (p.Source != "local" || p.Stale) {
+				err = fmt.Errorf("it is from %s, stale %t", p.Source, p.Stale)
+			}
+			return err
+		})
+	}
 }
 
 // mark begins to count answers: the fault is there.
@@ -273,7 +293,7 @@ func (d *dyingGroup) awaitStale(t *testing.T) {
 			asked := time.Now()
 			p, err := s.top(t.Context(), "sums", 0, 100)
 			if err != nil || p.Seq < seq[i] {
-				t.Fatalf("%s shows seq %d after %d: %v, %s after it was asked, %s after the fault", s.name, p.Seq, seq[i], err, time.Since(asked), time.Since(began))
+				t.Fatalf("%s shows seq %d after %d: %v, %s after it was asked, %s after the fault; it said\n%s", s.name, p.Seq, seq[i], err, time.Since(asked), time.Since(began), s.err.text())
 			}
 			seq[i], stale[i] = p.Seq, stale[i] || p.Stale
 		}
@@ -296,7 +316,7 @@ func (d *dyingGroup) check(t *testing.T) {
 			t.Fatalf("the seq of acknowledgement %d of %d is %d", i+1, len(d.seqs), seq)
 		}
 	}
-	for _, node := range d.group.Nodes {
+	for _, node := range *d.nodes {
 		eventually(t, node.Addr+" has what was acknowledged", func() error { return d.checkMember(t.Context(), node) })
 	}
 }

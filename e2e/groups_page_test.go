@@ -62,10 +62,16 @@ func TestGroupsDocument(t *testing.T) {
 // startGroupOperator returns who runs the commands of a page about several database servers, which it calls db1, db2 …
 func startGroupOperator(t *testing.T, page string, g *devserver.MySQLGroup) *operator {
 	t.Helper()
+	return startOperatorOf(t, page, g.Nodes, map[string]string{"mysql": "mysql-client-core"})
+}
+
+// startOperatorOf is startGroupOperator with the programs that the page uses, and the packages that have them.
+func startOperatorOf(t *testing.T, page string, nodes []*devserver.Server, tools map[string]string) *operator {
+	t.Helper()
 	o := &operator{page: page, dir: t.TempDir()}
 	var sections strings.Builder
 	var names []string // of the page, and what they are here
-	for i, node := range g.Nodes {
+	for i, node := range nodes {
 		host, port, _ := strings.Cut(node.Addr, ":")
 		name := fmt.Sprintf("db%d", i+1)
 		fmt.Fprintf(&sections, "[client_%s]\nhost=%s\nport=%s\nuser=root\nprotocol=tcp\n", name, host, port)
@@ -73,7 +79,7 @@ func startGroupOperator(t *testing.T, page string, g *devserver.MySQLGroup) *ope
 	}
 	o.rewrite = strings.NewReplacer(names...)
 	write(t, filepath.Join(o.dir, ".my.cnf"), sections.String())
-	o.env = map[string]string{"HOME": o.dir, "PATH": o.programs(t, map[string]string{"mysql": "mysql-client-core"}) + ":/usr/bin:/bin"}
+	o.env = map[string]string{"HOME": o.dir, "PATH": o.programs(t, tools) + ":/usr/bin:/bin"}
 	o.read(t)
 	return o
 }

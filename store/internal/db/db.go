@@ -74,7 +74,7 @@ func Open(cfg Config) (*DB, error) {
 		{&others, p.others},
 		{&d.Looks, p.lookers},
 		{&d.Long, p.long},
-		{&d.Watch, pool{conns: 1}},
+		{&d.Watch, pool{conns: 1, session: sessionWatch}},
 		{&d.Health, pool{conns: 1}},
 		{&locks, pool{conns: 1, session: sessionLocks}},
 	} {
@@ -377,7 +377,13 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 			return err
 		}
 	}
-	settings, err := oneText(ctx, made, "SELECT "+ServerSettings)
+	if c.session == sessionWatch && c.server.dialect.v.Load() == dialectMariaDB {
+		// What a node of Galera knows is fresh when no other one can have committed more.
+		if _, err := made.ExecContext(ctx, "SET SESSION wsrep_sync_wait = 1", nil); err != nil && number(err) != errUnknownVariable {
+			return err
+		}
+	}
+	settings, err := settingsOf(ctx, made)
 	if err != nil {
 		return err
 	}

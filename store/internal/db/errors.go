@@ -29,8 +29,10 @@ const (
 	errTableDenied      = 1142
 	errColumnDenied     = 1143
 	errNeedsPrivilege   = 1227
+	errNotReady         = 1047 // Galera: the node is without a majority, or not in step; nothing was carried out
 	errNoDatabase       = 1049
 	errNoTable          = 1146
+	errUnknownVariable  = 1193
 	errTooManyUserConns = 1203
 	errLockWait         = 1205
 	errDeadlock         = 1213
@@ -68,7 +70,7 @@ func meaningOf(number uint16) (meaning, bool) {
 		return meaning{leaderboard.ErrUnavailable, true, true}, true
 	case errLockWait:
 		return meaning{leaderboard.ErrUnavailable, true, false}, true
-	case errReadOnlyOption, errReadOnlyMode, errReadOnlyTx:
+	case errReadOnlyOption, errReadOnlyMode, errReadOnlyTx, errNotReady:
 		return meaning{leaderboard.ErrUnavailable, false, true}, true
 	case errTooManyConns, errTooManyUserConns, errUserLimit, errServerShutdown, errKilled, errInterrupted, errOffline,
 		errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable, errWrite, errDiskFull, errFileWrite, errTableFull,

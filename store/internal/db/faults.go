@@ -37,7 +37,7 @@ func (d *DB) variables(ctx context.Context) (map[string]string, error) {
 	const query = "SHOW VARIABLES WHERE Variable_name IN ('version', 'max_allowed_packet', 'max_connections', 'max_user_connections'," +
 		" 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'transaction_read_only', 'tx_read_only'," +
 		" 'group_replication_group_name', 'group_replication_single_primary_mode', 'group_replication_consistency'," +
-		" 'group_replication_transaction_size_limit', 'wsrep_on') OR Variable_name LIKE 'rpl\\_semi\\_sync\\_%'"
+		" 'group_replication_transaction_size_limit', 'wsrep_on', 'wsrep_dirty_reads', 'wsrep_max_ws_size', 'wsrep_provider_options') OR Variable_name LIKE 'rpl\\_semi\\_sync\\_%'"
 	rows, err := d.Health.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -132,9 +132,7 @@ func groupFaults(found map[string]string, need Need) (out []leaderboard.ServerFa
 	add := func(doubtful bool, remedy, wrong string, args ...any) {
 		out = append(out, leaderboard.ServerFault{Check: leaderboard.ServerCheckGroup, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
 	}
-	if strings.EqualFold(found["wsrep_on"], "ON") {
-		add(true, "name one node in --mysql-dsn, for all servers of the service the same", "it is a node of Galera, whose nodes all take writes, and locks hold on one of them only")
-	}
+	out = append(out, galeraFaults(found, need)...)
 	if found["group_replication_group_name"] == "" {
 		return out
 	}
@@ -150,6 +148,43 @@ func groupFaults(found map[string]string, need Need) (out []leaderboard.ServerFa
 			"group_replication_transaction_size_limit is %d, and a full batch may take %d bytes", limit, need.Packet)
 	}
 	return out
+}
+
+// galeraFaults judges a node of a Galera cluster.
+func galeraFaults(found map[string]string, need Need) (out []leaderboard.ServerFault) {
+	if !strings.EqualFold(found["wsrep_on"], "ON") {
+		return nil
+	}
+	add := func(doubtful bool, remedy, wrong string, args ...any) {
+		out = append(out, leaderboard.ServerFault{Check: leaderboard.ServerCheckGroup, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+	}
+	if need.Hosts == 1 { // of several, two that take writes are noticed
+		add(true, "set read_only = ON on all nodes but one, and name all of them in --mysql-dsn", "it is a node of Galera, whose nodes all take writes unless they are read-only, and locks hold on one of them only")
+	}
+	if strings.EqualFold(found["wsrep_dirty_reads"], "ON") {
+		add(false, "SET GLOBAL wsrep_dirty_reads = OFF, on each node and in its configuration", "wsrep_dirty_reads is ON, so a node without a majority answers, and does not know what was acknowledged since")
+	}
+	if limit, known := number64(found, "wsrep_max_ws_size"); known && limit < need.Packet {
+		add(false, fmt.Sprintf("SET GLOBAL wsrep_max_ws_size = %d, on each node and in its configuration", roundUp(need.Packet)),
+			"wsrep_max_ws_size is %d, and a full batch may take %d bytes", limit, need.Packet)
+	}
+	for _, option := range []string{"pc.ignore_quorum", "pc.ignore_sb"} {
+		if galeraOption(found["wsrep_provider_options"], option) == "true" {
+			add(false, "SET GLOBAL wsrep_provider_options = '"+option+"=false', on each node and in its configuration",
+				"%s is on, so nodes without a majority take writes of which the others do not know", option)
+		}
+	}
+	return out
+}
+
+// galeraOption returns an option of a node's library, as in "pc.ignore_sb = false; pc.weight = 1; ".
+func galeraOption(options, name string) string {
+	for option := range strings.SplitSeq(options, ";") {
+		if is, value, _ := strings.Cut(option, "="); strings.TrimSpace(is) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
 
 func number64(found map[string]string, name string) (int64, bool) {

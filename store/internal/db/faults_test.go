@@ -55,6 +55,11 @@ func TestFaultsOfVariables(t *testing.T) {
 		{map[string]string{"innodb_flush_log_at_trx_commit": "2"}, leaderboard.ServerCheckDurability, true},
 		{map[string]string{"sync_binlog": "0"}, leaderboard.ServerCheckDurability, true},
 		{map[string]string{"wsrep_on": "ON"}, leaderboard.ServerCheckGroup, true},
+		{change: map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.ignore_quorum = false; pc.ignore_sb = false; "}},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_dirty_reads": "ON"}, leaderboard.ServerCheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_max_ws_size": "1000"}, leaderboard.ServerCheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.checksum = false; pc.ignore_sb = true; "}, leaderboard.ServerCheckGroup, false},
+		{change: map[string]string{"wsrep_on": "OFF", "wsrep_dirty_reads": "ON"}},
 		{change: map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER"}},
 		{change: map[string]string{"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "EVENTUAL"}}, // of no group
 		{map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "OFF"}, leaderboard.ServerCheckGroup, false},

@@ -128,8 +128,7 @@ func (h *hosts) lost(number int) {
 // probe asks for an answer: of the only host, or of the one that takes writes.
 func (h *hosts) probe(ctx context.Context) error {
 	if len(h.all) == 1 {
-		_, err := h.all[0].ask(ctx, "SELECT 1")
-		return err
+		return h.all[0].answers(ctx)
 	}
 	h.mu.Lock()
 	l := h.search()
@@ -195,7 +194,7 @@ func (h *hosts) find() (int, error) {
 			defer one.asked.Store(false)
 			ctx, cancel := context.WithTimeout(h.life, probeLimit)
 			defer cancel()
-			settings, err := one.ask(ctx, "SELECT "+ServerSettings)
+			settings, err := one.settings(ctx)
 			readOnly, server := readSettings(settings)
 			answers <- answer{i, readOnly, server, err}
 		})
@@ -233,12 +232,21 @@ func (h *hosts) find() (int, error) {
 	return -1, failed
 }
 
-// ask runs a query that has one text as its answer, on a new connection, in as few round trips as possible.
-func (h *host) ask(ctx context.Context, query string) (string, error) {
+// answers returns an error unless the server answers a query on a new connection.
+func (h *host) answers(ctx context.Context) error {
+	_, err := h.ask(ctx, func(ctx context.Context, c driver.QueryerContext) (string, error) { return oneText(ctx, c, "SELECT 1") })
+	return err
+}
+
+// settings returns ServerSettings.
+func (h *host) settings(ctx context.Context) (string, error) { return h.ask(ctx, settingsOf) }
+
+// ask asks on a new connection, in as few round trips as possible.
+func (h *host) ask(ctx context.Context, question func(context.Context, driver.QueryerContext) (string, error)) (string, error) {
 	made, err := h.login.Connect(ctx)
 	if err != nil {
 		return "", err
 	}
-	text, err := oneText(ctx, made.(driver.QueryerContext), query)
+	text, err := question(ctx, made.(driver.QueryerContext))
 	return text, errors.Join(err, made.Close())
 }

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -81,6 +82,19 @@ func (s *server) close() {
 // in their id, others in name, port or directory.
 const ServerSettings = "CONCAT_WS(',', @@global.read_only, @@global.innodb_read_only," +
 	" /*!80000 @@global.server_uuid */ /*M! CONCAT_WS(' ', @@global.server_id, @@global.hostname, @@global.port, @@global.datadir) */)"
+
+// inStep goes ahead of a SELECT that a node of Galera answers only when it has all that was committed at the others. One without a majority
+// fails: without this it would go on to say that it takes writes. To MySQL it is a comment.
+const inStep = "/*M! SET STATEMENT wsrep_sync_wait = 1 FOR */ "
+
+// settingsOf asks for ServerSettings, of a node that is in step.
+func settingsOf(ctx context.Context, c driver.QueryerContext) (string, error) {
+	settings, err := oneText(ctx, c, inStep+"SELECT "+ServerSettings)
+	if number(err) == errUnknownVariable { // a MariaDB that is built without Galera
+		return oneText(ctx, c, "SELECT "+ServerSettings)
+	}
+	return settings, err
+}
 
 // readSettings returns what ServerSettings mean.
 func readSettings(settings string) (readOnly bool, name string) {

@@ -14,6 +14,7 @@ const (
 	sessionWriter           // locks rows, and waits for others' locks for a moment only
 	sessionLongWait         // locks rows, and waits for others' locks for longer
 	sessionLocks            // holds named locks, see Locks
+	sessionWatch            // reads what tells how old answers are
 )
 
 // TidyTimeout bounds the cleaning up after a failure.
@@ -65,7 +66,7 @@ func (s session) rest() time.Duration {
 
 // addTo adds the variables that all dialects have. Silence in the middle of a packet counts as silence too.
 func (s session) addTo(params map[string]string) {
-	if s == sessionReader {
+	if s == sessionReader || s == sessionWatch {
 		return
 	}
 	if s == sessionWriter {

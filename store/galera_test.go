@@ -1,0 +1,97 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// TestGaleraCutOff: the writing node of a Galera cluster that is without a majority still says that it takes writes, and is not used: it
+// acknowledges nothing, what was read last is not told to be fresh, and a store that is opened then finds no database. Beside another writing
+// node neither is used. A store that knows all nodes is warned of nothing, one that knows one node is.
+func TestGaleraCutOff(t *testing.T) {
+	t.Parallel()
+	g := testenv.PrivateGalera(t)
+	dsn, err := g.DSN(t.Context(), "lb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dsn, nil)
+	ofGroup := func(f leaderboard.ServerFault) bool {
+		return f.Check == leaderboard.ServerCheckGroup || f.Check == leaderboard.ServerCheckReplication
+	}
+	if _, faults, err := s.Faults(t.Context(), 1); err != nil || slices.ContainsFunc(faults, ofGroup) {
+		t.Errorf("of a cluster is said %+v, %v", faults, err)
+	}
+	single, err := store.Open(t.Context(), store.Config{DSN: g.Nodes[0].DSN + "lb"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = single.Close() })
+	if _, faults, err := single.Faults(t.Context(), 1); err != nil || !slices.ContainsFunc(faults, ofGroup) {
+		t.Errorf("of one node is said %+v, %v", faults, err)
+	}
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	var acknowledged int64
+	submit := func() error {
+		_, err := s.Submit(t.Context(), one("b", fmt.Sprint("k", acknowledged), "m", 1)) // until it is acknowledged it is the same one
+		if err == nil {
+			acknowledged++
+		}
+		return err
+	}
+	for range 20 {
+		if err := submit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := func() error {
+		l, err := store.Open(t.Context(), store.Config{DSN: dsn})
+		if err != nil {
+			return err
+		}
+		return errors.Join(l.Ping(t.Context()), l.Close())
+	}
+	if err := late(); err != nil {
+		t.Fatalf("a store that is opened late: %s", err)
+	}
+
+	for _, node := range g.Nodes[1:] {
+		if err := node.Pause(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	node := root(t, g.Nodes[0])
+	pollFor(t, groupWait, 10*time.Millisecond, "the node finds that it is alone", func() bool {
+		var is string
+		return node.QueryRowContext(t.Context(), "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'wsrep_ready'").Scan(&is) == nil && is == "OFF"
+	})
+	var readOnly bool
+	if err := node.QueryRowContext(t.Context(), "SELECT @@GLOBAL.read_only").Scan(&readOnly); err != nil || readOnly {
+		t.Fatalf("a node without a majority says read_only %t, %v: this test has lost its point", readOnly, err)
+	}
+	if err := late(); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("a store that is opened when the node is alone: %v", err)
+	}
+	if err := submit(); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("a submission when the node is alone: %v", err)
+	}
+	for _, node := range g.Nodes[1:] {
+		if err := node.Resume(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pollFor(t, groupWait, 10*time.Millisecond, "writes go on", func() bool { return submit() == nil })
+	if got := scoreOf(t, s, ref, "m"); got != acknowledged {
+		t.Errorf("the score is %d, of %d that were acknowledged", got, acknowledged)
+	}
+
+	execOn(t, root(t, g.Nodes[1]), "SET GLOBAL read_only = OFF")
+	pollFor(t, groupWait, 10*time.Millisecond, "a store that is opened finds two nodes that take writes", func() bool { return errors.Is(late(), store.ErrTwoPrimaries) })
+}
