@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -15,12 +16,13 @@ import (
 const groupsPage = "../docs/groups.md"
 
 // TestGroupsDocument runs every command of docs/groups.md: a group is made of servers; under writers a member is replaced, and each is
-// restarted; all are killed, and begin again. Nothing that was acknowledged is lost or there twice (promise A9).
+// restarted; all are killed, and begin again. Members that come back have the settings that were persisted. Nothing that was acknowledged is lost or there twice (promise A9).
 func TestGroupsDocument(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateMySQLMembers(t, 4)
 	o := startGroupOperator(t, groupsPage, g)
 	o.section(t, "Make a group")
+	o.section(t, "Change a setting")
 	if t.Failed() {
 		t.FailNow()
 	}
@@ -52,11 +54,30 @@ func TestGroupsDocument(t *testing.T) {
 	}
 	o.section(t, "All have stopped")
 	d.grow(t, "writes go on when all are back")
+	for _, node := range g.Nodes { // each has ended once more
+		if has := settingOf(t, node, "group_replication_transaction_size_limit"); has != "300000000" {
+			t.Errorf("%s has a limit of %s after its restart", node.Addr, has)
+		}
+	}
 	stop()
 	d.check(t)
 	if len(o.sections) > 0 {
 		t.Errorf("these sections were not run: %v", o.sections)
 	}
+}
+
+// settingOf returns a variable of a server.
+func settingOf(t *testing.T, s *devserver.Server, name string) (value string) {
+	t.Helper()
+	db, err := sql.Open("mysql", s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), "SELECT @@GLOBAL."+name).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 // startGroupOperator returns who runs the commands of a page about several database servers, which it calls db1, db2 …

@@ -48,7 +48,11 @@ func initMySQL(ctx context.Context, prog program, dir string) error {
 
 // commonArgs returns what MySQL and MariaDB need for every run.
 func commonArgs(prog program, dir string) []string {
-	args := []string{"--no-defaults", "--datadir=" + dir, "--tmpdir=" + tmpDir(dir)}
+	settings := "--no-defaults"
+	if prog.kind == KindMySQL {
+		settings = "--defaults-file=" + os.DevNull // which leaves it what was persisted by SET PERSIST
+	}
+	args := []string{settings, "--datadir=" + dir, "--tmpdir=" + tmpDir(dir)}
 	if os.Geteuid() == 0 {
 		args = append(args, "--user=root") // they refuse to run as root unasked
 	}
