@@ -153,6 +153,24 @@ func TestPlayerAmongFriends(t *testing.T) {
 	e.get(token5Some, "/v1/boards/none/members/5/friends").wantProblem(403, wire.CodeForbidden) // as of a board that there is
 }
 
+// TestManyFriendsAreHeavy: a hundred friends are a unit of heavy work for a player, who may look again and again; for a key they are none.
+func TestManyFriendsAreHeavy(t *testing.T) {
+	q := &charges{}
+	e := withPlayer(t, withCharges(q))
+	ids := make([]string, 250)
+	for i := range ids {
+		ids[i] = fmt.Sprintf(`"f%d"`, i)
+	}
+	e.put(writeKey, "/v1/members/5/friends", `{"members":[`+strings.Join(ids, ",")+`]}`).want(200)
+	q.most = leaderboard.Charge{leaderboard.QuotaKindHeavy: 3}
+	e.get(readKey, "/v1/boards/open/members/5/friends").want(200)
+	e.get(token5, "/v1/boards/open/members/5/friends").want(200)
+	if got := q.charged[leaderboard.QuotaKindHeavy]; got != 2 {
+		t.Errorf("%d units, want 2", got)
+	}
+	e.get(token5, "/v1/boards/open/members/5/friends").wantProblem(429, wire.CodeQuota)
+}
+
 // TestPlayerSubmits: a player submits for the own id where the rule says so, and nothing that only admins may say.
 func TestPlayerSubmits(t *testing.T) {
 	e := withPlayer(t)

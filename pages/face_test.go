@@ -312,3 +312,47 @@ func manyLogos(body []byte) map[string][]byte {
 	}
 	return out
 }
+
+// TestBoardParts: the page of a board, and of each part of it, leads to all of them by what their label says, in order; its script is sent no more
+// than that. Without an answer there is no choice, and the page is the same.
+func TestBoardParts(t *testing.T) {
+	site, err := Load(&Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, fails := "", false
+	pages := site.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v1/boards/demo":
+			_, _ = fmt.Fprint(w, `{"name":"demo","windows":["day"],"labels":{"part-of":"all","country":"de"},"face":{"parts":"country"}}`)
+		case r.URL.Path == "/v1/boards" && !fails:
+			asked = r.URL.RawQuery
+			_, _ = fmt.Fprint(w, `{"boards":[{"name":"x","title":"unsaid","labels":{"part-of":"all","country":"gb"}},{"name":"demo","labels":{"country":"de"}},{"name":"other","labels":{"part-of":"all"}}]}`)
+		case r.URL.Path == "/v1/boards":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			fakeAPI(w, r)
+		}
+	}))
+	read := func(path string) string {
+		w := httptest.NewRecorder()
+		if pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody)); w.Code != http.StatusOK {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+		return w.Body.String()
+	}
+	body := read("/boards/demo?mode=tied&window=day&member=ada")
+	const choices = `<li><a href="/boards/all?mode=tied">Everybody</a></li><li><a href="/boards/demo?mode=tied" aria-current="true">DE</a></li><li><a href="/boards/x?mode=tied">GB</a></li></ul>`
+	if !strings.Contains(body, choices) || asked != "labels=part-of%3Aall&limit=250" {
+		t.Errorf("asked for %s: %s", asked, body)
+	}
+	if !strings.Contains(body, `data-parts="[{&#34;value&#34;:&#34;&#34;,&#34;board&#34;:&#34;all&#34;},{&#34;value&#34;:&#34;de&#34;,&#34;board&#34;:&#34;demo&#34;},`) || strings.Contains(body, "unsaid") {
+		t.Errorf("the script is sent %s", body)
+	}
+	if asked = ""; strings.Contains(read("/boards/demo?embed=1"), "data-parts") || asked != "" {
+		t.Error("a frame has the choice")
+	}
+	if fails = true; strings.Contains(read("/boards/demo"), "data-parts") || strings.Contains(read("/boards/demo"), "Everybody</a>") {
+		t.Error("there is a choice without an answer")
+	}
+}

@@ -663,12 +663,19 @@ func TestConsoleBoardForm(t *testing.T) {
 	p.fill(p.field("Name of field 2"), "deaths")
 	p.choose(p.field("Order of field 2"), "asc")
 	p.fill(p.field("Closed periods kept: season"), "4")
+	p.fill(p.field("Accent of its page"), "#b3261e")
+	p.fill(p.field("Logo of its page"), "Logo.png")
+	p.fill(p.field("Footer of its page"), "<b>Rules</b>")
+	p.press("Create board")
+	p.awaitText("main", "want the name of a picture")
+	p.fill(p.field("Logo of its page"), "logo.png")
 	p.press("Create board")
 	p.awaitText(".fault", "starts_at")
 	p.choose(p.field("Last submissions before (UTC)"), "2027-10-01T10:30:15")
 	p.press("Create board")
 	p.awaitText("h1", board)
 	want := leaderboard.Rules{
+		Face:     &leaderboard.Face{Accent: "#b3261e", Logo: "logo.png", Footer: "<b>Rules</b>"},
 		StartsAt: pointer("2026-11-01T00:00:00Z"), EndsAt: pointer("2027-10-01T10:30:15Z"), Keep: map[leaderboard.Window]int{leaderboard.WindowSeason: 4},
 		Seasons: []leaderboard.SeasonRule{{Name: "autumn", StartsAt: at("2026-11-01T00:00:00Z"), EndsAt: at("2026-12-01T00:00:00Z")}},
 		Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderDesc, Fields: []leaderboard.TiebreakField{
@@ -678,7 +685,7 @@ func TestConsoleBoardForm(t *testing.T) {
 	check := func() {
 		t.Helper()
 		got := rulesOf(t, board)
-		if !reflect.DeepEqual(got.StartsAt, want.StartsAt) || !reflect.DeepEqual(got.EndsAt, want.EndsAt) || !reflect.DeepEqual(got.Seasons, want.Seasons) || !maps.Equal(got.Keep, want.Keep) || !reflect.DeepEqual(got.Tiebreak, want.Tiebreak) {
+		if !reflect.DeepEqual(got.StartsAt, want.StartsAt) || !reflect.DeepEqual(got.EndsAt, want.EndsAt) || !reflect.DeepEqual(got.Seasons, want.Seasons) || !maps.Equal(got.Keep, want.Keep) || !reflect.DeepEqual(got.Face, want.Face) || !reflect.DeepEqual(got.Tiebreak, want.Tiebreak) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
@@ -698,8 +705,12 @@ func TestConsoleBoardForm(t *testing.T) {
 	p.press("Remove field 1")
 	p.choose(p.field("Last submissions before (UTC)"), "")
 	p.fill(p.field("Closed periods kept: season"), "")
+	p.fill(p.field("Accent of its page"), "")
+	p.fill(p.field("Logo of its page"), "")
+	p.fill(p.field("Parts of its page"), "country")
 	p.press("Save")
 	p.awaitText("[role=status]", "Saved.")
+	want.Face = &leaderboard.Face{Parts: "country", Footer: "<b>Rules</b>"}
 	want.EndsAt, want.Keep, want.Tiebreak.Fields = nil, nil, want.Tiebreak.Fields[1:]
 	want.Seasons = append(want.Seasons, leaderboard.SeasonRule{Name: "winter", StartsAt: at("2026-12-01T00:00:01Z"), EndsAt: at("2027-01-01T00:00:00Z")})
 	check()
