@@ -226,6 +226,7 @@ func readPart(t *testing.T, c *client.Client) []string {
 	if got := all(t, c.Submissions(ctx, "read-1", "bob")); len(got) != 0 {
 		t.Errorf("recorded without being asked to: %+v", got)
 	}
+	recordedPart(t, c)
 	ranks, err := c.Ranks(ctx, "read-1", []string{"cid", "ada", "nobody"}, q)
 	must(t, err)
 	if got := members(ranks.Entries); !slices.Equal(got, []string{"ada", "cid"}) || ranks.Entries[1].Position != 2 || !slices.Equal(ranks.NotRanked, []string{"nobody"}) {
@@ -245,7 +246,27 @@ func readPart(t *testing.T, c *client.Client) []string {
 		t.Errorf("a state that is not there: %v", err)
 	}
 	fieldsOf(t, c)
-	return []string{"getTop", "getMember", "getAround", "getHistory", "listSubmissions", "getRanks", "getScoreRank", "getDistribution"}
+	return []string{"getTop", "getMember", "getAround", "getHistory", "listSubmissions", "getActivity", "getRace", "getRanks", "getScoreRank", "getDistribution"}
+}
+
+// recordedPart reads what the records of a board tell.
+func recordedPart(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	makeBoard(t, c, "recorded-1", leaderboard.Rules{Record: leaderboard.RecordApplied})
+	activity, err := c.Activity(ctx, "recorded-1", 2)
+	must(t, err)
+	counted := 0
+	for _, h := range activity.Hours {
+		counted += h.NewMembers
+	}
+	if activity.Record != "applied" || len(activity.Hours) != 2 || counted != 3 || activity.Hours[0].Entries == nil || *activity.Hours[0].Entries != 3 || activity.Partial {
+		t.Errorf("activity: %+v", activity)
+	}
+	race, err := c.Race(ctx, "recorded-1")
+	must(t, err)
+	if len(race.Moments) != leaderboard.RaceMoments || len(race.Runners) != 3 || race.Runners[1].Member != "bob" || *race.Runners[1].Places[leaderboard.RaceMoments-1] != 2 {
+		t.Errorf("race: %+v", race)
+	}
 }
 
 // fieldsOf reads tiebreak fields in the order in which they decide.

@@ -31,3 +31,47 @@ type SubmissionRecord struct {
 func (c *Client) Submissions(ctx context.Context, board, member string) iter.Seq2[SubmissionRecord, error] {
 	return Items[SubmissionRecord](ctx, c, Path("boards", board, "members", member, "submissions"), nil, "submissions")
 }
+
+// ActivityHour is what is recorded of an hour of UTC.
+type ActivityHour struct {
+	StartsAt    time.Time `json:"starts_at"`
+	Submissions int       `json:"submissions"` // that were recorded
+	Applied     int       `json:"applied"`     // those of them that changed an entry
+	NewMembers  int       `json:"new_members"` // those of them by which a member got an entry
+	Entries     *int64    `json:"entries"`     // of the period that is current now, at the end of the hour; nil: not known
+}
+
+// Activity is what was submitted to a board hour by hour.
+type Activity struct {
+	Board   string             `json:"board"`
+	Window  leaderboard.Window `json:"window"`  // the board's first, of which the records tell
+	Record  string             `json:"record"`  // what the board's rules say now; none: there are no hours
+	Hours   []ActivityHour     `json:"hours"`   // the newest first, which is not over
+	Partial bool               `json:"partial"` // there are more records than were read: hours are left out
+}
+
+// Activity counts the recorded submissions to a board in the latest hours, 0 for 48. Needs scope write.
+func (c *Client) Activity(ctx context.Context, board string, hours int) (Activity, error) {
+	return get[Activity](ctx, c, Path("boards", board, "activity"), newParams().int("hours", int64(hours)).Values)
+}
+
+// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded.
+type Runner struct {
+	Member string `json:"member"`
+	Places []*int `json:"places"`
+}
+
+// Race is the places of the first ten of a board among each other over time, as their submissions are recorded.
+type Race struct {
+	Board   string             `json:"board"`
+	Window  leaderboard.Window `json:"window"`
+	Period  string             `json:"period"`
+	Record  string             `json:"record"`  // what the board's rules say now; none: there are no moments
+	Moments []time.Time        `json:"moments"` // the oldest first; the last is now
+	Runners []Runner           `json:"runners"` // in the order of now
+}
+
+// Race returns the places of the first ten over time.
+func (c *Client) Race(ctx context.Context, board string) (Race, error) {
+	return get[Race](ctx, c, Path("boards", board, "race"), nil)
+}

@@ -120,6 +120,11 @@ type Store interface {
 	// Hidden lists the hidden members; ErrBoardNotFound.
 	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
 
+	// Activity counts those that were recorded on a board hour by hour; the work is bounded.
+	Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error)
+	// Race returns what members had at moments since a period began, as it is recorded. ErrPeriodNotFound.
+	Race(ctx context.Context, q leaderboard.RaceQuery) (leaderboard.Race, error)
+
 	// Held lists held submissions, newest first.
 	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
 	// HeldOne finds one; ErrHeldNotFound.

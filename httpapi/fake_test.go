@@ -57,6 +57,11 @@ type fake struct {
 		meanwhile func() // between an answer and the metadata of its entries, once
 	}
 	records []leaderboard.SubmissionRecord // newest first
+
+	activity      leaderboard.Activity
+	activityAsked leaderboard.ActivityQuery
+	race          leaderboard.Race
+	raceAsked     leaderboard.RaceQuery
 }
 
 func newFake() *fake {
@@ -174,6 +179,16 @@ func (f *fake) Submissions(_ context.Context, q leaderboard.SubmissionsQuery) ([
 		}
 	}
 	return out, nil
+}
+
+func (f *fake) Activity(_ context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error) {
+	f.activityAsked = q
+	return f.activity, f.enter("Activity")
+}
+
+func (f *fake) Race(_ context.Context, q leaderboard.RaceQuery) (leaderboard.Race, error) {
+	f.raceAsked = q
+	return f.race, f.enter("Race")
 }
 
 func (f *fake) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {

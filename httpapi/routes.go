@@ -20,6 +20,7 @@ type handlers struct {
 	reader   reader
 	past     pastReader
 	records  submissionHandlers
+	activity activityHandlers
 	combined combinedReader
 	runs     runHandlers
 	exports  exportHandlers
@@ -51,6 +52,7 @@ func newHandlers(cfg *Config) *handlers {
 		reader:   reader{resolver: find, profileFinder: profiles, store: cfg.Store},
 		past:     pastReader{find, cfg.Rankings},
 		records:  submissionHandlers{find, cfg.Store},
+		activity: activityHandlers{find, cfg.Rankings, cfg.Store},
 		combined: combinedReader{find, profiles, cfg.Store},
 		runs:     runHandlers{find, cfg.Store, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Store, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
@@ -122,6 +124,8 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/distribution"), access: guard.AccessReaders, params: common("buckets"), heavy: 1, handle: fresh(h.reader.distribution)},
 		{pattern: get("/v1/boards/{board}/periods"), access: guard.AccessReaders, params: []string{"window", "limit", "cursor"}, handle: h.boards.listPeriods},
 
+		{pattern: get("/v1/boards/{board}/race"), access: guard.AccessReaders, heavy: 2, handle: fresh(h.activity.race)},
+		{pattern: get("/v1/boards/{board}/activity"), access: guard.AccessWriters, params: []string{"hours"}, heavy: 5, handle: h.activity.activity},
 		{pattern: get("/v1/boards/{board}/sources"), access: guard.AccessReaders, heavy: 1, handle: h.runs.sources},
 		{pattern: get("/v1/rankings/top"), access: guard.AccessReaders, someBoards: true, params: combined("limit", "offset", "cursor"), heavy: 2, handle: h.combined.top},
 		{pattern: get("/v1/rankings/members/{member}"), access: guard.AccessReaders, someBoards: true, params: combined(), heavy: 2, handle: h.combined.member},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -60,4 +61,41 @@ func (p *program) submissionsCommand() *cli.Command {
 	}, func(t *terminal.Table, v *client.SubmissionRecord) {
 		t.Row(v.Time, v.Status, v.Score, orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
 	})
+}
+
+// activityCommand shows hours, the newest first; the longest bar is 40 wide.
+func (p *program) activityCommand() *cli.Command {
+	hours := leaderboard.DefaultActivityHours
+	return question(p, "activity", "show what was submitted to a board hour by hour, where it is recorded, newest first", "BOARD",
+		func(ctx context.Context, c *client.Client, args []string) (client.Activity, error) {
+			return c.Activity(ctx, args[0], hours)
+		},
+		func(r *remote, a *client.Activity) error {
+			most := 1
+			for i := range a.Hours {
+				most = max(most, a.Hours[i].Submissions)
+			}
+			t := terminal.NewTable(r.out, "HOUR", "SUBMITTED", "APPLIED", "NEW", "ENTRIES", "")
+			for i := range a.Hours {
+				h := &a.Hours[i]
+				t.Row(h.StartsAt, h.Submissions, h.Applied, h.NewMembers, orDash(h.Entries), strings.Repeat("█", (40*h.Submissions+most-1)/most))
+			}
+			if err := t.Flush(); err != nil {
+				return err
+			}
+			_, err := fmt.Fprint(r.out, activityNote(a))
+			return err
+		}, whole(p.option("hours", "hours to count, 1 to 168"), &hours, 1, leaderboard.MaxActivityHours))
+}
+
+// activityNote tells why hours are missing, "" when none are.
+func activityNote(a *client.Activity) string {
+	switch {
+	case a.Record == "none":
+		return "the board does not record submissions: leaderboard board update " + a.Board + " --record applied\n"
+	case a.Partial:
+		return fmt.Sprintf("older hours are not counted: more than %d submissions are recorded\n", leaderboard.MaxActivityRecords)
+	default:
+		return ""
+	}
 }

@@ -19,7 +19,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"deleteBoard": "board delete b --yes", "listPeriods": "board periods b", "getSources": "board sources b",
 		"submitScores": "submit b m=1", "submitMultiBoard": "submit --boards b,c m=1", "removeMember": "remove b m --yes",
 		"getTop": "top b", "getMember": "rank b m", "getAround": "rank b m --around 2", "getRanks": "rank b m n", "getScoreRank": "rank b --score 5",
-		"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "getStandings": "standings m --boards b,c", "listSubmissions": "submissions b m", "streamPage": "watch b", "readChanges": "follow b",
+		"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "getStandings": "standings m --boards b,c", "listSubmissions": "submissions b m", "getActivity": "activity b", "streamPage": "watch b", "readChanges": "follow b",
 		"getMergedTop": "top --boards b,c", "getMergedMember": "rank --boards b,c m", "getMergedAround": "rank --labels type:x m --around 2",
 		"hideMember": "hide b m --reason x", "restoreMember": "restore b m", "hideMemberEverywhere": "hide --all m --reason x",
 		"restoreMemberEverywhere": "restore --all m", "listHidden": "hidden", "listHeld": "held list", "getHeld": "held show 7", "approveHeld": "held approve 7", "rejectHeld": "held reject 7", "listAudit": "audit",
@@ -36,7 +36,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"getLivez": "health", "getReadyz": "health --ready",
 	}
 	without = map[string]string{
-		"getHome": people, "getBoardPage": people, "getBoardPicture": people, "getConsole": people, "getDocs": people, "getManualPage": people, "getProblemPage": people, "getAsset": "a part of these pages",
+		"getRace": "a picture on the page of the board", "getHome": people, "getBoardPage": people, "getBoardPicture": people, "getConsole": people, "getDocs": people, "getManualPage": people, "getProblemPage": people, "getAsset": "a part of these pages",
 		"getSession": "for the console, which has no other way to know", "endSession": "a session is in a browser", "keepKey": "a session is in a browser", "beginSignIn": people, "finishSignIn": people,
 		"getMetrics": programs, "getTokenKeys": programs, "getOpenAPI": programs, "getOpenAPIYAML": programs,
 	}

@@ -65,7 +65,7 @@ func sections() []section {
 		{"The dev command", []string{"dir", "members", "quiet-demo"}},
 		{"Refresh and verify", []string{"kind", "against", "all"}},
 		{"Talking to a server (board, submit, top, rank, follow, refresh, health)", []string{
-			"url", "key", "context", "ca-file", "timeout", "json", "utc", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "notices", "score", "tiebreak", "field", "metadata", "with-metadata",
+			"url", "key", "context", "ca-file", "timeout", "json", "utc", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "hours", "cursor", "around", "notices", "score", "tiebreak", "field", "metadata", "with-metadata",
 			"idempotency-key", "standings", "passed", "play", "buckets", "ready", "watch", "after", "follower", "once", "from-start",
 		}},
 		{"Conditions and single fields of a submit (submit)", []string{

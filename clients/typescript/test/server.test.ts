@@ -209,6 +209,8 @@ async function boardOperations(lb: Leaderboard, b: string, d: string): Promise<v
   for await (const _ of lb.readChanges(b, { after })) break;
   await lb.submitMultiBoard({ entries: [{ board: b, member: "ts-ada", score: 6n }] });
   assert.equal((await lb.listSubmissions(b, "ts-ada")).submissions[0]!.new_score, 6n);
+  assert.equal((await lb.getActivity(b, { hours: 1 })).hours[0]!.entries, 2);
+  assert.deepEqual((await lb.getRace(b)).runners.map((r) => r.places.at(-1)), [1, 2]);
   assert.equal((await lb.getAround(b, "ts-ada")).entries.length, 2);
   assert.equal((await lb.getHistory(b, "ts-ada")).periods[0]!.score, 6n);
   assert.deepEqual((await lb.getRanks(b, { members: ["ts-ada", "x"] })).not_ranked, ["x"]);

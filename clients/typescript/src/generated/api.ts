@@ -907,6 +907,49 @@ export interface components {
             /** @description There are more. */
             next_cursor?: string;
         };
+        Race: {
+            board: components["schemas"]["BoardName"];
+            window: components["schemas"]["Window"];
+            period: string;
+            /**
+             * @description What the board's rules say now.
+             * @enum {string}
+             */
+            record: "none" | "applied" | "all";
+            /** @description The oldest first, with equal times between them; none when nothing is recorded. */
+            moments: components["schemas"]["Time"][];
+            /** @description In the order of now. */
+            runners: components["schemas"]["Runner"][];
+        };
+        Runner: {
+            member: components["schemas"]["MemberID"];
+            /** @description At each of the moments, by the score alone; of equal scores the one is ahead that is ahead now. Null: the member had no entry yet, or none is recorded. */
+            places: (number | null)[];
+        };
+        Activity: {
+            board: components["schemas"]["BoardName"];
+            /** @description The board's first, of which the records tell. */
+            window: components["schemas"]["Window"];
+            /**
+             * @description What the board's rules say now.
+             * @enum {string}
+             */
+            record: "none" | "applied" | "all";
+            hours: components["schemas"]["ActivityHour"][];
+            /** @description There are more records than are read: the hours before the last one here are left out. */
+            partial: boolean;
+        };
+        ActivityHour: {
+            starts_at: components["schemas"]["Time"];
+            /** @description That were recorded. */
+            submissions: number;
+            /** @description Those of them that changed an entry. */
+            applied: number;
+            /** @description Those of them by which a member got an entry. */
+            new_members: number;
+            /** @description Of the period that is current now, at the end of the hour. Null: not known, because the period began later, or was changed since by something else than recorded submissions, such as a removal. */
+            entries: number | null;
+        };
         MemberData: {
             member: components["schemas"]["MemberID"];
             profile: components["schemas"]["MemberProfile"] | null;
@@ -3229,6 +3272,41 @@ export interface operations {
                 limit?: components["parameters"]["listLimitParam"];
                 /** @description next_cursor of the page before. */
                 cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getRace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getActivity: {
+        parameters: {
+            query?: {
+                /** @description Hours to count. */
+                hours?: number;
             };
             header?: never;
             path: {

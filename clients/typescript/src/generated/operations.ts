@@ -64,6 +64,10 @@ export interface Operations {
   getDistribution(board: string, options?: Query<"getDistribution"> & CallOptions): Promise<Schemas["DistributionAnswer"]>;
   /** The periods of a board. GET /v1/boards/{board}/periods */
   listPeriods(board: string, options?: Query<"listPeriods"> & CallOptions): Pages<Schemas["PeriodList"]>;
+  /** The places of the first ten over time. GET /v1/boards/{board}/race */
+  getRace(board: string, options?: CallOptions): Promise<Schemas["Race"]>;
+  /** What was submitted hour by hour. GET /v1/boards/{board}/activity */
+  getActivity(board: string, options?: Query<"getActivity"> & CallOptions): Promise<Schemas["Activity"]>;
   /** A page of several boards ranked as one. GET /v1/rankings/top */
   getMergedTop(options?: Query<"getMergedTop"> & CallOptions): Pages<Schemas["MergedTopAnswer"]>;
   /** All entries of a member on several boards. GET /v1/rankings/members/{member} */
@@ -235,6 +239,8 @@ export const table = {
   streamPage: "GET /v1/boards/{board}/stream",
   getDistribution: "GET /v1/boards/{board}/distribution",
   listPeriods: "GET /v1/boards/{board}/periods",
+  getRace: "GET /v1/boards/{board}/race",
+  getActivity: "GET /v1/boards/{board}/activity",
   getMergedTop: "GET /v1/rankings/top",
   getMergedMember: "GET /v1/rankings/members/{member}",
   getMergedAround: "GET /v1/rankings/members/{member}/around",

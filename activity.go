@@ -1,0 +1,187 @@
+package leaderboard
+
+// Bounds of questions about all recorded submissions of a board.
+const (
+	MaxActivityHours     = 168
+	DefaultActivityHours = 48
+	MaxActivityRecords   = 100_000 // that one question reads
+
+	MaxRunners  = 10 // members that a race is of
+	RaceMoments = 12 // of a race
+)
+
+// ActivityQuery asks how much was submitted to a board in the latest hours.
+type ActivityQuery struct {
+	BoardID int64
+	Window  Window // the board's first, of which the records tell
+	Hours   int    // at least 1
+	Records int    // to read at most, the newest first
+}
+
+// ActivityHour is what is recorded of an hour of UTC. Entries are those of the period that is current now.
+type ActivityHour struct {
+	StartsAt    Micros
+	Submissions int    // that were recorded
+	Applied     int    // those of them that changed an entry
+	NewMembers  int    // those of them by which a member got its first visible entry of the period
+	Entries     *int64 // when the hour ended, or now; nil: not known, see ActivityCount
+}
+
+// Activity is what is recorded of the latest hours, the newest first, which is not over. Hours of which not all records could
+// be read are left out, with all before them.
+type Activity struct {
+	Hours   []ActivityHour
+	Partial bool // some were left out
+}
+
+const hour = Micros(3_600_000_000)
+
+// CountActivity returns an empty count of the hours that end with now. p is the present period of the board's first window.
+func CountActivity(now Micros, hours int, p *Period) *ActivityCount {
+	c := &ActivityCount{period: *p, hours: make([]countedHour, hours)}
+	for i := range c.hours {
+		c.hours[i].StartsAt = now - now%hour - Micros(i)*hour
+	}
+	return c
+}
+
+// ActivityCount counts recorded submissions. They have to come from the newest to the oldest.
+//
+// How many entries there were is known by the seqs. A record has the seq that the period had after it, and each change that
+// everybody sees has a seq of its own. Let a record before a moment have the seq s, and the period now n. When n-s changes
+// are recorded after the moment, nothing else has changed the period since that record, and at the moment it had as many
+// fewer entries as members have come since. Otherwise an entry was removed, hidden or restored, or a submission was not
+// recorded, nobody knows when, and the number is not known.
+type ActivityCount struct {
+	period Period
+	hours  []countedHour
+	before int64 // seq of the newest record before all hours
+	cut    int   // 1 more than the place of the first hour that is not counted whole; 0: all are
+
+	last *countedChange // which may turn out to be one of a hidden entry
+}
+
+// countedHour is an hour with what was counted of the present period.
+type countedHour struct {
+	ActivityHour
+	changes, joined int64
+	newest          *int64 // seq of the newest record
+}
+
+// countedChange is a record of a submission that changed an entry.
+type countedChange struct {
+	seq       int64
+	hour      int
+	isFirst   bool // the member had no entry
+	isPresent bool // it is of the present period
+}
+
+// Since returns when the oldest hour begins.
+func (c *ActivityCount) Since() Micros { return c.hours[len(c.hours)-1].StartsAt }
+
+// Add counts a record.
+func (c *ActivityCount) Add(r *SubmissionRecord) {
+	h, i := c.see(r)
+	h.Submissions++
+	if r.Status != StatusApplied {
+		return
+	}
+	h.Applied++
+	if r.Seq == 0 {
+		return // of a hidden entry, see below
+	}
+	// A hidden entry changes without a seq, so that the record has the seq of the change before it, 0 for none.
+	next := &countedChange{seq: r.Seq, hour: i, isFirst: r.Previous == nil, isPresent: c.isPresent(r)}
+	if c.last != nil && (c.last.seq != next.seq || c.last.isPresent != next.isPresent) {
+		c.settle()
+	}
+	c.last = next
+}
+
+// Cut ends the count at a record: that one and all before it are not counted.
+func (c *ActivityCount) Cut(r *SubmissionRecord) {
+	_, i := c.see(r)
+	c.cut = i + 1
+}
+
+// Before tells of the newest record before all hours.
+func (c *ActivityCount) Before(r *SubmissionRecord) {
+	if c.isPresent(r) {
+		c.before = r.Seq
+	}
+}
+
+// see returns the hour of a record, and its place. A moment that is still to come, by a clock that was put back, is in the
+// hour of now.
+func (c *ActivityCount) see(r *SubmissionRecord) (*countedHour, int) {
+	i := 0
+	if newest := c.hours[0].StartsAt; r.At < newest {
+		i = min(int((newest-r.At+hour-1)/hour), len(c.hours)-1)
+	}
+	h := &c.hours[i]
+	if h.newest == nil && c.isPresent(r) {
+		h.newest = &r.Seq
+	}
+	return h, i
+}
+
+func (c *ActivityCount) isPresent(r *SubmissionRecord) bool { return r.At >= c.period.StartsAt }
+
+// settle counts the last record as a change that everybody sees.
+func (c *ActivityCount) settle() {
+	h := &c.hours[c.last.hour]
+	if c.last.isFirst {
+		h.NewMembers++
+	}
+	if c.last.isPresent {
+		h.changes++
+		if c.last.isFirst {
+			h.joined++
+		}
+	}
+}
+
+// Counted returns what was counted.
+func (c *ActivityCount) Counted() Activity {
+	if c.last != nil {
+		c.settle()
+		c.last = nil
+	}
+	// What the seq was at the end of each hour, at least.
+	seqs, seq := make([]int64, len(c.hours)), c.before
+	for i := len(c.hours) - 1; i >= 0; i-- {
+		if c.hours[i].newest != nil {
+			seq = *c.hours[i].newest
+		}
+		seqs[i] = seq
+	}
+	seqs[0] = c.period.LastSeq
+	out := Activity{Partial: c.cut > 0}
+	changes, entries := int64(0), c.period.EntryCount
+	for i := range c.hours {
+		if out.Partial && i >= c.cut-1 {
+			break
+		}
+		h := &c.hours[i]
+		if c.period.LastSeq-seqs[i] == changes && (i == 0 || h.StartsAt+hour > c.period.StartsAt) {
+			h.Entries = new(entries)
+		}
+		changes += h.changes
+		entries -= h.joined
+		out.Hours = append(out.Hours, h.ActivityHour)
+	}
+	return out
+}
+
+// RaceQuery asks what members had at moments since a period began, as it is recorded.
+type RaceQuery struct {
+	PeriodID int64    // the current period of the board's first window, of which the records tell
+	Members  []string // at most MaxRunners
+}
+
+// Race is what members had at RaceMoments moments, the last of which is now. Between them are equal times; the first one comes so
+// long after the oldest record.
+type Race struct {
+	Moments []Micros   // none: nothing is recorded
+	Scores  [][]*int64 // by member, at each of the moments; nil: the member had no entry, or none that is known
+}

@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/commit"
+	"leaderboard/store/internal/db"
+)
+
+// Activity counts what was submitted to a board hour by hour, as it is recorded, in one state. It reads at most q.Records
+// records, from the newest on. Errors: ErrUnavailable.
+func (s *Store) Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error) {
+	out, err := s.activity(ctx, q)
+	return out, db.Translate(ctx, "activity", err)
+}
+
+func (s *Store) activity(ctx context.Context, q leaderboard.ActivityQuery) (out leaderboard.Activity, err error) {
+	now, err := s.db.Clock(ctx)
+	if err != nil {
+		return out, err
+	}
+	tx, err := s.db.Snapshot(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = tx.Rollback() }() // it only reads
+	period, err := presentPeriod(ctx, tx, s.db.Limited(periodsBefore), &q, now)
+	if err != nil {
+		return out, err
+	}
+	count, n := leaderboard.CountActivity(now, q.Hours, &period), 0
+	add := func(r *leaderboard.SubmissionRecord) {
+		if n++; n <= q.Records {
+			count.Add(r)
+		} else {
+			count.Cut(r)
+		}
+	}
+	if err := eachRecord(ctx, tx, s.db.Limited(recordsText(q.BoardID, ">=", count.Since(), q.Records+1)), add); err != nil {
+		return out, err
+	}
+	err = eachRecord(ctx, tx, s.db.Limited(recordsText(q.BoardID, "<", count.Since(), 1)), count.Before)
+	return count.Counted(), err
+}
+
+// presentPeriod reads the current period of a window. One that nobody has submitted to is empty, and so is the time between
+// two seasons.
+func presentPeriod(ctx context.Context, tx *sql.Tx, query string, q *leaderboard.ActivityQuery, now leaderboard.Micros) (leaderboard.Period, error) {
+	var row boards.PeriodRow
+	err := tx.QueryRowContext(ctx, query, q.BoardID, []byte(q.Window), (now + 1).Time(), 1).Scan(row.Dest()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return leaderboard.Period{}, nil
+	}
+	p := row.Period()
+	if err == nil && p.EndsAt <= now {
+		p = leaderboard.Period{StartsAt: p.EndsAt}
+	}
+	return p, err
+}
+
+// eachRecord calls do with the records that a statement selects.
+func eachRecord(ctx context.Context, tx *sql.Tx, query string, do func(*leaderboard.SubmissionRecord)) error {
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			r      leaderboard.SubmissionRecord
+			at     time.Time
+			result sql.RawBytes
+		)
+		if err := rows.Scan(&at, &result); err != nil {
+			return err
+		}
+		if err := commit.ReadRecord(result, &r); err != nil {
+			return err
+		}
+		r.At = leaderboard.MicrosOf(at)
+		do(&r)
+	}
+	return rows.Err()
+}
+
+// recordsText selects the newest records of a board since a moment, or before it.
+func recordsText(board int64, operator string, at leaderboard.Micros, limit int) string {
+	t := (&db.Text{}).Str("SELECT recorded_at, result FROM submissions FORCE INDEX (PRIMARY) WHERE board_id = ").Int(board)
+	return t.Str(" AND recorded_at " + operator + " ").Time(at).Str(" ORDER BY recorded_at DESC, id DESC LIMIT ").Int(int64(max(0, limit))).String()
+}
+
+// Race returns what members had at moments since a period began, as it is recorded. It looks up one record for each member and
+// moment. Errors: ErrPeriodNotFound, ErrUnavailable.
+func (s *Store) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderboard.Race, err error) {
+	if len(q.Members) == 0 {
+		return out, nil
+	}
+	period, err := s.Period(ctx, q.PeriodID)
+	if err != nil {
+		return out, err
+	}
+	now, err := s.db.Clock(ctx)
+	if err != nil {
+		return out, db.Translate(ctx, "race", err)
+	}
+	var oldest sql.NullTime
+	if err := s.db.GetContext(ctx, &oldest, s.db.Limited(oldestText(&period, q.Members))); err != nil {
+		return out, db.Translate(ctx, "race", err)
+	}
+	if !oldest.Valid {
+		return out, nil
+	}
+	since := leaderboard.MicrosOf(oldest.Time)
+	step := max(1, (now-since)/leaderboard.RaceMoments)
+	for i := range leaderboard.Micros(leaderboard.RaceMoments - 1) {
+		out.Moments = append(out.Moments, since+(i+1)*step)
+	}
+	out.Moments = append(out.Moments, max(now, since+leaderboard.RaceMoments*step))
+	out.Scores, err = s.scoresAt(ctx, &period, q.Members, out.Moments)
+	return out, db.Translate(ctx, "race", err)
+}
+
+// scoresAt returns the scores that members had at moments.
+func (s *Store) scoresAt(ctx context.Context, p *leaderboard.Period, members []string, moments []leaderboard.Micros) ([][]*int64, error) {
+	out := make([][]*int64, len(members))
+	for i := range out {
+		out[i] = make([]*int64, len(moments))
+	}
+	rows, err := s.db.QueryContext(ctx, s.db.Limited(scoresText(p, members, moments)))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			r              leaderboard.SubmissionRecord
+			member, moment int
+			result         sql.RawBytes
+		)
+		if err := rows.Scan(&member, &moment, &result); err != nil {
+			return nil, err
+		}
+		if err := commit.ReadRecord(result, &r); err != nil {
+			return nil, err
+		}
+		out[member][moment] = r.NewScore
+	}
+	return out, rows.Err()
+}
+
+// recordsOf begins the selection of a member's records of a period.
+func recordsOf(t *db.Text, what string, p *leaderboard.Period, member string) *db.Text {
+	t.Str("(SELECT " + what + " FROM submissions FORCE INDEX (submissions_member) WHERE member = ").Hex(member)
+	return t.Str(" AND board_id = ").Int(p.BoardID).Str(" AND recorded_at >= ").Time(p.StartsAt)
+}
+
+// oldestText selects when the first record of members was made.
+func oldestText(p *leaderboard.Period, members []string) string {
+	t := (&db.Text{}).Str("SELECT MIN(recorded_at) FROM (")
+	for i, member := range members {
+		if i > 0 {
+			t.Str(" UNION ALL ")
+		}
+		recordsOf(t, "recorded_at", p, member).Str(" ORDER BY recorded_at, id LIMIT 1)")
+	}
+	return t.Str(") oldest").String()
+}
+
+// scoresText selects the last record of each member before or at each moment.
+func scoresText(p *leaderboard.Period, members []string, moments []leaderboard.Micros) string {
+	t := (&db.Text{}).Str("SELECT member_at, moment_at, result FROM (")
+	for i, member := range members {
+		for j, at := range moments {
+			if i+j > 0 {
+				t.Str(" UNION ALL ")
+			}
+			what := (&db.Text{}).Int(int64(i)).Str(" AS member_at, ").Int(int64(j)).Str(" AS moment_at, result").String()
+			recordsOf(t, what, p, member).Str(" AND recorded_at <= ").Time(at).Str(" ORDER BY recorded_at DESC, id DESC LIMIT 1)")
+		}
+	}
+	return t.Str(") latest").String()
+}

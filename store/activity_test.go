@@ -1,0 +1,153 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// activityText returns what is recorded of the latest hours of a board, the newest first, without their times.
+func activityText(t *testing.T, s *store.Store, q leaderboard.ActivityQuery) string {
+	t.Helper()
+	a, err := s.Activity(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for i, h := range a.Hours {
+		text := fmt.Sprintf("%d %d %d ", h.Submissions, h.Applied, h.NewMembers)
+		if h.Entries == nil {
+			text += "-"
+		} else {
+			text += fmt.Sprint(*h.Entries)
+		}
+		if i > 0 && a.Hours[i-1].StartsAt-h.StartsAt != 3_600_000_000 {
+			t.Errorf("an hour begins at %s, the one after it at %s", h.StartsAt, a.Hours[i-1].StartsAt)
+		}
+		out = append(out, text)
+	}
+	if a.Partial {
+		out = append(out, "more")
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestActivity: what was submitted, hour by hour, as it is recorded, and how many entries there were; up to so many records.
+func TestActivity(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Record: leaderboard.RecordAll})
+		makeBoard(t, s, "other", leaderboard.Rules{Record: leaderboard.RecordAll})
+		q := leaderboard.ActivityQuery{BoardID: ref.BoardID, Window: leaderboard.WindowAllTime, Hours: 3, Records: 100}
+		if got := activityText(t, s, q); got != "0 0 0 0; 0 0 0 0; 0 0 0 0" {
+			t.Errorf("before the first submission: %s", got)
+		}
+		submit := func(board string, hoursAgo int, entries ...leaderboard.Submission) {
+			t.Helper()
+			ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: fmt.Sprint("ago", hoursAgo)})
+			if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		submit("other", 0, leaderboard.Submission{Member: "z", Score: 1})
+		submit("b", 9, leaderboard.Submission{Member: "a", Score: 5}, leaderboard.Submission{Member: "b", Score: 5})
+		submit("b", 2, leaderboard.Submission{Member: "c", Score: 5}, leaderboard.Submission{Member: "a", Score: 4})
+		submit("b", 1, leaderboard.Submission{Member: "a", Score: 6}, leaderboard.Submission{Member: "d", Score: 6})
+		// They were made now: what they say is moved, as many hours as their keys tell.
+		mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL SUBSTRING(actor, 4) HOUR")
+		if got, want := activityText(t, s, q), "0 0 0 4; 2 2 1 4; 2 1 1 3"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		q.Hours = 5 // before these are others
+		if got, want := activityText(t, s, q), "0 0 0 4; 2 2 1 4; 2 1 1 3; 0 0 0 2; 0 0 0 2"; got != want {
+			t.Errorf("five hours: %s, want %s", got, want)
+		}
+		q.Hours, q.Records = 3, 3
+		if got, want := activityText(t, s, q), "0 0 0 4; 2 2 1 4; more"; got != want {
+			t.Errorf("three records: %s, want %s", got, want)
+		}
+		q.Records = 4 // all of these hours
+		if got, want := activityText(t, s, q), "0 0 0 4; 2 2 1 4; 2 1 1 3"; got != want {
+			t.Errorf("four records: %s, want %s", got, want)
+		}
+		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "d"}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := activityText(t, s, q), "0 0 0 3; 2 2 1 -; 2 1 1 -"; got != want {
+			t.Errorf("after a removal: %s, want %s", got, want)
+		}
+	})
+}
+
+// TestRace: what members had at moments, as it is recorded of them in the period.
+func TestRace(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: leaderboard.RecordAll})
+		q := leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"a", "b", "nobody"}}
+		if r, err := s.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
+			t.Fatalf("before the first submission: %+v, %v", r, err)
+		}
+		for _, step := range []struct {
+			key    string
+			member string
+			score  int64
+		}{{"120", "a", 10}, {"65", "b", 20}, {"35", "a", 30}, {"5", "a", 25}} {
+			ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: step.key})
+			if _, err := s.Submit(ctx, one("b", "", step.member, step.score)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL actor MINUTE") // of two hours: a moment each ten minutes
+		r, err := s.Race(t.Context(), q)
+		if err != nil || len(r.Moments) != leaderboard.RaceMoments || len(r.Scores) != 3 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		for i, want := range []string{"10 10 10 10 10 10 10 10 30 30 30 25", "- - - - - 20 20 20 20 20 20 20", "- - - - - - - - - - - -"} {
+			var got []string
+			for _, score := range r.Scores[i] {
+				if score == nil {
+					got = append(got, "-")
+				} else {
+					got = append(got, fmt.Sprint(*score))
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s had %v, want %s", q.Members[i], got, want)
+			}
+		}
+		testRaceOfPeriod(t, s, dsn)
+		if step := r.Moments[1] - r.Moments[0]; step < 599_000_000 || step > 660_000_000 || r.Moments[11] <= r.Moments[10] {
+			t.Errorf("moments %v", r.Moments)
+		}
+	})
+}
+
+// testRaceOfPeriod: what was recorded before a period is not of its race.
+func testRaceOfPeriod(t *testing.T, s *store.Store, dsn string) {
+	t.Helper()
+	board, _, err := s.PutBoard(t.Context(), "days", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Record: leaderboard.RecordAll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Submit(leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "day"}), one("days", "", "a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	day, err := s.FirstPeriod(t.Context(), board.ID, leaderboard.WindowDay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := leaderboard.RaceQuery{PeriodID: day.ID, Members: []string{"a"}}
+	if r, err := s.Race(t.Context(), q); err != nil || len(r.Moments) == 0 || *r.Scores[0][leaderboard.RaceMoments-1] != 1 {
+		t.Errorf("today: %+v, %v", r, err)
+	}
+	mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 1 DAY WHERE actor = 'day'")
+	if r, err := s.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
+		t.Errorf("of yesterday: %+v, %v", r, err)
+	}
+}
