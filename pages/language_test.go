@@ -318,6 +318,7 @@ var (
 // unsaid are literals that look like texts and that nobody reads.
 var unsaid = map[string]string{
 	"windows":                                "the name of a rule",
+	"record":                                 "the name of a rule",
 	`"AbortError"`:                           "the name of an error of browsers",
 	`"card note own"`:                        "classes",
 	`"(prefers-reduced-motion: reduce)"`:     "a question to the browser",

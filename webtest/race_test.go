@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func TestRace(t *testing.T) {
 	}
 	makeBoard(t, c, "race-none", leaderboard.Rules{}, members(12)...)
 	makeBoard(t, c, "race-first", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}}, members(12)...)
-	for board, text := range map[string]string{"race-none": "With the rule windows it counts them", "race-first": "It begins with the second period"} {
+	for board, text := range map[string]string{"race-none": "With the rule windows it counts them, with record it remembers what is submitted", "race-first": "It begins with the second period"} {
 		p := open(t, phone(), "/boards/"+board)
 		p.press("The race of the first ten")
 		p.awaitText(".race", text)
@@ -134,5 +135,71 @@ func TestPastScores(t *testing.T) {
 			p.fits()
 			p.accessible()
 		})
+	}
+}
+
+// TestRecordedRace: a board without days or hours has the race of what is recorded: the places of the first ten at moments, as the API
+// has them; before anything is recorded the page says when it begins.
+func TestRecordedRace(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Record: leaderboard.RecordApplied, Visibility: leaderboard.VisibilityPublic}
+	if _, _, err := c.PutBoard(t.Context(), "race-recorded", rules); err != nil {
+		t.Fatal(err)
+	}
+	second := slices.Clone(members(12))
+	slices.Reverse(second)
+	for i := range second {
+		second[i].Score = int64(i * 1000) // the last become the first
+	}
+	submitAgo(t, "race-recorded", map[int][]leaderboard.Submission{600: members(12)[:4], 300: members(12), 30: second})
+	race, err := c.Race(t.Context(), "race-recorded")
+	if err != nil || len(race.Runners) != 10 || len(race.Moments) != 12 {
+		t.Fatalf("%+v, %v", race, err)
+	}
+	var want []string
+	dots := 0
+	for i, r := range race.Runners {
+		var places []string
+		for _, p := range r.Places {
+			if p == nil {
+				places = append(places, "–")
+				continue
+			}
+			dots++
+			places = append(places, strconv.Itoa(*p))
+		}
+		if want = append(want, strings.Join(places, " · ")); *r.Places[11] != i+1 {
+			t.Errorf("now %s is at place %d, want %d", r.Member, *r.Places[11], i+1)
+		}
+	}
+	if !strings.Contains(strings.Join(want, "\n"), "–") || dots < 60 {
+		t.Fatalf("the race is\n%s", strings.Join(want, "\n"))
+	}
+	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "phone": phone().inDark(), "large": desktop()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, s, "/boards/race-recorded")
+			p.press("The race of the first ten")
+			p.awaitText(".race th", "Places among each other")
+			if got := eval[[]string](p, `[...document.querySelectorAll(".race td:last-child")].map(e => e.innerText)`); !slices.Equal(got, want) {
+				t.Errorf("the race is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			p.await(fmt.Sprintf(`document.querySelectorAll(".race .plot circle").length === %d`, dots))
+			p.fits()
+			p.accessible()
+		})
+	}
+	rules.Record = leaderboard.RecordNone
+	makeBoard(t, c, "race-later", rules, members(3)...)
+	rules.Record = leaderboard.RecordAll
+	if _, _, err := c.PutBoard(t.Context(), "race-later", rules); err != nil {
+		t.Fatal(err)
+	}
+	for lang, text := range map[string]string{"en": "It begins with the next submission", "de": "Es beginnt mit der nächsten Einreichung", "ar": "يبدأ مع الإرسال التالي"} {
+		p := open(t, phone(), "/boards/race-later?lang="+lang)
+		p.click(".race summary")
+		p.awaitText(".race", text)
+		p.fits()
 	}
 }

@@ -1,11 +1,6 @@
 import type { Schemas } from "@leaderboard/client";
+import { round, type Tick } from "../shared/axis";
 import { about, number, scoreText } from "../shared/format";
-
-/** A Tick is a place on an axis, from 0 to 1, and what stands there. */
-export interface Tick {
-  at: number;
-  text: string;
-}
 
 /** A Bucket counts the entries with a score in a range. */
 interface Bucket {
@@ -52,13 +47,4 @@ export function scores(h: Histogram, display: Schemas["Display"] | undefined): T
     if (texts.every((t) => t && t.length <= length) && (texts.length > 1 || low === high)) return values.map((v, i) => ({ at: place(h, v), text: texts[i]! }));
   }
   return [{ at: 0, text: scoreText(low, display) }, { at: 1, text: display ? scoreText(high, display) : `+${number(high - low)}` }];
-}
-
-/** round returns the round numbers from low to high, which are so many steps apart at most, and the step between them. */
-export function round(low: bigint, high: bigint, steps: number): { values: bigint[]; step: bigint } {
-  let step = 1n;
-  for (let i = 1; (high - low) / step > BigInt(steps); i++) step = [1n, 2n, 5n][i % 3]! * 10n ** BigInt(Math.floor(i / 3));
-  const values: bigint[] = [];
-  for (let v = low + (((-low % step) + step) % step); v <= high; v += step) values.push(v);
-  return { values, step };
 }

@@ -111,3 +111,15 @@ export const compare = (a: string, b: string) => order.compare(a, b);
 
 /** partName is what a part of a board is called, by the value of its label: a country by its name. pages/view.go writes its code. */
 export const partName = (label: string, value: string) => (label === "country" && /^[a-z]{2}$/.test(value) ? (regions.of(value.toUpperCase()) ?? value) : value);
+
+const hourly = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });
+const daily = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" });
+
+/** momentName is a moment in full, in the reader's zone. */
+export const momentName = (at: string) => moment.format(new Date(at));
+
+/** momentTick is a short name of a moment, for axes from one moment to another. */
+export function momentTick(at: string, from: string, to: string): string {
+  const isLong = Date.parse(to) - Date.parse(from) > 2 * 86_400_000;
+  return (isLong ? daily : hourly).format(new Date(at));
+}

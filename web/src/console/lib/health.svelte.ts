@@ -4,17 +4,22 @@ import { session } from "./session.svelte";
 export type Server = Schemas["ServerStatus"];
 export type BoardStatus = Schemas["BoardStatus"];
 
-/** Counters of the server as they were, the newest last, for as long as the page is open: two minutes of them. */
+/** A Counter names a number of the server that is shown live. */
+export type Counter = "requests_per_second" | "reads_per_second" | "writes_per_second" | "streams";
+
+/** gaugeSpan is how far back counters are shown, in milliseconds. */
+export const gaugeSpan = 120_000;
+
+/** A Sample is the server as it was at a moment, by the clock of the browser. */
+export interface Sample { at: number; server: Server }
+
+/** Counters of the server as they were, the newest last, for as long as the page is open. */
 class Counters {
-  past = $state.raw<Server[]>([]);
+  past = $state.raw<Sample[]>([]);
 
   add(server: Server): void {
-    this.past = [...this.past, server].slice(-60);
-  }
-
-  /** of returns the values of one counter. */
-  of(name: "requests_per_second" | "reads_per_second" | "writes_per_second" | "streams"): number[] {
-    return this.past.map((s) => s[name]);
+    const at = Date.now();
+    this.past = [...this.past, { at, server }].filter((s) => s.at <= at && s.at >= at - gaugeSpan);
   }
 }
 

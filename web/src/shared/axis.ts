@@ -1,0 +1,16 @@
+/** A Tick is a place on an axis, from 0 to 1, and what stands there. */
+export interface Tick {
+  at: number;
+  text: string;
+  /** Where the text is beside its place; it is in the middle, if it is short. */
+  anchor?: "start" | "end";
+}
+
+/** round returns the round numbers from low to high, which are so many steps apart at most, and the step between them. */
+export function round(low: bigint, high: bigint, steps: number): { values: bigint[]; step: bigint } {
+  let step = 1n;
+  for (let i = 1; (high - low) / step > BigInt(steps); i++) step = [1n, 2n, 5n][i % 3]! * 10n ** BigInt(Math.floor(i / 3));
+  const values: bigint[] = [];
+  for (let v = low + (((-low % step) + step) % step); v <= high; v += step) values.push(v);
+  return { values, step };
+}
