@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -131,6 +132,24 @@ func (w *world) seqs() map[string]int64 {
 	return seqs
 }
 
+// top returns who has which score among the first of Board.
+func (w *world) top() []string {
+	w.t.Helper()
+	l, err := w.Current(w.t.Context(), Board)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	page, err := w.Page(w.t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.PageQuery{Limit: 25})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	rows := make([]string, len(page.Entries))
+	for i, e := range page.Entries {
+		rows[i] = fmt.Sprint(e.Member, " ", e.Score)
+	}
+	return rows
+}
+
 // TestLoad makes the boards: they have closed periods with entries, the cheat is hidden, members have names. A second Load changes
 // nothing.
 func TestLoad(t *testing.T) {
@@ -245,6 +264,23 @@ func TestLoadIsKilled(t *testing.T) {
 	}
 	if l, err := w.Current(t.Context(), Laps); err != nil || l.Board.Rules.Title != "mine" || l.Periods[0].LastSeq != 0 {
 		t.Errorf("the board made by hand is %+v, %v", l.Board.Rules, err)
+	}
+}
+
+// TestFirstPlay: the first score moves a row that the page of Board shows, whatever the dice say.
+func TestFirstPlay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mustLoad(300)
+	for seed := range uint64(20) {
+		r, p := rand.New(rand.NewPCG(1, seed)), newPlayer(w, 300)
+		before := w.top()
+		if err := p.play(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if after := w.top(); slices.Equal(before, after) {
+			t.Errorf("dice %d: nobody moves among %v", seed, after)
+		}
 	}
 }
 

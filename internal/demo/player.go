@@ -21,6 +21,7 @@ const (
 	minPause, maxPause = 250 * time.Millisecond, 900 * time.Millisecond
 	chasers            = 20    // ranks among which a member overtakes another
 	highest            = 9_999 // no member overtakes beyond it, so that scores do not grow without end
+	openings           = 5     // submissions at the start that are tries to have a member overtake, until one did
 )
 
 // Play submits a score for one of the regulars now and then, until ctx ends. members is how many members Board has. It adds no
@@ -45,31 +46,34 @@ type player struct {
 	regulars []int
 	known    map[string]bool // their ids
 	rules    map[string]leaderboard.Rules
+	openings int // that are left
 }
 
 func newPlayer(database Database, members int) *player {
-	p := &player{database: database, regulars: regulars(members), known: map[string]bool{}, rules: boardRules(time.Time{})}
+	p := &player{database: database, regulars: regulars(members), known: map[string]bool{}, rules: boardRules(time.Time{}), openings: openings}
 	for _, i := range p.regulars {
 		p.known[Member(i)] = true
 	}
 	return p
 }
 
-// play submits once.
+// play submits once. Whoever opens the page of Board at the start sees a row move at once: the player begins there.
 func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	i := p.regulars[r.IntN(len(p.regulars))]
 	board, e := Board, leaderboard.Submission{Member: Member(i)}
+	opening := p.openings > 0
 	switch n := r.IntN(10); {
-	case n < 4:
+	case opening, n < 4:
 		window := leaderboard.WindowAllTime
-		if r.IntN(2) == 0 {
+		if !opening && r.IntN(2) == 0 {
 			window = leaderboard.WindowDay
 		}
+		p.openings--
 		overtaking, err := p.overtaking(ctx, r, window)
 		if err != nil || overtaking == nil {
 			return err
 		}
-		e = *overtaking
+		e, p.openings = *overtaking, 0
 	case n < 6:
 		e.Score = dayScore(r, Score(i))
 	case n < 7:
@@ -107,8 +111,8 @@ func (p *player) overtaking(ctx context.Context, r *rand.Rand, window leaderboar
 		}
 		from := 1 + r.IntN(len(page.Entries)-1)
 		to := max(0, from-1-r.IntN(4))
-		score := page.Entries[to].Score + r.Int64N(4)                          // 0: a tie, behind
-		if who := page.Entries[from].Member; p.known[who] && score < highest { // it plays for its own members only
+		score := max(page.Entries[to].Score+r.Int64N(4), page.Entries[from].Score+1) // as much as the other one: a tie, behind
+		if who := page.Entries[from].Member; p.known[who] && score < highest {       // it plays for its own members only
 			return &leaderboard.Submission{Member: who, Score: score}, nil
 		}
 	}
