@@ -14,7 +14,7 @@ func (p *program) auditCommand() *cli.Command {
 	return listing(p, "audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func([]string) list {
 		return list{
 			path: client.Path("audit"), query: q.Values(), member: "entries",
-			head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"},
+			head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"}, details: 3,
 		}
 	}, func(t *terminal.Table, e *client.AuditEntry) {
 		t.Row(e.Time, e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)

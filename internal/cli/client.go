@@ -255,10 +255,11 @@ func (r *remote) carryOut(call func(*client.Client) error, member, value, done s
 
 // list is a list of the API that comes in pages.
 type list struct {
-	path   string
-	query  url.Values // besides limit and cursor; may be nil
-	member string     // of the answer's object that holds the items
-	head   []string   // of the table
+	path    string
+	query   url.Values // besides limit and cursor; may be nil
+	member  string     // of the answer's object that holds the items
+	head    []string   // of the table
+	details int        // so many of its last columns are details
 }
 
 // showList walks all pages of a list: row adds an item to the table. With --json it prints a line for each item.
@@ -270,6 +271,7 @@ func showList[T any](ctx context.Context, r *remote, l list, row func(t *termina
 	t := terminal.NewTable(io.Discard)
 	if !r.json {
 		t = terminal.NewTable(r.out, l.head...)
+		t.Details(l.details)
 	}
 	for raw, err := range client.Items[json.RawMessage](ctx, c, l.path, l.query, l.member) {
 		if err != nil {
@@ -300,6 +302,14 @@ func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Ta
 	}
 	row(t, item)
 	return nil
+}
+
+// counted says how many there are: 1 board, 2 boards.
+func counted[N int | int64](n N, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", one, "s")
 }
 
 // textOrDash shows a text, or a dash for nil.

@@ -276,7 +276,7 @@ func flagOf(cmd *cli.Command, place string) string {
 	parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(place, "/"), "_", "-"), "/")
 	for n := len(parts); n > 0; n-- {
 		for _, name := range []string{strings.Join(parts[:n], "-"), parts[n-1]} {
-			if cmd.IsSet(name) {
+			if name != "url" && name != "key" && cmd.IsSet(name) { // those two say which server is asked
 				return name
 			}
 		}

@@ -151,7 +151,11 @@ func (p *program) endpointReplayCommand() *cli.Command {
 			}
 			return request[replayed](ctx, c, client.Request{Method: "POST", Path: client.Path("endpoints", args[0], "replay"), Body: body})
 		}, func(r *remote, n *replayed) error {
-			_, err := fmt.Fprintf(r.out, "%d events are sent once more\n", n.Events)
+			are := "are"
+			if n.Events == 1 {
+				are = "is"
+			}
+			_, err := fmt.Fprintf(r.out, "%s %s sent once more\n", counted(n.Events, "event"), are)
 			return err
 		},
 		&cli.StringFlag{Name: "since", Usage: "only what was at this `time` or later, as in 2026-11-20T13:00:00Z", Destination: &since},

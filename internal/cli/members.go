@@ -123,7 +123,7 @@ func (p *program) memberBefriendCommand() *cli.Command {
 		}
 		return c.AddFriends(ctx, member, args[1:])
 	}, func(r *remote, total *int) error {
-		_, err := fmt.Fprintf(r.out, "%s has %d friends\n", terminal.Printable(member), *total)
+		_, err := fmt.Fprintf(r.out, "%s has %s\n", terminal.Printable(member), counted(*total, "friend"))
 		return err
 	}, replaceFlag(&replace))
 }

@@ -87,7 +87,7 @@ func (o *readOptions) showCombined(ask func(*client.Client, client.BoardsQuery) 
 // combinedState names the state at which an answer is exact, with a line for each board.
 func combinedState(w io.Writer, page *client.Combined) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d ranked on %d boards, %s, from %s%s\n", page.Total, len(page.Boards), page.Mode, page.Source, staleText(page.Stale))
+	fmt.Fprintf(&b, "%d ranked on %s, %s, from %s%s\n", page.Total, counted(len(page.Boards), "board"), page.Mode, page.Source, staleText(page.Stale))
 	for _, s := range page.Boards {
 		fmt.Fprintf(&b, "%s, %s: %d ranked, seq %d as of %s\n", s.Board, s.Period, s.Total, s.Seq, terminal.Time(w, s.AsOf))
 	}
@@ -256,7 +256,7 @@ func (o *rankOptions) printFriends(member string, answer *client.FriendRanks) er
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(o.out, "%d friends, %d of all these are ranked\n%s\n", answer.Friends, answer.Ranked, stateText(o.out, &answer.State))
+	_, err := fmt.Fprintf(o.out, "%s, %d of all these are ranked\n%s\n", counted(answer.Friends, "friend"), answer.Ranked, stateText(o.out, &answer.State))
 	return err
 }
 

@@ -61,7 +61,7 @@ func (r *remote) printStandings(s *client.Standings, metadata bool) error {
 	if len(s.Absent) > 0 {
 		fmt.Fprintf(&b, "no such period: %s\n", strings.Join(s.Absent, ", "))
 	}
-	fmt.Fprintf(&b, "%s on %d boards, from %s%s\n", terminal.Printable(s.Member), len(s.Standings), s.Source, staleText(s.Stale))
+	fmt.Fprintf(&b, "%s on %s, from %s%s\n", terminal.Printable(s.Member), counted(len(s.Standings), "board"), s.Source, staleText(s.Stale))
 	_, err := fmt.Fprint(r.out, b.String())
 	return err
 }

@@ -10,9 +10,10 @@ import (
 // Table prints rows in columns that are aligned by their width on a terminal. On a terminal the rows fit its width: long texts
 // are cut and end with …, numbers are not cut. Elsewhere nothing is cut.
 type Table struct {
-	w    io.Writer
-	rows [][]string
-	ink  []Ink // of the rows
+	w       io.Writer
+	rows    [][]string
+	ink     []Ink // of the rows
+	details int   // so many of the last columns
 }
 
 // gap is the space between two columns.
@@ -24,6 +25,10 @@ func NewTable(w io.Writer, head ...string) *Table {
 	t.add(InkBold, head)
 	return t
 }
+
+// Details says that the last n columns are details, however long they are. On a terminal they are cut before the others, and are
+// beyond its edge where there is no room for them; elsewhere they are not aligned.
+func (t *Table) Details(n int) { t.details = n }
 
 // Row adds a row; every cell is made fit for a terminal, and a time is shown as Time does, or as a dash if it is nil.
 func (t *Table) Row(cells ...any) { t.Inked(InkNone, cells...) }
@@ -71,7 +76,10 @@ func (t *Table) Flush() error {
 			text := Cut(cell, widths[j])
 			line.WriteString(text)
 			if j < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", widths[j]-Width(text)) + gap)
+				if columns > 0 || j < len(row)-t.details {
+					line.WriteString(strings.Repeat(" ", widths[j]-Width(text)))
+				}
+				line.WriteString(gap)
 			}
 		}
 		text := strings.TrimRight(line.String(), " ")
@@ -104,6 +112,13 @@ func (t *Table) fit(columns int) []int {
 	for j := range widths {
 		total += widths[j] + len(gap)
 		floors[j] = t.floor(j, widths[j])
+		if t.details > 0 {
+			least := wholeText
+			if j >= len(widths)-t.details {
+				least = leastDetail
+			}
+			floors[j] = max(floors[j], min(widths[j], least))
+		}
 	}
 	for ; total > columns; total-- {
 		widest := -1
@@ -122,8 +137,10 @@ func (t *Table) fit(columns int) []int {
 
 // The least widths that columns are cut to.
 const (
-	leastText = 6
-	leastTime = len("2026-11-20T13:00:00…") - len("…") + 1
+	leastText   = 6
+	leastDetail = 16
+	wholeText   = 24 // before details
+	leastTime   = len("2026-11-20T13:00:00…") - len("…") + 1
 )
 
 // floor returns the least width of a column: numbers are not cut at all, times to seconds, and texts to a few letters.

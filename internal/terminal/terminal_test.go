@@ -103,6 +103,46 @@ RANK  MEMBER  SCORE          …
 	}
 }
 
+// TestTableDetails: what the last columns have takes no room from those before, and none is left for it elsewhere.
+func TestTableDetails(t *testing.T) {
+	fill := func(w io.Writer) {
+		table := NewTable(w, "ACTOR", "ACTION", "BEFORE", "AFTER")
+		table.Details(2)
+		table.Row("env:admin", "board.update", "null", `{"title":"a long one","order":"desc","policy":"best"}`)
+		table.Row("key", "board.rebuild", `{"run":1,"kind":"full","reason":"demand"}`, "null")
+		if err := table.Flush(); err != nil {
+			t.Error(err)
+		}
+	}
+	var whole bytes.Buffer
+	fill(&whole)
+	wide, fits := onScreen(80, 24, false)
+	fill(wide)
+	narrow, cut := onScreen(36, 24, false)
+	fill(narrow)
+	for _, c := range []struct{ what, got, want string }{
+		{"elsewhere", whole.String(), `
+ACTOR      ACTION         BEFORE  AFTER
+env:admin  board.update   null  {"title":"a long one","order":"desc","policy":"best"}
+key        board.rebuild  {"run":1,"kind":"full","reason":"demand"}  null
+`},
+		{"on 80 columns", fits.String(), `
+ACTOR      ACTION         BEFORE                      AFTER
+env:admin  board.update   null                        {"title":"a long one","or…
+key        board.rebuild  {"run":1,"kind":"full","r…  null
+`},
+		{"on 36 columns", cut.String(), `
+ACTOR      ACTION         BEFORE   …
+env:admin  board.update   null     …
+key        board.rebuild  {"run":1,…
+`},
+	} {
+		if "\n"+c.got != c.want {
+			t.Errorf("%s:\n%s\nwant%s", c.what, c.got, c.want)
+		}
+	}
+}
+
 // TestLive: on a terminal each drawing replaces the one before, within its lines; the last one stays.
 func TestLive(t *testing.T) {
 	draw := func(text string) func(io.Writer) error {
