@@ -125,6 +125,30 @@ func TestConsoleActivity(t *testing.T) {
 	p.awaitText("section", "How many members there were before ")
 }
 
+// TestConsoleBusy: of a board with more records than are read the view shows the hours that are known, and which rule counts the others.
+func TestConsoleBusy(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "console-busy", leaderboard.Rules{Record: leaderboard.RecordAll}, members(3)...)
+	p := console(t, phone(), running(t).Key, "#/members")
+	eval[bool](p, `(() => { const real = fetch; window.hours = 1
+		window.fetch = async (url, ...rest) => {
+			const answer = await real(url, ...rest)
+			if (!String(url).includes("/activity")) return answer
+			const told = await answer.json()
+			return new Response(JSON.stringify({...told, hours: told.hours.slice(0, hours), partial: true}), {headers: {"Content-Type": "application/json"}})
+		}; return true })()`)
+	const said = "More than 100,000 submissions are recorded: hours before these are not counted. With the window hour in its rules the board counts them as they come."
+	p.show("#/boards/console-busy/activity", "Activity")
+	p.awaitText(".warn", said)
+	p.await(`document.querySelectorAll("figure").length === 3 && document.querySelectorAll("figure:first-of-type rect").length === 1`)
+	p.fits()
+	eval[bool](p, `(window.hours = 0, true)`) // not even this hour
+	p.show("#/boards/console-busy/rules", "Rules")
+	p.show("#/boards/console-busy/activity", "Activity")
+	p.awaitText(".warn", said)
+	p.await(`document.querySelectorAll("figure").length === 0`)
+}
+
 // barsOf fails the test unless the bars of the first plot are as high as the submissions of the hours, the newest first.
 func barsOf(p *tab, hours []client.ActivityHour) {
 	p.t.Helper()

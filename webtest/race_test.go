@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"leaderboard"
 	"leaderboard/client"
@@ -202,4 +203,17 @@ func TestRecordedRace(t *testing.T) {
 		p.awaitText(".race", text)
 		p.fits()
 	}
+	// What is recorded is not of a season that is over.
+	now := leaderboard.MicrosOf(time.Now())
+	const day = 86_400_000_000
+	rules.Windows = []leaderboard.Window{leaderboard.WindowSeason}
+	rules.Seasons = []leaderboard.SeasonRule{{Name: "old", StartsAt: now - 9*day, EndsAt: now - day}, {Name: "new", StartsAt: now - day, EndsAt: now + 9*day}}
+	old := now - 2*day
+	makeBoard(t, c, "race-season", rules, leaderboard.Submission{Member: "was", Score: 1, CreatedTime: &old}, leaderboard.Submission{Member: "is", Score: 2})
+	p := open(t, phone(), "/boards/race-season")
+	p.press("The race of the first ten")
+	p.awaitText(".race td", "is")
+	p = open(t, phone(), "/boards/race-season?period=old")
+	p.press("The race of the first ten")
+	p.awaitText(".race", "This race cannot be shown.")
 }
