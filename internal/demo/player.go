@@ -57,7 +57,7 @@ func newPlayer(database Database, members int) *player {
 	return p
 }
 
-// play submits once. Whoever opens the page of Board at the start sees a row move at once: the player begins there.
+// play submits once. At the start it lets a member of Board overtake another one, since its page is what people look at then.
 func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	i := p.regulars[r.IntN(len(p.regulars))]
 	board, e := Board, leaderboard.Submission{Member: Member(i)}
