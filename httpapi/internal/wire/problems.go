@@ -199,7 +199,7 @@ var Kinds = []Kind{
 		Code: leaderboard.ErrBoardConflict.Code, Status: 409,
 		Title:  "What the board holds stands against the change",
 		Detail: "What the board holds stands against the change.",
-		Help:   "The member errors points at what has to stay. Create another board, or delete this one first.",
+		Help:   "The member errors points at what has to stay. Give a new board the other rules; export and import take the entries along: docs/operating#another-order-of-a-board-with-entries.",
 	},
 	{
 		Code: leaderboard.ErrKeyRevoked.Code, Status: 409,
