@@ -255,6 +255,12 @@ func TestConsoleMembers(t *testing.T) {
 	p.press("Remove")
 	p.await("!document.querySelector('table').innerText.includes('9,007,199,254,740,993')")
 	p.press(member)
+	p.keepSaved()
+	p.press("Save to a file")
+	p.awaitText("[role=status]", "Saved as "+member+".json.")
+	for _, part := range []string{`"member": "console <i>\"m\""`, `"score": 9223372036854775807`, `"reason": "too <good>"`} {
+		p.await("window.saved.includes(" + quote(part) + ")")
+	}
 	p.press("Erase …")
 	p.fill(p.field("Type "+member+" to go on"), member)
 	p.press("Erase for good")
@@ -843,12 +849,18 @@ func TestConsoleImport(t *testing.T) {
 	p.awaitText("[role=status]", "Done: 1 applied, 0 unchanged, 1 refused")
 
 	p.show("#/boards/console-import/export", "Export")
-	eval[bool](p, "(() => { const real = URL.createObjectURL; URL.createObjectURL = b => { b.text().then(t => window.saved = t); return real.call(URL, b) }; return true })()")
+	p.keepSaved()
 	p.press("Export to a file")
 	p.awaitText("[role=status]", "Saved: 5 of 5 entries")
 	for _, line := range []string{`"dan, ""the"" man",9223372036854775807,`, ",eve,9007199254740993,", ",ada,71,", ",'=1,5,", ",last,-3,"} {
 		p.await("window.saved.includes(" + quote(line) + ")")
 	}
+}
+
+// keepSaved puts what the page saves as a file from now on into window.saved.
+func (p *tab) keepSaved() {
+	p.t.Helper()
+	eval[bool](p, "(() => { const real = URL.createObjectURL; URL.createObjectURL = b => { b.text().then(t => window.saved = t); return real.call(URL, b) }; return true })()")
 }
 
 // TestConsoleKeys makes, changes, rotates and revokes a key; what a key may not do is not offered to who signs in with it.
