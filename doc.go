@@ -14,7 +14,7 @@
 //	submit, condition, edit, policy, play   what a submission says, and what it does
 //	held                                    which submissions wait for an admin, and what becomes of them
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
-//	query, past, combined, move, answered   what is asked and answered
+//	query, past, combined, move, answered, activity  what is asked and answered; how much was submitted
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	server_fault                            what is wrong with a MySQL or a Redis
 //	people, hidden, audit                   profiles, friends, erasure, hidden members, the record of changes
