@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"leaderboard/store"
 )
 
-// TestGaleraCutOff: the writing node of a Galera cluster that is without a majority still says that it takes writes, and is not used: it
-// acknowledges nothing, what was read last is not told to be fresh, and a store that is opened then finds no database. Beside another writing
+// TestGaleraCutOff: the writing node of a Galera cluster that is without a majority still says that it takes writes, and is not used: even
+// before it knows, nothing that it has is told to be fresh; it acknowledges nothing, and a store that is opened then finds no database. Beside another writing
 // node neither is used. A store that knows all nodes is warned of nothing, one that knows one node is.
 func TestGaleraCutOff(t *testing.T) {
 	t.Parallel()
@@ -68,6 +69,16 @@ func TestGaleraCutOff(t *testing.T) {
 		}
 	}
 	node := root(t, g.Nodes[0])
+	pollFor(t, groupWait, 10*time.Millisecond, "nothing is told to be fresh", func() bool { // for a second the node trusts what the others said last
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := s.Revisions(ctx, []int64{ref.ID})
+		var seq int64
+		if err := node.QueryRowContext(t.Context(), "SELECT last_seq FROM lb.periods WHERE id = ?", ref.ID).Scan(&seq); err != nil {
+			t.Fatalf("what the node has was told to be fresh until it knew that it is alone: %s", err)
+		}
+		return err != nil
+	})
 	pollFor(t, groupWait, 10*time.Millisecond, "the node finds that it is alone", func() bool {
 		var is string
 		return node.QueryRowContext(t.Context(), "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'wsrep_ready'").Scan(&is) == nil && is == "OFF"
