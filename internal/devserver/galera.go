@@ -95,7 +95,7 @@ func galeraArgs(cfg Config, name string, id int, address string) ([]string, erro
 	silent := 5 + cfg.Patience // seconds, as Galera has it
 	options := []string{
 		"gmcast.listen_addr=tcp://" + address, "ist.recv_addr=127.0.0.1:" + strconv.Itoa(ist), "gcache.size=32M",
-		fmt.Sprintf("evs.suspect_timeout=PT%dS", silent), fmt.Sprintf("evs.inactive_timeout=PT%dS", 3*silent),
+		"evs.causal_keepalive_period=PT1S", fmt.Sprintf("evs.suspect_timeout=PT%dS", silent), fmt.Sprintf("evs.inactive_timeout=PT%dS", 3*silent),
 	}
 	return []string{
 		"--server-id=" + strconv.Itoa(id), "--read-only=ON", "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2",
