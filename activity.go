@@ -57,8 +57,6 @@ type ActivityCount struct {
 	hours  []countedHour
 	before int64 // seq of the newest record before all hours
 	cut    int   // 1 more than the place of the first hour that is not counted whole; 0: all are
-
-	last *countedChange // which may turn out to be one of a hidden entry
 }
 
 // countedHour is an hour with what was counted of the present period.
@@ -68,34 +66,30 @@ type countedHour struct {
 	newest          *int64 // seq of the newest record
 }
 
-// countedChange is a record of a submission that changed an entry.
-type countedChange struct {
-	seq       int64
-	hour      int
-	isFirst   bool // the member had no entry
-	isPresent bool // it is of the present period
-}
-
 // Since returns when the oldest hour begins.
 func (c *ActivityCount) Since() Micros { return c.hours[len(c.hours)-1].StartsAt }
 
 // Add counts a record.
 func (c *ActivityCount) Add(r *SubmissionRecord) {
-	h, i := c.see(r)
+	h, _ := c.see(r)
 	h.Submissions++
 	if r.Status != StatusApplied {
 		return
 	}
 	h.Applied++
-	if r.Seq == 0 {
-		return // of a hidden entry, see below
+	if r.Hidden {
+		return
 	}
-	// A hidden entry changes without a seq, so that the record has the seq of the change before it, 0 for none.
-	next := &countedChange{seq: r.Seq, hour: i, isFirst: r.Previous == nil, isPresent: c.isPresent(r)}
-	if c.last != nil && (c.last.seq != next.seq || c.last.isPresent != next.isPresent) {
-		c.settle()
+	isFirst := r.Previous == nil
+	if isFirst {
+		h.NewMembers++
 	}
-	c.last = next
+	if c.isPresent(r) {
+		h.changes++
+		if isFirst {
+			h.joined++
+		}
+	}
 }
 
 // Cut ends the count at a record: that one and all before it are not counted.
@@ -127,26 +121,8 @@ func (c *ActivityCount) see(r *SubmissionRecord) (*countedHour, int) {
 
 func (c *ActivityCount) isPresent(r *SubmissionRecord) bool { return r.At >= c.period.StartsAt }
 
-// settle counts the last record as a change that everybody sees.
-func (c *ActivityCount) settle() {
-	h := &c.hours[c.last.hour]
-	if c.last.isFirst {
-		h.NewMembers++
-	}
-	if c.last.isPresent {
-		h.changes++
-		if c.last.isFirst {
-			h.joined++
-		}
-	}
-}
-
 // Counted returns what was counted.
 func (c *ActivityCount) Counted() Activity {
-	if c.last != nil {
-		c.settle()
-		c.last = nil
-	}
 	// What the seq was at the end of each hour, at least.
 	seqs, seq := make([]int64, len(c.hours)), c.before
 	for i := len(c.hours) - 1; i >= 0; i-- {

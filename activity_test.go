@@ -46,6 +46,9 @@ func TestCountActivity(t *testing.T) {
 	again := func(h float64, seq int64) SubmissionRecord {
 		return SubmissionRecord{At: at(h), Status: StatusApplied, Seq: seq, Previous: &old}
 	}
+	hidden := func(h float64, seq int64) SubmissionRecord {
+		return SubmissionRecord{At: at(h), Status: StatusApplied, Seq: seq, Hidden: true}
+	}
 	refused := SubmissionRecord{At: at(98.5), Status: StatusRejected, Seq: 2}
 	now := at(100.5)
 	for name, c := range map[string]struct {
@@ -60,16 +63,18 @@ func TestCountActivity(t *testing.T) {
 		// Seq 3 was a removal, in hour 98, 99 or 100.
 		"removed": {period: Period{LastSeq: 4, EntryCount: 2}, records: []SubmissionRecord{first(100.2, 4), first(98.1, 2), first(98, 1)}, want: "100: 1 1 1 2; 99: 0 0 0 -; 98: 2 2 2 -"},
 		// Seq 3 was a removal, in hour 99.
-		"removed in an hour":  {period: Period{LastSeq: 4, EntryCount: 2}, records: []SubmissionRecord{first(99.9, 4), first(99.1, 2), first(98, 1)}, want: "100: 0 0 0 2; 99: 2 2 2 2; 98: 1 1 1 -"},
-		"removed at last":     {period: Period{LastSeq: 5, EntryCount: 2}, records: []SubmissionRecord{first(99.2, 4)}, want: "100: 0 0 0 2; 99: 1 1 1 -; 98: 0 0 0 -"},
-		"removed before":      {period: Period{LastSeq: 5, EntryCount: 2}, before: &SubmissionRecord{Seq: 3}, records: []SubmissionRecord{first(100, 5)}, want: "100: 1 1 1 2; 99: 0 0 0 -; 98: 0 0 0 -"},
-		"nothing before":      {period: Period{LastSeq: 5, EntryCount: 2}, want: "100: 0 0 0 2; 99: 0 0 0 -; 98: 0 0 0 -"},
-		"hidden":              {period: Period{LastSeq: 2, EntryCount: 2}, records: []SubmissionRecord{first(100.3, 2), first(99.3, 1), first(99.2, 1), first(98.2, 0)}, want: "100: 1 1 1 2; 99: 2 2 1 1; 98: 1 1 0 0"},
-		"began meanwhile":     {period: Period{LastSeq: 1, EntryCount: 1, StartsAt: at(100)}, before: &SubmissionRecord{Seq: 9}, records: []SubmissionRecord{first(100.2, 1), first(99.5, 2), again(99.4, 1)}, want: "100: 1 1 1 1; 99: 2 2 1 -; 98: 0 0 0 -"},
-		"began in an hour":    {period: Period{LastSeq: 1, EntryCount: 1, StartsAt: at(99.5)}, records: []SubmissionRecord{first(100.2, 1), first(99.4, 2)}, want: "100: 1 1 1 1; 99: 1 1 1 0; 98: 0 0 0 -"},
-		"too many":            {period: Period{LastSeq: 9, EntryCount: 9}, cut: &SubmissionRecord{At: at(99.5), Seq: 7}, records: []SubmissionRecord{first(100.2, 9), first(99.6, 8)}, want: "100: 1 1 1 9"},
-		"too many at a bound": {period: Period{LastSeq: 9, EntryCount: 9}, cut: &SubmissionRecord{At: at(98.5), Seq: 7}, records: []SubmissionRecord{first(100.2, 9), first(99.6, 8)}, want: "100: 1 1 1 9; 99: 1 1 1 8"},
-		"too many in this":    {period: Period{LastSeq: 9, EntryCount: 9}, cut: &SubmissionRecord{At: at(100.1), Seq: 8}, records: []SubmissionRecord{first(100.2, 9)}, want: ""},
+		"removed in an hour": {period: Period{LastSeq: 4, EntryCount: 2}, records: []SubmissionRecord{first(99.9, 4), first(99.1, 2), first(98, 1)}, want: "100: 0 0 0 2; 99: 2 2 2 2; 98: 1 1 1 -"},
+		"removed at last":    {period: Period{LastSeq: 5, EntryCount: 2}, records: []SubmissionRecord{first(99.2, 4)}, want: "100: 0 0 0 2; 99: 1 1 1 -; 98: 0 0 0 -"},
+		"removed before":     {period: Period{LastSeq: 5, EntryCount: 2}, before: &SubmissionRecord{Seq: 3}, records: []SubmissionRecord{first(100, 5)}, want: "100: 1 1 1 2; 99: 0 0 0 -; 98: 0 0 0 -"},
+		"nothing before":     {period: Period{LastSeq: 5, EntryCount: 2}, want: "100: 0 0 0 2; 99: 0 0 0 -; 98: 0 0 0 -"},
+		"hidden":             {period: Period{LastSeq: 2, EntryCount: 2}, records: []SubmissionRecord{first(100.3, 2), hidden(99.3, 1), first(99.2, 1), hidden(98.2, 0)}, want: "100: 1 1 1 2; 99: 2 2 1 1; 98: 1 1 0 0"},
+		// Seq 2 was a removal, before what was submitted to a hidden entry.
+		"removed, then hidden": {period: Period{LastSeq: 2}, records: []SubmissionRecord{hidden(99.3, 2), first(98.2, 1)}, want: "100: 0 0 0 0; 99: 1 1 0 0; 98: 1 1 1 -"},
+		"began meanwhile":      {period: Period{LastSeq: 1, EntryCount: 1, StartsAt: at(100)}, before: &SubmissionRecord{Seq: 9}, records: []SubmissionRecord{first(100.2, 1), first(99.5, 2), again(99.4, 1)}, want: "100: 1 1 1 1; 99: 2 2 1 -; 98: 0 0 0 -"},
+		"began in an hour":     {period: Period{LastSeq: 1, EntryCount: 1, StartsAt: at(99.5)}, records: []SubmissionRecord{first(100.2, 1), first(99.4, 2)}, want: "100: 1 1 1 1; 99: 1 1 1 0; 98: 0 0 0 -"},
+		"too many":             {period: Period{LastSeq: 9, EntryCount: 9}, cut: &SubmissionRecord{At: at(99.5), Seq: 7}, records: []SubmissionRecord{first(100.2, 9), first(99.6, 8)}, want: "100: 1 1 1 9"},
+		"too many at a bound":  {period: Period{LastSeq: 9, EntryCount: 9}, cut: &SubmissionRecord{At: at(98.5), Seq: 7}, records: []SubmissionRecord{first(100.2, 9), first(99.6, 8)}, want: "100: 1 1 1 9; 99: 1 1 1 8"},
+		"too many in this":     {period: Period{LastSeq: 9, EntryCount: 9}, cut: &SubmissionRecord{At: at(100.1), Seq: 8}, records: []SubmissionRecord{first(100.2, 9)}, want: ""},
 	} {
 		if got := countOf(3, now, c.period, c.before, c.cut, c.records...); got != c.want {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)

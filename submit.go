@@ -245,6 +245,7 @@ type SubmissionRecord struct {
 	Previous  *int64 // score of the entry before, nil without one
 	NewScore  *int64 // and after it
 	Seq       int64  // after it
+	Hidden    bool   // it was applied to a hidden entry, so that nothing visible changed, nor the seq
 	Edit      *Edit  // as it was submitted, as far as the board has the fields that it names; nil: none was
 	Code      string // of the rule that one broke which Failed, and what it said
 	Detail    string

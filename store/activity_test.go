@@ -84,6 +84,16 @@ func TestActivity(t *testing.T) {
 		if got, want := activityText(t, s, q), "0 0 0 3; 2 2 1 -; 2 1 1 -"; got != want {
 			t.Errorf("after a removal: %s, want %s", got, want)
 		}
+		// A hidden member is no new one, and its entry is not counted, nor does it stand for the change that it was hidden by.
+		if _, err := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "shadow", Reason: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		q.Hours, q.Records = 1, 100
+		submit("b", 0, leaderboard.Submission{Member: "shadow", Score: 5})
+		submit("b", 0, leaderboard.Submission{Member: "seen", Score: 5}, leaderboard.Submission{Member: "shadow", Score: 6})
+		if got, want := activityText(t, s, q), "3 3 1 4"; got != want {
+			t.Errorf("with a hidden member: %s, want %s", got, want)
+		}
 	})
 }
 

@@ -92,6 +92,7 @@ const (
 	recordPrevious = 1 << 3
 	recordNewScore = 1 << 4
 	recordRule     = 1 << 5
+	recordHidden   = 1 << 6 // older servers pass over it
 )
 
 // recordTerms is the format of records that are not of plain submissions, or of a status that recordFormat has no number
@@ -120,6 +121,9 @@ func appendRecord(b []byte, r *leaderboard.SubmissionRecord) []byte {
 	}
 	if r.Code != "" {
 		flags |= recordRule
+	}
+	if r.Hidden {
+		flags |= recordHidden
 	}
 	b = binary.AppendVarint(append(b, flags), r.Score)
 	for _, v := range values {
@@ -169,6 +173,7 @@ func ReadRecord(b []byte, r *leaderboard.SubmissionRecord) error {
 	default:
 		t.fail()
 	}
+	r.Hidden = flags&recordHidden != 0
 	r.Score = t.varint()
 	for i, v := range optionals(r) {
 		if flags&(recordTiebreak<<i) != 0 {

@@ -22,6 +22,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		want := leaderboard.SubmissionRecord{
 			Status: rapid.SampledFrom(shapeStatuses()).Draw(t, "status"), Score: number.Draw(t, "score"), Seq: number.Draw(t, "seq"),
 			Tiebreak: maybe.Draw(t, "tiebreak"), Previous: maybe.Draw(t, "previous"), NewScore: maybe.Draw(t, "new score"),
+			Hidden: rapid.Bool().Draw(t, "hidden"),
 		}
 		if want.Status == leaderboard.StatusRejected {
 			want.Code, want.Detail = "score-out-of-range", rapid.StringN(0, 5, 9).Draw(t, "detail")

@@ -260,6 +260,7 @@ func (b *lockedBoard) record(sub *leaderboard.Submission, res *leaderboard.Resul
 		Member: sub.Member, Status: res.Status, Score: sub.Score, Previous: res.Previous, NewScore: res.Score, Seq: b.periods[0].lastSeq,
 		Edit: rules.Known(sub.Edit), Actor: caller.Key, RequestID: caller.RequestID,
 	}
+	rec.Hidden = res.Status == leaderboard.StatusApplied && b.periods[0].hiddenMembers.on(b.known.Board.ID, sub.Member)
 	if sub.Tiebreak != nil || sub.Fields != nil {
 		if packed, err := rules.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, nil); err == nil {
 			rec.Tiebreak = &packed
