@@ -190,6 +190,14 @@ func TestFindMember(t *testing.T) {
 	again := open(t, phone(), "/boards/finds?member=m060")
 	again.awaitText(".figures", "60")
 	again.fits()
+	lines := open(t, phone(), "/boards/demo?member=lucky-ibex-8")
+	lines.awaitText(".found", "Its scores")
+	if out := eval[[]string](lines, `[...document.querySelectorAll(".found .plot")].flatMap(plot => [...plot.querySelectorAll("text")].filter(e => {
+		const text = e.getBoundingClientRect(), room = plot.getBoundingClientRect()
+		return text.left < room.left || text.right > room.right
+	}).map(e => e.textContent))`); len(out) > 0 {
+		t.Errorf("cut at the edge of a plot: %q", out)
+	}
 }
 
 // TestHistogram: all bars of a histogram are whole, an outlier does not make one bar of all others and is told in words,
@@ -229,7 +237,7 @@ func TestHistogram(t *testing.T) {
 					Faults              []string
 				}
 				got := eval[drawn](p, `(() => {
-					const box = e => e.getBoundingClientRect(), plot = document.querySelector(".plot svg"), frame = document.querySelector("figure.card")
+					const box = e => e.getBoundingClientRect(), plot = document.querySelector(".plot svg"), frame = document.querySelector(".plot")
 					const bars = [...plot.querySelectorAll("rect")], labels = [...plot.querySelectorAll("text:not(.side)")], faults = []
 					const inside = (e, of) => box(e).left >= box(of).left - .1 && box(e).right <= box(of).right + .1
 					for (const t of plot.querySelectorAll("text")) if (!inside(t, frame)) faults.push("outside: " + t.textContent)

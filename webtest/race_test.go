@@ -101,6 +101,12 @@ func TestRace(t *testing.T) {
 			if got := eval[[]int](p, `[document.querySelectorAll(".race .plot circle").length, document.querySelectorAll(".race .plot .way").length]`); !slices.Equal(got, []int{dots, lines}) {
 				t.Errorf("%d dots and lines are drawn, want %d and %d", got, dots, lines)
 			}
+			if space := eval[float64](p, `(() => {
+				const race = document.querySelector(".race"), box = e => e.getBoundingClientRect()
+				return box(race).top - box(race.previousElementSibling).bottom
+			})()`); space > 20 {
+				t.Errorf("%g px are empty above the race", space)
+			}
 			p.fits()
 			p.accessible()
 		})
