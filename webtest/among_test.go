@@ -34,6 +34,8 @@ func TestAmongFriends(t *testing.T) {
 			p.awaitYou("3 " + me + " You")
 			p.awaitText(".about", "61 members, 4 in your circle of friends")
 			p.await(`location.search === "?mode=tied&among=friends" && document.querySelector(".podium .step-1").innerText.includes("m002") && !document.querySelector(".race")`)
+			p.await(`[...document.querySelectorAll(".ranking .you .overall")].filter(e => e.checkVisibility()).map(e => e.innerText).join() === ` + quote(map[bool]string{true: "Overall 31", false: "31"}[name == "small"]))
+			p.await(`document.querySelector(".ranking .you bdi").getBoundingClientRect().width > 50`)
 			p.fits()
 			p.accessible()
 			submit(t, c, board, "m055", 5000)

@@ -398,3 +398,13 @@ func TestNamesFit(t *testing.T) {
 		}
 	}
 }
+
+// TestTitleOnPhones: the title of the site is on one line on the smallest screen, in the language with the longest one too.
+func TestTitleOnPhones(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "titled", leaderboard.Rules{}, members(3)...)
+	for _, path := range []string{"/boards/titled", "/?labels=kind:titled", "/boards/titled?lang=de"} {
+		small := open(t, screen{width: 320, height: 700}, path)
+		small.await(`document.querySelector(".brand bdi").getClientRects().length === 1`)
+	}
+}

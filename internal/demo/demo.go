@@ -88,6 +88,7 @@ func boardRules(now time.Time) map[string]leaderboard.Rules {
 		},
 		Dungeon: {
 			Title: "Deep Dungeon: equal gold, then the higher level, then fewer deaths", Mode: leaderboard.ModeTied,
+			Face: &leaderboard.Face{Accent: "#8b3fd9"},
 			Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{
 				{Name: "level", Bits: 20}, {Name: "deaths", Bits: 16, Order: leaderboard.OrderAsc},
 			}},
