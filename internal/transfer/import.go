@@ -99,7 +99,7 @@ func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	if err := im.resume(in); err != nil {
 		return out, err
 	}
-	im.bar = terminal.NewProgress(im.Told, max(size-im.done.Offset, -1), "importing into "+im.Board, progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+	im.bar = terminal.NewProgress(im.Told, max(size-im.done.Offset, -1), im.what(), progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
 	err = im.run(ctx)
 	im.bar.End()
 	if err = errors.Join(err, im.report.close()); err != nil {
@@ -110,6 +110,14 @@ func (i Import) Run(ctx context.Context) (out Imported, err error) {
 		return out, stopped
 	}
 	return im.imported(time.Since(start)), nil
+}
+
+// what says what the bar is of: the file, or what an earlier run has left of it.
+func (im *importing) what() string {
+	if im.done.Offset == 0 {
+		return "importing into " + im.Board
+	}
+	return fmt.Sprintf("importing the rest, from line %s on, into %s", terminal.Count(im.done.Line), im.Board)
 }
 
 // boardCreated returns when the board was made.
