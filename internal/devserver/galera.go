@@ -140,6 +140,9 @@ func galeraProvider(ctx context.Context, cfg Config) (string, error) {
 	return filepath.Join(root, "usr/lib/libgalera_smm.so"), err
 }
 
+// name returns what a node is called in the cluster.
+func (g *Galera) name(of *Server) string { return "db" + strconv.Itoa(slices.Index(g.Nodes, of)+1) }
+
 // Writer returns the node that takes writes; nil when there is none, or more than one.
 func (g *Galera) Writer(ctx context.Context) (writer *Server) {
 	for _, node := range g.Nodes {
@@ -163,8 +166,8 @@ func (g *Galera) Promote(ctx context.Context, old, next *Server) error {
 		if old.Exec(ctx, "SET GLOBAL read_only = ON") == nil {
 			return nil
 		}
-		members, err := next.status(ctx, "wsrep_incoming_addresses")
-		if err == nil && slices.Contains(strings.Split(members, ","), old.Addr) {
+		is, err := next.value(ctx, "SELECT COUNT(*) FROM mysql.wsrep_cluster_members WHERE node_name = '"+g.name(old)+"'")
+		if err == nil && is != "0" {
 			err = fmt.Errorf("%s is a node of the cluster, and does not answer", old.Addr)
 		}
 		return err

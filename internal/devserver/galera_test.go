@@ -52,6 +52,9 @@ func TestStartGalera(t *testing.T) {
 
 	must(writer.Kill())
 	must(g.Promote(ctx, writer, g.Nodes[1]))
+	if size, err := g.Nodes[1].status(ctx, "wsrep_cluster_size"); err != nil || size != "2" {
+		t.Errorf("a node takes writes in a cluster of %s nodes, %v: the dead one is not given up yet", size, err)
+	}
 	if now := g.Writer(ctx); now != g.Nodes[1] {
 		t.Fatalf("the writing node is %v", now)
 	}
