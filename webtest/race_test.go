@@ -193,6 +193,9 @@ func TestRecordedRace(t *testing.T) {
 				t.Errorf("the race is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			p.await(fmt.Sprintf(`document.querySelectorAll(".race .plot circle").length === %d`, dots))
+			if broken := eval[int](p, `[...document.querySelectorAll(".race bdi")].filter(e => e.getClientRects().length > 1).length`); broken > 0 {
+				t.Errorf("%d short names are on more than one line", broken)
+			}
 			p.fits()
 			p.accessible()
 		})
