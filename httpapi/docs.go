@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"path"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -109,6 +111,17 @@ func (h *pageHandler) serve(c *call) error {
 	c.status = http.StatusOK
 	h.handler.ServeHTTP(&pageWriter{c.w, c}, c.r)
 	return nil
+}
+
+// missing answers 404 for an address that leads nowhere: by a page to a browser that shows one, and as the API does to all others.
+func (h *pageHandler) missing(c *call) error {
+	at := c.r.URL.Path
+	isPlain := path.Clean(at) == at || path.Clean(at)+"/" == at
+	if h.handler == nil || !isPlain || strings.HasPrefix(at, "/v1/") || c.r.Method != http.MethodGet && c.r.Method != http.MethodHead || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+		return wire.Reject(wire.CodeNotFound, "")
+	}
+	c.w.Header().Add("Vary", "Accept")
+	return h.serve(c)
 }
 
 // pictureWork is how many units of heavy work a picture counts for.

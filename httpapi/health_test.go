@@ -67,6 +67,27 @@ func fakePages(api http.Handler) http.Handler {
 	})
 }
 
+// TestLost: a browser that asks for what is not there gets a page, every other caller the problem.
+func TestLost(t *testing.T) {
+	e := newEnv(t)
+	const browser, problem = "text/html,application/xhtml+xml,*/*;q=0.8", "application/problem+json"
+	for _, c := range []struct{ method, path, accept, want string }{
+		{http.MethodGet, "/nothing", browser, "text/html"},
+		{http.MethodGet, "/nothing/here/", browser, "text/html"},
+		{http.MethodHead, "/nothing", browser, "text/html"},
+		{http.MethodGet, "/nothing", "*/*", problem},
+		{http.MethodGet, "/nothing", "", problem},
+		{http.MethodGet, "/v1/nothing", browser, problem},
+		{http.MethodGet, "/nothing/../here", browser, problem},
+		{http.MethodPost, "/nothing", browser, problem},
+	} {
+		r := e.do(ask{method: c.method, path: c.path, header: http.Header{"Accept": {c.accept}}, undocumented: true})
+		if got := r.header.Get("Content-Type"); got != c.want {
+			t.Errorf("%s %s for %q: %d %s, want %s", c.method, c.path, c.accept, r.status, got, c.want)
+		}
+	}
+}
+
 // TestPages asks for each page: it is Config.Pages that answers, and it may ask the API.
 func TestPages(t *testing.T) {
 	e := newEnv(t)

@@ -80,6 +80,11 @@ func nowhere(code string) route {
 	return route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: func(*call) error { return wire.Reject(code, "") }}
 }
 
+// lost is the route of addresses that no other has: a person is told by a page.
+func (h *handlers) lost() route {
+	return route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.missing}
+}
+
 // common returns the parameters that every reading route has.
 func common(more ...string) []string {
 	return append([]string{"window", "period", "mode", "min_seq"}, more...)

@@ -36,7 +36,7 @@ func New(cfg Config) *API {
 			writer: cfg.Writer, limits: cfg.Limits,
 			values: newHeaderValues("Accept-Encoding"),
 		},
-		handlers: h, unknown: nowhere(wire.CodeNotFound), wrongMethod: nowhere(wire.CodeMethod),
+		handlers: h, unknown: h.lost(), wrongMethod: nowhere(wire.CodeMethod),
 		preflight: route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: preflight},
 	}
 	if cfg.Pages != nil {

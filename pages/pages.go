@@ -13,6 +13,8 @@ func (s *Site) Handler(api http.Handler) http.Handler {
 	mux.HandleFunc("GET /boards/", h.board)
 	mux.HandleFunc("GET /console", h.console)
 	mux.HandleFunc("GET /assets/{file}", h.asset)
+	mux.HandleFunc("GET /boards", h.nothing) // or the mux redirects to /boards/
+	mux.HandleFunc("GET /", h.nothing)
 	return mux
 }
 
@@ -34,6 +36,13 @@ func (h *handlers) missing(w http.ResponseWriter, r *http.Request) {
 	missing := r.Clone(r.Context())
 	missing.URL = &url.URL{Path: "/v1" + r.URL.Path}
 	h.api.ServeHTTP(w, missing)
+}
+
+// nothing tells a person that an address leads nowhere.
+func (h *handlers) nothing(w http.ResponseWriter, r *http.Request) {
+	out := h.site.view(r)
+	out.Title, out.Problem = out.SiteTitle(), &rejection{Status: http.StatusNotFound, noPage: true}
+	h.site.render(w, r, http.StatusNotFound, "home", out)
 }
 
 // console answers GET /console. It speaks English alone.

@@ -230,6 +230,7 @@ func TestNotThere(t *testing.T) {
 	for path, want := range map[string]string{
 		"/assets/nothing.js": `"title":"Board not found"`, "/assets/licenses.json": `"title":"Board not found"`, // as the API of this test has it
 		"/boards/none": "Nothing here", "/boards/%2F": "Nothing here", "/boards/a%2Fb": "Nothing here", "/boards/%25": "Nothing here",
+		"/boards": "There is no page at this address.", "/nothing/": "There is no page at this address.", "/nothing?lang=de": "Unter dieser Adresse gibt es keine Seite.",
 	} {
 		if r, body := get(t, path); r.StatusCode != http.StatusNotFound || !strings.Contains(body, want) {
 			t.Errorf("%s: %s %s", path, r.Status, body)

@@ -11,6 +11,7 @@ type rejection struct {
 	RetryAfter string
 	Title      string
 	Detail     string
+	noPage     bool // there is no page at the address
 }
 
 // Heading describes the problem in a few words.
@@ -34,6 +35,9 @@ func (r *rejection) Words(l *language) string {
 		return l.say("problem.requests") + " " + r.again(l)
 	case http.StatusServiceUnavailable:
 		return l.say("problem.busy") + " " + l.say("problem.safe") + " " + r.again(l)
+	}
+	if r.noPage {
+		return l.say("problem.noPage")
 	}
 	if r.Title == "" || r.Title == "Board not found" {
 		return l.say("problem.noBoard")
