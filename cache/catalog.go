@@ -12,6 +12,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/internal/bounded"
 )
 
 // Boards is where a Catalog looks boards up. Errors: ErrBoardNotFound, ErrPeriodNotFound, ErrUnavailable.
@@ -52,6 +53,7 @@ type Catalog struct {
 	opts      CatalogOptions
 	now       func() time.Time
 	listed    *memo[string, *listed]
+	unkept    *bounded.Map[string, leaderboard.PeriodRef] // what commits showed last of boards that are not kept: look-ups that began since then find that, or what came later
 	past      *memo[pastPeriods, []leaderboard.Period]
 	chosen    *memo[selection, []string]
 	serial    atomic.Int64              // of the last listed
@@ -120,6 +122,7 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 		opts.Gate = ungated
 	}
 	c := &Catalog{boards: boards, opts: opts, now: opts.Now, asking: calls[string, *listed]{timeout: catalogTimeout}}
+	c.unkept = bounded.New[string, leaderboard.PeriodRef](catalogBoards, catalogBoards*noneBytes)
 	c.listed = newMemo[string](c, c.unchanged, func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
 	c.past = newMemo[pastPeriods](c, c.isRecent, func(list []leaderboard.Period) int { return answerBytes + 200*len(list) })
 	c.chosen = newMemo[selection](c, c.unchanged, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
@@ -273,6 +276,7 @@ func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, er
 // Forget makes the next look-up of a board ask MySQL, because this process has just changed it.
 func (c *Catalog) Forget(name string) {
 	c.forgot.Add(1)
+	c.unkept.Delete(name)
 	c.listed.forget(name)
 }
 
@@ -282,7 +286,12 @@ func (c *Catalog) Forget(name string) {
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	k, ok := c.listed.kept.Get(ref.Board)
 	if !ok {
-		c.listed.forget(ref.Board) // what a look-up under way will bring
+		// What a look-up under way will bring. Once is enough: while commits follow each other fast, none would be kept.
+		if last, ok := c.unkept.Get(ref.Board); ok && last.BoardID == ref.BoardID && reflect.DeepEqual(last.Rules, ref.Rules) {
+			return
+		}
+		c.listed.forget(ref.Board)
+		c.unkept.Put(ref.Board, noneBytes, ref)
 		return
 	}
 	board := &k.value.Board

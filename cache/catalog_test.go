@@ -198,6 +198,43 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 	look("nothing more", 0)
 }
 
+// TestCatalogKeepsBesideCommits: a board is kept though this process commits to it all the time, and a look-up that began before the first of
+// these commits is not: another process may have changed the board meanwhile.
+func TestCatalogKeepsBesideCommits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		s.put(1, nil, 10*time.Millisecond)
+		ref, _, err := NewCatalog(s, CatalogOptions{}).Resolve(t.Context(), "b", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, s0 := NewCatalog(s, CatalogOptions{}), s.reads
+		end := make(chan struct{})
+		var commits sync.WaitGroup
+		commits.Go(func() {
+			for {
+				select {
+				case <-end:
+					return
+				case <-time.After(time.Millisecond):
+					c.Committed(ref)
+				}
+			}
+		})
+		for range 5 {
+			if _, err := c.Board(t.Context(), "b"); err != nil {
+				t.Error(err)
+			}
+		}
+		close(end)
+		commits.Wait()
+		if reads := s.reads - s0; reads != 2 {
+			t.Errorf("the board was read %d times, want 2", reads)
+		}
+	})
+}
+
 // TestCatalogRenew: callers that found the same out of date share one look-up.
 func TestCatalogRenew(t *testing.T) {
 	t.Parallel()
