@@ -164,7 +164,8 @@ type FriendRanks struct {
 	Entries []Entry `json:"entries"`
 }
 
-// FriendRanks returns a member among its friends, best first, all at one state. Limit 0 is 10. Needs scope read.
+// FriendRanks returns a member among its friends, best first, all at one state. Limit 0 is 10. Needs scope read, or the member's own token on a
+// public board.
 func (c *Client) FriendRanks(ctx context.Context, board, member string, limit, offset int, q ReadQuery) (FriendRanks, error) {
 	p := q.params().int("limit", int64(limit)).int("offset", int64(offset))
 	return get[FriendRanks](ctx, c, Path("boards", board, "members", member, "friends"), p.Values)
