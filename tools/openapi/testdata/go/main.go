@@ -42,8 +42,8 @@ func run(ctx context.Context, address, key string) (err error) {
 		return err
 	}
 	defer func() {
-		_, deleted := client.DeleteBoardWithResponse(ctx, board)
-		_, forgotten := client.ForgetMemberWithResponse(ctx, member)
+		_, deleted := client.DeleteBoardWithResponse(ctx, board, nil)
+		_, forgotten := client.ForgetMemberWithResponse(ctx, member, nil)
 		err = errors.Join(err, deleted, forgotten)
 	}()
 	if err := submit(ctx, client); err != nil {
@@ -75,7 +75,7 @@ func create(ctx context.Context, client *api.ClientWithResponses) error {
 func submit(ctx context.Context, client *api.ClientWithResponses) error {
 	params := api.SubmitScoresParams{IdempotencyKey: new("openapi-go-1")}
 	r, err := client.SubmitScoresWithResponse(ctx, board, &params, api.Submit{Entries: []api.Submission{
-		{Member: member, Score: 90}, {Member: "bob", Score: 90, Tiebreak: new(int64(7))}, {Member: "eve", Score: 101},
+		{Member: member, Score: new(api.Int64(90))}, {Member: "bob", Score: new(api.Int64(90)), Tiebreak: new(int64(7))}, {Member: "eve", Score: new(api.Int64(101))},
 	}})
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func profile(ctx context.Context, client *api.ClientWithResponses) error {
 	if err := errors.Join(level.FromAttributeValue1(7.25), country.FromAttributeValue0("DE")); err != nil {
 		return err
 	}
-	r, err := client.PutProfileWithResponse(ctx, member, api.ProfileFields{
+	r, err := client.PutProfileWithResponse(ctx, member, nil, api.ProfileFields{
 		DisplayName: new("Ada"), Attributes: &map[string]api.AttributeValue{"country": country, "level": level},
 	})
 	if err != nil {
