@@ -296,6 +296,18 @@ func ofServers() []mutant {
 			"\tcase old != nil:\n\t\treturn q.stale(old), nil\n", "", "cache TestAwayBeforeMemoryFollowed",
 		},
 		{
+			"A9", "a node of Galera without a majority is used", "store/internal/db/server.go",
+			`inStep+"SELECT "`, `"SELECT "`, "store TestGaleraCutOff",
+		},
+		{
+			"A9", "what a cut-off node of Galera has is told to be fresh", "store/internal/db/db.go",
+			`wsrep_sync_wait = 1"`, `wsrep_sync_wait = 0"`, "store TestGaleraCutOff",
+		},
+		{
+			"D1", "a board that is written to all the time is looked up again and again", "cache/catalog.go",
+			`last.BoardID == ref.BoardID &&`, `last.BoardID != ref.BoardID &&`, "cache TestCatalogKeepsBesideCommits",
+		},
+		{
 			"D1", "a reader whose time runs out gets no stale answer", "cache/reader.go",
 			`case errors.Is(ctx.Err(), context.Canceled):`, `case ctx.Err() != nil:`, "cache TestStaleAtTheDeadline",
 		},
