@@ -27,8 +27,22 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// built returns the objects that kustomize builds of a folder, each decoded strictly into its type.
+// built returns the objects that kustomize builds of a folder.
 func built(t *testing.T, dir string) []runtime.Object {
+	t.Helper()
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := made.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoded(t, text)
+}
+
+// decoded returns the objects of documents of YAML, each decoded strictly into its type.
+func decoded(t *testing.T, text []byte) []runtime.Object {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -37,14 +51,6 @@ func built(t *testing.T, dir string) []runtime.Object {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
-	}
-	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := made.AsYaml()
-	if err != nil {
-		t.Fatal(err)
 	}
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	var out []runtime.Object
@@ -55,6 +61,9 @@ func built(t *testing.T, dir string) []runtime.Object {
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(bytes.TrimSpace(document)) == 0 { // a template that is turned off
+			continue
 		}
 		object, _, err := decoder.Decode(document, nil, nil)
 		if err != nil {
@@ -93,14 +102,27 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
+// installations are the objects of an installation by each way to make one.
+func installations(t *testing.T) map[string][]runtime.Object {
+	t.Helper()
+	return map[string][]runtime.Object{"kustomize": built(t, "kubernetes/overlays/example"), "helm": rendered(t, "leaderboard", example(t))}
+}
+
 // TestRestricted holds each pod to Kubernetes' own standard "restricted".
 func TestRestricted(t *testing.T) {
+	for way, objects := range installations(t) {
+		t.Run(way, func(t *testing.T) { testRestricted(t, pods(objects)) })
+	}
+}
+
+func testRestricted(t *testing.T, pods map[string]corev1.PodTemplateSpec) {
+	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-	for kind, pod := range pods(built(t, "kubernetes/overlays/example")) {
+	for kind, pod := range pods {
 		for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
 			if !result.Allowed {
 				t.Errorf("%s: %s: %s", kind, result.ForbiddenReason, result.ForbiddenDetail)
@@ -122,11 +144,18 @@ func TestRestricted(t *testing.T) {
 
 // TestVariables: the variables of the pods are settings of the program, and secrets come from secrets.
 func TestVariables(t *testing.T) {
+	for way, objects := range installations(t) {
+		t.Run(way, func(t *testing.T) { testVariables(t, pods(objects)) })
+	}
+}
+
+func testVariables(t *testing.T, pods map[string]corev1.PodTemplateSpec) {
+	t.Helper()
 	settings, err := os.ReadFile("../docs/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, pod := range pods(built(t, "kubernetes/overlays/example")) {
+	for kind, pod := range pods {
 		for _, c := range pod.Spec.Containers {
 			for _, v := range c.Env {
 				if !bytes.Contains(settings, []byte("`"+v.Name+"`")) {
