@@ -10,7 +10,7 @@ LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 # A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
 export GORACE ?= atexit_sleep_ms=0
 .DEFAULT_GOAL := help
-.PHONY: help run test nightly test-web screenshots test-tools test-containers test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check npm vuln fmt rename size cc
+.PHONY: help run test nightly test-web screenshots test-tools test-containers test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check chart npm vuln fmt rename size cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -133,6 +133,9 @@ release: ## archives and packages of this commit's tag in dist, or a snapshot wi
 
 release-check: ## two releases of this commit, built at two places, are the same bytes, and the program in them works
 	@GO=$(GO) tools/release.sh --check
+
+chart: ## the Helm chart in dist/chart, for the image of the same version: make image
+	@$(GO) run -C deploy ./chart '$(CURDIR)/dist/chart' '$(VERSION)' "$$(git log -1 --format=%ct 2>/dev/null || date +%s)"
 
 npm: ## the TypeScript client in dist as npm publishes it; NPM_NAME=@you/leaderboard; needs Node.js
 	@NPM_NAME=$(NPM_NAME) tools/client.sh --pack

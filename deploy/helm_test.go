@@ -473,3 +473,22 @@ func TestHelmNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestHelmVersion: the chart is of the version that the TypeScript client is of, and asks for the image of its tag.
+func TestHelmVersion(t *testing.T) {
+	text, err := os.ReadFile("../clients/typescript/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var client struct{ Version string }
+	if err := json.Unmarshal(text, &client); err != nil {
+		t.Fatal(err)
+	}
+	chart, err := loader.LoadDir(chartFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := chart.Metadata; m.Version != client.Version || m.AppVersion != "v"+client.Version {
+		t.Errorf("the chart is of version %s, its image of %s, the client of %s", m.Version, m.AppVersion, client.Version)
+	}
+}

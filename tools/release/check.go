@@ -127,7 +127,7 @@ func unpack(archive, dir string) (top string, err error) {
 func inEveryArchive() []string {
 	return []string{
 		"README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "THIRD-PARTY-LICENSES.txt", "docs/settings.md",
-		"deploy/kubernetes/base/deployment.yaml", "deploy/systemd/leaderboard.service", "deploy/prometheus/leaderboard.rules.yml", "deploy/grafana/leaderboard.json",
+		"deploy/kubernetes/base/deployment.yaml", "deploy/helm/leaderboard/Chart.yaml", "deploy/systemd/leaderboard.service", "deploy/prometheus/leaderboard.rules.yml", "deploy/grafana/leaderboard.json",
 		"completions/leaderboard.bash", "completions/_leaderboard", "completions/leaderboard.fish", "man/leaderboard.1",
 	}
 }

@@ -65,6 +65,7 @@ type renamer struct {
 	word            *regexp.Regexp // old by itself or with anything below it
 	constant        *regexp.Regexp // the constant of that name
 	repository      *regexp.Regexp // the address of its repository
+	image           *regexp.Regexp // a line of values of the chart with the address of its image
 }
 
 func newRenamer(root, old, path string) *renamer {
@@ -76,6 +77,7 @@ func newRenamer(root, old, path string) *renamer {
 		constant: regexp.MustCompile(`(\bmodule\s+= ")` + regexp.QuoteMeta(old) + `"`),
 
 		repository: regexp.MustCompile(regexp.QuoteMeta(repositoryOf(old)) + `($|[^\w-])`),
+		image:      regexp.MustCompile(`(?m)^(\s+repository: )` + regexp.QuoteMeta(imageOf(old)) + `($|[^\w./-])`),
 	}
 }
 
@@ -89,6 +91,16 @@ func repositoryOf(path string) string {
 		path = "repository.example/" + path
 	}
 	return "https://" + path
+}
+
+// imageOf returns the address of the image of a module: at the registry of GitHub, as release.yml pushes it, when the repository is there,
+// else the repository's own.
+func imageOf(path string) string {
+	address := strings.ToLower(strings.TrimPrefix(repositoryOf(path), "https://"))
+	if rest, there := strings.CutPrefix(address, "github.com/"); there {
+		return "ghcr.io/" + rest
+	}
+	return address
 }
 
 // file renames in one file and reports whether that changed it.
@@ -108,6 +120,7 @@ func (r *renamer) file(name string) (changed bool, err error) {
 		after = r.constant.ReplaceAll(r.packages(after), []byte("${1}"+r.path+`"`))
 	default:
 		after = r.repository.ReplaceAll(r.packages(before), []byte(repositoryOf(r.path)+"${1}"))
+		after = r.image.ReplaceAll(after, []byte("${1}"+imageOf(r.path)+"${2}"))
 	}
 	if bytes.Equal(before, after) {
 		return false, nil

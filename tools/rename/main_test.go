@@ -26,10 +26,12 @@ func TestRename(t *testing.T) {
 	}
 	renamed := contents(t, root)
 	for name, want := range map[string]string{
-		"/clients/typescript/package.json": `"git+https://example.org/you/rankings.git"`,
-		"/docs/clients.md":                 `from "@leaderboard/client"`, // which npm has
-		"/.goreleaser.yaml":                "homepage: https://example.org/you/rankings #",
-		"/Dockerfile":                      "source=https://example.org/you/rankings ",
+		"/clients/typescript/package.json":     `"git+https://example.org/you/rankings.git"`,
+		"/docs/clients.md":                     `from "@leaderboard/client"`, // which npm has
+		"/.goreleaser.yaml":                    "homepage: https://example.org/you/rankings #",
+		"/deploy/helm/leaderboard/Chart.yaml":  "home: https://example.org/you/rankings #",
+		"/deploy/helm/leaderboard/values.yaml": "repository: example.org/you/rankings #",
+		"/Dockerfile":                          "source=https://example.org/you/rankings ",
 	} {
 		if !strings.Contains(renamed[name], want) {
 			t.Errorf("%s has no %s", name, want)
@@ -103,6 +105,19 @@ func TestRepositoryOf(t *testing.T) {
 		"example.org/v2/ranks":          "https://example.org/v2/ranks",
 	} {
 		if got := repositoryOf(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestImageOf(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"leaderboard":                   "repository.example/leaderboard",
+		"github.com/You/leaderboard/v2": "ghcr.io/you/leaderboard",
+		"example.org/you/rankings":      "example.org/you/rankings",
+	} {
+		if got := imageOf(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
