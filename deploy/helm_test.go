@@ -388,6 +388,11 @@ func TestHelmSecrets(t *testing.T) {
 	}
 	job := regexp.MustCompile(`leaderboard-migrate-\w+`)
 	first := job.Find(manifests(t, "leaderboard", ""))
+	for kind, pod := range pods(before) {
+		if pod.Labels["helm.sh/chart"] != "" || pod.Labels["app.kubernetes.io/version"] != "" {
+			t.Errorf("%s: pods are replaced for another version of the chart: %v", kind, pod.Labels)
+		}
+	}
 	for _, values := range []string{"image: {tag: v9}", example(t), strings.ReplaceAll(example(t), "PASSWORD", "OTHER")} {
 		if next := job.Find(manifests(t, "leaderboard", values)); next == nil || bytes.Equal(first, next) {
 			t.Errorf("a Job that is changed: %s, then %s", first, next)
@@ -413,6 +418,37 @@ func TestHelmSchema(t *testing.T) {
 			t.Errorf("%s is taken", wrong)
 		} else if !strings.Contains(err.Error(), "values don't meet the specifications of the schema") {
 			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+// TestHelmDocument: each value is in the schema, with those that lie in it, and in docs/helm.md.
+func TestHelmDocument(t *testing.T) {
+	document, err := os.ReadFile("../docs/helm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart, err := loader.LoadDir(chartFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties map[string]struct{ Properties map[string]any }
+	}
+	if err := json.Unmarshal(chart.Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	delete(schema.Properties, "global") // Helm adds it
+	if got, want := slices.Sorted(maps.Keys(schema.Properties)), slices.Sorted(maps.Keys(chart.Values)); !slices.Equal(got, want) {
+		t.Errorf("the schema is about %q, values.yaml about %q", got, want)
+	}
+	for name, value := range chart.Values {
+		if !regexp.MustCompile("(?m)^\\| .*`" + name + "[`.].*\\|").Match(document) {
+			t.Errorf("docs/helm.md has no %s", name)
+		}
+		inner := slices.Sorted(maps.Keys(schema.Properties[name].Properties))
+		if fields, isMap := value.(map[string]any); isMap && len(fields) > 0 && len(inner) > 0 && !slices.Equal(slices.Sorted(maps.Keys(fields)), inner) {
+			t.Errorf("the schema of %s is about %q, values.yaml about %v", name, inner, fields)
 		}
 	}
 }

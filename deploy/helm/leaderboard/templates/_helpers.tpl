@@ -11,6 +11,7 @@ app.kubernetes.io/name: leaderboard
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* Of objects, but not of pods: servers are not replaced because the chart has another version. */}}
 {{- define "leaderboard.labels" -}}
 {{ include "leaderboard.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
