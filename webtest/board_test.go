@@ -408,3 +408,31 @@ func TestTitleOnPhones(t *testing.T) {
 		small.await(`document.querySelector(".brand bdi").getBoundingClientRect().height < 30`)
 	}
 }
+
+// TestNewRowsHaveNames: where members have names, a row that comes up never shows an id before its name, however often profiles were
+// asked for of late; a member without a name is shown by its id in the end.
+func TestNewRowsHaveNames(t *testing.T) {
+	t.Parallel()
+	c, board := admin(t), "new-rows"
+	name := func(member string) {
+		if _, _, err := c.PutProfile(t.Context(), member, client.ProfileFields{DisplayName: "Name of " + member}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name("named-0")
+	makeBoard(t, c, board, leaderboard.Rules{}, leaderboard.Submission{Member: "named-0", Score: 1})
+	p := open(t, desktop(), "/boards/"+board)
+	p.awaitRows("1 Name of named-0")
+	eval[bool](p, `(() => { window.shown = []; new MutationObserver(() => shown.push(...[...document.querySelectorAll(".ranking bdi")].map(e => e.textContent))).observe(document.querySelector("main"), {subtree: true, childList: true, characterData: true}); return true })()`)
+	for i := 1; i <= 3; i++ {
+		member := fmt.Sprint("named-", i)
+		name(member)
+		submit(t, c, board, member, int64(i+1))
+		p.awaitRows(fmt.Sprint("1 Name of ", member))
+	}
+	submit(t, c, board, "plain", 99)
+	p.awaitRows("1 plain", "2 Name of named-3")
+	if shown := eval[string](p, `shown.filter(t => t.startsWith("named-")).join(" ")`); shown != "" {
+		t.Errorf("ids were shown: %s", shown)
+	}
+}

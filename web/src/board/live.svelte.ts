@@ -1,4 +1,5 @@
 import { ProblemError, type Schemas } from "@leaderboard/client";
+import { untrack } from "svelte";
 import { server, words } from "../shared/server";
 import { chosen, isAround, sides, type Question } from "./address";
 import type { You } from "./you.svelte";
@@ -7,6 +8,9 @@ import type { You } from "./you.svelte";
 export type Top = Schemas["TopAnswer"] & Partial<Pick<Schemas["FriendsAnswer"], "friends" | "ranked" | "self">>;
 export type Entry = Schemas["RankedEntry"] & { position?: number };
 export type Profile = Schemas["Profile"];
+
+/** What is shown of a member whose name is being asked for, where members have names: not the id for a moment. */
+export const unnamed: Profile = { display_name: "…", avatar_url: "", attributes: {} };
 
 /** Milliseconds between two looks at a page that no stream sends. */
 export const pollEvery = 5000;
@@ -71,6 +75,7 @@ export class Live {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#run.abort();
+    this.#learn(); // names that were being asked for
   }
 
   async #follow(q: Question, first: boolean, signal: AbortSignal): Promise<void> {
@@ -100,21 +105,26 @@ export class Live {
     this.lost = false;
     this.answers = q;
     this.page = page;
-    const news = page.entries.filter((e) => e.profile);
-    if (news.length > 0) this.profiles = new Map([...this.profiles, ...news.map((e) => [e.member, e.profile!] as const)]);
-    if (page.entries.some((e) => e.profile)) for (const e of page.entries) this.#seen.add(e.member);
+    if (page.entries.some((e) => e.profile)) this.#learn(page);
+  }
+
+  /** learn takes the profiles of a page that was asked for with them; without one, ids are shown. */
+  #learn(page?: Top): void {
+    const asked = new Set(page?.entries.map((e) => e.member));
+    for (const member of asked) this.#seen.add(member);
+    const known = [...untrack(() => this.profiles)].filter(([member, profile]) => profile !== unnamed || (page && !asked.has(member)));
+    this.profiles = new Map([...known, ...(page?.entries ?? []).flatMap((e) => (e.profile ? [[e.member, e.profile] as const] : []))]);
   }
 
   /** askForProfiles asks for those of members that came up, which the stream does not send. */
   #askForProfiles(q: Question, signal: AbortSignal): void {
-    if (this.#timer || this.page!.entries.every((e) => this.#seen.has(e.member))) return;
-    this.#timer = setTimeout(async () => {
+    const news = this.page!.entries.filter((e) => !this.#seen.has(e.member));
+    if (news.length === 0) return;
+    if (this.profiles.size > 0) this.profiles = new Map([...news.map((e) => [e.member, unnamed] as const), ...this.profiles]);
+    this.#timer ??= setTimeout(async () => {
       this.#timer = undefined;
       this.#profilesAt = Date.now();
-      const page = await ask(q, this.#you, signal).catch(() => undefined); // names can wait
-      if (!page) return;
-      for (const e of page.entries) this.#seen.add(e.member);
-      this.profiles = new Map([...this.profiles, ...page.entries.flatMap((e) => (e.profile ? [[e.member, e.profile] as const] : []))]);
+      this.#learn(await ask(q, this.#you, signal).catch(() => undefined)); // names can wait
     }, Math.max(0, this.#profilesAt + profilesEvery - Date.now()));
   }
 
