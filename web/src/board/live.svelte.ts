@@ -89,7 +89,7 @@ export class Live {
       const pages: AsyncIterable<Top> = isAround(q) ? client.streamPage(q.board, { ...options, ...sides(q), member: q.member }) : client.streamPage(q.board, { ...options, limit: q.limit });
       for await (const page of pages) {
         if (isAround(q) && page.entries.length === 0) continue; // the member has no entry yet
-        this.#take(q, page);
+        this.#show(q, page);
         this.#askForProfiles(q, signal);
       }
     }
@@ -101,14 +101,19 @@ export class Live {
     }
   }
 
+  /** take shows a page that was asked for with profiles. */
   #take(q: Question, page: Top): void {
+    this.#learn(page);
+    this.#show(q, page);
+  }
+
+  #show(q: Question, page: Top): void {
     this.lost = false;
     this.answers = q;
     this.page = page;
-    if (page.entries.some((e) => e.profile)) this.#learn(page);
   }
 
-  /** learn takes the profiles of a page that was asked for with them; without one, ids are shown. */
+  /** learn takes the profiles of a page; without one, ids are shown. */
   #learn(page?: Top): void {
     const asked = new Set(page?.entries.map((e) => e.member));
     for (const member of asked) this.#seen.add(member);
