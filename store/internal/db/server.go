@@ -123,7 +123,7 @@ func (s *server) refuse(settings string) error {
 func (s *server) admit(settings string) error {
 	readOnly, name := readSettings(settings)
 	if readOnly {
-		s.refused.Store(true)
+		s.warnRefused()
 		return ErrReadOnly
 	}
 	if err := s.meet(name); err != nil {
@@ -138,6 +138,11 @@ func (s *server) admit(settings string) error {
 // endEra drops all connections, because their server is read-only.
 func (s *server) endEra() {
 	s.era.Add(1)
+	s.warnRefused()
+}
+
+// warnRefused logs once that the server is not used, whether a new connection finds that first or one that was there.
+func (s *server) warnRefused() {
 	if !s.refused.Swap(true) {
 		s.log.Warn("the database server is read-only and not used: another may have taken over")
 	}

@@ -1,10 +1,12 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +33,35 @@ func TestReadSettings(t *testing.T) {
 	} {
 		if readOnly, server := readSettings(tt.settings); readOnly != tt.readOnly || server != tt.server {
 			t.Errorf("%q: read-only %t, server %q", tt.settings, readOnly, server)
+		}
+	}
+}
+
+// TestReadOnlyIsLoggedOnce: that a server is read-only is in the log once, whether a new connection finds it first or one that was
+// there, and once that it takes writes again.
+func TestReadOnlyIsLoggedOnce(t *testing.T) {
+	for first, find := range map[string]func(*server) [2]error{
+		"a new connection":   func(s *server) [2]error { return [2]error{s.admit("1,0,a"), s.refuse("1,0,a")} },
+		"one that was there": func(s *server) [2]error { return [2]error{s.refuse("1,0,a"), s.admit("1,0,a")} },
+	} {
+		var log bytes.Buffer
+		s := newServer(slog.New(slog.NewTextHandler(&log, nil)), nil)
+		if err := s.admit("0,0,a"); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range find(s) {
+			if !errors.Is(err, ErrReadOnly) {
+				t.Errorf("found by %s: %v", first, err)
+			}
+		}
+		for range 2 {
+			if err := s.admit("0,0,a"); err != nil {
+				t.Error(err)
+			}
+		}
+		said := log.String()
+		if strings.Count(said, "is read-only and not used") != 1 || strings.Count(said, "takes writes again") != 1 {
+			t.Errorf("found by %s, the log has %s", first, said)
 		}
 	}
 }
