@@ -108,6 +108,11 @@ func (b backend) Derivation(ctx context.Context, board string) (d leaderboard.De
 	return d, err
 }
 
+func (b backend) Race(ctx context.Context, q leaderboard.RaceQuery) (race leaderboard.Race, err error) {
+	err = b.gate(ctx, func(ctx context.Context) error { race, err = b.Store.Race(ctx, q); return err })
+	return race, err
+}
+
 // known returns a changed key after this process has taken the change over. Other processes, and this one when that fails, do so
 // within a second.
 func (b backend) known(ctx context.Context, key leaderboard.Key, err error) (leaderboard.Key, error) {

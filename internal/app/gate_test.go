@@ -40,3 +40,19 @@ func TestGate(t *testing.T) {
 		}
 	})
 }
+
+// TestPublicQuestionsAreGated: what every caller may ask of MySQL, because no copy answers it, is asked when the gate lets it.
+func TestPublicQuestionsAreGated(t *testing.T) {
+	t.Parallel()
+	shut := errors.New("shut")
+	b := backend{gate: func(context.Context, func(context.Context) error) error { return shut }} // without a store: a question that goes past it panics
+	for name, ask := range map[string]func() error{
+		"race":    func() error { _, err := b.Race(t.Context(), leaderboard.RaceQuery{Members: []string{"m"}}); return err },
+		"periods": func() error { _, err := b.Periods(t.Context(), 1, leaderboard.WindowDay, 0, 1); return err },
+		"labels":  func() error { _, err := b.BoardsLabelled(t.Context(), nil, "", 1); return err },
+	} {
+		if err := ask(); !errors.Is(err, shut) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
