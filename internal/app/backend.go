@@ -108,6 +108,11 @@ func (b backend) Derivation(ctx context.Context, board string) (d leaderboard.De
 	return d, err
 }
 
+func (b backend) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (found leaderboard.ShownMembers, err error) {
+	err = b.gate(ctx, func(ctx context.Context) error { found, err = b.Store.FindMembers(ctx, q); return err })
+	return found, err
+}
+
 func (b backend) Race(ctx context.Context, q leaderboard.RaceQuery) (race leaderboard.Race, err error) {
 	err = b.gate(ctx, func(ctx context.Context) error { race, err = b.Store.Race(ctx, q); return err })
 	return race, err

@@ -47,7 +47,11 @@ func TestPublicQuestionsAreGated(t *testing.T) {
 	shut := errors.New("shut")
 	b := backend{gate: func(context.Context, func(context.Context) error) error { return shut }} // without a store: a question that goes past it panics
 	for name, ask := range map[string]func() error{
-		"race":    func() error { _, err := b.Race(t.Context(), leaderboard.RaceQuery{Members: []string{"m"}}); return err },
+		"race": func() error { _, err := b.Race(t.Context(), leaderboard.RaceQuery{Members: []string{"m"}}); return err },
+		"find": func() error {
+			_, err := b.FindMembers(t.Context(), leaderboard.ShownQuery{Period: 1, Prefix: "ada", Limit: 1})
+			return err
+		},
 		"periods": func() error { _, err := b.Periods(t.Context(), 1, leaderboard.WindowDay, 0, 1); return err },
 		"labels":  func() error { _, err := b.BoardsLabelled(t.Context(), nil, "", 1); return err },
 	} {
