@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +94,34 @@ func addresses(servers []*Server) string {
 		all[i] = s.Addr
 	}
 	return strings.Join(all, ",")
+}
+
+// addressOfAll makes a database on the first server, and returns its DSN with all servers as its hosts.
+func addressOfAll(ctx context.Context, servers []*Server, database string) (dsn string, err error) {
+	dsn, err = servers[0].CreateDatabase(ctx, database)
+	return strings.Replace(dsn, servers[0].Addr, addresses(servers), 1), err
+}
+
+// freeAddresses returns addresses at which nobody listens.
+func freeAddresses(n int) (free []string, err error) {
+	for range n {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		free = append(free, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	}
+	return free, nil
+}
+
+// thawAndStop stops servers, the first one last. A frozen one could not stop.
+func thawAndStop(ctx context.Context, servers []*Server) error {
+	for _, s := range servers {
+		_ = s.Resume()
+	}
+	last := slices.Clone(servers)
+	slices.Reverse(last)
+	return stopAll(ctx, last)
 }
 
 // assemble makes a cluster of nodes that do not know each other.

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,13 +54,9 @@ func (g *Galera) start(ctx context.Context, cfg Config, nodes int) error {
 		return err
 	}
 	cfg.Env = append(slices.Clip(cfg.Env), "PATH="+scripts+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	var addresses []string
-	for range nodes {
-		port, err := freePort()
-		if err != nil {
-			return err
-		}
-		addresses = append(addresses, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	addresses, err := freeAddresses(nodes)
+	if err != nil {
+		return err
 	}
 	all := "--wsrep-cluster-address=gcomm://" + strings.Join(addresses, ",")
 	for i, address := range addresses {
@@ -218,14 +213,8 @@ func (s *Server) status(ctx context.Context, name string) (string, error) {
 
 // DSN returns the DSN of a database that the writing node makes, with all nodes as its hosts.
 func (g *Galera) DSN(ctx context.Context, database string) (string, error) {
-	dsn, err := g.Nodes[0].CreateDatabase(ctx, database)
-	return strings.Replace(dsn, g.Nodes[0].Addr, addresses(g.Nodes), 1), err
+	return addressOfAll(ctx, g.Nodes, database)
 }
 
 // Stop stops all nodes.
-func (g *Galera) Stop(ctx context.Context) error {
-	for _, node := range g.Nodes {
-		_ = node.Resume() // one that is frozen could not stop
-	}
-	return stopAll(ctx, g.Nodes)
-}
+func (g *Galera) Stop(ctx context.Context) error { return thawAndStop(ctx, g.Nodes) }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,13 +48,9 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 	var id [16]byte
 	_, _ = rand.Read(id[:])
 	dir, name := cfg.Dir, fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]) // as a UUID is written
-	var seeds []string
-	for range members {
-		port, err := freePort()
-		if err != nil {
-			return err
-		}
-		seeds = append(seeds, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	seeds, err := freeAddresses(members)
+	if err != nil {
+		return err
 	}
 	cfg.Env = append(slices.Clip(cfg.Env), "MYSQLD_PARENT_PID="+strconv.Itoa(os.Getpid())) // one that clones another's data ends, and trusts us to start it again
 	for i, seed := range seeds {
@@ -182,16 +177,8 @@ func (g *MySQLGroup) Primary(ctx context.Context) *Server {
 
 // DSN returns the DSN of a database that the primary makes, with all members as its hosts.
 func (g *MySQLGroup) DSN(ctx context.Context, database string) (string, error) {
-	dsn, err := g.Nodes[0].CreateDatabase(ctx, database)
-	return strings.Replace(dsn, g.Nodes[0].Addr, addresses(g.Nodes), 1), err
+	return addressOfAll(ctx, g.Nodes, database)
 }
 
 // Stop stops all servers.
-func (g *MySQLGroup) Stop(ctx context.Context) error {
-	var errs []error
-	for _, node := range slices.Backward(g.Nodes) {
-		_ = node.Resume() // one that is frozen could not stop
-		errs = append(errs, node.Stop(ctx))
-	}
-	return errors.Join(errs...)
-}
+func (g *MySQLGroup) Stop(ctx context.Context) error { return thawAndStop(ctx, g.Nodes) }
