@@ -44,15 +44,17 @@ type docPages struct {
 	yaml, json, page func() *static
 	problems         func() (map[string]*static, error) // by code
 	documents        func() (map[string]*static, error) // by the last part of their paths
+	pages            *pageHandler                       // what is missing here is missing there too
 }
 
-func newDocPages(base string) docPages {
+func newDocPages(base string, pages *pageHandler) docPages {
 	return docPages{
 		yaml:      sync.OnceValue(func() *static { return newStatic("application/yaml", basedDocument(openAPIYAML, base)) }),
 		json:      sync.OnceValue(func() *static { return newStatic(wire.TypeJSON, basedDocument(openAPIJSON, base)) }),
 		page:      sync.OnceValue(func() *static { return newPage(docsHTML, base) }),
 		problems:  sync.OnceValues(func() (map[string]*static, error) { return problemPages(base) }),
 		documents: sync.OnceValues(func() (map[string]*static, error) { return documentPages(base) }),
+		pages:     pages,
 	}
 }
 
@@ -74,7 +76,7 @@ func (m *docPages) problemPage(c *call) error {
 	if p := pages[c.pathValue("code")]; p != nil {
 		return p.send(c)
 	}
-	return wire.Reject(wire.CodeNotFound, "No problem has this code.")
+	return m.pages.missing(c, "No problem has this code.")
 }
 
 // document answers GET /docs/{page}: a document of docs, or what the search of all of them looks through.
@@ -86,7 +88,7 @@ func (m *docPages) document(c *call) error {
 	if p := pages[c.pathValue("page")]; p != nil {
 		return p.send(c)
 	}
-	return wire.Reject(wire.CodeNotFound, "The manual has no such page.")
+	return m.pages.missing(c, "The manual has no such page.")
 }
 
 func documentPages(base string) (map[string]*static, error) {
@@ -113,12 +115,13 @@ func (h *pageHandler) serve(c *call) error {
 	return nil
 }
 
-// missing answers 404 for an address that leads nowhere: by a page to a browser that shows one, and as the API does to all others.
-func (h *pageHandler) missing(c *call) error {
+// missing answers 404 for an address that leads nowhere: by a page to a browser that shows one, and as the API does to all
+// others, with a detail.
+func (h *pageHandler) missing(c *call, detail string) error {
 	at := c.r.URL.Path
 	isPlain := path.Clean(at) == at || path.Clean(at)+"/" == at
 	if h.handler == nil || !isPlain || strings.HasPrefix(at, "/v1/") || c.r.Method != http.MethodGet && c.r.Method != http.MethodHead || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
-		return wire.Reject(wire.CodeNotFound, "")
+		return wire.Reject(wire.CodeNotFound, detail)
 	}
 	c.w.Header().Add("Vary", "Accept")
 	return h.serve(c)

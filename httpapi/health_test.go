@@ -50,7 +50,8 @@ func TestMetricsElsewhere(t *testing.T) {
 	}
 }
 
-// fakePages answers with the first part of the path, below /boards with the status that the API has for the board.
+// fakePages answers with the first part of the path, below /boards with the status that the API has for the board, below /docs and
+// /problems with 404.
 func fakePages(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		board, picture := strings.CutSuffix(r.URL.Path, "/picture.png")
@@ -62,6 +63,9 @@ func fakePages(api http.Handler) http.Handler {
 				w.Header().Set("Content-Type", "text/plain")
 			}
 			w.WriteHeader(answer.Code)
+		}
+		if strings.HasPrefix(r.URL.Path, "/docs/") || strings.HasPrefix(r.URL.Path, "/problems/") {
+			w.WriteHeader(http.StatusNotFound)
 		}
 		_, _ = io.WriteString(w, strings.Split(r.URL.Path, "/")[1])
 	})
@@ -75,13 +79,18 @@ func TestLost(t *testing.T) {
 		{http.MethodGet, "/nothing", browser, "text/html"},
 		{http.MethodGet, "/nothing/here/", browser, "text/html"},
 		{http.MethodHead, "/nothing", browser, "text/html"},
+		{http.MethodGet, "/docs/nothing", browser, "text/html"},
+		{http.MethodGet, "/docs/nothing", "*/*", problem},
+		{http.MethodGet, "/problems/nothing", browser, "text/html"},
+		{http.MethodGet, "/problems/nothing", "*/*", problem},
 		{http.MethodGet, "/nothing", "*/*", problem},
 		{http.MethodGet, "/nothing", "", problem},
 		{http.MethodGet, "/v1/nothing", browser, problem},
 		{http.MethodGet, "/nothing/../here", browser, problem},
 		{http.MethodPost, "/nothing", browser, problem},
 	} {
-		r := e.do(ask{method: c.method, path: c.path, header: http.Header{"Accept": {c.accept}}, undocumented: true})
+		isManual := strings.HasPrefix(c.path, "/docs/") || strings.HasPrefix(c.path, "/problems/")
+		r := e.do(ask{method: c.method, path: c.path, header: http.Header{"Accept": {c.accept}}, undocumented: !isManual})
 		if got := r.header.Get("Content-Type"); got != c.want {
 			t.Errorf("%s %s for %q: %d %s, want %s", c.method, c.path, c.accept, r.status, got, c.want)
 		}

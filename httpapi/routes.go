@@ -64,8 +64,8 @@ func newHandlers(cfg *Config) *handlers {
 		people:   signInHandlers{cfg.Store, cfg.SignIn, cfg.isSecure(), cfg.Base},
 		plays:    playHandlers{find, cfg.Store, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
-		docs:     newDocPages(cfg.Base),
 	}
+	h.docs = newDocPages(cfg.Base, &h.pages)
 	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
 	h.followed = followerHandlers{&h.changes}
 	h.friends = friendHandlers{&h.reader, cfg.Store}
@@ -82,7 +82,7 @@ func nowhere(code string) route {
 
 // lost is the route of addresses that no other has: a person is told by a page.
 func (h *handlers) lost() route {
-	return route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.missing}
+	return route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: func(c *call) error { return h.pages.missing(c, "") }}
 }
 
 // common returns the parameters that every reading route has.
