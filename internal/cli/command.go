@@ -271,8 +271,11 @@ func namingFlags(cmd *cli.Command, err error) error {
 }
 
 // flagOf returns the flag on the command line that gave a place of a request its value, "" for none: /limits/max_score is
-// --max-score, /refresh/full is --refresh-full, /windows/1 is --windows.
+// --max-score, /refresh/full is --refresh-full, /windows/1 is --windows; q is --find of a command that has that.
 func flagOf(cmd *cli.Command, place string) string {
+	if place == "q" {
+		place = "find"
+	}
 	parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(place, "/"), "_", "-"), "/")
 	for n := len(parts); n > 0; n-- {
 		for _, name := range []string{strings.Join(parts[:n], "-"), parts[n-1]} {
