@@ -101,7 +101,8 @@ func importRules() []importRule {
 		{
 			dir:    "httpapi",
 			may:    []string{module, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
-			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3"}, // which write and read the document
+			// What writes and reads the document, and how many segments of TCP have come.
+			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"},
 		},
 		{
 			dir: "httpapi/internal/wire", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},

@@ -188,7 +188,7 @@ func benchWire(b *testing.B, h http.Handler, path string) {
 		b.Fatal(err)
 	}
 	s := Server("", h)
-	go func() { _ = s.Serve(l) }()
+	go func() { _ = s.Serve(Listener(l, ConnLimits{})) }()
 	defer s.Close()
 	request := "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"
 	b.SetParallelism(8)

@@ -504,6 +504,7 @@ func (c *call) deliver(status int, body []byte, held int) error {
 	}
 	defer c.shared.guard.Outgo.End(leaves)
 	c.status = status
+	c.sendWhole(body)
 	c.w.WriteHeader(status)
 	connection, began := http.NewResponseController(c.w), time.Now()
 	for part := range slices.Chunk(body, connBuffer) {
@@ -513,6 +514,17 @@ func (c *call) deliver(status int, body []byte, held int) error {
 		c.shared.guard.Outgo.GoOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
 	}
 	return nil
+}
+
+// sendWhole has the beginning of an answer wait for the rest, so that both go to the kernel in one call: net/http makes two of
+// header and body when its buffer does not hold both. A body that may fit in is not waited for, nor one that is not sent.
+func (c *call) sendWhole(body []byte) {
+	if len(body) <= httpBuffer || c.r.Method == http.MethodHead {
+		return
+	}
+	if of, ok := c.r.Context().Value(connKey{}).(*conn); ok { // not under TLS, which makes records of each write
+		of.whole = true
+	}
 }
 
 const (

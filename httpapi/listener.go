@@ -196,10 +196,24 @@ func connOf(ctx context.Context) (*conn, bool) {
 // read anything, also before the close, and a slow client reads a window of 64 KiB at once: less would cut it off.
 const orphanTimeout = time.Minute
 
-// conn is a connection that was let in.
+// httpBuffer is the size of the buffer in which net/http collects an answer's header and the beginning of its body.
+const httpBuffer = 4 << 10
+
+// heads are *[]byte of httpBuffer bytes: beginnings of answers that wait for the rest.
+var heads = sync.Pool{New: func() any {
+	b := make([]byte, 0, httpBuffer)
+	return &b
+}}
+
+// conn is a connection that was let in. Its writes come from the goroutine that answers.
 type conn struct {
 	*net.TCPConn
 	leave func()
+
+	whole bool        // the next write is the beginning of an answer whose rest is sure to come
+	head  *[]byte     // that beginning, until then
+	parts [2][]byte   // both, for both
+	both  net.Buffers // here and not on the stack, which it would leave at each write
 }
 
 // Close closes the connection and makes room for another. The kernel does not keep unread bytes for long, because no limit
@@ -217,12 +231,33 @@ func (c *conn) Close() error {
 
 // Write sends b to the client. When the client does not read it in time, the connection is about to be closed, together with
 // the unread bytes, which the kernel would otherwise keep for a minute.
-func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.TCPConn.Write(b)
+func (c *conn) Write(b []byte) (n int, err error) {
+	switch {
+	case c.head != nil:
+		n, err = c.writeBoth(b)
+	case c.whole && len(b) <= httpBuffer:
+		c.head = heads.Get().(*[]byte)
+		*c.head = append((*c.head)[:0], b...)
+		n = len(b)
+	default:
+		n, err = c.TCPConn.Write(b)
+	}
+	c.whole = false
 	if err != nil {
 		_ = c.SetLinger(0)
 	}
 	return n, err
+}
+
+// writeBoth sends the beginning of an answer, and b behind it. n is of b.
+func (c *conn) writeBoth(b []byte) (n int, err error) {
+	head := len(*c.head)
+	c.parts = [2][]byte{*c.head, b}
+	c.both = c.parts[:]
+	sent, err := c.both.WriteTo(c.TCPConn)
+	heads.Put(c.head)
+	c.head, c.parts, c.both = nil, [2][]byte{}, nil
+	return max(0, int(sent)-head), err
 }
 
 // rawProblem returns a whole answer that ends the connection. more are further header lines.
