@@ -24,33 +24,40 @@ type Tools struct {
 	Copies    *topn.Copies // nil without Redis
 	Refresher *refresher.Refresher
 
-	catalog *cache.Catalog
-	close   func() error
+	catalog    *cache.Catalog
+	redisReady func(context.Context) error
+	close      func() error
 }
 
-// OpenTools opens MySQL, and with copies Redis, and fails unless they answer and the schema is up to date.
+// OpenTools opens MySQL, and with copies Redis, and fails unless MySQL answers and the schema is up to date. Redis is asked by
+// RedisReady.
 func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) (*Tools, error) {
 	s, err := store.Open(ctx, store.Config{DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	t := &Tools{Store: s, catalog: cache.NewCatalog(s, cache.CatalogOptions{}), close: s.Close}
-	err = mysqlReady(ctx, s, cfg)
+	t := &Tools{
+		Store: s, catalog: cache.NewCatalog(s, cache.CatalogOptions{}), close: s.Close,
+		redisReady: func(context.Context) error { return nil },
+	}
 	if copies {
 		client, openErr := topn.Open(cfg.RedisURL)
 		if openErr != nil {
 			return nil, errors.Join(openErr, s.Close())
 		}
-		err = errors.Join(err, redisReady(ctx, client, cfg.RedisURL))
+		t.redisReady = func(ctx context.Context) error { return redisReady(ctx, client, cfg.RedisURL) }
 		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
 		t.Copies = topn.New(client, s, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 	}
 	t.Refresher = newRefresher(s, nil, t.Copies, log, nil, trace.Span{})
-	if err != nil {
-		return nil, errors.Join(err, t.close())
+	if err := mysqlReady(ctx, s, cfg); err != nil {
+		return nil, errors.Join(err, t.redisReady(ctx), t.close())
 	}
 	return t, nil
 }
+
+// RedisReady fails when the tools have copies and Redis does not answer, or is not fit to hold them.
+func (t *Tools) RedisReady(ctx context.Context) error { return t.redisReady(ctx) }
 
 // closeTimeout bounds the records of runs that are cut off.
 const closeTimeout = 5 * time.Second

@@ -56,6 +56,8 @@ func (p *program) eachPeriod(ctx context.Context, o *toolOptions, n needs, do fu
 		defer func() { err = errors.Join(err, t.Close()) }()
 		if refs, err = t.Periods(ctx, o.board); errors.Is(err, leaderboard.ErrBoardNotFound) {
 			err = fmt.Errorf("%w: %s", leaderboard.ErrBoardNotFound, terminal.Printable(o.board))
+		} else if err == nil {
+			err = t.RedisReady(ctx) // after MySQL, which alone knows the board
 		}
 	}
 	if err != nil {
