@@ -99,7 +99,8 @@ func boardRules(now time.Time) map[string]leaderboard.Rules {
 			Record: leaderboard.RecordApplied,
 		},
 		Laps: {
-			Title: "Fastest lap, in milliseconds", Order: leaderboard.OrderAsc, Mode: leaderboard.ModeDense,
+			Title: "Fastest lap", Order: leaderboard.OrderAsc, Mode: leaderboard.ModeDense,
+			Display: &leaderboard.Display{Kind: leaderboard.DisplayKindDuration, Decimals: 3},
 			Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowWeek},
 		},
 		Game: {

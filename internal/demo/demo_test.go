@@ -182,6 +182,9 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}
+	if laps, err := w.Board(t.Context(), Laps); err != nil || laps.Rules.Display.Text(83450) != "1:23.450" {
+		t.Errorf("a lap is shown as %q, %v", laps.Rules.Display.Text(83450), err)
+	}
 	hidden, err := w.Hidden(t.Context(), leaderboard.HiddenQuery{Limit: 10})
 	if err != nil || len(hidden) != 1 || hidden[0].Member != Cheat || hidden[0].Board != Board {
 		t.Errorf("hidden: %+v, %v", hidden, err)
