@@ -83,14 +83,16 @@ func (b *loadBalancer) pick() *url.URL {
 	return b.backends[n%len(b.backends)].at.Load()
 }
 
-// check asks the server of a place again and again whether it is ready.
+// check asks the server of a place again and again whether it is ready. No answer in time is none: on a busy machine all servers
+// would count as not ready, and requests would go to the one that has ended.
 func (p *backend) check(ctx context.Context) {
 	tick := time.NewTicker(balancerCheck)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		at := p.at.Load()
-		ready := readyAt(ctx, at) == nil
-		p.ready.Store(ready && p.at.Load() == at)
+		if err := readyAt(ctx, at); !errors.Is(err, context.DeadlineExceeded) {
+			p.ready.Store(err == nil && p.at.Load() == at)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
