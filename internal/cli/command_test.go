@@ -4,6 +4,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/urfave/cli/v3"
@@ -13,10 +14,12 @@ import (
 
 // TestExitStatus: 2 for a command line that can never work, 1 for a command that failed, 0 otherwise.
 func TestExitStatus(t *testing.T) {
-	t.Parallel() // a submit without an answer is repeated for half a minute
+	t.Parallel()
 	nowhere := map[string]string{
 		"LEADERBOARD_MYSQL_DSN": "root@tcp(127.0.0.1:1)/lb", "LEADERBOARD_REDIS_URL": "redis://127.0.0.1:1/0", "LEADERBOARD_URL": "http://127.0.0.1:1",
 	}
+	var asking sync.WaitGroup // at once, since a submit without an answer is repeated for half a minute
+	defer asking.Wait()
 	for line, want := range map[string]int{
 		"--help":                             exitOK,
 		"serve --help":                       exitOK,
@@ -51,7 +54,7 @@ func TestExitStatus(t *testing.T) {
 		"export b":                           exitFailed,
 		"import b":                           exitUsage,
 		"import b f --batch 0":               exitUsage,
-		"import b f":                         exitFailed,
+		"import b f --retry-for 1s":          exitFailed,
 		"health --listen nowhere":            exitUsage,
 		"version --json=perhaps":             exitUsage,
 		"migrate up":                         exitFailed,
@@ -80,16 +83,18 @@ func TestExitStatus(t *testing.T) {
 		"submissions b":                      exitUsage,
 		"health --listen 127.0.0.1:1":        exitFailed,
 	} {
-		status, out, errOut := runWith(t, nowhere, strings.Fields(line)...)
-		if status != want {
-			t.Errorf("leaderboard %s: status %d, want %d: %s", line, status, want, errOut)
-		}
-		if (status == exitOK) != (errOut == "") || (status == exitOK) != (out != "") {
-			t.Errorf("leaderboard %s: status %d, standard output %q, standard error %q", line, status, out, errOut)
-		}
-		if hint := strings.Contains(errOut, "Try: leaderboard"); hint != (want == exitUsage) {
-			t.Errorf("leaderboard %s: points to the help: %t", line, hint)
-		}
+		asking.Go(func() {
+			status, out, errOut := runWith(t, nowhere, strings.Fields(line)...)
+			if status != want {
+				t.Errorf("leaderboard %s: status %d, want %d: %s", line, status, want, errOut)
+			}
+			if (status == exitOK) != (errOut == "") || (status == exitOK) != (out != "") {
+				t.Errorf("leaderboard %s: status %d, standard output %q, standard error %q", line, status, out, errOut)
+			}
+			if hint := strings.Contains(errOut, "Try: leaderboard"); hint != (want == exitUsage) {
+				t.Errorf("leaderboard %s: points to the help: %t", line, hint)
+			}
+		})
 	}
 }
 
