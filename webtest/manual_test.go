@@ -63,6 +63,10 @@ func TestManualSearchesAll(t *testing.T) {
 	p.await("document.activeElement.id === 'search-input'")
 	p.fill("#search-input", "leaderboarddown")
 	p.awaitText("#found-0", "LeaderboardDown")
+	p.fill("#search-input", "reset") // a board, or a name: headings come before problems
+	p.await(`(() => { const found = [...document.querySelectorAll('#results li')].map(li => li.firstChild.textContent + ', ' + li.lastChild.textContent);
+		const at = t => { const i = found.findIndex(f => f.startsWith(t)); return i < 0 ? found.length : i };
+		return at('Seasons and campaigns') < at('name-reset, problem') && at("Take a member's name away") < at('name-reset, problem') })()`)
 	p.fill("#search-input", "ban player")
 	p.awaitText("#results", "hidden")
 	p.fill("#search-input", "around member")

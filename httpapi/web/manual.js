@@ -106,7 +106,7 @@ function entries(reference, base) {
     list.push({ href: base + '#' + dt.id, title: one('code', dt).textContent, under: 'parameter', text: dt.nextElementSibling?.textContent ?? '', kind: 2 });
   }
   for (const a of all('.problems a', reference)) {
-    list.push({ href: a.getAttribute('href'), title: a.textContent, under: 'problem ' + one('b', a.closest('article')).textContent, text: a.parentElement.nextElementSibling.textContent, kind: 2 });
+    list.push({ href: a.getAttribute('href'), title: a.textContent, under: 'problem ' + one('b', a.closest('article')).textContent, text: a.parentElement.nextElementSibling.textContent, kind: 8 });
   }
   return list;
 }
@@ -134,23 +134,23 @@ const synonyms = [
 ];
 const meant = word => [word, ...synonyms.filter(s => s.includes(word.replace(/s$/, '')) || s.includes(word)).flat()];
 
-// find returns the entries that have all words, or a synonym of each, those first that have them in their titles.
+// awayFrom says how far an entry is from a word: 0 when its title begins with it, 1 when its title has it, 2 when its place has it, 3 when
+// its text has it, Infinity when it does not have it.
+function awayFrom(e, word) {
+  const where = e.all.findIndex(s => s.includes(word));
+  return where < 0 ? Infinity : where === 0 && e.all[0].startsWith(word) ? 0 : where + 1;
+}
+
+// find returns the entries that have all words, or a synonym of each, those first that have them in their titles. A problem comes after
+// what else has a word in its title: a reader who looks for "reset" wants to reset something.
 function find(list, question) {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
   const found = [];
   for (const e of list) {
     let rank = e.kind / 4;
-    for (const word of words) {
-      let where = e.all.findIndex(s => s.includes(word));
-      if (where < 0) {
-        where = e.all.findIndex(s => meant(word).some(w => s.includes(w)));
-        if (where < 0) { rank = -1; break; }
-        rank += 2; // the word itself comes first
-      }
-      rank += where === 0 && e.all[0].startsWith(word) ? 0 : where + 1;
-    }
-    if (rank >= 0) found.push({ e, rank });
+    for (const word of words) rank += Math.min(awayFrom(e, word), ...meant(word).map(w => awayFrom(e, w) + 2)); // the word itself comes first
+    if (rank < Infinity) found.push({ e, rank });
   }
   return found.sort((a, b) => a.rank - b.rank).slice(0, 20).map(f => f.e);
 }
