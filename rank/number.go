@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"iter"
 	"slices"
 
 	"leaderboard"
@@ -53,14 +54,27 @@ func Select(q *leaderboard.MembersQuery, keys []Key) Selection {
 
 // Keys returns the keys whose ranks are needed, in ascending order.
 func (s *Selection) Keys() []Key {
-	run := s.keys[s.from:s.to]
-	switch {
-	case s.self < 0 || s.self >= s.from && s.self < s.to:
-		return run
-	case s.self < s.from:
-		return slices.Concat(s.keys[s.self:s.self+1], run)
-	default:
-		return slices.Concat(run, s.keys[s.self:s.self+1])
+	keys := make([]Key, 0, s.to-s.from+1)
+	for i := range s.Needed() {
+		keys = append(keys, s.keys[i])
+	}
+	return keys
+}
+
+// Needed returns the indexes of Keys among the keys of Select.
+func (s *Selection) Needed() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if s.self >= 0 && s.self < s.from && !yield(s.self) {
+			return
+		}
+		for i := s.from; i < s.to; i++ {
+			if !yield(i) {
+				return
+			}
+		}
+		if s.self >= s.to {
+			yield(s.self)
+		}
 	}
 }
 

@@ -180,11 +180,9 @@ func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings
 			q.Self = ""
 		}
 		selection := rank.Select(&q, p.keys(best))
-		shown := selection.Keys()
-		ranks := make([]leaderboard.Ranks, len(shown))
-		for i, key := range shown {
-			n, _ := p.members.find([]byte(key[rank.HeadLen:]))
-			ranks[i] = p.ranks(p.order.place(n), q.Mode)
+		ranks := make([]leaderboard.Ranks, 0, len(best))
+		for i := range selection.Needed() {
+			ranks = append(ranks, p.ranks(p.order.place(best[i].number), q.Mode))
 		}
 		var err error
 		if out, err = selection.Standings(p.codec, ranks); err != nil {
