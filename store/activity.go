@@ -104,18 +104,17 @@ func (s *Store) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderbo
 	if err != nil {
 		return out, err
 	}
-	now, err := s.db.Clock(ctx)
-	if err != nil {
-		return out, db.Translate(ctx, "race", err)
-	}
-	var oldest sql.NullTime
-	if err := s.db.GetContext(ctx, &oldest, s.db.Limited(oldestText(&period, q.Members))); err != nil {
+	var (
+		oldest sql.NullTime
+		clock  time.Time
+	)
+	if err := s.db.QueryRowContext(ctx, s.db.Limited(oldestText(s.db.Sysdate(), &period, q.Members))).Scan(&oldest, &clock); err != nil {
 		return out, db.Translate(ctx, "race", err)
 	}
 	if !oldest.Valid {
 		return out, nil
 	}
-	since := leaderboard.MicrosOf(oldest.Time)
+	since, now := leaderboard.MicrosOf(oldest.Time), leaderboard.MicrosOf(clock)
 	step := max(1, (now-since)/leaderboard.RaceMoments)
 	for i := range leaderboard.Micros(leaderboard.RaceMoments - 1) {
 		out.Moments = append(out.Moments, since+(i+1)*step)
@@ -159,9 +158,9 @@ func recordsOf(t *db.Text, what string, p *leaderboard.Period, member string) *d
 	return t.Str(" AND board_id = ").Int(p.BoardID).Str(" AND recorded_at >= ").Time(p.StartsAt)
 }
 
-// oldestText selects when the first record of members was made.
-func oldestText(p *leaderboard.Period, members []string) string {
-	t := (&db.Text{}).Str("SELECT MIN(recorded_at) FROM (")
+// oldestText selects when the first record of members was made, and the time now.
+func oldestText(now string, p *leaderboard.Period, members []string) string {
+	t := (&db.Text{}).Str("SELECT MIN(recorded_at), " + now + " FROM (")
 	for i, member := range members {
 		if i > 0 {
 			t.Str(" UNION ALL ")

@@ -101,7 +101,8 @@ func TestActivity(t *testing.T) {
 func TestRace(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, nil)
+		p, through := newProxy(t, dsn)
+		s := open(t, through, nil)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: leaderboard.RecordAll})
 		q := leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"a", "b", "nobody"}}
 		if r, err := s.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
@@ -118,7 +119,18 @@ func TestRace(t *testing.T) {
 			}
 		}
 		mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL actor MINUTE") // of two hours: a moment each ten minutes
+		var asked atomic.Int64
+		p.judgeBy(func(text string) fault {
+			if strings.Contains(text, "SELECT") && !strings.Contains(text, "SELECT @@") { // which a connection that is dialled asks
+				asked.Add(1)
+			}
+			return faultPass
+		})
 		r, err := s.Race(t.Context(), q)
+		p.heal()
+		if n := asked.Load(); n != 3 { // the period, the first record and the clock, the scores
+			t.Errorf("a race takes %d statements, want 3", n)
+		}
 		if err != nil || len(r.Moments) != leaderboard.RaceMoments || len(r.Scores) != 3 {
 			t.Fatalf("%+v, %v", r, err)
 		}
