@@ -377,14 +377,32 @@ func TestDerivedCutOff(t *testing.T) {
 // another.
 func TestDerivedVerifyAlone(t *testing.T) {
 	t.Parallel()
-	s, _ := sourced(t, testenv.MySQL(t), nil)
+	p, through := newProxy(t, testenv.MySQL(t))
+	s, _ := sourced(t, through, nil)
 	submitMany(t, s, 3, 5)
 	follow(t, s)
-	s.Verifying(true)
+	held, release := p.hold(" ORDER BY member LIMIT ", 1)
+	defer release()
+	first := make(chan error, 1)
+	go func() {
+		v, err := s.VerifySources(context.WithoutCancel(t.Context()), "sum")
+		if err == nil && (!v.Equal || v.Checked != 3) {
+			err = fmt.Errorf("%+v", v)
+		}
+		first <- err
+	}()
+	select {
+	case <-held:
+	case err := <-first:
+		t.Fatalf("the first one is over: %v", err)
+	}
 	if v, err := s.VerifySources(t.Context(), "sum"); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("while another is made: %+v, %v", v, err)
 	}
-	s.Verifying(false)
+	release()
+	if err := <-first; err != nil {
+		t.Errorf("the first one: %v", err)
+	}
 	equals(t, s, 3)
 	equals(t, s, 3)
 }

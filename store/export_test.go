@@ -5,7 +5,6 @@ import (
 	"database/sql"
 
 	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/derived"
 )
 
 // Waiting returns how many requests and entries wait for a board's writer.
@@ -55,6 +54,3 @@ func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
 
 // LockedOut reports whether another session did not give up the lock of a board.
 func (s *Store) LockedOut(board string) bool { return s.writer.LockedOut(board) }
-
-// Verifying makes it as if a derived board were being compared with its sources, or no longer.
-func (s *Store) Verifying(under bool) { derived.SetVerifying(s.follower, under) }

@@ -19,9 +19,6 @@ func (s *Store) Reads() (looks, scanned, moved int64) { return read.Counts(s.rea
 // SaveBuilds makes builds of rank indexes save themselves after every bucket. It is to be called before any work.
 func (s *Store) SaveBuilds() { s.indexes.SaveOften() }
 
-// TakeScans takes all turns to scan until release is called.
-func (s *Store) TakeScans() (release func()) { return read.TakeScans(s.reader) }
-
 // SweepIndexes has the rank indexes follow the log, until over says that the time for that is over.
 func (s *Store) SweepIndexes(ctx context.Context, over func() bool) (more bool, err error) {
 	return s.indexes.Sweep(ctx, over)

@@ -200,8 +200,10 @@ func TestIndexAhead(t *testing.T) {
 // TestIndexBusyElsewhere: while another process builds, answers are counted by scanning, a bounded number at a time.
 func TestIndexBusyElsewhere(t *testing.T) {
 	t.Parallel()
+	const scans = 4 // at once, by the default of MaxConns
 	dialects(t, func(t *testing.T, dsn string) {
-		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, everywhere)
+		p, through := newProxy(t, dsn)
+		c := newCrowd(t, through, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, everywhere)
 		s := c.stores[0]
 		if err := c.write(t.Context(), s, rand.New(rand.NewPCG(8, 8)), 20); err != nil {
 			t.Fatal(err)
@@ -219,7 +221,22 @@ func TestIndexBusyElsewhere(t *testing.T) {
 		if _, _, ok := s.IndexMark(c.ref); ok {
 			t.Error("two processes build at once")
 		}
-		release := s.TakeScans()
+		held, release := p.hold("(SELECT COUNT(*)", scans)
+		defer release()
+		scanning := make(chan error, scans)
+		for i := range scans {
+			go func() {
+				_, err := s.ScoreRank(context.WithoutCancel(t.Context()), c.ref, leaderboard.ScoreQuery{Score: int64(i)})
+				scanning <- err
+			}()
+		}
+		for range scans {
+			select {
+			case <-held:
+			case err := <-scanning:
+				t.Fatalf("within the bound: %v", err)
+			}
+		}
 		if _, err := s.ScoreRank(t.Context(), c.ref, leaderboard.ScoreQuery{Score: 50}); !errors.Is(err, leaderboard.ErrOverloaded) {
 			t.Errorf("beyond the bound: %v", err)
 		}
@@ -227,6 +244,11 @@ func TestIndexBusyElsewhere(t *testing.T) {
 			t.Errorf("the top needs no scan: %v", err)
 		}
 		release()
+		for range scans {
+			if err := <-scanning; err != nil {
+				t.Errorf("within the bound: %v", err)
+			}
+		}
 		if _, err := conn.ExecContext(t.Context(), "DO RELEASE_LOCK("+name+")"); err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ const (
 	faultCutAfter        // MySQL answers, which proves that it is done; the answer is lost and the connection breaks
 	faultSilence         // MySQL answers; the answer is withheld and the connection stays
 	faultFreeze          // the request stays on the way until MySQL ends the connection
+	faultHold            // the request stays on the way until it is released: see proxy.hold
 )
 
 // proxy stands between a store and MySQL and reads the protocol: judge is shown the text of every statement.
@@ -27,6 +28,7 @@ type proxy struct {
 	upstream string
 	mu       sync.Mutex
 	judge    func(statement string) fault
+	released chan struct{} // closed when statements that are held go on
 }
 
 // newProxy starts a proxy to the server of a DSN and returns the DSN that goes through it.
@@ -101,12 +103,34 @@ func (p *proxy) watch(text string, seen chan<- struct{}) {
 	}
 }
 
-func (p *proxy) heal() { p.on("", faultPass, 0) }
-
-func (p *proxy) ask(statement string) fault {
+// hold keeps the first n statements that contain text on the way until release is called. Each is reported to held as it comes.
+func (p *proxy) hold(text string, n int) (held <-chan struct{}, release func()) {
+	reports, released := make(chan struct{}, n), make(chan struct{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.judge(statement)
+	p.released = released
+	p.judge = func(statement string) fault {
+		if len(reports) == cap(reports) || !strings.Contains(statement, text) {
+			return faultPass
+		}
+		reports <- struct{}{}
+		return faultHold
+	}
+	return reports, sync.OnceFunc(func() { close(released) })
+}
+
+func (p *proxy) heal() { p.on("", faultPass, 0) }
+
+// ask returns what happens to a statement, once it is released if it is held.
+func (p *proxy) ask(statement string) fault {
+	p.mu.Lock()
+	f, released := p.judge(statement), p.released
+	p.mu.Unlock()
+	if f == faultHold {
+		<-released
+		return faultPass
+	}
+	return f
 }
 
 // serve copies one connection until either end closes it, or a fault does.

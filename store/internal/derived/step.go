@@ -175,7 +175,3 @@ func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.Der
 	}
 	return f.FollowSources(ctx, board, true)
 }
-
-// SetVerifying pretends that a derived board is being compared with its sources, or not, for tests. It is not a method, so
-// that Store does not get it.
-func SetVerifying(f *Follower, under bool) { f.verifying.Store(under) }

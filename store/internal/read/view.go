@@ -23,7 +23,7 @@ type Reader struct {
 	db      *db.DB
 	indexes *index.Indexes
 	target  int           // entries that a bucket of an index is meant to have
-	scans   chan struct{} // holds a value for each answer that is counted by scanning
+	scans   chan struct{} // holds a value for each answer that is counted by scanning: fewer than db.DB.Looks has connections
 	reads   reads
 }
 
@@ -36,25 +36,13 @@ type reads struct {
 
 // New returns a Reader. target is the number of entries per bucket of an index.
 func New(d *db.DB, x *index.Indexes, target int) *Reader {
-	return &Reader{db: d, indexes: x, target: target, scans: make(chan struct{}, max(1, d.Config.MaxConns/4))}
+	return &Reader{db: d, indexes: x, target: target, scans: make(chan struct{}, max(1, d.Config.MaxConns/8))}
 }
 
 // Counts returns how many transactions answers took, how many of these scanned a period that is to have an index, and how
 // many were repeated. It is for tests, and not a method, so that Store does not get it.
 func Counts(s *Reader) (looks, scanned, moved int64) {
 	return s.reads.looks.Load(), s.reads.scanned.Load(), s.reads.moved.Load()
-}
-
-// TakeScans takes all permits to scan until release is called, for tests.
-func TakeScans(s *Reader) (release func()) {
-	for range cap(s.scans) {
-		s.scans <- struct{}{}
-	}
-	return func() {
-		for range cap(s.scans) {
-			<-s.scans
-		}
-	}
 }
 
 // maxScanWait is how long a reader waits for its permit to scan.
