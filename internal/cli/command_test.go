@@ -82,6 +82,8 @@ func TestExitStatus(t *testing.T) {
 		"submissions b a":                    exitFailed,
 		"submissions b":                      exitUsage,
 		"health --listen 127.0.0.1:1":        exitFailed,
+
+		"verify --all --url http://127.0.0.1:1": exitUnknown, // an option wins over a variable
 	} {
 		asking.Go(func() {
 			status, out, errOut := runWith(t, nowhere, strings.Fields(line)...)
