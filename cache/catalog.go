@@ -186,12 +186,12 @@ func (c *Catalog) clock(l *listed) leaderboard.Micros {
 
 // Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one, "previous"
 // the one before that; every other is a name. One that is over and never had an entry has no row. Errors:
-// ErrBoardNotFound, a *leaderboard.PeriodError, ErrUnavailable.
-func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
+// ErrBoardNotFound, a *leaderboard.PeriodError, ErrUnavailable. The board must not be changed.
+func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
 	called, w := c.now(), leaderboard.Window(window)
 	k, err := c.lookUp(ctx, board)
 	if err != nil {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+		return leaderboard.PeriodRef{}, nil, err
 	}
 	if w == "" {
 		w = k.value.Board.Rules.Windows[0]
@@ -203,11 +203,11 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 		}
 	}
 	if err != nil {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+		return leaderboard.PeriodRef{}, nil, err
 	}
 	ref := p.Ref(&k.value.Board)
 	ref.Stale = k.stale(called)
-	return ref, k.value.Board, nil
+	return ref, &k.value.Board, nil
 }
 
 // looksApart is the time between two readings of the clock for periods that have not begun: all callers that ask for such
@@ -329,10 +329,13 @@ func (c *Catalog) lookUp(ctx context.Context, name string) (*known[*listed], err
 		return nil, k.err
 	}
 	if good, told := k.good.Load(), k.value.told.Load(); good > told && k.value.told.CompareAndSwap(told, good) {
-		c.opts.OnRead(k.value.Listing, c.clock(k.value))
+		c.tell(k.value)
 	}
 	return k, nil
 }
+
+// tell is apart from lookUp, whose frame is on the stack of each stream: the listing is copied.
+func (c *Catalog) tell(l *listed) { c.opts.OnRead(l.Listing, c.clock(l)) }
 
 // lookUpAfter reads a board from MySQL after a moment. What other processes left does not do.
 func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time) (*known[*listed], error) {

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -40,10 +39,7 @@ func (h *activityHandlers) activity(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	_, board, err := h.resolve(c, "", "")
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // between two seasons
-		board, err = h.catalog.Board(c.ctx, c.pathValue("board"))
-	}
+	board, err := h.resolveBoard(c) // also between two seasons
 	if err != nil {
 		return err
 	}

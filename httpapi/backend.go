@@ -14,8 +14,8 @@ import (
 // Catalog finds the period that a request is about. It is called for every request, so it answers from memory.
 type Catalog interface {
 	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
-	// Errors: ErrBoardNotFound, ErrPeriodNotFound (also for a window that the board does not have).
-	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
+	// The board must not be changed. Errors: ErrBoardNotFound, ErrPeriodNotFound (also for a window that the board does not have).
+	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error)
 	// Renew makes Resolve answer with the board as it is at the call or later. Errors: ErrBoardNotFound.
 	Renew(ctx context.Context, board string) error
 	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound.

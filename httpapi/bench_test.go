@@ -52,8 +52,8 @@ func (f *fixed) Renew(context.Context, string) error { return nil }
 
 func (f *fixed) Labelled(context.Context, leaderboard.Labels) ([]string, error) { return nil, nil }
 
-func (f *fixed) Resolve(context.Context, string, string, string) (leaderboard.PeriodRef, leaderboard.Board, error) {
-	return f.ref, f.board, nil
+func (f *fixed) Resolve(context.Context, string, string, string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
+	return f.ref, &f.board, nil
 }
 
 func (f *fixed) Board(context.Context, string) (leaderboard.Board, error) { return f.board, nil }

@@ -129,19 +129,19 @@ func (f *fake) DeleteBoard(ctx context.Context, name string) error {
 	return f.wrote(f.Model.DeleteBoard(ctx, name))
 }
 
-func (f *fake) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
+func (f *fake) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
 	if err := f.enter("Resolve"); err != nil {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+		return leaderboard.PeriodRef{}, nil, err
 	}
 	if ref, ok := f.outdated[board]; ok {
 		if window != "" && leaderboard.Window(window) != ref.Window {
-			return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrPeriodNotFound
+			return leaderboard.PeriodRef{}, nil, leaderboard.ErrPeriodNotFound
 		}
-		return ref, leaderboard.Board{ID: ref.BoardID, Name: board, Rules: *ref.Rules}, nil
+		return ref, &leaderboard.Board{ID: ref.BoardID, Name: board, Rules: *ref.Rules}, nil
 	}
 	l, err := f.Current(ctx, board)
 	if err != nil {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+		return leaderboard.PeriodRef{}, nil, err
 	}
 	w := leaderboard.Window(window)
 	if w == "" {
@@ -157,7 +157,7 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	if !ref.HasRow() {
 		ref.AsOf = p.Committed
 	}
-	return ref, l.Board, err
+	return ref, &l.Board, err
 }
 
 func (f *fake) PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {

@@ -10,33 +10,49 @@ import (
 type resolver struct{ catalog Catalog }
 
 // resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
-func (r resolver) resolve(c *call, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
+func (r resolver) resolve(c *call, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
 	return r.resolveOn(c, c.pathValue("board"), window, period)
 }
 
 // resolveOn does so for any board.
-func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
+func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
 	if leaderboard.CheckBoardName(name) != nil {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrBoardNotFound
+		return leaderboard.PeriodRef{}, nil, leaderboard.ErrBoardNotFound
 	}
 	ref, board, err := r.catalog.Resolve(c.ctx, name, window, period)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-		// A caller that may not see the board does not learn which periods it lacks.
-		if b, failed := r.catalog.Board(c.ctx, name); failed != nil {
-			err = failed
-		} else if denied := c.mayRead(&b); denied != nil {
-			err = denied
+		if hidden := r.unseen(c, name); hidden != nil {
+			err = hidden
 		}
 	}
 	if err == nil {
-		if err = c.mayRead(&board); err != nil && ref.Stale {
+		if err = c.mayRead(board); err != nil && ref.Stale {
 			err = leaderboard.ErrUnavailable // as of an unknown board, while the database is away
 		}
 	}
 	if err != nil {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+		return leaderboard.PeriodRef{}, nil, err
 	}
 	return ref, board, nil
+}
+
+// unseen returns why the caller may not see a board, and so does not learn which periods it lacks.
+func (r resolver) unseen(c *call, name string) error {
+	b, err := r.catalog.Board(c.ctx, name)
+	if err != nil {
+		return err
+	}
+	return c.mayRead(&b)
+}
+
+// resolveBoard finds the board of the path as resolve does, also when it has no current period.
+func (r resolver) resolveBoard(c *call) (*leaderboard.Board, error) {
+	_, board, err := r.resolve(c, "", "")
+	if !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		return board, err
+	}
+	b, err := r.catalog.Board(c.ctx, c.pathValue("board"))
+	return &b, err
 }
 
 // resolveRow is resolve for what works on the row of a period, and not on its entries.

@@ -92,7 +92,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer answers one request, whose path is that of the contract.
 func (a *API) answer(w http.ResponseWriter, r *http.Request) {
-	c := call{shared: &a.shared, w: w, r: r, route: &a.unknown}
+	c := &call{shared: &a.shared, w: w, r: r, route: &a.unknown}
 	w.Header()["X-Content-Type-Options"] = a.shared.values.nosniff
 	c.identify()
 	if c.path.split(r.URL.EscapedPath()) {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,10 +65,7 @@ func (h *submissionHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	_, board, err := h.resolve(c, "", "")
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // before its first season: there are no submissions, or all were rejected
-		board, err = h.catalog.Board(c.ctx, c.pathValue("board"))
-	}
+	board, err := h.resolveBoard(c) // also before its first season: there are no submissions, or all were rejected
 	if err != nil {
 		return err
 	}
