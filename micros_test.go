@@ -66,14 +66,24 @@ func TestMicrosOfTruncates(t *testing.T) {
 	}
 }
 
-// TestMicrosAppendTo holds the digits against package time's, of any moment that there is.
+// TestMicrosAppendTo holds the digits against package time's: of any moment that there is, and of each day of the 400 years after
+// which the calendar repeats.
 func TestMicrosAppendTo(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := Micros(rapid.Int64().Draw(t, "micros"))
+	equal := func(t rapid.TB, m Micros) {
 		if got, want := m.String(), m.Time().Format("2006-01-02T15:04:05.000000Z"); got != want {
 			t.Fatalf("%d is %s, want %s", m, got, want)
 		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		equal(t, Micros(rapid.Int64().Draw(t, "any")))
+		equal(t, Micros(rapid.Int64Range(int64(MinTime), int64(MaxTime)).Draw(t, "stored")))
 	})
+	for day := range Micros(146_097) {
+		equal(t, day*24*60*60*1_000_000)
+	}
+	for _, m := range []Micros{MinTime - 1, MinTime, MaxTime, MaxTime + 1} {
+		equal(t, m)
+	}
 }
 
 func BenchmarkMicrosAppendTo(b *testing.B) {

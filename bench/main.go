@@ -85,6 +85,7 @@ func topics() []topic {
 		{"notices", million / 10, (*world).measureNotices},
 		{"overload", million, (*world).measureOverload},
 		{"players", million, (*world).measurePlayers},
+		{"records", million, (*world).measureRecords},
 		{beforeTopic, million / 10, (*world).measureBefore},
 		{giantTopic, 100 * million, (*world).measureGiant},
 	}

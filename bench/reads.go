@@ -32,11 +32,11 @@ func (w *world) measureReads(ctx context.Context, rep *report) error {
 		return err
 	}
 	return w.ask(ctx, rep, []question{
-		{"page of the top 10", topRequest(10), "≥ 0.9", "≤ 1.15"},
-		{"page of the top 100", topRequest(pageOf), "≥ 0.9", "≤ 1.15"},
-		{"rank of a random member of all", memberRequest(w.members), "≥ 0.6", ""},
-		{"around ±5 of a random member", aroundRequest(w.members), "≥ 0.5", ""},
-		{"page of 100 at a random depth", pageRequest(w.members, pageOf), "≥ 0.5", ""},
+		{"page of the top 10", topRequest(10), "≥ 0.85", "≤ 1.15"},
+		{"page of the top 100", topRequest(pageOf), "≥ 0.85", "≤ 1.15"},
+		{"rank of a random member of all", memberRequest(w.members), "≥ 0.75", ""},
+		{"around ±5 of a random member", aroundRequest(w.members), "≥ 0.65", ""},
+		{"page of 100 at a random depth", pageRequest(w.members, pageOf), "≥ 0.6", ""},
 	})
 }
 

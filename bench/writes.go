@@ -13,6 +13,8 @@ import (
 
 const (
 	submitConns  = 128
+	fewConns     = 64
+	manyConns    = 512
 	batchConns   = 4
 	plainPool    = 32
 	bulkRows     = 500
@@ -41,6 +43,8 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 		here, there           func() (float64, error)
 	}{
 		{"single-entry submits, 128 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.6", single, plain},
+		{"single-entry submits, 64 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.5", w.submits(fewConns, 1), plain},
+		{"single-entry submits, 512 connections", "64 connections", "≥ 1.6", w.submits(manyConns, 1), w.submits(fewConns, 1)},
 		{"single-entry submits, 128 connections", "bare loop of 500-row upserts", "≥ 0.32", single, bulk},
 		{"submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.88", batches, bulk},
 		{"single-entry submits with a condition, 128 connections", "without one", "≥ 0.9", w.conditional, single},

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	rankList     = 500 // members of a list
+	rankConns    = 16
+	rankGoal     = 2_000_000
+	mostStreams  = 20_000
+	otherFiles   = 500 // that a process may have beside its streams
+	streamRounds = 20
+	streamMemory = 36 // KiB
+	streamLimit  = 2 * time.Second
+)
+
+// measureRecords measures the most exact ranks a second, and the most streams.
+func (w *world) measureRecords(ctx context.Context, rep *report) error {
+	if err := w.serve(ctx); err != nil {
+		return err
+	}
+	if err := w.awaitResident(ctx, w.service); err != nil {
+		return err
+	}
+	if err := w.rankLists(rep); err != nil {
+		return fmt.Errorf("ranks in lists: %w", err)
+	}
+	if err := w.manyStreams(ctx, rep); err != nil {
+		return fmt.Errorf("streams: %w", err)
+	}
+	return nil
+}
+
+// rankLists asks for the ranks of random members, so many at a time.
+func (w *world) rankLists(rep *report) error {
+	var lists side
+	for range readPairs {
+		if err := lists.round(w.addr, w.pid, load{conns: rankConns, length: w.seconds(readSeconds), request: listRequest(w.members)}); err != nil {
+			return err
+		}
+	}
+	if err := lists.all.failure(); err != nil {
+		return err
+	}
+	ranks := median(lists.rates) * rankList
+	rep.add(row{
+		what: fmt.Sprintf("exact ranks in lists of %d random members, %d connections", rankList, rankConns),
+		here: fmt.Sprintf("%s ranks/s; %s; CPU of the server for a rank: %.2f µs; %.0f %% from memory", thousands(ranks), &lists,
+			median(lists.cpus)/1000/rankList, 100*float64(lists.all.local)/float64(lists.all.answers)),
+		goal: "≥ " + thousands(int64(rankGoal)) + " ranks/s", met: yesNo(ranks >= rankGoal),
+	})
+	return nil
+}
+
+// listRequest asks for the ranks of random members.
+func listRequest(members int) requester {
+	return func(_, _ int, buf []byte) []byte {
+		body := []byte(`{"members":[`)
+		// None twice: each is of a part of its own.
+		for i, part := 0, members/rankList; i < rankList; i++ {
+			if i > 0 {
+				body = append(body, ',')
+			}
+			body = append(appendMember(append(body, '"'), i*part+rand.IntN(part)), '"')
+		}
+		return append(buf, postRequest("/ranks", append(body, "]}"...))...)
+	}
+}
+
+// postRequest sends a body to a path of the board.
+func postRequest(path string, body []byte) []byte {
+	return fmt.Appendf(nil, "POST %s%s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		boardPath, path, benchKey, len(body), body)
+}
+
+// manyStreams opens as many streams of the top as the limit of open files allows, and measures what each takes and how late a
+// change is at all of them.
+func (w *world) manyStreams(ctx context.Context, rep *report) error {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return err
+	}
+	n := min(mostStreams, int(files.Cur)-otherFiles)
+	// One address may hold an eighth of the streams.
+	if err := w.serve(ctx, append(withoutMemory(), "--max-streams", strconv.Itoa(8*mostStreams), "--max-connections", strconv.Itoa(2*mostStreams))...); err != nil {
+		return err
+	}
+	seen := &changesSeen{all: make(chan struct{}, 1)}
+	few, err := w.openStreams(seen, 10) // so that what the first one needs is not counted
+	defer closeAll(few)
+	if err != nil {
+		return err
+	}
+	before, err := residentMemory(w.pid)
+	if err != nil {
+		return err
+	}
+	streams, err := w.openStreams(seen, n)
+	defer closeAll(streams)
+	if err != nil {
+		return err
+	}
+	conn, err := dial(w.addr, time.Hour)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	var each []time.Duration
+	for i := range max(3, int(streamRounds*w.pace)) {
+		seen.begin(n + len(few))
+		change := fmt.Appendf(nil, `{"entries":[{"member":%q,"score":%d}]}`, appendMember(nil, 0), time.Now().Unix()+int64(i))
+		if _, err := conn.ask(postRequest("/scores", change)); err != nil {
+			return err
+		}
+		select {
+		case <-seen.all:
+		case <-time.After(answerLimit):
+			return errors.New("a change did not come to all")
+		}
+		each = append(each, seen.end()...)
+	}
+	after, err := residentMemory(w.pid)
+	if err != nil {
+		return err
+	}
+	slices.Sort(each)
+	kib := float64(after-before) / 1024 / float64(n)
+	what := thousands(int64(n)) + " streams of the top 10 on one server"
+	rep.add(row{what: what, here: fmt.Sprintf("%.1f KiB of memory each (RSS)", kib), goal: fmt.Sprintf("≤ %d KiB", streamMemory), met: yesNo(kib <= streamMemory)})
+	p99 := quantile(each, 0.99)
+	rep.add(row{
+		what: what + ", from sending a change to its event", goal: "p99 ≤ 2 s", met: yesNo(p99 <= streamLimit),
+		here: fmt.Sprintf("p50 %s, p99 %s, at most %s; %d changes", inMS(quantile(each, 0.5)), inMS(p99), inMS(each[len(each)-1]), len(each)/(n+len(few))),
+	})
+	return nil
+}
+
+// changesSeen counts the streams that have been sent a change, one change after the other.
+type changesSeen struct {
+	all     chan struct{} // receives once for each change: all streams have it
+	waiting atomic.Int64
+	mu      sync.Mutex
+	start   time.Time
+	after   []time.Duration
+}
+
+// begin is called before a change is sent, for so many streams.
+func (c *changesSeen) begin(streams int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.start, c.after = time.Now(), make([]time.Duration, 0, streams)
+	c.waiting.Store(int64(streams))
+}
+
+// one is called for each event but the first of a stream.
+func (c *changesSeen) one() {
+	c.mu.Lock()
+	c.after = append(c.after, time.Since(c.start))
+	c.mu.Unlock()
+	if c.waiting.Add(-1) == 0 {
+		c.all <- struct{}{}
+	}
+}
+
+// end returns after which time each stream had the change.
+func (c *changesSeen) end() []time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.after
+}
+
+// openStreams opens so many streams, and waits for the first event of each.
+func (w *world) openStreams(seen *changesSeen, n int) (streams []net.Conn, err error) {
+	first := make(chan error, 2*n) // its first event, and its end
+	for range n {
+		conn, err := net.Dial("tcp", w.addr)
+		if err != nil {
+			return streams, err
+		}
+		streams = append(streams, conn)
+		if _, err := fmt.Fprintf(conn, "GET %s/stream?limit=10 HTTP/1.1\r\nHost: bench\r\n\r\n", boardPath); err != nil {
+			return streams, err
+		}
+		go func() { first <- follow(conn, seen, first) }()
+		if len(streams)%rankList == 0 || len(streams) == n { // no more are under way than the listener's queue takes
+			for range (len(streams)-1)%rankList + 1 {
+				if err := <-first; err != nil {
+					return streams, err
+				}
+			}
+		}
+	}
+	return streams, nil
+}
+
+// follow reads a stream until it is closed, and sends nil to first when the first event is there.
+func follow(conn net.Conn, seen *changesSeen, first chan<- error) error {
+	r := bufio.NewReaderSize(conn, 2<<10)
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return &statusError{resp.StatusCode, resp.Status}
+	}
+	lines := bufio.NewScanner(resp.Body)
+	for events := 0; lines.Scan(); {
+		if !strings.HasPrefix(lines.Text(), "id: ") {
+			continue
+		}
+		if events++; events == 1 {
+			first <- nil
+		} else {
+			seen.one()
+		}
+	}
+	return nil
+}
+
+func closeAll(conns []net.Conn) {
+	for _, conn := range conns {
+		_ = conn.Close()
+	}
+}
+
+// residentMemory returns the memory that a process has now, in bytes.
+func residentMemory(pid int) (int64, error) {
+	kb, err := kernelNumber(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")
+	return kb << 10, err
+}
