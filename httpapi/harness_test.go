@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -187,23 +188,36 @@ func checkAgainstDocument(t testing.TB, a ask, got reply) {
 		}
 		return
 	}
+	request, response := "", responseSchema(route, got.status, got.header.Get("Content-Type"))
+	if a.body != "" {
+		request = requestSchema(route, r.Header.Get("Content-Type"))
+	}
 	in := &openapi3filter.RequestValidationInput{
 		Request: r, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{
 			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, SkipSettingDefaults: true,
 			ExcludeResponseBody:     a.method == http.MethodHead || got.status == http.StatusNotModified || got.status == http.StatusFound,
+			ExcludeRequestBody:      request != "",
 			SchemaValidationOptions: []openapi3.SchemaValidationOption{openapi3.EnableFormatValidation()},
 		},
 	}
 	if got.status < 400 && !a.off {
-		if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
+		err := openapi3filter.ValidateRequest(t.Context(), in)
+		if err == nil && request != "" {
+			err = bodySchemas().check(request, []byte(a.body))
+		}
+		if err != nil {
 			t.Fatalf("%s %s answers %d to what the document does not allow: %s", a.method, a.path, got.status, err)
 		}
 	}
-	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+	if response != "" && !in.Options.ExcludeResponseBody {
+		in.Options.ExcludeResponseBody = true
+		err = bodySchemas().check(response, got.body)
+	}
+	err = errors.Join(err, openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in, Status: got.status, Header: got.header,
 		Body: io.NopCloser(bytes.NewReader(got.body)), Options: in.Options,
-	})
+	}))
 	if err != nil {
 		t.Fatalf("%s %s: the answer %d is not as documented: %s\n%s", a.method, a.path, got.status, err, wire.Clip(string(got.body)))
 	}
