@@ -58,6 +58,7 @@ func TestStatus(t *testing.T) {
 		a.Ask(200, "POST", "/v1/boards/a/scores", fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, i, i))
 	}
 	apptest.Eventually(t, func() string {
+		a.Ask(200, "POST", "/v1/boards/a/scores", `{"entries":[{"member":"m0","score":0}]}`) // changes nothing, and is a write of the last seconds
 		a.Ask(200, "GET", "/v1/boards/a/top", "")
 		a.Ask(200, "GET", "/v1/boards/sum/top", "")
 		server, boards := statusOf(t, a)
