@@ -211,9 +211,9 @@ type conn struct {
 	leave func()
 
 	whole bool        // the next write is the beginning of an answer whose rest is sure to come
-	head  *[]byte     // that beginning, until then
-	parts [2][]byte   // both, for both
-	both  net.Buffers // here and not on the stack, which it would leave at each write
+	head  *[]byte     // that beginning, until the rest comes; nil without one
+	parts [2][]byte   // the beginning and the rest while they are sent
+	both  net.Buffers // of parts: a field, since a variable would be allocated at each write
 }
 
 // Close closes the connection and makes room for another. The kernel does not keep unread bytes for long, because no limit
