@@ -20,10 +20,7 @@ const (
 // measureFeed measures how long after their commit changes arrive at a program that follows the board, through the server that
 // commits them and through another one, and what the follower costs the submits.
 func (w *world) measureFeed(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx); err != nil {
-		return err
-	}
-	if err := w.awaitResident(ctx, w.service); err != nil {
+	if err := w.serveResident(ctx); err != nil {
 		return err
 	}
 	if err := w.measureArrival(ctx, rep, "the server that commits", w.service); err != nil {

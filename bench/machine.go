@@ -60,6 +60,12 @@ func peakMemory(pid int) (float64, error) {
 	return float64(kb) / 1024, err
 }
 
+// memoryNow returns the memory that a process has, in bytes.
+func memoryNow(pid int) (int64, error) {
+	kb, err := kernelNumber(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")
+	return kb << 10, err
+}
+
 // cpuOf returns the processor time of a process so far, of the user and of the system.
 func cpuOf(pid int) (cpu time.Duration, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

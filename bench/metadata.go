@@ -24,10 +24,7 @@ const (
 // measureMetadata measures what metadata costs: submits that bring it, submits that bring none to a board with the rule, and answers that
 // show it, from a board in memory of which each entry has some.
 func (w *world) measureMetadata(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx); err != nil {
-		return err
-	}
-	if err := w.awaitResident(ctx, w.service); err != nil {
+	if err := w.serveResident(ctx); err != nil {
 		return err
 	}
 	defer func() { _ = w.api.DeleteBoard(ctx, metadataBoard) }() // the next run makes the same

@@ -25,10 +25,7 @@ type question struct {
 
 // measureReads compares the reads of a board that is in memory and does not change with the bare handler.
 func (w *world) measureReads(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx); err != nil {
-		return err
-	}
-	if err := w.awaitResident(ctx, w.service); err != nil {
+	if err := w.serveResident(ctx); err != nil {
 		return err
 	}
 	return w.ask(ctx, rep, []question{
@@ -38,6 +35,14 @@ func (w *world) measureReads(ctx context.Context, rep *report) error {
 		{"around ±5 of a random member", aroundRequest(w.members), "≥ 0.65", ""},
 		{"page of 100 at a random depth", pageRequest(w.members, pageOf), "≥ 0.6", ""},
 	})
+}
+
+// serveResident starts the service on its board, with these arguments, and waits until the board is in memory.
+func (w *world) serveResident(ctx context.Context, args ...string) error {
+	if err := w.serve(ctx, args...); err != nil {
+		return err
+	}
+	return w.awaitResident(ctx, w.service)
 }
 
 // awaitResident waits until random members of the board are answered from the memory of a server. If that does not happen it

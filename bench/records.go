@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -30,10 +30,7 @@ const (
 
 // measureRecords measures the most exact ranks a second, and the most streams.
 func (w *world) measureRecords(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx); err != nil {
-		return err
-	}
-	if err := w.awaitResident(ctx, w.service); err != nil {
+	if err := w.serveResident(ctx); err != nil {
 		return err
 	}
 	if err := w.rankLists(rep); err != nil {
@@ -77,14 +74,8 @@ func listRequest(members int) requester {
 			}
 			body = append(appendMember(append(body, '"'), i*part+rand.IntN(part)), '"')
 		}
-		return append(buf, postRequest("/ranks", append(body, "]}"...))...)
+		return appendPost(buf, boardPath+"/ranks", append(body, "]}"...))
 	}
-}
-
-// postRequest sends a body to a path of the board.
-func postRequest(path string, body []byte) []byte {
-	return fmt.Appendf(nil, "POST %s%s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		boardPath, path, benchKey, len(body), body)
 }
 
 // manyStreams opens as many streams of the top as the limit of open files allows, and measures what each takes and how late a
@@ -105,7 +96,7 @@ func (w *world) manyStreams(ctx context.Context, rep *report) error {
 	if err != nil {
 		return err
 	}
-	before, err := residentMemory(w.pid)
+	before, err := memoryNow(w.pid)
 	if err != nil {
 		return err
 	}
@@ -123,7 +114,7 @@ func (w *world) manyStreams(ctx context.Context, rep *report) error {
 	for i := range max(3, int(streamRounds*w.pace)) {
 		seen.begin(n + len(few))
 		change := fmt.Appendf(nil, `{"entries":[{"member":%q,"score":%d}]}`, appendMember(nil, 0), time.Now().Unix()+int64(i))
-		if _, err := conn.ask(postRequest("/scores", change)); err != nil {
+		if _, err := conn.ask(appendPost(nil, boardPath+"/scores", change)); err != nil {
 			return err
 		}
 		select {
@@ -133,7 +124,7 @@ func (w *world) manyStreams(ctx context.Context, rep *report) error {
 		}
 		each = append(each, seen.end()...)
 	}
-	after, err := residentMemory(w.pid)
+	after, err := memoryNow(w.pid)
 	if err != nil {
 		return err
 	}
@@ -149,13 +140,12 @@ func (w *world) manyStreams(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// changesSeen counts the streams that have been sent a change, one change after the other.
+// changesSeen notes when the streams are sent a change, one change after the other.
 type changesSeen struct {
-	all     chan struct{} // receives once for each change: all streams have it
-	waiting atomic.Int64
-	mu      sync.Mutex
-	start   time.Time
-	after   []time.Duration
+	all   chan struct{} // receives once for each change: all streams have it
+	mu    sync.Mutex
+	start time.Time
+	after []time.Duration // of each stream that has it; the capacity is the number of streams
 }
 
 // begin is called before a change is sent, for so many streams.
@@ -163,15 +153,13 @@ func (c *changesSeen) begin(streams int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.start, c.after = time.Now(), make([]time.Duration, 0, streams)
-	c.waiting.Store(int64(streams))
 }
 
 // one is called for each event but the first of a stream.
 func (c *changesSeen) one() {
 	c.mu.Lock()
-	c.after = append(c.after, time.Since(c.start))
-	c.mu.Unlock()
-	if c.waiting.Add(-1) == 0 {
+	defer c.mu.Unlock()
+	if c.after = append(c.after, time.Since(c.start)); len(c.after) == cap(c.after) {
 		c.all <- struct{}{}
 	}
 }
@@ -185,23 +173,19 @@ func (c *changesSeen) end() []time.Duration {
 
 // openStreams opens so many streams, and waits for the first event of each.
 func (w *world) openStreams(seen *changesSeen, n int) (streams []net.Conn, err error) {
-	first := make(chan error, 2*n) // its first event, and its end
+	first := make(chan error, 2*n) // of each its first event, and its end
 	for range n {
 		conn, err := net.Dial("tcp", w.addr)
 		if err != nil {
 			return streams, err
 		}
 		streams = append(streams, conn)
-		if _, err := fmt.Fprintf(conn, "GET %s/stream?limit=10 HTTP/1.1\r\nHost: bench\r\n\r\n", boardPath); err != nil {
+		if _, err := io.WriteString(conn, getBegin+boardPath+"/stream?limit=10"+getEnd); err != nil {
 			return streams, err
 		}
 		go func() { first <- follow(conn, seen, first) }()
-		if len(streams)%rankList == 0 || len(streams) == n { // no more are under way than the listener's queue takes
-			for range (len(streams)-1)%rankList + 1 {
-				if err := <-first; err != nil {
-					return streams, err
-				}
-			}
+		if err := <-first; err != nil {
+			return streams, err
 		}
 	}
 	return streams, nil
@@ -236,10 +220,4 @@ func closeAll(conns []net.Conn) {
 	for _, conn := range conns {
 		_ = conn.Close()
 	}
-}
-
-// residentMemory returns the memory that a process has now, in bytes.
-func residentMemory(pid int) (int64, error) {
-	kb, err := kernelNumber(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")
-	return kb << 10, err
 }

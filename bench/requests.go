@@ -77,8 +77,11 @@ func appendScores(buf []byte, board, query string, n int, more string, member fu
 		body = append(appendMember(append(body, `{"member":"`...), member(i)), `","score":`...)
 		body = append(append(strconv.AppendInt(body, randomScore(), 10), more...), '}')
 	}
-	body = append(body, "]}"...)
-	buf = fmt.Appendf(buf, "POST /v1/boards/%s/scores%s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		board, query, benchKey, len(body))
+	return appendPost(buf, "/v1/boards/"+board+"/scores"+query, append(body, "]}"...))
+}
+
+// appendPost sends a body to a path.
+func appendPost(buf []byte, path string, body []byte) []byte {
+	buf = fmt.Appendf(buf, "POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, benchKey, len(body))
 	return append(buf, body...)
 }

@@ -23,10 +23,7 @@ const (
 // measureStandings measures what it costs to tell what a submit has changed, how many standings come too late, and where a
 // member stands on many boards at once.
 func (w *world) measureStandings(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx); err != nil {
-		return err
-	}
-	if err := w.awaitResident(ctx, w.service); err != nil {
+	if err := w.serveResident(ctx); err != nil {
 		return err
 	}
 	if err := w.measureTold(rep); err != nil {
