@@ -46,6 +46,9 @@ type hosts struct {
 	end  context.CancelFunc
 	work sync.WaitGroup // the goroutines that ask
 
+	hostWait   time.Duration // how long a search waits for a host that does not answer
+	othersWait time.Duration // how long it waits for the others when one takes writes, to find out whether another one does too
+
 	mu      sync.Mutex
 	current int   // the primary; -1: it has to be looked for
 	flight  *look // that is under way, or nil
@@ -71,7 +74,7 @@ func newHosts(cfg Config) (*hosts, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hosts{log: cfg.Logger}
+	h := &hosts{log: cfg.Logger, hostWait: time.Second, othersWait: 300 * time.Millisecond}
 	h.life, h.end = context.WithCancel(context.Background())
 	for _, mc := range configs {
 		mc.Params = nil
@@ -165,13 +168,6 @@ func (h *hosts) search() *look {
 	return l
 }
 
-const (
-	// hostWait is how long a search waits for a host that does not answer.
-	hostWait = time.Second
-	// othersWait is how long it waits for the others when one takes writes, to find out whether another one does too.
-	othersWait = 300 * time.Millisecond
-)
-
 // find asks all hosts and returns the one that takes writes. Errors: that of a host that did not answer, because it may be the primary;
 // ErrReadOnly when all answer and none takes writes; ErrTwoPrimaries.
 func (h *hosts) find() (int, error) {
@@ -191,16 +187,16 @@ func (h *hosts) find() (int, error) {
 		}
 		waiting++
 		h.work.Go(func() {
-			defer one.asked.Store(false)
 			ctx, cancel := context.WithTimeout(h.life, probeLimit)
 			defer cancel()
 			settings, err := one.settings(ctx)
 			readOnly, server := readSettings(settings)
+			one.asked.Store(false) // before the answer: the next search may begin with it
 			answers <- answer{i, readOnly, server, err}
 		})
 	}
 	primary, server := -1, ""
-	timer := time.NewTimer(hostWait)
+	timer := time.NewTimer(h.hostWait)
 	defer timer.Stop()
 	for ; waiting > 0; waiting-- {
 		select {
@@ -217,7 +213,7 @@ func (h *hosts) find() (int, error) {
 				return -1, ErrTwoPrimaries
 			default:
 				primary, server = a.host, a.server
-				timer.Reset(othersWait)
+				timer.Reset(h.othersWait)
 			}
 		case <-timer.C:
 			if primary >= 0 {

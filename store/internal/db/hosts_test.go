@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"leaderboard/internal/testenv"
 )
@@ -50,6 +51,7 @@ func TestTwoPrimaries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		h.hostWait, h.othersWait = time.Minute, time.Minute // on a busy machine the second answer may be late
 		t.Cleanup(h.close)
 		return h
 	}
@@ -65,8 +67,10 @@ func TestTwoPrimaries(t *testing.T) {
 	if err := both.probe(t.Context()); !errors.Is(err, ErrTwoPrimaries) {
 		t.Errorf("a look finds two: %v", err)
 	}
-	if number, err := both.primary(t.Context()); !errors.Is(err, ErrTwoPrimaries) {
-		t.Errorf("with two: host %d, %v", number, err)
+	for range 100 { // one search directly after the other
+		if number, err := both.primary(t.Context()); !errors.Is(err, ErrTwoPrimaries) {
+			t.Fatalf("with two: host %d, %v", number, err)
+		}
 	}
 	db, err := sql.Open("mysql", second.DSN)
 	if err != nil {
