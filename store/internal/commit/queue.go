@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,7 +35,8 @@ type queue struct {
 	// The fields below are guarded by queues.mu.
 	waiting []request
 	backlog
-	goal    int           // how many requests awaitCallers waits for
+	part    int           // awaitCallers waits for so manieth a part of the time that a batch took, at most; 0: usualPart
+	goal    int           // how many requests it waits for
 	reached chan struct{} // closed when they are there; nil while awaitCallers does not wait
 }
 
@@ -245,16 +247,17 @@ func (one *queue) learnFrom(err error) time.Duration {
 }
 
 const (
-	// returnShare is which part of the time that a batch took awaitCallers waits at most, and maxReturn a limit to that.
-	returnShare = 4
-	maxReturn   = time.Millisecond
+	// usualPart, leastPart and mostPart are which part of the time that a batch took awaitCallers waits at most, at first and when
+	// callers came, or did not; maxReturn is a limit to that.
+	usualPart, leastPart, mostPart = 4, 16, 1
+	maxReturn                      = 5 * time.Millisecond
 	// manyCallers is from how many callers on a batch is full enough without those that were just answered.
 	manyCallers = 24
 )
 
 // awaitCallers gives the callers that were just answered a moment to send their next requests. A batch costs as much as
-// some twenty entries, so a few callers whose requests go in two alternating batches get less done. A caller that is alone
-// is not waited for.
+// some ten entries, so a few callers whose requests go in two alternating batches get less done. A caller that is alone
+// is not waited for. The moment is twice as long after all came, and half as long after a quarter of them did not.
 func (one *queue) awaitCallers(took time.Duration) {
 	one.mu.Lock()
 	one.goal = one.busy.requests + len(one.waiting)
@@ -262,17 +265,26 @@ func (one *queue) awaitCallers(took time.Duration) {
 		one.mu.Unlock()
 		return
 	}
+	part := cmp.Or(one.part, usualPart)
 	reached := make(chan struct{})
 	one.reached = reached
 	one.mu.Unlock()
-	timer := time.NewTimer(min(took/returnShare, maxReturn))
+	timer := time.NewTimer(min(took/time.Duration(part), maxReturn))
 	defer timer.Stop()
+	came := false
 	select {
 	case <-reached:
+		came = true
 	case <-timer.C:
-		one.mu.Lock()
-		defer one.mu.Unlock()
-		one.reached = nil
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	one.reached = nil
+	switch {
+	case came:
+		one.part = max(mostPart, part/2)
+	case 4*len(one.waiting) <= 3*one.goal:
+		one.part = min(leastPart, part*2)
 	}
 }
 
