@@ -187,7 +187,7 @@ func (o *overview) inputsOf(ctx context.Context, idles []*idle) (*inputs, error)
 
 // progressQuery finds derived boards; now is the expression of the clock.
 func progressQuery(now string, ids []int64) string {
-	return (&db.Text{}).Str("SELECT d.board_id, b.version, d.step, " + now + " FROM derived_boards d" +
+	return (&db.Text{}).Str("SELECT d.board_id, b.version, d.step, " + now + " FROM derived_boards d FORCE INDEX (PRIMARY)" +
 		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id IN (").Ints(ids).Str(")").String()
 }
 
