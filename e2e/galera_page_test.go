@@ -11,7 +11,7 @@ import (
 const galeraPage = "../docs/galera.md"
 
 // TestGaleraDocument runs every command of docs/galera.md under writers: a node of a Galera cluster takes writes, another one takes them
-// in its place, that one is killed and a third takes them, and it comes back read-only. Nothing that was acknowledged is lost or there twice
+// in its place, that one is killed and a third takes them, and it comes back read-only; all are killed, and one takes writes again. Nothing that was acknowledged is lost or there twice
 // (promise A9).
 func TestGaleraDocument(t *testing.T) {
 	t.Parallel()
@@ -39,6 +39,16 @@ func TestGaleraDocument(t *testing.T) {
 	}
 	o.section(t, "A node comes back")
 	d.grow(t, "writes go on with all nodes")
+	for _, node := range g.Nodes {
+		if err := node.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.RestartAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.section(t, "All have stopped")
+	d.grow(t, "writes go on after all were away")
 	stop()
 	d.check(t)
 	if len(o.sections) > 0 {

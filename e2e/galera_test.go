@@ -10,7 +10,7 @@ import (
 
 // TestGaleraDies: the node of a Galera cluster that takes writes is killed again and again, and another one told to take them, under
 // writers that go to two servers in turn and repeat each request under its key; so is a node that takes none, and writes go on by
-// themselves. Each submission is there once, on all nodes; seqs are without gaps, sums are exact, reads succeed meanwhile and come to say
+// themselves; all of them are killed, and are a cluster again. Each submission is there once, on all nodes; seqs are without gaps, sums are exact, reads succeed meanwhile and come to say
 // that they are stale (promise A9).
 func TestGaleraDies(t *testing.T) {
 	t.Parallel()
@@ -20,21 +20,36 @@ func TestGaleraDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := databasesOn(t, &g.Nodes, dsn)
-	for n := range testenv.Size(1, 5) {
-		d.galeraRound(t, g, true, n+1)
-	}
-	for n := range testenv.Size(0, 3) {
-		d.galeraRound(t, g, false, n+1)
+	for _, of := range []struct {
+		fault galeraFault
+		times int
+	}{
+		{galeraFaultWriter, testenv.Size(1, 5)},
+		{galeraFaultOther, testenv.Size(0, 3)},
+		{galeraFaultAll, testenv.Size(0, 5)},
+	} {
+		for n := range of.times {
+			d.galeraRound(t, g, of.fault, n+1)
+		}
 	}
 }
 
-// galeraRound has the writing node of a cluster die, or another one, and checks what is there when it is back.
-func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, writing bool, number int) {
+// galeraFault is what happens to a cluster.
+type galeraFault string
+
+const (
+	galeraFaultWriter galeraFault = "writing node killed"
+	galeraFaultOther  galeraFault = "another node killed"
+	galeraFaultAll    galeraFault = "all three killed"
+)
+
+// galeraRound has one fault happen to a cluster under the writers, and checks what is there when all is well again.
+func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault galeraFault, number int) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
-			t.Fatalf("round %d: %s", number, err)
+			t.Fatalf("%s, round %d: %s", fault, number, err)
 		}
 	}
 	stop := d.write(t)
@@ -44,21 +59,32 @@ func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, writing bool
 		t.Fatal("none of the nodes takes writes, or more than one")
 	}
 	next := g.Nodes[(slices.Index(g.Nodes, writer)+1)%len(g.Nodes)]
-	fault, dead := "writing node killed", writer
-	if !writing {
-		fault, dead = "another node killed", next
+	dead := []*devserver.Server{writer}
+	switch fault {
+	case galeraFaultOther:
+		dead = []*devserver.Server{next}
+	case galeraFaultAll:
+		dead = g.Nodes
 	}
-	must(dead.Kill())
+	for _, node := range dead {
+		must(node.Kill())
+	}
 	d.mark()
 	d.awaitStale(t)
-	if writing {
+	switch fault {
+	case galeraFaultWriter:
+		must(g.Promote(t.Context(), writer, next))
+	case galeraFaultAll:
+		must(g.RestartAll(t.Context()))
 		must(g.Promote(t.Context(), writer, next))
 	}
 	d.grow(t, "writes go on")
-	must(dead.Restart(t.Context()))
+	if fault != galeraFaultAll {
+		must(dead[0].Restart(t.Context()))
+	}
 	must(g.AwaitNodes(t.Context(), len(g.Nodes)))
 	d.grow(t, "writes go on with all nodes")
 	stop()
-	d.report(t, fault, number)
+	d.report(t, string(fault), number)
 	d.check(t)
 }

@@ -50,11 +50,11 @@ const (
 	groupFaultAllKilled groupFault = "all three killed"
 )
 
-const (
-	groupWriters = 16
-	// groupPace is how often each writer begins a request at most: the members share the machine with others.
-	groupPace = 10 * time.Millisecond
-)
+// groupWriters is how many write at once.
+func groupWriters() int { return testenv.Size(16, 48) }
+
+// groupPace is how often each writer begins a request at most: the members share the machine with others.
+const groupPace = 10 * time.Millisecond
 
 // dyingGroup is a group of databases under two servers, and what its writers have been told.
 type dyingGroup struct {
@@ -81,6 +81,7 @@ type groupRequest struct {
 
 // groupAnswers are the answers after a fault.
 type groupAnswers struct {
+	rate                           int // acknowledged in the second before the fault
 	fault                          time.Time
 	acknowledged, refused, unknown int
 	first                          time.Time // acknowledgement of a request that was begun after the fault
@@ -155,7 +156,7 @@ func (d *dyingGroup) write(t *testing.T) (stop func()) {
 	writing, end := context.WithCancel(context.Background())
 	limit, cancel := context.WithTimeout(context.Background(), 20*maxWait) // a document takes minutes
 	var writers sync.WaitGroup
-	for range groupWriters {
+	for range groupWriters() {
 		writers.Go(func() {
 			tick := time.NewTicker(groupPace)
 			defer tick.Stop()
@@ -186,7 +187,7 @@ func (d *dyingGroup) grow(t *testing.T, what string) {
 	t.Helper()
 	_, from := d.answers()
 	eventually(t, what, func() error {
-		if _, n := d.answers(); n < from+20*groupWriters {
+		if _, n := d.answers(); n < from+20*groupWriters() {
 			return fmt.Errorf("%d requests are acknowledged", n-from)
 		}
 		return nil
@@ -257,10 +258,10 @@ func (d *dyingGroup) round(t *testing.T, fault groupFault, number int) {
 // report writes a line of the table of docs/torture.md.
 func (d *dyingGroup) report(t *testing.T, fault string, number int) {
 	said, _ := d.answers()
-	t.Logf("| %s, %d | %d | %d | %d | %.1f s |", fault, number, said.acknowledged, said.refused, said.unknown, said.first.Sub(said.fault).Seconds())
+	t.Logf("| %s, %d | %d | %d | %d | %d | %.1f s |", fault, number, said.rate, said.acknowledged, said.refused, said.unknown, said.first.Sub(said.fault).Seconds())
 }
 
-// warm waits until writes go on and both servers have the board in memory.
+// warm waits until writes go on and both servers have the board in memory, and counts what is acknowledged in a second.
 func (d *dyingGroup) warm(t *testing.T) {
 	t.Helper()
 	d.grow(t, "writes go on")
@@ -273,13 +274,19 @@ func (d *dyingGroup) warm(t *testing.T) {
 			return err
 		})
 	}
+	_, from := d.answers()
+	<-time.After(time.Second)
+	_, n := d.answers()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.said.rate = n - from
 }
 
 // mark begins to count answers: the fault is there.
 func (d *dyingGroup) mark() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.said = groupAnswers{fault: time.Now()}
+	d.said = groupAnswers{rate: d.said.rate, fault: time.Now()}
 }
 
 // awaitStale reads at both servers until both have said that what they show is stale.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -76,9 +77,30 @@ func (g *Galera) start(ctx context.Context, cfg Config, nodes int) error {
 			return err
 		}
 		node.run.cfg.mysqlArgs = append(slices.Clip(args), "--wsrep-provider="+provider, all) // of a restart
+		node.run.more = galeraPosition
 		g.Nodes = append(g.Nodes, node)
 	}
 	return nil
+}
+
+// galeraPosition returns the argument that tells a node how far its data are, as galera_recovery does before each start: one that has
+// ended without having written it down would take its data for older than all.
+func galeraPosition(ctx context.Context, in *instance) ([]string, error) {
+	cmd, err := in.prog.command(append(in.args(), "--wsrep-recover")...)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Env = append(cmd.Env, in.cfg.Env...)
+	out, err := runCommand(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("how far a node of Galera is: %w", err)
+	}
+	_, position, ok := strings.Cut(out, "WSREP: Recovered position:")
+	if !ok {
+		return nil, fmt.Errorf("how far a node of Galera is: it does not say: %s", lastLines(out, 10))
+	}
+	position, _, _ = strings.Cut(strings.TrimSpace(position), "\n")
+	return []string{"--wsrep-start-position=" + position}, nil
 }
 
 // galeraArgs are what a node is started with, its cluster and the provider aside.
@@ -176,6 +198,21 @@ func (g *Galera) Promote(ctx context.Context, old, next *Server) error {
 		}
 	}
 	return nil
+}
+
+// RestartAll starts all nodes again, all of which were killed. They make a cluster again when all of them are there, by what each has
+// on its disk of the last one (pc.recovery, gvwstate.dat), and none takes writes.
+func (g *Galera) RestartAll(ctx context.Context) error {
+	failed := make([]error, len(g.Nodes))
+	var starting sync.WaitGroup
+	for i, node := range g.Nodes {
+		starting.Go(func() { failed[i] = node.Restart(ctx) })
+	}
+	starting.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	return g.AwaitNodes(ctx, len(g.Nodes))
 }
 
 // AwaitNodes waits until all nodes that run are in step, and so many of them.

@@ -2,10 +2,13 @@ package devserver
 
 import (
 	"context"
+	"os"
+	"strings"
 	"testing"
 )
 
-// TestStartGalera: three nodes have what one of them commits, two of them take no writes, and one that was killed gets what it missed.
+// TestStartGalera: three nodes have what one of them commits, two of them take no writes, and one that was killed gets what it missed;
+// after all were killed they are a cluster again with what they had.
 func TestStartGalera(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -64,5 +67,21 @@ func TestStartGalera(t *testing.T) {
 	has("1,2")
 	if now := g.Writer(ctx); now != g.Nodes[1] {
 		t.Errorf("with the old one back the writing node is %v", now)
+	}
+
+	for _, node := range g.Nodes {
+		must(node.Kill())
+	}
+	must(g.RestartAll(ctx))
+	has("1,2")
+	if now := g.Writer(ctx); now != nil {
+		t.Errorf("after all were away the writing node is %v", now)
+	}
+	for _, node := range g.Nodes {
+		log, err := os.ReadFile(node.LogFile)
+		must(err)
+		if n := strings.Count(string(log), "initial position: 00000000-"); n != 1 {
+			t.Errorf("node %s was started %d times without knowing how far it was: once, with no data, is right", node.Addr, n)
+		}
 	}
 }

@@ -42,6 +42,8 @@ type instance struct {
 	dir  string // data
 	log  string // file
 	port int
+
+	more func(ctx context.Context, in *instance) ([]string, error) // returns arguments that each start has besides; nil for none
 }
 
 func (in *instance) addr() string { return fmt.Sprintf("127.0.0.1:%d", in.port) }
@@ -76,6 +78,8 @@ func launch(ctx context.Context, asked Kind, prog program, c cache, cfg Config) 
 	}
 	return in.server(proc), nil
 }
+
+func (in *instance) args() []string { return in.svc.args(in.prog, in.cfg, in.dir, in.port) }
 
 func (in *instance) server(proc *child.Process) *Server {
 	s := &Server{
@@ -123,7 +127,15 @@ func (in *instance) startLocked(ctx context.Context, lock *os.File) (*child.Proc
 			return nil, fmt.Errorf("temporary folder of %s: %w", in.prog.kind, err)
 		}
 	}
-	cmd, err := in.prog.command(in.svc.args(in.prog, in.cfg, in.dir, in.port)...)
+	args := in.args()
+	if in.more != nil {
+		more, err := in.more(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, more...)
+	}
+	cmd, err := in.prog.command(args...)
 	if err != nil {
 		return nil, err
 	}

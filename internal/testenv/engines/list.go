@@ -128,6 +128,11 @@ func engines() []engine {
 			remedy:  "batches are done again; connections ask with `wsrep_sync_wait`: [Galera](galera.md#what-differs-from-one-server)",
 		},
 		{
+			name: "galera-10.11", title: "Galera of MariaDB 10.11 (Debian 12), one node takes writes", as: mariadb, galera: true, suites: onGalera(),
+			program: packaged("debian", "bookworm", "mariadb-server-core galera-4", mariadbd),
+			differs: "as Galera of MariaDB 11, and as MariaDB 10.11", remedy: "as both",
+		},
+		{
 			name: "redis-8", title: "Redis 8 (Debian sid)", as: cache, suites: onRedis(),
 			program: packaged("debian", "sid", "redis-server", redis),
 		},
