@@ -201,7 +201,8 @@ func portTaken(log string) bool {
 	return strings.Contains(strings.ToLower(log), "address already in use")
 }
 
-// logTail returns the last lines that were written to the file after from.
+// logTail returns the last lines that were written to the file after from, and before them those that are errors: what follows an error
+// may be long.
 func logTail(path string, from int64) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -210,5 +211,11 @@ func logTail(path string, from int64) string {
 	if from < int64(len(text)) {
 		text = text[from:]
 	}
-	return lastLines(string(text), 15)
+	var errs []string
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "[ERROR]") {
+			errs = append(errs, line)
+		}
+	}
+	return lastLines(strings.Join(errs, ""), 5) + "\n" + lastLines(string(text), 15)
 }
