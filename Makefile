@@ -18,10 +18,13 @@ help: ## list the targets
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
 
-# One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time than there are cores.
-test: cc ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
+.PHONY: bin/testenv
+bin/testenv:
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
+
+# One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time than there are cores.
+test: cc bin/testenv ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
 	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -parallel 4 -timeout 60m $$args
@@ -52,9 +55,8 @@ test-engines: ## the tests of what is stored on each engine of docs/engines.md, 
 	$(GO) build -o bin/engines ./internal/testenv/engines
 	bin/engines $(ARGS)
 
-stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
+stress: cc bin/testenv ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
 	@mkdir -p bin
-	$(GO) build -o bin/testenv ./internal/testenv/run
 	$(GO) build -o bin/stress ./internal/testenv/stress
 	CGO_ENABLED=1 bin/testenv bin/stress $(ARGS)
 
@@ -63,30 +65,21 @@ days: cc ## the tests on a leap day, at New Year, in other time zones, on one pr
 	$(GO) build -o bin/stress ./internal/testenv/stress
 	CGO_ENABLED=1 bin/stress -days $(ARGS)
 
-fuzz: ## every fuzz target for a minute, one of them through HTTP to MySQL and Redis; FUZZTIME=5s, CHANGED=1: those of packages that have changed since .ci/green
-	@mkdir -p bin
-	$(GO) build -o bin/testenv ./internal/testenv/run
+fuzz: bin/testenv ## every fuzz target for a minute, one of them through HTTP to MySQL and Redis; FUZZTIME=5s, CHANGED=1: those of packages that have changed since .ci/green
 	GO=$(GO) bin/testenv tools/fuzz.sh
 
-soak: ## two servers under all kinds of requests and faults for ten minutes: nothing grows; SOAK=1h
-	@mkdir -p bin
-	$(GO) build -o bin/testenv ./internal/testenv/run
+soak: bin/testenv ## two servers under all kinds of requests and faults for ten minutes: nothing grows; SOAK=1h
 	LEADERBOARD_TEST_SOAK=$(or $(SOAK),10m) bin/testenv $(GO) test -count=1 -v -timeout 25h -run 'TestSoak$$' ./e2e
 
-mutants: ## break the lines that carry the promises, one at a time: a test must turn red for each; ARGS='-only lease'
+mutants: bin/testenv ## break the lines that carry the promises, one at a time: a test must turn red for each; ARGS='-only lease'
 	@mkdir -p bin
-	$(GO) build -o bin/testenv ./internal/testenv/run
 	$(GO) build -o bin/mutants ./internal/testenv/mutants
 	bin/testenv bin/mutants $(ARGS)
 
-torture: cc ## the promises at their full sizes, hours of them; TESTARGS='-run TestLinearizable ./e2e'
-	@mkdir -p bin
-	$(GO) build -o bin/testenv ./internal/testenv/run
+torture: cc bin/testenv ## the promises at their full sizes, hours of them; TESTARGS='-run TestLinearizable ./e2e'
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -p 1 -timeout 8h $(TESTARGS)
 
-test-upgrade: ## this version and the last release on one database, on MySQL and MariaDB, under load; needs the history of the repository
-	@mkdir -p bin
-	$(GO) build -o bin/testenv ./internal/testenv/run
+test-upgrade: bin/testenv ## this version and the last release on one database, on MySQL and MariaDB, under load; needs the history of the repository
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -timeout 30m -run 'TestUpgrade$$' ./e2e
 
 released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are then fixed, and tests upgrade from it
@@ -107,9 +100,7 @@ web: ## builds the pages of web/ into pages/built, which is committed; needs Nod
 	@tools/web.sh
 
 test-web: ## the pages in Chromium, which is fetched like the servers: what is built is what is committed, and it works; needs Node.js
-	@mkdir -p bin
 	@tools/web.sh --check
-	$(GO) build -o bin/testenv ./internal/testenv/run
 	$(GO) test -C webtest -count=1 -timeout 15m $(WEBARGS) ./...
 
 openapi: ## openapi.yaml in two linters and through a generator of Go clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
