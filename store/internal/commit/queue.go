@@ -35,7 +35,7 @@ type queue struct {
 	// The fields below are guarded by queues.mu.
 	waiting []request
 	backlog
-	part    int           // awaitCallers waits for so manieth a part of the time that a batch took, at most; 0: usualPart
+	part    int           // awaitCallers waits for at most 1/part of the time that a batch took; 0 means usualPart
 	goal    int           // how many requests it waits for
 	reached chan struct{} // closed when they are there; nil while awaitCallers does not wait
 }
@@ -247,17 +247,17 @@ func (one *queue) learnFrom(err error) time.Duration {
 }
 
 const (
-	// usualPart, leastPart and mostPart are which part of the time that a batch took awaitCallers waits at most, at first and when
-	// callers came, or did not; maxReturn is a limit to that.
-	usualPart, leastPart, mostPart = 4, 16, 1
-	maxReturn                      = 5 * time.Millisecond
+	// usualPart is the part of a queue's first wait. It goes down to longestPart while callers come, and up to shortestPart while
+	// they do not. No wait is longer than maxReturn.
+	usualPart, longestPart, shortestPart = 4, 1, 16
+	maxReturn                            = 5 * time.Millisecond
 	// manyCallers is from how many callers on a batch is full enough without those that were just answered.
 	manyCallers = 24
 )
 
 // awaitCallers gives the callers that were just answered a moment to send their next requests. A batch costs as much as
 // some ten entries, so a few callers whose requests go in two alternating batches get less done. A caller that is alone
-// is not waited for. The moment is twice as long after all came, and half as long after a quarter of them did not.
+// is not waited for. The next wait is up to twice as long when all came, and half as long when a quarter of them did not.
 func (one *queue) awaitCallers(took time.Duration) {
 	one.mu.Lock()
 	one.goal = one.busy.requests + len(one.waiting)
@@ -282,9 +282,9 @@ func (one *queue) awaitCallers(took time.Duration) {
 	one.reached = nil
 	switch {
 	case came:
-		one.part = max(mostPart, part/2)
+		one.part = max(longestPart, part/2)
 	case 4*len(one.waiting) <= 3*one.goal:
-		one.part = min(leastPart, part*2)
+		one.part = min(shortestPart, part*2)
 	}
 }
 
