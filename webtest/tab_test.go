@@ -266,27 +266,24 @@ func (p *tab) click(selector string) {
 	p.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// press clicks the button or link with this name.
+// press clicks the button or link with this name, in the moment in which it is found: a page may be drawn anew at any time.
 func (p *tab) press(name string) {
 	p.t.Helper()
-	find := "[...document.querySelectorAll('button,a,[role=button],[role=tab],summary')].find(e => (e.ariaLabel ?? e.innerText).trim() === " + quote(name) + " && e.checkVisibility())"
-	p.await(find + " && !" + find + ".disabled")
-	eval[bool](p, find+".click() ?? true")
+	find := "[...document.querySelectorAll('button,a,[role=button],[role=tab],summary')].find(e => (e.ariaLabel ?? e.innerText).trim() === " + quote(name) + " && e.checkVisibility() && !e.disabled)"
+	p.await("(() => { const e = " + find + "; e?.click(); return e })()")
 }
 
 // fill types into the first field that a selector finds, in the place of what is there.
 func (p *tab) fill(selector, text string) {
 	p.t.Helper()
-	p.await("document.querySelector(" + quote(selector) + ")")
-	eval[bool](p, "(() => { const e = document.querySelector("+quote(selector)+"); e.value = ''; return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
+	p.await("(() => { const e = document.querySelector(" + quote(selector) + "); if (e) { e.value = ''; e.dispatchEvent(new Event('input', {bubbles: true})) } return e })()")
 	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // choose sets a <select>.
 func (p *tab) choose(selector, value string) {
 	p.t.Helper()
-	p.await("document.querySelector(" + quote(selector) + ")")
-	eval[bool](p, "(() => { const e = document.querySelector("+quote(selector)+"); e.value = "+quote(value)+"; e.dispatchEvent(new Event('input', {bubbles: true})); return e.dispatchEvent(new Event('change', {bubbles: true})) })()")
+	p.await("(() => { const e = document.querySelector(" + quote(selector) + "); if (e) { e.value = " + quote(value) + "; e.dispatchEvent(new Event('input', {bubbles: true})); e.dispatchEvent(new Event('change', {bubbles: true})) } return e })()")
 }
 
 // shoot takes a picture of the whole page.
