@@ -20,10 +20,7 @@ func TestGaleraDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := databasesOn(t, &g.Nodes, dsn)
-	for _, of := range []struct {
-		fault galeraFault
-		times int
-	}{
+	for _, of := range []databaseFaults{
 		{galeraFaultWriter, testenv.Size(1, 5)},
 		{galeraFaultOther, testenv.Size(0, 3)},
 		{galeraFaultAll, testenv.Size(0, 5)},
@@ -34,17 +31,14 @@ func TestGaleraDies(t *testing.T) {
 	}
 }
 
-// galeraFault is what happens to a cluster.
-type galeraFault string
-
 const (
-	galeraFaultWriter galeraFault = "writing node killed"
-	galeraFaultOther  galeraFault = "another node killed"
-	galeraFaultAll    galeraFault = "all three killed"
+	galeraFaultWriter databaseFault = "writing node killed"
+	galeraFaultOther  databaseFault = "another node killed"
+	galeraFaultAll    databaseFault = "all three killed"
 )
 
 // galeraRound has one fault happen to a cluster under the writers, and checks what is there when all is well again.
-func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault galeraFault, number int) {
+func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault databaseFault, number int) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -85,6 +79,6 @@ func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault galera
 	must(g.AwaitNodes(t.Context(), len(g.Nodes)))
 	d.grow(t, "writes go on with all nodes")
 	stop()
-	d.report(t, string(fault), number)
+	d.report(t, fault, number)
 	d.check(t)
 }

@@ -25,10 +25,7 @@ import (
 func TestGroupDies(t *testing.T) {
 	t.Parallel()
 	d := newDyingGroup(t)
-	for _, of := range []struct {
-		fault groupFault
-		times int
-	}{
+	for _, of := range []databaseFaults{
 		{groupFaultKilled, testenv.Size(1, 20)},
 		{groupFaultFrozen, testenv.Size(0, 5)},
 		{groupFaultCutOff, testenv.Size(1, 5)},
@@ -40,15 +37,21 @@ func TestGroupDies(t *testing.T) {
 	}
 }
 
-// groupFault is what happens to a group.
-type groupFault string
+// databaseFault is what happens to several databases.
+type databaseFault string
 
 const (
-	groupFaultKilled    groupFault = "killed"
-	groupFaultFrozen    groupFault = "frozen"
-	groupFaultCutOff    groupFault = "cut off"
-	groupFaultAllKilled groupFault = "all three killed"
+	groupFaultKilled    databaseFault = "killed"
+	groupFaultFrozen    databaseFault = "frozen"
+	groupFaultCutOff    databaseFault = "cut off"
+	groupFaultAllKilled databaseFault = "all three killed"
 )
+
+// databaseFaults is one of them, so many times.
+type databaseFaults struct {
+	fault databaseFault
+	times int
+}
 
 // groupWriters is how many write at once.
 func groupWriters() int { return testenv.Size(16, 48) }
@@ -195,7 +198,7 @@ func (d *dyingGroup) grow(t *testing.T, what string) {
 }
 
 // round has one fault happen under the writers, and checks what is there when all is well again.
-func (d *dyingGroup) round(t *testing.T, fault groupFault, number int) {
+func (d *dyingGroup) round(t *testing.T, fault databaseFault, number int) {
 	t.Helper()
 	stop := d.write(t)
 	d.warm(t)
@@ -251,12 +254,12 @@ func (d *dyingGroup) round(t *testing.T, fault groupFault, number int) {
 	}
 	d.grow(t, "writes go on with all members")
 	stop()
-	d.report(t, string(fault), number)
+	d.report(t, fault, number)
 	d.check(t)
 }
 
 // report writes a line of the table of docs/torture.md.
-func (d *dyingGroup) report(t *testing.T, fault string, number int) {
+func (d *dyingGroup) report(t *testing.T, fault databaseFault, number int) {
 	said, _ := d.answers()
 	t.Logf("| %s, %d | %d | %d | %d | %d | %.1f s |", fault, number, said.rate, said.acknowledged, said.refused, said.unknown, said.first.Sub(said.fault).Seconds())
 }

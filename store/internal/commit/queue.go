@@ -256,8 +256,8 @@ const (
 )
 
 // awaitCallers gives the callers that were just answered a moment to send their next requests. A batch costs as much as
-// some ten entries, so a few callers whose requests go in two alternating batches get less done. A caller that is alone
-// is not waited for. The next wait is up to twice as long when all came, and half as long when a quarter of them did not.
+// several entries before it has one, so a few callers whose requests go in two alternating batches get less done. A caller
+// that is alone is not waited for. The next wait is up to twice as long when all came, and half as long when a quarter of them did not.
 func (one *queue) awaitCallers(took time.Duration) {
 	one.mu.Lock()
 	one.goal = one.busy.requests + len(one.waiting)
