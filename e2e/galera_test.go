@@ -21,21 +21,15 @@ func TestGaleraDies(t *testing.T) {
 	}
 	d := databasesOn(t, &g.Nodes, dsn)
 	for _, of := range []databaseFaults{
-		{galeraFaultWriter, testenv.Size(1, 5)},
-		{galeraFaultOther, testenv.Size(0, 3)},
-		{galeraFaultAll, testenv.Size(0, 5)},
+		{databaseFaultKilled, testenv.Size(1, 5)},
+		{databaseFaultOtherKilled, testenv.Size(0, 3)},
+		{databaseFaultAllKilled, testenv.Size(0, 5)},
 	} {
 		for n := range of.times {
 			d.galeraRound(t, g, of.fault, n+1)
 		}
 	}
 }
-
-const (
-	galeraFaultWriter databaseFault = "writing node killed"
-	galeraFaultOther  databaseFault = "another node killed"
-	galeraFaultAll    databaseFault = "all three killed"
-)
 
 // galeraRound has one fault happen to a cluster under the writers, and checks what is there when all is well again.
 func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault databaseFault, number int) {
@@ -55,9 +49,9 @@ func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault databa
 	next := g.Nodes[(slices.Index(g.Nodes, writer)+1)%len(g.Nodes)]
 	dead := []*devserver.Server{writer}
 	switch fault {
-	case galeraFaultOther:
+	case databaseFaultOtherKilled:
 		dead = []*devserver.Server{next}
-	case galeraFaultAll:
+	case databaseFaultAllKilled:
 		dead = g.Nodes
 	}
 	for _, node := range dead {
@@ -66,14 +60,14 @@ func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault databa
 	d.mark()
 	d.awaitStale(t)
 	switch fault {
-	case galeraFaultWriter:
+	case databaseFaultKilled:
 		must(g.Promote(t.Context(), writer, next))
-	case galeraFaultAll:
+	case databaseFaultAllKilled:
 		must(g.RestartAll(t.Context()))
 		must(g.Promote(t.Context(), writer, next))
 	}
 	d.grow(t, "writes go on")
-	if fault != galeraFaultAll {
+	if fault != databaseFaultAllKilled {
 		must(dead[0].Restart(t.Context()))
 	}
 	must(g.AwaitNodes(t.Context(), len(g.Nodes)))

@@ -26,10 +26,10 @@ func TestGroupDies(t *testing.T) {
 	t.Parallel()
 	d := newDyingGroup(t)
 	for _, of := range []databaseFaults{
-		{groupFaultKilled, testenv.Size(1, 20)},
-		{groupFaultFrozen, testenv.Size(0, 5)},
-		{groupFaultCutOff, testenv.Size(1, 5)},
-		{groupFaultAllKilled, testenv.Size(0, 5)},
+		{databaseFaultKilled, testenv.Size(1, 20)},
+		{databaseFaultFrozen, testenv.Size(0, 5)},
+		{databaseFaultCutOff, testenv.Size(1, 5)},
+		{databaseFaultAllKilled, testenv.Size(0, 5)},
 	} {
 		for n := range of.times {
 			d.round(t, of.fault, n+1)
@@ -41,10 +41,11 @@ func TestGroupDies(t *testing.T) {
 type databaseFault string
 
 const (
-	groupFaultKilled    databaseFault = "killed"
-	groupFaultFrozen    databaseFault = "frozen"
-	groupFaultCutOff    databaseFault = "cut off"
-	groupFaultAllKilled databaseFault = "all three killed"
+	databaseFaultKilled      databaseFault = "killed" // the one that takes writes, as with the next two
+	databaseFaultFrozen      databaseFault = "frozen"
+	databaseFaultCutOff      databaseFault = "cut off"
+	databaseFaultOtherKilled databaseFault = "another killed"
+	databaseFaultAllKilled   databaseFault = "all three killed"
 )
 
 // databaseFaults is one of them, so many times.
@@ -219,24 +220,24 @@ func (d *dyingGroup) round(t *testing.T, fault databaseFault, number int) {
 		}
 	}
 	switch fault {
-	case groupFaultKilled:
+	case databaseFaultKilled:
 		must(primary.Kill())
-	case groupFaultFrozen:
+	case databaseFaultFrozen:
 		must(primary.Pause())
-	case groupFaultCutOff:
+	case databaseFaultCutOff:
 		must(errors.Join(others[0].Pause(), others[1].Pause()))
-	case groupFaultAllKilled:
+	case databaseFaultAllKilled:
 		must(errors.Join(primary.Kill(), others[0].Kill(), others[1].Kill()))
 	}
 	d.mark()
 	d.awaitStale(t)
 	switch fault {
-	case groupFaultCutOff:
+	case databaseFaultCutOff:
 		if said, _ := d.answers(); !said.first.IsZero() {
 			t.Errorf("without a majority a request is acknowledged %s after it is gone", said.first.Sub(said.fault))
 		}
 		must(errors.Join(others[0].Resume(), others[1].Resume()))
-	case groupFaultAllKilled:
+	case databaseFaultAllKilled:
 		for _, node := range d.group.Nodes {
 			must(node.Restart(t.Context()))
 		}
@@ -244,12 +245,12 @@ func (d *dyingGroup) round(t *testing.T, fault databaseFault, number int) {
 	}
 	d.grow(t, "writes go on")
 	switch fault {
-	case groupFaultKilled:
+	case databaseFaultKilled:
 		must(primary.Restart(t.Context()))
-	case groupFaultFrozen:
+	case databaseFaultFrozen:
 		must(primary.Resume())
 	}
-	if fault != groupFaultAllKilled {
+	if fault != databaseFaultAllKilled {
 		eventually(t, "the old primary is a member again", func() error { return d.group.Rejoin(t.Context(), primary) })
 	}
 	d.grow(t, "writes go on with all members")

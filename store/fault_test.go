@@ -243,6 +243,7 @@ func TestLockWait(t *testing.T) {
 			t.Errorf("while the row is locked: %v", err)
 		}
 		release()
+		eventually(t, "the batch has ended", func() bool { return !s.Writing(req.Board) })
 		storetest.CheckLog(t, s, ref)
 		r, err := s.Submit(t.Context(), req)
 		if err != nil || *r.Results[0].Score != 20 || *r.Results[1].Score != 24 {

@@ -156,6 +156,7 @@ func TestTriesAreFew(t *testing.T) {
 		t.Errorf("tried %d times, want 3", n)
 	}
 	release()
+	eventually(t, "the batch has ended", func() bool { return !s.Writing("b") })
 	if r, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil || *r.Results[0].Score != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
