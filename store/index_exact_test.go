@@ -197,9 +197,7 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 	judge(t, c.stores[0], c.ref, c.answers)
 	for i, s := range c.stores {
 		at, buckets, ok := s.IndexMark(c.ref)
-		looks, scanned, moved := s.Reads()
-		t.Logf("store %d: index at seq %d with %d buckets (%t); %d transactions, %d by scanning, %d in vain",
-			i, at.Seq, buckets, ok, looks, scanned, moved)
+		t.Logf("store %d: index at seq %d with %d buckets (%t); %+v", i, at.Seq, buckets, ok, s.Reads())
 		if !ok || buckets < 10 {
 			t.Errorf("store %d did not use an index", i)
 		}

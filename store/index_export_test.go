@@ -5,16 +5,12 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/read"
 )
 
 // IndexMark returns the state of the rank index of a period in memory and its number of buckets; false without one.
 func (s *Store) IndexMark(ref leaderboard.PeriodRef) (rank.State, int, bool) {
 	return s.indexes.Loaded(ref)
 }
-
-// Reads counts the transactions that answers took, those of them that were counted by scanning, and those in vain.
-func (s *Store) Reads() (looks, scanned, moved int64) { return read.Counts(s.reader) }
 
 // SaveBuilds makes builds of rank indexes save themselves after every bucket. It is to be called before any work.
 func (s *Store) SaveBuilds() { s.indexes.SaveOften() }

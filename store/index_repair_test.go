@@ -408,9 +408,8 @@ func TestIndexSaved(t *testing.T) {
 		if err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.RunKindIndex || runs[0].Rows == 0 || runs[0].Actor != "test" {
 			t.Errorf("%v after %s: %+v, %v", c.ref.Board, time.Since(started), runs, err)
 		}
-		looks, scanned, _ := c.stores[1].Reads()
-		if looks == 0 || scanned != 0 {
-			t.Errorf("%d answers, %d of them by scanning", looks, scanned)
+		if r := c.stores[1].Reads(); r.Transactions == 0 || r.Scans != 0 {
+			t.Errorf("answers of the index took %+v", r)
 		}
 		if err := c.stores[0].Close(); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/httpapi"
+	"leaderboard/store"
 )
 
 // metrics are what the process counts about itself. Label values come from small fixed sets: no board and no member
@@ -230,6 +231,19 @@ func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, kn
 	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_change_log_overdue_seconds", Help: "How much older than --change-ttl the oldest of them is.",
 	}, told(func(_ int64, overdue time.Duration) float64 { return overdue.Seconds() }))
+}
+
+// watchReads publishes the transactions that answers took.
+func (m *metrics) watchReads(s *store.Store) {
+	m.auto.NewCounterFunc(prometheus.CounterOpts{
+		Name: "leaderboard_read_transactions_total", Help: "Transactions in MySQL that reading answers took; one may be for the questions of many requests.",
+	}, func() float64 { return float64(s.Reads().Transactions) })
+	m.auto.NewCounterFunc(prometheus.CounterOpts{
+		Name: "leaderboard_read_scans_total", Help: "Of leaderboard_read_transactions_total those that counted ranks by scanning, because the rank index of a large period was not ready.",
+	}, func() float64 { return float64(s.Reads().Scans) })
+	m.auto.NewCounterFunc(prometheus.CounterOpts{
+		Name: "leaderboard_read_repeats_total", Help: "Of leaderboard_read_transactions_total those that were made again, because the period changed faster than its rank index followed.",
+	}, func() float64 { return float64(s.Reads().Repeats) })
 }
 
 // watchAge publishes how long ago the database last answered the feed.

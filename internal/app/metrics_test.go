@@ -24,6 +24,7 @@ func TestMetrics(t *testing.T) {
 	for range 3 {
 		a.Ask(200, "GET", "/v1/boards/classic/top", "")
 	}
+	a.Ask(200, "GET", "/v1/boards/classic/distribution", "")
 	a.Ask(404, "GET", "/v1/boards/nowhere/top", "")
 	a.Ask(404, "GET", "/nothing/here", "")
 	_, body := a.Get("/metrics")
@@ -38,6 +39,7 @@ func TestMetrics(t *testing.T) {
 		`leaderboard_answers_total\{source="redis"\} 1`,
 		`leaderboard_answers_total\{source="local"\} 2`,
 		`leaderboard_fallback_rejections_total 0`,
+		`leaderboard_read_transactions_total [1-9]`, `leaderboard_read_scans_total 0`, `leaderboard_read_repeats_total 0`,
 		`leaderboard_redis_breaker_open 0`,
 		`leaderboard_streams_open 0`, `leaderboard_stream_events_total 0`, `leaderboard_stream_events_skipped_total 0`,
 		`leaderboard_copy_lag_seq \d`, `leaderboard_copy_apply_failures_total \d`,

@@ -27,22 +27,24 @@ type Reader struct {
 	reads   reads
 }
 
-// reads counts the transactions that answers took.
-type reads struct {
-	looks   atomic.Int64 // transactions
-	scanned atomic.Int64 // of these, by scanning a period that is to have an index
-	moved   atomic.Int64 // those that were repeated
-}
+// reads counts what Reads returns.
+type reads struct{ transactions, scans, repeats atomic.Int64 }
 
 // New returns a Reader. target is the number of entries per bucket of an index.
 func New(d *db.DB, x *index.Indexes, target int) *Reader {
 	return &Reader{db: d, indexes: x, target: target, scans: make(chan struct{}, max(1, d.Config.MaxConns/8))}
 }
 
-// Counts returns how many transactions answers took, how many of these scanned a period that is to have an index, and how
-// many were repeated. It is for tests, and not a method, so that Store does not get it.
-func Counts(s *Reader) (looks, scanned, moved int64) {
-	return s.reads.looks.Load(), s.reads.scanned.Load(), s.reads.moved.Load()
+// Reads are the transactions that answers took since the start.
+type Reads struct {
+	Transactions int64
+	Scans        int64 // of them, those that counted by scanning a period that is to have a rank index
+	Repeats      int64 // of them, those that were in vain because the period moved on
+}
+
+// Reads returns how many transactions answers took.
+func (s *Reader) Reads() Reads {
+	return Reads{s.reads.transactions.Load(), s.reads.scans.Load(), s.reads.repeats.Load()}
 }
 
 // maxScanWait is how long a reader waits for its permit to scan.
@@ -100,11 +102,11 @@ func (s *Reader) read(ctx context.Context, ref leaderboard.PeriodRef, fn func(*v
 func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) error {
 	var err error
 	for range attempts {
-		s.reads.looks.Add(1)
+		s.reads.transactions.Add(1)
 		if err = s.lookOnce(ctx, periods, fn); !errors.Is(err, errMoved) {
 			return err
 		}
-		s.reads.moved.Add(1)
+		s.reads.repeats.Add(1)
 	}
 	return fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err)
 }
@@ -213,7 +215,7 @@ func (v *view) admitScan(ctx context.Context) (err error) {
 	if v.index != nil || v.scanned != nil || !v.reader.indexes.Wanted(v.state.Total) {
 		return nil
 	}
-	v.reader.reads.scanned.Add(1)
+	v.reader.reads.scans.Add(1)
 	v.scanned, err = v.reader.scan(ctx)
 	return err
 }
