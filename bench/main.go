@@ -77,6 +77,7 @@ func topics() []topic {
 		{"beyond", million, (*world).measureBeyond},
 		{"freshness", million, (*world).measureFreshness},
 		{"writes", million, (*world).measureWrites},
+		{"flush", million / 10, (*world).measureFlush},
 		{"group", million / 10, (*world).measureGroup},
 		{"standings", million, (*world).measureStandings},
 		{"metadata", million / 10, (*world).measureMetadata},

@@ -51,10 +51,10 @@ type world struct {
 	*service        // from serve to stopService
 }
 
-// newWorld starts MySQL and Redis.
-func newWorld(ctx context.Context, o options, log io.Writer) (*world, error) {
+// newWorld starts MySQL, with further environment variables, and Redis.
+func newWorld(ctx context.Context, o options, log io.Writer, env ...string) (*world, error) {
 	w := &world{options: o, log: log}
-	cfg := devserver.Config{Dir: o.dir, MySQLOnly: true, Log: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) }}
+	cfg := devserver.Config{Dir: o.dir, MySQLOnly: true, Env: env, Log: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) }}
 	var err error
 	if w.mysql, err = devserver.StartMySQL(ctx, cfg); err != nil {
 		return nil, err

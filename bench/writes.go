@@ -38,29 +38,41 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 	single, batches := w.submits(submitConns, 1), w.submits(batchConns, bulkRows)
 	bulk := func() (float64, error) { return w.plainUpserts(ctx, 1, bulkRows) }
 	plain := func() (float64, error) { return w.plainUpserts(ctx, plainPool, 1) }
-	for _, c := range []struct {
-		what, yardstick, goal string
-		here, there           func() (float64, error)
-	}{
+	err := addPairs(rep, []pairing{
 		{"single-entry submits, 128 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.6", single, plain},
 		{"single-entry submits, 64 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.5", w.submits(fewConns, 1), plain},
 		{"single-entry submits, 512 connections", "64 connections", "≥ 1.6", w.submits(manyConns, 1), w.submits(fewConns, 1)},
 		{"single-entry submits, 128 connections", "bare loop of 500-row upserts", "≥ 0.32", single, bulk},
 		{"submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.88", batches, bulk},
 		{"single-entry submits with a condition, 128 connections", "without one", "≥ 0.9", w.conditional, single},
-	} {
+	})
+	if err != nil {
+		return err
+	}
+	return w.measureBoardsAtOnce(ctx, rep, "")
+}
+
+// pairing is two ways to write, each of which returns rows a second.
+type pairing struct {
+	what, yardstick, goal string
+	here, there           func() (float64, error)
+}
+
+// addPairs adds a row per pairing.
+func addPairs(rep *report, pairings []pairing) error {
+	for _, c := range pairings {
 		a, b, ratio, err := paired(writeRounds, c.here, c.there)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.what, err)
 		}
 		rep.add(row{what: c.what, here: thousands(a) + " rows/s", yardstick: c.yardstick + ": " + thousands(b) + " rows/s", ratio: ratio, goal: c.goal})
 	}
-	return w.measureBoardsAtOnce(ctx, rep)
+	return nil
 }
 
 // measureBoardsAtOnce holds submits to several boards at once, by as many connections to each, against those to one of
-// them, and says how long the slowest wait.
-func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report) error {
+// them, and says how long the slowest wait. where begins the text of each row.
+func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report, where string) error {
 	var boards []string
 	for i := range severalBoards {
 		name := fmt.Sprintf("writes-%d", i+1)
@@ -88,7 +100,7 @@ func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report) error {
 	if err != nil {
 		return fmt.Errorf("%d boards: %w", severalBoards, err)
 	}
-	what := fmt.Sprintf("single-entry submits, %d connections, %d boards", severalConns, severalBoards)
+	what := fmt.Sprintf("%ssingle-entry submits, %d connections, %d boards", where, severalConns, severalBoards)
 	rep.add(row{what: what, here: thousands(a) + " rows/s", yardstick: "all of them to one: " + thousands(b) + " rows/s", ratio: ratio, goal: "≥ 0.8"})
 	rep.add(row{
 		what: what, here: "p99 " + inMS(time.Duration(median(p99s))), yardstick: "p50: " + inMS(time.Duration(median(p50s))),

@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,7 +34,8 @@ type queue struct {
 	// The fields below are guarded by queues.mu.
 	waiting []request
 	backlog
-	part    int           // awaitCallers waits for at most 1/part of the time that a batch took; 0 means usualPart
+	pause   int           // how many batches go without a wait of awaitCallers
+	pauses  int           // how many they were the last time that callers did not come, less after they came
 	goal    int           // how many requests it waits for
 	reached chan struct{} // closed when they are there; nil while awaitCallers does not wait
 }
@@ -247,29 +247,32 @@ func (one *queue) learnFrom(err error) time.Duration {
 }
 
 const (
-	// usualPart is the part of a queue's first wait. It goes down to longestPart while callers come, and up to shortestPart while
-	// they do not. No wait is longer than maxReturn.
-	usualPart, longestPart, shortestPart = 4, 1, 16
-	maxReturn                            = 5 * time.Millisecond
-	// manyCallers is from how many callers on a batch is full enough without those that were just answered.
-	manyCallers = 24
+	maxReturn = 10 * time.Millisecond // the longest wait for callers
+	maxPause  = 32                    // the most batches in a row that go without a wait
 )
 
-// awaitCallers gives the callers that were just answered a moment to send their next requests. A batch costs as much as
-// several entries before it has one, so a few callers whose requests go in two alternating batches get less done. A caller
-// that is alone is not waited for. The next wait is up to twice as long when all came, and half as long when a quarter of them did not.
+// awaitCallers gives the callers that were just answered a moment to send their next requests. A batch takes a while
+// before it has an entry, and callers whose requests go in two alternating batches pay for that twice: a wait that is
+// shorter is worth it. After one in which a quarter of the callers did not come there is none for a batch, after the next
+// such one for two, then four, and so on; each wait in which they came takes half of that back. A caller that is alone is
+// not waited for.
 func (one *queue) awaitCallers(took time.Duration) {
 	one.mu.Lock()
 	one.goal = one.busy.requests + len(one.waiting)
-	if one.goal <= 1 || one.goal >= manyCallers || one.enough() || one.closed {
+	if one.goal <= 1 || one.enough() || one.closed {
 		one.mu.Unlock()
 		return
 	}
-	part := cmp.Or(one.part, usualPart)
+	if one.pause > 0 {
+		one.pause--
+		one.mu.Unlock()
+		return
+	}
+	wait := min(took, one.pace.each)
 	reached := make(chan struct{})
 	one.reached = reached
 	one.mu.Unlock()
-	timer := time.NewTimer(min(took/time.Duration(part), maxReturn))
+	timer := time.NewTimer(min(wait, maxReturn))
 	defer timer.Stop()
 	came := false
 	select {
@@ -282,9 +285,10 @@ func (one *queue) awaitCallers(took time.Duration) {
 	one.reached = nil
 	switch {
 	case came:
-		one.part = max(longestPart, part/2)
+		one.pauses /= 2
 	case 4*len(one.waiting) <= 3*one.goal:
-		one.part = min(shortestPart, part*2)
+		one.pauses = min(maxPause, max(1, 2*one.pauses))
+		one.pause = one.pauses
 	}
 }
 

@@ -9,35 +9,36 @@ import (
 	"leaderboard"
 )
 
-// TestAwaitCallers: the writer waits for the callers that it answered, unless they are many, and not for long: longer
-// when they came the last time, and shorter when they did not.
+// TestAwaitCallers: the writer waits for the callers that it answered, for as long as a batch takes before it has an entry.
+// After they did not come it does so less often.
 func TestAwaitCallers(t *testing.T) {
 	t.Parallel()
+	const ms = time.Millisecond
 	for name, c := range map[string]struct {
 		answered, waiting, back, rows int
 		took, want                    time.Duration
-		part                          int // before, and then after it
-		then                          int
+		pause, pauses                 int // before
+		then, thens                   int // and after it
 	}{
-		"alone":               {answered: 1, took: time.Second},
-		"all back":            {answered: 3, waiting: 2, back: 3, rows: 1, took: time.Second, then: 2},
-		"all back again":      {answered: 3, waiting: 2, back: 3, rows: 1, took: time.Second, part: 2, then: 1},
-		"all back always":     {answered: 3, waiting: 2, back: 3, rows: 1, took: time.Second, part: 1, then: 1},
-		"a full batch":        {answered: 3, waiting: 2, back: 1, rows: 98, took: time.Second, then: 2},
-		"full already":        {answered: 110, waiting: 100, took: time.Second},
-		"many":                {answered: 20, waiting: 4, took: time.Second},
-		"none back":           {answered: 3, took: 2 * time.Millisecond, want: 500 * time.Microsecond, then: 8},
-		"none back again":     {answered: 3, took: 2 * time.Millisecond, want: 250 * time.Microsecond, part: 8, then: 16},
-		"none back always":    {answered: 3, took: 2 * time.Millisecond, want: 125 * time.Microsecond, part: 16, then: 16},
-		"one of four missing": {answered: 3, waiting: 1, back: 2, rows: 1, took: 2 * time.Millisecond, want: 500 * time.Microsecond, then: 8},
-		"one of five missing": {answered: 3, waiting: 2, back: 2, rows: 1, took: time.Second, want: maxReturn},
-		"one, one waiting":    {answered: 1, waiting: 1, back: 1, rows: 1, took: time.Second, then: 2},
+		"alone":                 {answered: 1, took: time.Second},
+		"all back":              {answered: 3, waiting: 2, back: 3, rows: 1, took: time.Second, pauses: 4, thens: 2},
+		"a full batch":          {answered: 3, waiting: 2, back: 1, rows: 98, took: time.Second, pauses: 5, thens: 2},
+		"full already":          {answered: 110, waiting: 100, took: time.Second, pauses: 4, thens: 4},
+		"none back":             {answered: 3, took: 3 * ms, want: 3 * ms, then: 1, thens: 1},
+		"none back again":       {answered: 3, took: 3 * ms, want: 3 * ms, pauses: 1, then: 2, thens: 2},
+		"none back always":      {answered: 3, took: 3 * ms, want: 3 * ms, pauses: maxPause, then: maxPause, thens: maxPause},
+		"none back of many":     {answered: 50, waiting: 30, took: 3 * ms, want: 3 * ms, then: 1, thens: 1},
+		"not now":               {answered: 3, took: time.Second, pause: 2, pauses: 2, then: 1, thens: 2},
+		"one of four missing":   {answered: 3, waiting: 1, back: 2, rows: 1, took: 3 * ms, want: 3 * ms, then: 1, thens: 1},
+		"one of five missing":   {answered: 3, waiting: 2, back: 2, rows: 1, took: 3 * ms, want: 3 * ms, pauses: 4, thens: 4},
+		"one, one waiting":      {answered: 1, waiting: 1, back: 1, rows: 1, took: time.Second},
+		"a batch that was slow": {answered: 3, took: time.Second, want: 6 * ms, then: 1, thens: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				id := queueID{board: "b"}
 				q := newQueues(Limits{Batch: 100, Wait: time.Minute, Memory: 1 << 20}, newBoardMutexes(time.Minute))
-				one := &queue{queues: q, id: id, part: c.part, backlog: backlog{busy: load{requests: c.answered}}}
+				one := &queue{queues: q, id: id, pause: c.pause, pauses: c.pauses, backlog: backlog{busy: load{requests: c.answered}, pace: pace{each: 6 * ms}}}
 				q.byID[id] = one
 				push := func(rows int) {
 					if err := q.push(entriesRequest(rows)); err != nil {
@@ -62,8 +63,8 @@ func TestAwaitCallers(t *testing.T) {
 				if one.reached != nil {
 					t.Error("it waits still")
 				}
-				if one.part != c.then {
-					t.Errorf("the next wait is for a %dth of a batch, want %d", one.part, c.then)
+				if one.pause != c.then || one.pauses != c.thens {
+					t.Errorf("%d batches will go without a wait, %d did; want %d and %d", one.pause, one.pauses, c.then, c.thens)
 				}
 			})
 		})
