@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -71,26 +70,21 @@ func compile(ctx context.Context, library, source string) error {
 }
 
 // measureFlushOf adds the rows of one disk.
-func (w *world) measureFlushOf(ctx context.Context, rep *report, o options, flush time.Duration, env []string) (err error) {
+func (w *world) measureFlushOf(ctx context.Context, rep *report, o options, flush time.Duration, env []string) error {
 	slow, err := newWorld(ctx, o, w.log, env...)
 	if err != nil {
 		return err
 	}
 	defer slow.close()
 	slow.members = w.members
-	if err := errors.Join(slow.serve(ctx), slow.plainTable(ctx)); err != nil {
+	if err := slow.serve(ctx); err != nil {
 		return err
 	}
-	plain := func() (float64, error) { return slow.plainUpserts(ctx, plainPool, 1) }
-	few := slow.submits(fewConns, 1)
+	if err := slow.plainTable(ctx); err != nil {
+		return err
+	}
 	where := fmt.Sprintf("flushes of %s: ", flush)
-	submits := func(conns int) string { return fmt.Sprintf("%ssingle-entry submits, %d connections", where, conns) }
-	err = addPairs(rep, []pairing{
-		{submits(fewConns), "autocommit upserts, pool of 32, no HTTP", "≥ 1.5", few, plain},
-		{submits(submitConns), "autocommit upserts, pool of 32, no HTTP", "", slow.submits(submitConns, 1), plain},
-		{submits(manyConns), "64 connections", "≥ 1.6", slow.submits(manyConns, 1), few},
-	})
-	if err != nil {
+	if err := slow.measureSingle(ctx, rep, where); err != nil {
 		return err
 	}
 	return slow.measureBoardsAtOnce(ctx, rep, where)

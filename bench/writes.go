@@ -35,13 +35,12 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 	if err := w.plainTable(ctx); err != nil {
 		return err
 	}
+	if err := w.measureSingle(ctx, rep, ""); err != nil {
+		return err
+	}
 	single, batches := w.submits(submitConns, 1), w.submits(batchConns, bulkRows)
 	bulk := func() (float64, error) { return w.plainUpserts(ctx, 1, bulkRows) }
-	plain := func() (float64, error) { return w.plainUpserts(ctx, plainPool, 1) }
 	err := addPairs(rep, []pairing{
-		{"single-entry submits, 128 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.6", single, plain},
-		{"single-entry submits, 64 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.5", w.submits(fewConns, 1), plain},
-		{"single-entry submits, 512 connections", "64 connections", "≥ 1.6", w.submits(manyConns, 1), w.submits(fewConns, 1)},
 		{"single-entry submits, 128 connections", "bare loop of 500-row upserts", "≥ 0.32", single, bulk},
 		{"submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.88", batches, bulk},
 		{"single-entry submits with a condition, 128 connections", "without one", "≥ 0.9", w.conditional, single},
@@ -50,6 +49,19 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 		return err
 	}
 	return w.measureBoardsAtOnce(ctx, rep, "")
+}
+
+// measureSingle holds submits of one entry by so many connections against plain upserts. where begins the text of each row.
+func (w *world) measureSingle(ctx context.Context, rep *report, where string) error {
+	const yardstick = "autocommit upserts, pool of 32, no HTTP"
+	what := func(conns int) string { return fmt.Sprintf("%ssingle-entry submits, %d connections", where, conns) }
+	plain := func() (float64, error) { return w.plainUpserts(ctx, plainPool, 1) }
+	few := w.submits(fewConns, 1)
+	return addPairs(rep, []pairing{
+		{what(submitConns), yardstick, "≥ 1.6", w.submits(submitConns, 1), plain},
+		{what(fewConns), yardstick, "≥ 1.5", few, plain},
+		{what(manyConns), fmt.Sprintf("%d connections", fewConns), "≥ 1.6", w.submits(manyConns, 1), few},
+	})
 }
 
 // pairing is two ways to write, each of which returns rows a second.

@@ -29,6 +29,6 @@ echo "$targets" | xargs -P 2 -n 2 sh -c '
 			echo "$0 $1: $(echo "$out" | grep -o "execs: [0-9]*" | tail -1)"
 			exit 0
 		fi
-		[ "$(echo "$out" | grep -v "^fuzz: elapsed" | sed "s/ (.*//" | tr -s "\n ")" = "$(printf "%s\n context deadline exceeded\nFAIL" "--- FAIL: $1")" ] || break
+		[ "$(echo "$out" | grep -v -e "^fuzz: elapsed" -e "^--- FAIL: $1 " -e "^FAIL$")" = "    context deadline exceeded" ] || break
 	done
 	echo "$0 $1 failed:"; echo "$out"; exit 255'

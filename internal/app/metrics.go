@@ -242,7 +242,7 @@ func (m *metrics) watchReads(s *store.Store) {
 		Name: "leaderboard_read_scans_total", Help: "Of leaderboard_read_transactions_total those that counted ranks by scanning, because the rank index of a large period was not ready.",
 	}, func() float64 { return float64(s.Reads().Scans) })
 	m.auto.NewCounterFunc(prometheus.CounterOpts{
-		Name: "leaderboard_read_repeats_total", Help: "Of leaderboard_read_transactions_total those that were made again, because the period changed faster than its rank index followed.",
+		Name: "leaderboard_read_repeats_total", Help: "Of leaderboard_read_transactions_total those that were in vain, because the period changed faster than its rank index followed; two more follow at most.",
 	}, func() float64 { return float64(s.Reads().Repeats) })
 }
 

@@ -268,23 +268,21 @@ func (one *queue) awaitCallers(took time.Duration) {
 		one.mu.Unlock()
 		return
 	}
-	wait := min(took, one.pace.each)
+	wait := min(took, one.pace.each, maxReturn)
 	reached := make(chan struct{})
 	one.reached = reached
 	one.mu.Unlock()
-	timer := time.NewTimer(min(wait, maxReturn))
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	came := false
 	select {
 	case <-reached:
-		came = true
 	case <-timer.C:
 	}
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	one.reached = nil
 	switch {
-	case came:
+	case one.enough():
 		one.pauses /= 2
 	case 4*len(one.waiting) <= 3*one.goal:
 		one.pauses = min(maxPause, max(1, 2*one.pauses))
