@@ -305,9 +305,9 @@ func randomScore() int64 {
 // appendTime appends a time of 2026-01-01 that differs for all members, in an order that has nothing to do with their
 // names.
 func appendTime(to []byte, n int) []byte {
-	const times = 100_000_000
+	const times = maxMembers
 	const prime = 2_654_435_761 // shares no divisor with times, so n*prime mod times is a permutation
-	micros := n * prime % times * 37
+	micros := n * prime % times * 80
 	seconds := micros / int(time.Second/time.Microsecond)
 	to = append(to, "2026-01-01 "...)
 	to = append(appendDigits(to, seconds/3600, 2), ':')

@@ -16,24 +16,34 @@ import (
 )
 
 const (
-	giantRoom  = 250     // bytes of disk for a row while its board is filled: table, ordered index, and what it is sorted in
+	giantRoom  = 220     // bytes of disk for a row while its board is filled: table, ordered index, and what it is sorted in
 	giantRedo  = 4 << 30 // bytes
 	giantFlush = 2 * time.Minute
 
 	giantRounds     = 5
 	giantSeconds    = 3.0 // of a round per board
 	giantLoads      = 3
-	giantBuildGoal  = 1.3 // seconds per million
-	giantMemoryGoal = 16 << 20
+	giantBuildGoal  = 1.3      // seconds per million
+	giantMemoryGoal = 16 << 20 // bytes, for each 100 million
 	giantLoadGoal   = 200 * time.Millisecond
+
+	giantWarm    = 15 // seconds before latencies of the server count
+	giantCalls   = 30 // seconds in which they do
+	giantRank    = 2 * time.Millisecond
+	giantTail    = 15 * time.Millisecond
+	giantConns   = 64
+	giantServing = 300 // 2^20 bytes
 )
 
-// giants are the boards of the topic: the large one, of a tenth of its size, and of a hundredth.
-type giants struct{ large, tenth, hundredth *board }
+// giants are the boards of the topic: the large one, one of a tenth of its size, and one of a hundredth or a million.
+type giants struct {
+	large, tenth, small *board
+	held                bool // whether the buffer pool holds them
+}
 
 func (g *giants) all() []*board {
 	var there []*board
-	for _, b := range []*board{g.large, g.tenth, g.hundredth} {
+	for _, b := range []*board{g.large, g.tenth, g.small} {
 		if b != nil {
 			there = append(there, b)
 		}
@@ -41,8 +51,16 @@ func (g *giants) all() []*board {
 	return there
 }
 
-// measureGiant measures the store in this process on one board. What was filled is used again.
-func (w *world) measureGiant(ctx context.Context, rep *report) (err error) {
+// measureGiant measures the store in this process on one board, and then a server that has the board. What was filled is used
+// again.
+func (w *world) measureGiant(ctx context.Context, rep *report) error {
+	if err := w.giantStore(ctx, rep); err != nil {
+		return err
+	}
+	return w.giantServer(ctx, rep)
+}
+
+func (w *world) giantStore(ctx context.Context, rep *report) (err error) {
 	if err := w.roomFor(ctx); err != nil {
 		return err
 	}
@@ -61,7 +79,7 @@ func (w *world) measureGiant(ctx context.Context, rep *report) (err error) {
 	for _, one := range []struct {
 		to      **board
 		members int
-	}{{&g.large, w.members}, {&g.tenth, w.members / 10}, {&g.hundredth, w.members / 100}} {
+	}{{&g.large, w.members}, {&g.tenth, w.members / 10}, {&g.small, min(w.members/100, 1_000_000)}} {
 		if *one.to, err = openBoard(ctx, w.db, w.mysql.DSN, one.members, w.log); err != nil {
 			return fmt.Errorf("board of %s: %w", thousands(one.members), err)
 		}
@@ -145,9 +163,9 @@ func (w *world) giantSize(ctx context.Context, g *giants, rep *report) error {
 	if err != nil {
 		return err
 	}
-	holds := "holds them"
-	if table+key > pool {
-		holds = "does not hold them: what is measured is the disk too"
+	holds := "does not hold them: what is measured is the disk too"
+	if g.held = table+key <= pool; g.held {
+		holds = "holds them"
 	}
 	rep.add(row{
 		what:      "table and ordered index, " + g.large.size(),
@@ -200,8 +218,9 @@ func (w *world) giantMemory(ctx context.Context, g *giants, rep *report) error {
 		return err
 	}
 	size := heapBytes() - before
+	goal := giantMemoryGoal * max(1, float64(g.large.members)/1e8)
 	rep.add(row{
-		what: "memory of the index, " + g.large.size(), goal: "≤ 16 MB", met: yesNo(size <= giantMemoryGoal),
+		what: "memory of the index, " + g.large.size(), goal: fmt.Sprintf("≤ %.0f MiB", goal/(1<<20)), met: yesNo(size <= goal),
 		here: fmt.Sprintf("%.1f MiB in %s buckets; saved in %.1f MiB", size/(1<<20), thousands(index.Len()), float64(len(saved))/(1<<20)),
 	})
 	runtime.KeepAlive(saved)
@@ -234,7 +253,8 @@ func heapBytes() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// giantLatency asks the large board and that of a tenth the same questions in turn.
+// giantLatency asks the large board and that of a tenth the same questions in turn. Where the disk is asked too there are no goals:
+// the server has them.
 func (w *world) giantLatency(ctx context.Context, g *giants, rep *report) error {
 	for _, q := range []struct {
 		what, goal string
@@ -260,6 +280,9 @@ func (w *world) giantLatency(ctx context.Context, g *giants, rep *report) error 
 		here, there, ratio, err := paired(giantRounds, p50(g.large), p50(g.tenth))
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.what, err)
+		}
+		if !g.held {
+			q.goal = ""
 		}
 		rep.add(row{
 			what: q.what + ", " + g.large.size(), here: fmt.Sprintf("p50 %s, p99 %s", inMS(time.Duration(here)), inMS(quantile(large, 0.99))),
@@ -340,7 +363,7 @@ func (w *world) giantLoad(ctx context.Context, g *giants, rep *report) error {
 	return nil
 }
 
-// giantSubmits submits to the large board and to that of a hundredth in turn; both keep their index.
+// giantSubmits submits to the large board and to the small one in turn; both keep their index.
 func (w *world) giantSubmits(ctx context.Context, g *giants, rep *report) error {
 	for _, load := range []struct {
 		what       string
@@ -351,15 +374,56 @@ func (w *world) giantSubmits(ctx context.Context, g *giants, rep *report) error 
 				return together(load.callers, load.n, w.seconds(2*writeSeconds), func() error { return b.submit(ctx, load.n) })
 			}
 		}
-		large, small, ratio, err := paired(writeRounds, submits(g.large), submits(g.hundredth))
+		large, small, ratio, err := paired(writeRounds, submits(g.large), submits(g.small))
 		if err != nil {
 			return err
 		}
 		rep.add(row{
 			what: load.what + ", " + g.large.size(), here: thousands(large) + " rows/s",
-			yardstick: g.hundredth.size() + ": " + thousands(small) + " rows/s", ratio: ratio, goal: "≥ 0.5",
+			yardstick: g.small.size() + ": " + thousands(small) + " rows/s", ratio: ratio, goal: "≥ 0.5",
 		})
 	}
+	return nil
+}
+
+// giantServer asks a server for the ranks of random members, and weighs it.
+func (w *world) giantServer(ctx context.Context, rep *report) error {
+	b, err := openBoard(ctx, w.db, w.mysql.DSN, w.members, w.log)
+	if err != nil {
+		return err
+	}
+	if w.board = b; b.closeStores() != nil {
+		return errors.New("the store of the board does not close")
+	}
+	if w.service, err = w.start(ctx, w.redis.URL); err != nil {
+		return err
+	}
+	for _, conns := range []int{1, giantConns} {
+		r := load{
+			addrs: []string{w.addr}, conns: conns, warm: w.seconds(giantWarm), length: w.seconds(giantWarm + giantCalls),
+			request: memberRequest(w.members),
+		}.run()
+		if err := r.failure(); err != nil {
+			return err
+		}
+		p50, p99 := r.quantile(0.5), r.quantile(0.99)
+		next := row{
+			what: fmt.Sprintf("rank of a random member by HTTP, connections: %d, %s", conns, b.size()),
+			here: fmt.Sprintf("p50 %s, p99 %s; %s/s", inMS(p50), inMS(p99), thousands(r.perSecond())),
+		}
+		if conns == 1 {
+			next.goal, next.met = "p50 ≤ 2 ms, p99 ≤ 15 ms", yesNo(p50 <= giantRank && p99 <= giantTail)
+		}
+		rep.add(next)
+	}
+	peak, err := peakMemory(w.pid)
+	if err != nil {
+		return err
+	}
+	rep.add(row{
+		what: "memory of that server at most (RSS), " + b.size(), here: fmt.Sprintf("%.0f MiB", peak),
+		goal: fmt.Sprintf("≤ %d MiB", giantServing), met: yesNo(peak <= giantServing),
+	})
 	return nil
 }
 

@@ -101,7 +101,7 @@ func topicNames() (names []string) {
 
 const (
 	minMembers = 10_000
-	maxMembers = 100_000_000 // whose times differ
+	maxMembers = 1_000_000_000 // whose times differ, and whose names have nine digits
 )
 
 func splitNames(names string) []string {

@@ -23,7 +23,7 @@ func TestBadFlags(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"-only reads,nothing", `no topic "nothing"`},
 		{"-members 9999", "members must be"},
-		{"-members 100000001", "members must be"},
+		{"-members 1000000001", "members must be"},
 		{"-pace 0", "pace"},
 		{"-members many", "invalid value"},
 	} {
