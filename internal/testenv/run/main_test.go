@@ -113,3 +113,28 @@ func TestCommandNeedsAllServers(t *testing.T) {
 		t.Errorf("the log does not say what to do: %s", log.String())
 	}
 }
+
+// TestStayInMemory: temporary files go where there is room, unless somebody has said where, and those of the go tool do not.
+func TestStayInMemory(t *testing.T) {
+	here := t.TempDir()
+	disk := os.TempDir()
+	for _, c := range []struct {
+		name, set, dir string
+		room           int64
+		want, goWant   string
+	}{
+		{"room", "", here, 1, here, "/tmp"},
+		{"no room", "", here, 1 << 62, "", ""},
+		{"no such folder", "", here + "/nowhere", 1, "", ""},
+		{"set", disk, here, 1, disk, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("TMPDIR", c.set)
+			t.Setenv("GOTMPDIR", "")
+			stayInMemory(c.dir, c.room)
+			if got, goGot := os.Getenv("TMPDIR"), os.Getenv("GOTMPDIR"); got != c.want || goGot != c.goWant {
+				t.Errorf("TMPDIR %q and GOTMPDIR %q, want %q and %q", got, goGot, c.want, c.goWant)
+			}
+		})
+	}
+}
