@@ -21,6 +21,8 @@ import (
 // Neighbouring boundaries usually share score and tiebreak, so a bucket takes about 20 bytes. flagPartial marks a build
 // under way: the last bucket has the count 0 and starts where the build goes on.
 const (
+	pieceBytes = 1 << 16 // of boundaries that are kept together
+
 	encodeMagic = "LBRI\x02"
 	flagPartial = 1
 	crcLen      = 4
@@ -188,12 +190,13 @@ func (r *reader) image() *image {
 	return im
 }
 
-// buckets reads the boundaries into one piece of memory and then cuts that into keys.
+// buckets reads the boundaries into pieces of memory, of which none grows. Most are the head of a key.
 func (r *reader) buckets(im *image, n int) {
 	im.counts = append(make([]int64, 0, n), r.number())
-	ends := append(make([]int, 0, n), 0)
-	var all, last []byte
-	for range n - 1 {
+	im.bounds = append(make([]Key, 0, n), "")
+	var piece strings.Builder
+	var last string
+	for i := range n - 1 {
 		shared, added := r.number(), r.number()
 		if r.bad || shared > int64(len(last)) || added > maxBound-shared {
 			r.bad = true
@@ -201,20 +204,20 @@ func (r *reader) buckets(im *image, n int) {
 		}
 		suffix := r.bytes(int(added))
 		// Boundaries ascend: each is longer than the one before, or greater at the first byte that differs.
-		if more := last[shared:]; string(suffix) <= string(more) {
+		if string(suffix) <= last[shared:] {
 			r.bad = true
 			return
 		}
-		start := len(all)
-		all = append(append(all, last[:shared]...), suffix...)
-		last = all[start:]
-		ends = append(ends, len(all))
+		if size := int(shared + added); piece.Cap()-piece.Len() < size {
+			piece.Reset()
+			piece.Grow(max(size, min(pieceBytes, (n-1-i)*HeadLen)))
+		}
+		start := piece.Len()
+		piece.WriteString(last[:shared])
+		piece.Write(suffix)
+		last = piece.String()[start:]
+		im.bounds = append(im.bounds, Key(last))
 		im.counts = append(im.counts, r.number())
-	}
-	keys := Key(all)
-	im.bounds = append(make([]Key, 0, n), "")
-	for i := 1; i < n; i++ {
-		im.bounds = append(im.bounds, keys[ends[i-1]:ends[i]])
 	}
 }
 
