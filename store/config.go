@@ -64,6 +64,8 @@ type Config struct {
 	// OnBatch is called once per batch, with how long the first of its requests had waited when it was begun, and the error
 	// that all of them got, if any.
 	OnBatch func(requests, rows int, waited, took time.Duration, err error)
+	// OnIndexes is called when a rank index has come into memory, with the bytes that all take there, roughly. It must not block.
+	OnIndexes func(bytes int64)
 }
 
 func (c Config) withDefaults() Config {
@@ -95,6 +97,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnBatch == nil {
 		c.OnBatch = func(int, int, time.Duration, time.Duration, error) {}
+	}
+	if c.OnIndexes == nil {
+		c.OnIndexes = func(int64) {}
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -354,11 +355,12 @@ func TestIndexDeleted(t *testing.T) {
 	})
 }
 
-// TestIndexMemory: more indexes than memory allows push each other out, and come back.
+// TestIndexMemory: more indexes than memory allows push each other out, and come back; what the others take is told.
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, func(cfg *store.Config) { everywhere(cfg); cfg.IndexMemory = 1 })
+		var told atomic.Int64 // bytes of the one that stayed
+		s := open(t, dsn, func(cfg *store.Config) { everywhere(cfg); cfg.IndexMemory, cfg.OnIndexes = 1, told.Store })
 		var refs []leaderboard.PeriodRef
 		for i := range 3 {
 			ref := makeBoard(t, s, fmt.Sprintf("b%d", i), leaderboard.Rules{})
@@ -389,6 +391,9 @@ func TestIndexMemory(t *testing.T) {
 		}
 		if loaded != 1 {
 			t.Errorf("%d indexes are in memory, want the last one", loaded)
+		}
+		if n := told.Load(); n < 100 || n > 50_000 {
+			t.Errorf("the index of 30 entries is said to take %d bytes", n)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func (a *App) wireResident() {
 		Memory: a.cfg.residentMemory(), Tail: a.feed.Tail, Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
 		OnHeld: func(periods int, bytes int64) {
 			a.metrics.residentHeld(periods, bytes)
-			a.collector.hold(bytes)
+			a.collector.holdPeriods(bytes)
 		},
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
+	"sync"
 	"syscall"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -61,15 +62,17 @@ const (
 	// gcPercent lets the heap grow to four times its live part before it is collected. The live part is small, and each request
 	// leaves about 4 KB of garbage: at the default of 100 the collector would run many times a second.
 	gcPercent = 300
-	// gcPercentLeast is for a heap that is nearly all periods in memory.
+	// gcPercentLeast is for a heap that is nearly all periods and rank indexes.
 	gcPercentLeast = 25
 )
 
-// collector sets gcPercent so that periods in memory, which live long and have no pointers to follow, do not make the
-// heap grow.
+// collector sets gcPercent so that periods and rank indexes in memory, which live long, do not make the heap grow.
 type collector struct {
-	on      bool // the operator has set neither GOGC nor GOMEMLIMIT
-	percent int
+	on bool // the operator has set neither GOGC nor GOMEMLIMIT
+
+	mu               sync.Mutex // guards the fields below
+	periods, indexes int64      // bytes
+	percent          int
 }
 
 // newCollector sets gcPercent and softLimit, unless the operator has set GOGC or GOMEMLIMIT.
@@ -78,27 +81,39 @@ func newCollector(env func(string) string) *collector {
 	if c.on {
 		debug.SetMemoryLimit(softLimit(availableMemory()))
 	}
-	c.hold(0)
+	c.holdPeriods(0)
 	return c
 }
 
-// hold adapts gcPercent to the bytes that periods in memory take. A nil collector does nothing.
-func (c *collector) hold(resident int64) {
+// holdPeriods adapts gcPercent to the bytes that periods in memory take. A nil collector does nothing.
+func (c *collector) holdPeriods(bytes int64) {
+	c.hold(func() { c.periods = bytes })
+}
+
+// holdIndexes does so for rank indexes.
+func (c *collector) holdIndexes(bytes int64) {
+	c.hold(func() { c.indexes = bytes })
+}
+
+func (c *collector) hold(note func()) {
 	if c == nil || !c.on {
 		return
 	}
-	if percent := percentFor(liveHeap(), resident); percent != c.percent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	note()
+	if percent := percentFor(liveHeap(), c.periods+c.indexes); percent != c.percent {
 		c.percent = percent
 		debug.SetGCPercent(percent)
 	}
 }
 
-// percentFor returns the percentage at which the heap grows by three times its live part without the periods in memory.
-func percentFor(live, resident int64) int {
-	if live <= 0 || resident <= 0 {
+// percentFor returns the percentage at which the heap grows by three times its live part without what is held in memory for long.
+func percentFor(live, held int64) int {
+	if live <= 0 || held <= 0 {
 		return gcPercent
 	}
-	rest := math.Max(float64(live-resident), float64(live)/10)
+	rest := math.Max(float64(live-held), float64(live)/10)
 	const step = 25 // each change stops the world for a moment
 	return max(gcPercentLeast, int(gcPercent*rest/float64(live))/step*step)
 }

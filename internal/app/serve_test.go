@@ -2,6 +2,7 @@ package app
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
 	"testing"
@@ -33,6 +34,28 @@ func TestGCPercent(t *testing.T) {
 	}
 }
 
+// TestCollectorCountsAllThatIsHeld: what periods take and what rank indexes take count together.
+func TestCollectorCountsAllThatIsHeld(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	runtime.GC() // there is a live heap to compare with
+	c := &collector{on: true}
+	for _, step := range []struct {
+		hold  func(int64)
+		bytes int64
+		want  int
+	}{
+		{c.holdPeriods, 0, gcPercent},
+		{c.holdIndexes, 1 << 40, gcPercentLeast},
+		{c.holdPeriods, 1 << 40, gcPercentLeast},
+		{c.holdIndexes, 0, gcPercentLeast},
+		{c.holdPeriods, 0, gcPercent},
+	} {
+		if step.hold(step.bytes); c.percent != step.want {
+			t.Errorf("with %d bytes of periods and %d of indexes: %d %%, want %d", c.periods, c.indexes, c.percent, step.want)
+		}
+	}
+}
+
 // TestSoftLimit: the limit of the heap leaves room for the kernel and the collector.
 func TestSoftLimit(t *testing.T) {
 	t.Parallel()
@@ -47,7 +70,7 @@ func TestSoftLimit(t *testing.T) {
 	}
 }
 
-// TestCollectorLeavesResidentsOut: periods in memory do not make the heap grow by a multiple of their size.
+// TestCollectorLeavesResidentsOut: periods and rank indexes in memory do not make the heap grow by a multiple of their size.
 func TestCollectorLeavesResidentsOut(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20

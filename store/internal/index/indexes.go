@@ -86,6 +86,7 @@ type Config struct {
 	SaveEvery  int64
 	Memory     int64
 	ChangeTTL  time.Duration
+	OnHeld     func(bytes int64)
 }
 
 // Runs keeps the history of builds, see store.Store.
@@ -198,15 +199,17 @@ func (x *Indexes) install(t *Tracker) {
 	sl := x.slotOf(t.ref.ID)
 	sl.tracker, sl.invalid, sl.retryAt = t, false, time.Time{}
 	t.used.Store(x.ticks.Add(1))
-	for x.tooMany(t) {
+	held, more := x.bound(t)
+	for more {
+		held, more = x.bound(t)
 	}
+	x.cfg.OnHeld(held)
 }
 
-// tooMany removes the tracker that was not used for longest, if all of them together take too much memory, and reports
-// whether it did. It is called with mu held.
-func (x *Indexes) tooMany(but *Tracker) bool {
+// bound returns the bytes that all trackers together take. If these are too many it removes the one that was not used for
+// longest, and reports that it did. It is called with mu held.
+func (x *Indexes) bound(but *Tracker) (bytes int64, removed bool) {
 	var oldest *slot
-	bytes := int64(0)
 	for _, sl := range x.slots {
 		if sl.tracker == nil {
 			continue
@@ -217,14 +220,14 @@ func (x *Indexes) tooMany(but *Tracker) bool {
 		}
 	}
 	if bytes <= x.cfg.Memory || oldest == nil {
-		return false
+		return bytes, false
 	}
 	t := oldest.tracker
 	oldest.tracker = nil
 	if !x.closed {
 		x.work.Go(func() { x.saveQuietly(x.ctx, t) })
 	}
-	return true
+	return bytes, true
 }
 
 // startMaintenance begins to split overgrown buckets and to save the index, in the background, when that is due.
