@@ -22,6 +22,8 @@ import (
 )
 
 const (
+	maxMembers = 1_000_000_000 // whose times differ, and whose names have nine digits
+
 	benchBoard = "bench"
 	benchTopN  = 10_000
 	orderKey   = "entries_order"

@@ -392,8 +392,9 @@ func (w *world) giantServer(ctx context.Context, rep *report) error {
 	if err != nil {
 		return err
 	}
-	if w.board = b; b.closeStores() != nil {
-		return errors.New("the store of the board does not close")
+	w.board = b
+	if err := b.closeStores(); err != nil {
+		return err
 	}
 	if w.service, err = w.start(ctx, w.redis.URL); err != nil {
 		return err
@@ -403,13 +404,13 @@ func (w *world) giantServer(ctx context.Context, rep *report) error {
 			addrs: []string{w.addr}, conns: conns, warm: w.seconds(giantWarm), length: w.seconds(giantWarm + giantCalls),
 			request: memberRequest(w.members),
 		}.run()
-		if err := r.failure(); err != nil {
+		if err := r.broken(); err != nil {
 			return err
 		}
 		p50, p99 := r.quantile(0.5), r.quantile(0.99)
 		next := row{
 			what: fmt.Sprintf("rank of a random member by HTTP, connections: %d, %s", conns, b.size()),
-			here: fmt.Sprintf("p50 %s, p99 %s; %s/s", inMS(p50), inMS(p99), thousands(r.perSecond())),
+			here: fmt.Sprintf("p50 %s, p99 %s; %s/s, %d refused", inMS(p50), inMS(p99), thousands(r.perSecond()), r.refused),
 		}
 		if conns == 1 {
 			next.goal, next.met = "p50 ≤ 2 ms, p99 ≤ 15 ms", yesNo(p50 <= giantRank && p99 <= giantTail)
