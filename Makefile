@@ -7,6 +7,8 @@ VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+# What was built in one clone is used again in another one: without it the go tool's cache knows sources by their folder.
+export GOFLAGS := $(strip -trimpath $(GOFLAGS))
 # A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
 export GORACE ?= atexit_sleep_ms=0
 .DEFAULT_GOAL := help
@@ -27,11 +29,11 @@ bin/testenv:
 test: cc bin/testenv ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
-	@set -ef; args=$(if $(NIGHTLY),./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -parallel 4 -timeout 60m $$args
+	@set -ef; args=$(if $(NIGHTLY),./e2e ./store ./internal/app ./internal/cli ./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -race -p 3 -parallel 4 -timeout 60m $$args
 	$(GO) test -C tools ./...
-	bin/testenv $(GO) test -C examples -timeout 15m ./...
+	bin/testenv -in-memory $(GO) test -C examples -timeout 15m ./...
 else
-	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 3 -parallel 4 -timeout 60m $(TESTARGS)
+	CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -race -p 3 -parallel 4 -timeout 60m $(TESTARGS)
 endif
 
 nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine
