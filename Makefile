@@ -29,7 +29,7 @@ bin/testenv:
 test: cc bin/testenv ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
-	@set -ef; args=$(if $(NIGHTLY),./e2e ./store ./internal/app ./internal/cli ./...,$$($(GO) run -C tools ./nightly '$(CURDIR)')); set -x; CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -race -p 3 -parallel 4 -timeout 60m $$args
+	@set -ef; args="$(if $(NIGHTLY),./e2e ./store ./internal/app ./internal/cli ./...,$$($(GO) run -C tools ./nightly '$(CURDIR)'))"; set -x; CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -race -p 3 -parallel 4 -timeout 60m $$args
 	$(GO) test -C tools ./...
 	bin/testenv -in-memory $(GO) test -C examples -timeout 15m ./...
 else
