@@ -78,7 +78,7 @@ func TestCollectorLeavesResidentsOut(t *testing.T) {
 		live, resident int64
 		want           int
 	}{
-		{0, 0, gcPercent}, {20 * mib, 0, gcPercent}, {80 * mib, 60 * mib, 75}, {300 * mib, 256 * mib, 25}, {10 * mib, 60 * mib, 25},
+		{0, 0, gcPercent}, {20 * mib, 0, gcPercent}, {80 * mib, 60 * mib, 75}, {300 * mib, 256 * mib, 25}, {10 * mib, 60 * mib, 25}, {20 * mib, 40 * mib, 100},
 	} {
 		if got := percentFor(c.live, c.resident); got != c.want {
 			t.Errorf("%d MiB live, %d of them resident: %d %%, want %d", c.live/mib, c.resident/mib, got, c.want)
