@@ -388,17 +388,11 @@ func (w *world) giantSubmits(ctx context.Context, g *giants, rep *report) error 
 
 // giantServer asks a server for the ranks of random members, and weighs it.
 func (w *world) giantServer(ctx context.Context, rep *report) error {
-	b, err := openBoard(ctx, w.db, w.mysql.DSN, w.members, w.log)
-	if err != nil {
+	var err error
+	if w.service, err = startProgram(ctx, w.program, w.mysql.DSN+databaseOf(w.members), w.redis.URL, w.serveArgs); err != nil {
 		return err
 	}
-	w.board = b
-	if err := b.closeStores(); err != nil {
-		return err
-	}
-	if w.service, err = w.start(ctx, w.redis.URL); err != nil {
-		return err
-	}
+	size := thousands(w.members) + " members"
 	for _, conns := range []int{1, giantConns} {
 		r := load{
 			addrs: []string{w.addr}, conns: conns, warm: w.seconds(giantWarm), length: w.seconds(giantWarm + giantCalls),
@@ -409,7 +403,7 @@ func (w *world) giantServer(ctx context.Context, rep *report) error {
 		}
 		p50, p99 := r.quantile(0.5), r.quantile(0.99)
 		next := row{
-			what: fmt.Sprintf("rank of a random member by HTTP, connections: %d, %s", conns, b.size()),
+			what: fmt.Sprintf("rank of a random member by HTTP, connections: %d, %s", conns, size),
 			here: fmt.Sprintf("p50 %s, p99 %s; %s/s, %d refused", inMS(p50), inMS(p99), thousands(r.perSecond()), r.refused),
 		}
 		if conns == 1 {
@@ -422,7 +416,7 @@ func (w *world) giantServer(ctx context.Context, rep *report) error {
 		return err
 	}
 	rep.add(row{
-		what: "memory of that server at most (RSS), " + b.size(), here: fmt.Sprintf("%.0f MiB", peak),
+		what: "memory of that server at most (RSS), " + size, here: fmt.Sprintf("%.0f MiB", peak),
 		goal: fmt.Sprintf("≤ %d MiB", giantServing), met: yesNo(peak <= giantServing),
 	})
 	return nil

@@ -9,8 +9,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestGiant runs the topic but for its server on a board that is not giant, twice: the second time finds it filled. The server is one of
-// its own, because the topic changes settings of the server.
+// TestGiant runs the topic, but for the service, on a board that is not giant, twice: the second time finds it filled. MySQL is
+// one of its own, because the topic changes its settings.
 func TestGiant(t *testing.T) {
 	const members = 20_000
 	mysql := testenv.PrivateMySQL(t)

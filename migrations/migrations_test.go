@@ -20,7 +20,7 @@ import (
 	"leaderboard/migrations"
 )
 
-func openDB(t *testing.T, dsn string) *sql.DB {
+func openDB(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
 	option := "?parseTime=true"
 	if strings.Contains(dsn, "?") {

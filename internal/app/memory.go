@@ -113,9 +113,6 @@ func percentFor(live, held int64) int {
 	if live <= 0 || held <= 0 {
 		return gcPercent
 	}
-	if live < held { // the last collection was before it came
-		live += held
-	}
 	rest := math.Max(float64(live-held), float64(live)/10)
 	const step = 25 // each change stops the world for a moment
 	return max(gcPercentLeast, int(gcPercent*rest/float64(live))/step*step)

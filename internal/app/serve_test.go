@@ -70,18 +70,18 @@ func TestSoftLimit(t *testing.T) {
 	}
 }
 
-// TestCollectorLeavesResidentsOut: periods and rank indexes in memory do not make the heap grow by a multiple of their size.
-func TestCollectorLeavesResidentsOut(t *testing.T) {
+// TestCollectorLeavesOutWhatIsHeld: periods and rank indexes in memory do not make the heap grow by a multiple of their size.
+func TestCollectorLeavesOutWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	for _, c := range []struct {
-		live, resident int64
-		want           int
+		live, held int64
+		want       int
 	}{
-		{0, 0, gcPercent}, {20 * mib, 0, gcPercent}, {80 * mib, 60 * mib, 75}, {300 * mib, 256 * mib, 25}, {10 * mib, 60 * mib, 25}, {20 * mib, 40 * mib, 100},
+		{0, 0, gcPercent}, {20 * mib, 0, gcPercent}, {80 * mib, 60 * mib, 75}, {300 * mib, 256 * mib, 25}, {10 * mib, 60 * mib, 25},
 	} {
-		if got := percentFor(c.live, c.resident); got != c.want {
-			t.Errorf("%d MiB live, %d of them resident: %d %%, want %d", c.live/mib, c.resident/mib, got, c.want)
+		if got := percentFor(c.live, c.held); got != c.want {
+			t.Errorf("%d MiB live, %d held: %d %%, want %d", c.live/mib, c.held/mib, got, c.want)
 		}
 	}
 }

@@ -70,7 +70,7 @@ const (
 )
 
 // stayInMemory has temporary files made in dir, if it has the room, and so what tests and all of their servers write: on a disk a
-// database takes six times as long to make. Those of the go tool stay where they are. With TMPDIR set nothing changes.
+// database takes two to three times as long to make. Those of the go tool stay where they are. With TMPDIR set nothing changes.
 func stayInMemory(dir string, room int64) {
 	var fs syscall.Statfs_t
 	if os.Getenv("TMPDIR") != "" || syscall.Statfs(dir, &fs) != nil || int64(fs.Bavail)*fs.Bsize < room {

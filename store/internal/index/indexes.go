@@ -86,7 +86,7 @@ type Config struct {
 	SaveEvery  int64
 	Memory     int64
 	ChangeTTL  time.Duration
-	OnHeld     func(bytes int64)
+	OnIndexes  func(bytes int64)
 }
 
 // Runs keeps the history of builds, see store.Store.
@@ -203,7 +203,7 @@ func (x *Indexes) install(t *Tracker) {
 	for more {
 		held, more = x.bound(t)
 	}
-	x.cfg.OnHeld(held)
+	x.cfg.OnIndexes(held)
 }
 
 // bound returns the bytes that all trackers together take. If these are too many it removes the one that was not used for

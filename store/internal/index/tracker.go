@@ -191,7 +191,7 @@ func (t *Tracker) wantsWork(saveEvery int64) bool {
 func (t *Tracker) bytes() int64 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	const perBucket = 100 // two counts, a boundary of about 40 bytes and its header, spare room
+	const perBucket = 56 // two counts, a boundary that is the head of a key, and its header
 	return int64(t.index.Len())*perBucket + int64(t.past.changes)*300
 }
 

@@ -42,7 +42,7 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	cfg := index.Config{MinEntries: 1, Target: 4, SaveEvery: 200_000, Memory: 256 << 20, ChangeTTL: time.Hour, OnHeld: func(int64) {}}
+	cfg := index.Config{MinEntries: 1, Target: 4, SaveEvery: 200_000, Memory: 256 << 20, ChangeTTL: time.Hour, OnIndexes: func(int64) {}}
 	indexes = index.New(cfg, d, s)
 	defer indexes.Close()
 	r := read.New(d, indexes, cfg.Target)
