@@ -12,7 +12,7 @@ export GOFLAGS := $(strip -trimpath $(GOFLAGS))
 # A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
 export GORACE ?= atexit_sleep_ms=0
 .DEFAULT_GOAL := help
-.PHONY: help run test nightly test-web screenshots test-tools test-containers test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check chart npm vuln fmt rename size cc
+.PHONY: help run test nightly test-web screenshots test-tools test-containers test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check chart npm vuln fmt rename size house cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +93,10 @@ lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every mo
 
 size: ## lines and files per folder: the product, its tests, what supports either
 	@tools/size.sh
+
+house: bin/testenv ## how much one must hold in the head, each measure with its goal; ARGS='-change HEAD -feature features/x': files a change touches
+	@$(GO) build -o bin/house ./internal/testenv/house
+	@bin/testenv -in-memory bin/house $(ARGS)
 
 docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
 	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./httpapi

@@ -150,6 +150,8 @@ func programRules() []importRule {
 		{dir: "internal/testenv/program"},
 		{dir: "internal/testenv/stress", may: []string{"leaderboard/internal/testenv/program"}},
 		{dir: "internal/testenv/mutants", may: []string{"leaderboard/internal/testenv/program"}},
+		{dir: "internal/testenv/house", any: true},
+		{dir: "internal/testenv/house/server", any: true},
 		{dir: "internal/testenv/engines", may: []string{"leaderboard/internal/testenv/program", "leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
 		{
 			dir: "internal/cli", may: []string{
