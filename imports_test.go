@@ -109,7 +109,7 @@ func importRules() []importRule {
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
 		{dir: "webhooks", may: []string{module, "leaderboard/internal/dialer"}},
-		{dir: "httpapi/internal/guard", may: []string{module, wirePkg}},
+		{dir: "httpapi/internal/guard", may: []string{module, wirePkg, "leaderboard/internal/bounded"}},
 		{dir: "pages", may: []string{module, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
 		{dir: "docs"},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},

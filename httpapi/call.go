@@ -226,20 +226,24 @@ func (c *call) run() (err error) {
 	return c.route.handle(c)
 }
 
-// authenticate finds the key of the request. A key that is not good is an attempt of the caller's address.
+// authenticate finds the key of the request. A key that is not good is an attempt of the caller's address, in a cookie too.
 func (c *call) authenticate() error {
-	if err := c.findKey(c.start); err != nil {
+	by, err := c.findKey(c.start)
+	switch {
+	case err != nil:
 		return c.shared.guard.Attempt(c.w, c.r, err)
+	case by.WrongCookie:
+		return c.shared.guard.AttemptCookie(c.w, c.r)
 	}
 	return nil
 }
 
 // findKey finds the key of the request, or the player's token, as it is now.
-func (c *call) findKey(now time.Time) error {
+func (c *call) findKey(now time.Time) (by guard.Bearer, err error) {
 	if c.route.access == guard.AccessAnyone {
-		return nil
+		return by, nil
 	}
-	by, err := c.shared.guard.Bearer(c.r, now)
+	by, err = c.shared.guard.Bearer(c.r, now)
 	switch {
 	case err != nil:
 	case by.Key != nil:
@@ -253,14 +257,14 @@ func (c *call) findKey(now time.Time) error {
 	case c.key != nil: // an answer that goes on began with it
 		err = wire.Reject(wire.CodeUnauthorized, "The session is over.")
 	}
-	return err
+	return by, err
 }
 
 // mayGoOn returns why an answer that goes on must end: the key of the request is not valid any more, or not enough for the
 // route. It is not charged as an attempt, because the key was valid when the answer began; and attempts from the same address
 // do not matter. When the key cannot be looked up now the answer goes on.
 func (c *call) mayGoOn(now time.Time) error {
-	err := c.findKey(now)
+	_, err := c.findKey(now)
 	if err == nil {
 		err = c.denied()
 	}

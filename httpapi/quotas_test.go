@@ -268,6 +268,31 @@ func TestFailedAttempts(t *testing.T) {
 	e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
 }
 
+// TestWrongCookies: a cookie that opens nothing is an attempt as a key is, the first time that an address sends its value: a browser
+// goes on to send one that is over. A good one is served (promise G9).
+func TestWrongCookies(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, withCharges(&charges{}))
+	e.board("b", leaderboard.Rules{})
+	with := func(value string) reply {
+		return e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: http.Header{"Cookie": {cookieSession + "=" + value}}})
+	}
+	for i := range 3 {
+		with(fmt.Sprint("guess", i)).want(http.StatusOK)
+		with("guess0").want(http.StatusOK)
+	}
+	for i := range 10 {
+		got := with(fmt.Sprint("other", i))
+		got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts)
+		if got.header.Get("Retry-After") == "" {
+			t.Errorf("%v", got.header)
+		}
+		with("guess2").want(http.StatusOK)
+	}
+	with(readKey).want(http.StatusOK)
+	e.get(noKey, "/v1/boards/b/top").want(http.StatusOK)
+}
+
 // TestQuotaAnswersTakeAShare: those who are refused by a quota wait for the answer as others who are refused do, and
 // no other request waits (promise E4).
 func TestQuotaAnswersTakeAShare(t *testing.T) {

@@ -59,8 +59,7 @@ func (g *Guard) Bearer(r *http.Request, now time.Time) (Bearer, error) {
 		return Bearer{}, err
 	}
 	if text == "" {
-		key, err := g.session(r, now)
-		return Bearer{Key: key}, err
+		return g.session(r, now)
 	}
 	if g.tokens == nil || strings.Count(text, ".") != dotsOfToken {
 		key, err := g.keys.find(r, text, now)

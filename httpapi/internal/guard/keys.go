@@ -43,6 +43,8 @@ type Tokens interface {
 type Bearer struct {
 	Key    *leaderboard.Key
 	Player *leaderboard.Player
+	// WrongCookie: the cookie of a session opens nothing, so there is neither. AttemptCookie charges for it.
+	WrongCookie bool
 }
 
 // Access is which callers may use a route. A server refuses to start with the zero value, which is also the strictest.

@@ -1,12 +1,15 @@
 package guard
 
 import (
+	"crypto/sha256"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
 	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/bounded"
 )
 
 // People decides about people who signed in.
@@ -27,44 +30,81 @@ type Sessions struct {
 type sessions struct {
 	Sessions
 	others *http.CrossOriginProtection
+	wrong  *bounded.Map[wrongCookie, struct{}] // those that were charged
 }
+
+// wrongCookie is a cookie that opens nothing, from an address.
+type wrongCookie struct {
+	value [sha256.Size]byte
+	from  netip.Addr
+}
+
+// wrongCookies is how many of them are remembered.
+const wrongCookies = 10_000
 
 func newSessions(s Sessions) sessions {
 	others := http.NewCrossOriginProtection()
 	if site, err := url.Parse(s.Site); err == nil && site.Host != "" {
 		_ = others.AddTrustedOrigin(site.Scheme + "://" + site.Host) // a proxy may give the server another name; it has the form of an origin
 	}
-	return sessions{s, others}
+	return sessions{s, others, bounded.New[wrongCookie, struct{}](wrongCookies, 0)}
 }
 
-// session returns the session of a request that has no key and no token, nil for none. A browser sends its cookie by itself, also
-// when the session is over or was taken away: then the request is as if it had none, so that pages for everybody still work. A
-// write that a page of another site has sent is refused.
-func (g *Guard) session(r *http.Request, now time.Time) (*leaderboard.Key, error) {
-	if r.Header["Cookie"] == nil {
-		return nil, nil
-	}
-	cookie, err := r.Cookie(g.sessions.Cookie)
-	if err != nil {
-		return nil, nil //nolint:nilerr // there is none
-	}
-	secret, err := url.QueryUnescape(cookie.Value)
-	if err != nil {
-		return nil, nil //nolint:nilerr // as another cookie that is not good
+// session returns the session of a request that has no key and no token. A browser sends its cookie by itself, also when the
+// session is over or was taken away: then the request is as if it had none, so that pages for everybody still work, and the cookie
+// is wrong. A write that a page of another site has sent is refused.
+func (g *Guard) session(r *http.Request, now time.Time) (Bearer, error) {
+	secret := g.cookieOf(r)
+	if secret == "" {
+		return Bearer{}, nil
 	}
 	key, err := g.keys.find(r, secret, now)
 	switch {
 	case wire.IsRejection(err):
-		return nil, nil
+		return Bearer{WrongCookie: true}, nil
 	case err != nil:
-		return nil, err
+		return Bearer{}, err
 	case key.Person != "" && (g.sessions.People == nil || !g.sessions.People.Holds(key)):
-		return nil, nil
+		return Bearer{}, nil // nothing was guessed: the settings give the role less than they did
 	}
 	if err := g.OwnPage(r); err != nil {
-		return nil, err
+		return Bearer{}, err
 	}
-	return key, nil
+	return Bearer{Key: key}, nil
+}
+
+// cookieOf returns the secret that the cookie of sessions has, "" without one.
+func (g *Guard) cookieOf(r *http.Request) string {
+	if r.Header["Cookie"] == nil {
+		return ""
+	}
+	cookie, err := r.Cookie(g.sessions.Cookie)
+	if err != nil {
+		return ""
+	}
+	secret, err := url.QueryUnescape(cookie.Value)
+	if err != nil {
+		return "" // no cookie of this server is written so
+	}
+	return secret
+}
+
+// AttemptCookie charges the address of a request for a cookie that opens nothing, as for a key that is not good, and returns the
+// refusal when there were too many. A browser goes on to send a cookie that is over, so each value is charged once for an address.
+func (g *Guard) AttemptCookie(w http.ResponseWriter, r *http.Request) error {
+	from := g.Client(r)
+	if g.quotas == nil || !from.IsValid() {
+		return nil
+	}
+	guess := wrongCookie{sha256.Sum256([]byte(g.cookieOf(r))), from}
+	if _, known := g.sessions.wrong.Get(guess); known {
+		return nil
+	}
+	a := g.quotas.Attempt(from)
+	if !a.Refused {
+		g.sessions.wrong.Put(guess, 0, struct{}{})
+	}
+	return tooManyAttempts(w, &a)
 }
 
 // OwnPage refuses a write that a page of another site has sent.
