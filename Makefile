@@ -1,5 +1,5 @@
 # make help lists the targets. GO, ARGS and TESTARGS may be set: make run ARGS='--listen 127.0.0.1:9090',
-# make test TESTARGS='-run TestTop ./store/...'.
+# make test TESTARGS='-run TestTop ./store/...'. Several targets have kinds: make test KIND=web.
 GO       ?= go
 TESTARGS ?= ./...
 # What the program says of itself; without git, as in a tarball, it is what the toolchain knows.
@@ -12,13 +12,16 @@ export GOFLAGS := $(strip -trimpath $(GOFLAGS))
 # A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
 export GORACE ?= atexit_sleep_ms=0
 .DEFAULT_GOAL := help
-.PHONY: help run test nightly test-web screenshots test-tools test-containers test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check chart npm vuln fmt rename size house cc
+.PHONY: help run test nightly lint fmt generate bench house build dist released vuln rename cc FORCE
 
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help: ## list the targets, and the kinds that test, generate and dist have
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2} /^[a-z]+-[a-z]+:.*## / {sub("-", " KIND=", $$1); printf "make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
+
+test: ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
+	@$(MAKE) --no-print-directory test-$(or $(KIND),go)
 
 .PHONY: bin/testenv
 bin/testenv:
@@ -26,7 +29,7 @@ bin/testenv:
 	$(GO) build -o bin/testenv ./internal/testenv/run
 
 # One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time than there are cores.
-test: cc bin/testenv ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
+test-go: cc bin/testenv
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
 	@set -ef; args="$(if $(NIGHTLY),./e2e ./store ./internal/app ./internal/cli ./...,$$($(GO) run -C tools ./nightly '$(CURDIR)'))"; set -x; CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -race -p 3 -parallel 4 -timeout 60m $$args
@@ -36,15 +39,9 @@ else
 	CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -race -p 3 -parallel 4 -timeout 60m $(TESTARGS)
 endif
 
-nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine
-	@git diff --quiet HEAD || { echo "There are changes that are in no commit: nothing could be said of a commit." >&2; exit 1; }
-	CGO_ENABLED=1 $(GO) build -race -o bin/leaderboard-race ./cmd/leaderboard
-	NIGHTLY=1 LEADERBOARD_E2E_PROGRAM=$(CURDIR)/bin/leaderboard-race .ci/run
-	git rev-parse HEAD >.ci/green
-	$(MAKE) test-engines
-
-screenshots: ## docs/pictures, from the demo in Chromium
-	$(GO) test -C webtest -count=1 -tags screenshots -run TestScreenshots .
+test-web: ## the pages in Chromium, which is fetched like the servers: what is built is what is committed, and it works; needs Node.js
+	@tools/web.sh --check
+	$(GO) test -C webtest -count=1 -timeout 15m $(WEBARGS) ./...
 
 test-tools: ## deploy/ by the tools that it is for: types of Kubernetes and its rules for pods, promtool, a Prometheus that scrapes a server
 	$(GO) test -C deploy -count=1 ./...
@@ -57,91 +54,100 @@ test-engines: ## the tests of what is stored on each engine of docs/engines.md, 
 	$(GO) build -o bin/engines ./internal/testenv/engines
 	bin/engines $(ARGS)
 
-stress: cc bin/testenv ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
+test-upgrade: bin/testenv ## this version and the last release on one database, on MySQL and MariaDB, under load; needs the history of the repository
+	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -timeout 30m -run 'TestUpgrade$$' ./e2e
+
+test-openapi: ## openapi.yaml in two linters and through a generator of Go clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
+	@GO=$(GO) tools/openapi/check.sh
+
+test-fuzz: bin/testenv ## every fuzz target for a minute, one of them through HTTP to MySQL and Redis; FUZZTIME=5s, CHANGED=1: those of packages that have changed since .ci/green
+	GO=$(GO) bin/testenv tools/fuzz.sh
+
+test-soak: bin/testenv ## two servers under all kinds of requests and faults for ten minutes: nothing grows; SOAK=1h
+	LEADERBOARD_TEST_SOAK=$(or $(SOAK),10m) bin/testenv $(GO) test -count=1 -v -timeout 25h -run 'TestSoak$$' ./e2e
+
+test-stress: cc bin/testenv ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
 	@mkdir -p bin
 	$(GO) build -o bin/stress ./internal/testenv/stress
 	CGO_ENABLED=1 bin/testenv bin/stress $(ARGS)
 
-days: cc ## the tests on a leap day, at New Year, in other time zones, on one processor …; ARGS='-only leap ./store'; takes libfaketime
+test-days: cc ## the tests on a leap day, at New Year, in other time zones, on one processor …; ARGS='-only leap ./store'; takes libfaketime
 	@mkdir -p bin
 	$(GO) build -o bin/stress ./internal/testenv/stress
 	CGO_ENABLED=1 bin/stress -days $(ARGS)
 
-fuzz: bin/testenv ## every fuzz target for a minute, one of them through HTTP to MySQL and Redis; FUZZTIME=5s, CHANGED=1: those of packages that have changed since .ci/green
-	GO=$(GO) bin/testenv tools/fuzz.sh
-
-soak: bin/testenv ## two servers under all kinds of requests and faults for ten minutes: nothing grows; SOAK=1h
-	LEADERBOARD_TEST_SOAK=$(or $(SOAK),10m) bin/testenv $(GO) test -count=1 -v -timeout 25h -run 'TestSoak$$' ./e2e
-
-mutants: bin/testenv ## break the lines that carry the promises, one at a time: a test must turn red for each; ARGS='-only lease'
+test-mutants: bin/testenv ## break the lines that carry the promises, one at a time: a test must turn red for each; ARGS='-only lease'
 	@mkdir -p bin
 	$(GO) build -o bin/mutants ./internal/testenv/mutants
 	bin/testenv bin/mutants $(ARGS)
 
-torture: cc bin/testenv ## the promises at their full sizes, hours of them; TESTARGS='-run TestLinearizable ./e2e'
+test-torture: cc bin/testenv ## the promises at their full sizes, hours of them; TESTARGS='-run TestLinearizable ./e2e'
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -p 1 -timeout 8h $(TESTARGS)
 
-test-upgrade: bin/testenv ## this version and the last release on one database, on MySQL and MariaDB, under load; needs the history of the repository
-	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -timeout 30m -run 'TestUpgrade$$' ./e2e
-
-released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are then fixed, and tests upgrade from it
-	RELEASED=$(VERSION) COMMIT=$$(git rev-parse --verify '$(VERSION)^{commit}') $(GO) test -count=1 -run TestReleasedMigrations ./migrations
+nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine
+	@git diff --quiet HEAD || { echo "There are changes that are in no commit: nothing could be said of a commit." >&2; exit 1; }
+	CGO_ENABLED=1 $(GO) build -race -o bin/leaderboard-race ./cmd/leaderboard
+	NIGHTLY=1 LEADERBOARD_E2E_PROGRAM=$(CURDIR)/bin/leaderboard-race .ci/run
+	git rev-parse HEAD >.ci/green
+	$(MAKE) test-engines
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
 	@for module in . clients/testcontainers deploy examples webtest tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
 
-size: ## lines and files per folder: the product, its tests, what supports either
-	@tools/size.sh
+fmt: ## format the code and sort its imports
+	$(LINT) fmt
 
-house: bin/testenv ## how much one must hold in the head, each measure with its goal; ARGS='-change HEAD -feature features/x': files a change touches
-	@$(GO) build -o bin/house ./internal/testenv/house
-	@bin/testenv -in-memory bin/house $(ARGS)
+generate: ## what programs write of other files: KIND=docs, client and web, or all three; needs Node.js
+	@for kind in $(or $(KIND),docs client web); do $(MAKE) --no-print-directory generate-$$kind || exit 1; done
 
-docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
+generate-docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
 	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./httpapi
 	$(GO) test -run TestDocs ./httpapi
 
-web: ## builds the pages of web/ into pages/built, which is committed; needs Node.js
+generate-client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
+	@tools/client.sh
+
+generate-web: ## builds the pages of web/ into pages/built, which is committed; needs Node.js
 	@tools/web.sh
 
-test-web: ## the pages in Chromium, which is fetched like the servers: what is built is what is committed, and it works; needs Node.js
-	@tools/web.sh --check
-	$(GO) test -C webtest -count=1 -timeout 15m $(WEBARGS) ./...
-
-openapi: ## openapi.yaml in two linters and through a generator of Go clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
-	@GO=$(GO) tools/openapi/check.sh
-
-client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
-	@tools/client.sh
+generate-screenshots: ## docs/pictures, from the demo in Chromium
+	$(GO) test -C webtest -count=1 -tags screenshots -run TestScreenshots .
 
 bench: build ## the tables of docs/benchmarks.md, in about a quarter of an hour; ARGS='-only reads', ARGS='-only giant'
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/bench ./bench
 	@exec bin/bench -write docs/benchmarks.md $(ARGS)
 
+house: bin/testenv ## how much one must hold in the head, each measure with its goal; ARGS='-change HEAD -feature features/x': files a change touches
+	@$(GO) build -o bin/house ./internal/testenv/house
+	@bin/testenv -in-memory bin/house $(ARGS)
+
 build: ## bin/leaderboard
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/leaderboard ./cmd/leaderboard
 
-image: ## the container image leaderboard, and leaderboard:VERSION
-	docker build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t leaderboard -t leaderboard:$(VERSION) .
+dist: ## what is published, in dist: archives and packages of this commit's tag, or a snapshot without one
+	@$(MAKE) --no-print-directory dist-$(or $(KIND),release)
 
-release: ## archives and packages of this commit's tag in dist, or a snapshot without one: checksums, lists of parts; SIGNING_KEY=~/.ssh/id_ed25519
+dist-release: ## the default: archives, packages, checksums, lists of parts; SIGNING_KEY=~/.ssh/id_ed25519
 	@GO=$(GO) SIGNING_KEY=$(SIGNING_KEY) tools/release.sh
 
-release-check: ## two releases of this commit, built at two places, are the same bytes, and the program in them works
+dist-check: ## two releases of this commit, built at two places, are the same bytes, and the program in them works
 	@GO=$(GO) tools/release.sh --check
 
-chart: ## the Helm chart in dist/chart, for the image of the same version: make image
+dist-chart: ## the Helm chart in dist/chart, for the image of the same version: make image
 	@$(GO) run -C deploy ./chart '$(CURDIR)/dist/chart' '$(VERSION)' "$$(git log -1 --format=%ct 2>/dev/null || date +%s)"
 
-npm: ## the TypeScript client in dist as npm publishes it; NPM_NAME=@you/leaderboard; needs Node.js
+dist-npm: ## the TypeScript client in dist as npm publishes it; NPM_NAME=@you/leaderboard; needs Node.js
 	@NPM_NAME=$(NPM_NAME) tools/client.sh --pack
+
+dist-image: ## the container image leaderboard, and leaderboard:VERSION
+	docker build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t leaderboard -t leaderboard:$(VERSION) .
+
+released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are then fixed, and tests upgrade from it
+	RELEASED=$(VERSION) COMMIT=$$(git rev-parse --verify '$(VERSION)^{commit}') $(GO) test -count=1 -run TestReleasedMigrations ./migrations
 
 vuln: ## known vulnerabilities in what the program calls, and modules that are what go.sum says; needs the internet, GOVULNDB
 	@GO=$(GO) tools/vuln.sh
-
-fmt: ## format the code and sort its imports
-	$(LINT) fmt
 
 rename: ## give the module another path: MODULE=github.com/you/leaderboard; as often as you like, and back
 	@$(GO) run -C tools ./rename $(CURDIR) '$(MODULE)'
@@ -150,3 +156,13 @@ cc:
 	@cc=$$($(GO) env CC); command -v $${cc%% *} >/dev/null || { \
 		echo "The race detector needs a C compiler, and $$cc is not there. Debian, Ubuntu: apt-get install gcc libc6-dev;" \
 			"Fedora: dnf install gcc; macOS: xcode-select --install." >&2; exit 1; }
+
+# Names from before kinds.
+test-kinds     = fuzz soak stress days mutants torture openapi
+generate-kinds = docs client web screenshots
+dist-kinds     = release chart npm image
+$(test-kinds):     FORCE ; @$(MAKE) --no-print-directory test-$@
+$(generate-kinds): FORCE ; @$(MAKE) --no-print-directory generate-$@
+$(dist-kinds):     FORCE ; @$(MAKE) --no-print-directory dist-$@
+release-check:     FORCE ; @$(MAKE) --no-print-directory dist-check
+FORCE:

@@ -16,6 +16,9 @@ import (
 // workflowFile is the workflow that a tag sets off.
 const workflowFile = root + "/.github/workflows/release.yml"
 
+// pinned matches an action of GitHub's own at a commit.
+var pinned = regexp.MustCompile(`uses: actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
+
 // faultsOf says what is wrong with a workflow: to actionlint, in targets that the Makefile has not, in actions that are not pinned, and in
 // jobs that may do more than they are allowed here.
 func faultsOf(t *testing.T, content []byte) (faults []string) {
@@ -26,16 +29,19 @@ func faultsOf(t *testing.T, content []byte) (faults []string) {
 		t.Fatal(err)
 	}
 	targets := 0
-	for _, m := range regexp.MustCompile(`(?m)run: make (\S+)`).FindAllSubmatch(content, -1) {
+	for _, m := range regexp.MustCompile(`(?m)run: make (\S+)(?: KIND=(\S+))?`).FindAllSubmatch(content, -1) {
 		targets++
-		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(string(m[1])) + `:`).Match(makefile) {
-			faults = append(faults, "the Makefile has no "+string(m[1]))
+		target := string(m[1])
+		if kind := string(m[2]); kind != "" {
+			target += "-" + kind
+		}
+		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(target) + `:`).Match(makefile) {
+			faults = append(faults, "the Makefile has no "+target)
 		}
 	}
 	if targets < 7 {
 		faults = append(faults, "it hardly uses the targets of the Makefile")
 	}
-	pinned := regexp.MustCompile(`uses: actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
 	if all := strings.Count(string(content), "uses:"); all < 9 || all != len(pinned.FindAll(content, -1)) {
 		faults = append(faults, "an action is not pinned by a commit, or not GitHub's own")
 	}
@@ -117,6 +123,29 @@ func TestDocumentedWorkflow(t *testing.T) {
 	}
 }
 
+// TestPushWorkflow: a push runs what continuous integration runs, and may write nothing.
+func TestPushWorkflow(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "test.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := lint(t, content); len(faults) > 0 {
+		t.Error(strings.Join(faults, "\n"))
+	}
+	for _, want := range []string{"\n  push:\n", "run: .ci/run", "\npermissions: {}", "contents: read"} {
+		if !strings.Contains(string(content), want) {
+			t.Errorf("the workflow has no %q", want)
+		}
+	}
+	if strings.Contains(string(content), ": write") {
+		t.Error("the workflow may write")
+	}
+	if all := strings.Count(string(content), "uses:"); all != len(pinned.FindAll(content, -1)) {
+		t.Error("an action is not pinned by a commit, or not GitHub's own")
+	}
+}
+
 // TestReleaseWorkflow: the workflow of a release is right as far as can be seen without running it, and its faults would be seen.
 func TestReleaseWorkflow(t *testing.T) {
 	t.Parallel()
@@ -129,7 +158,7 @@ func TestReleaseWorkflow(t *testing.T) {
 	}
 	for was, is := range map[string]string{
 		"runs-on: ubuntu-24.04":                                     "runs-on: ubuntu-24",                // no such machine
-		"run: make release-check":                                   "run: make release-chek",            // no such target
+		"run: make dist KIND=check":                                 "run: make dist KIND=chek",          // no such kind
 		"actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683": "actions/checkout@v4",               // not pinned
 		"permissions: {} #":                                         "permissions: {packages: write} #",  // for all jobs
 		"      id-token: write":                                     "      contents: write",             // more than it needs
