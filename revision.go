@@ -1,10 +1,5 @@
 package leaderboard
 
-import (
-	"crypto/rand"
-	"encoding/binary"
-)
-
 // Revision names a state of a period: its incarnation, the number of its last change, and the database time of the
 // commit that led to it. A database that was restored from a backup gives ids again: two periods with one id differ in
 // Incarnation, two branches of one incarnation that reach the same Seq differ in AsOf.
@@ -27,12 +22,10 @@ const TokensPeriod int64 = -3
 // ClockPeriod is the id under which the feed gets the database clock, in AsOf, with every statement.
 const ClockPeriod int64 = -2
 
-// NewIncarnation returns the incarnation of a new period.
-func NewIncarnation() int64 {
+// NewIncarnation returns the incarnation of a new period, of random bits.
+func NewIncarnation(random func() uint64) int64 {
 	for {
-		var b [8]byte
-		rand.Read(b[:])
-		if n := int64(binary.BigEndian.Uint64(b[:])); n != 0 {
+		if n := int64(random()); n != 0 {
 			return n
 		}
 	}

@@ -66,6 +66,8 @@ type Config struct {
 	OnBatch func(requests, rows int, waited, took time.Duration, err error)
 	// OnIndexes is called when a rank index has come into memory, with the bytes that all take there, roughly. It must not block.
 	OnIndexes func(bytes int64)
+
+	random func() uint64 // bits of the ids that writers make; nil: those of math/rand
 }
 
 func (c Config) withDefaults() Config {
@@ -108,6 +110,6 @@ func (c Config) withDefaults() Config {
 func (c Config) database() db.Config {
 	return db.Config{
 		DSN: c.DSN, MaxConns: c.MaxConns, StatementTimeout: c.StatementTimeout, LockWait: c.LockWait,
-		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Logger: c.Logger,
+		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Random: c.random, Logger: c.Logger,
 	}
 }

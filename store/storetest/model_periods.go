@@ -3,6 +3,7 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"slices"
 
 	"leaderboard"
@@ -73,7 +74,7 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 	}
 	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, hiddenEntries: map[string]leaderboard.Entry{}, metadata: map[string]string{}}
 	p.Period = leaderboard.Period{
-		ID: m.nextID(), Incarnation: leaderboard.NewIncarnation(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
+		ID: m.nextID(), Incarnation: leaderboard.NewIncarnation(rand.Uint64), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
 		State: leaderboard.PeriodStateOpen, Committed: now,
 	}
 	b.periods = append(b.periods, p)

@@ -57,7 +57,7 @@ func (l *Lookup) Begin(ctx context.Context, tx *sqlx.Tx, name string) (leaderboa
 		err = listing.Board.CheckWritable()
 	}
 	if err == nil && r.Due() {
-		err = r.Write(ctx, tx, &listing.Board)
+		err = r.Write(ctx, tx, &listing.Board, l.DB.Config.Random)
 	}
 	return listing, err // its periods are r.Current, which have their ids now
 }

@@ -84,8 +84,9 @@ func (r *Rollover) IDs() (ids []int64, whole bool) {
 
 // Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. A period
 // that was closed before its end, by a clock that was ahead, is opened again, which is recorded as a run. Because the board's
-// row is locked, no other process does so at the same time, and no writer goes on with a closed period.
-func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board) error {
+// row is locked, no other process does so at the same time, and no writer goes on with a closed period. Incarnations are of
+// random bits.
+func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board, random func() uint64) error {
 	if err := Close(ctx, tx, (&db.Text{}).Time(r.clock).String(), b, r.ended); err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board
 		if p.ID != 0 {
 			continue
 		}
-		err := begin(ctx, tx, p)
+		err := begin(ctx, tx, p, random)
 		if db.IsDuplicate(err) {
 			err = r.openAgain(ctx, tx, p)
 		}
@@ -126,9 +127,9 @@ func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, e
 }
 
 // begin makes the row of a period.
-func begin(ctx context.Context, tx outbox.Tx, p *leaderboard.Period) error {
+func begin(ctx context.Context, tx outbox.Tx, p *leaderboard.Period, random func() uint64) error {
 	q := (&db.Text{}).Str("INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
-	history := leaderboard.NewIncarnation()
+	history := leaderboard.NewIncarnation(random)
 	q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
 	if p.EndsAt == leaderboard.Forever {
 		q.Str("NULL")

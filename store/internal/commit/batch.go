@@ -215,7 +215,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return err
 	}
 	l := &locked{boards: make(map[string]*lockedBoard, len(names)), without: map[string]error{}, derived: b.derived}
-	w := writes{owner: noBoard}
+	w := writes{owner: noBoard, random: t.db.Config.Random}
 	for _, name := range names {
 		b.locking = name
 		asked, span := statement(ctx, "lock board", name)

@@ -3,6 +3,7 @@ package commit
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -194,7 +195,8 @@ func (r *reviews) drop(h *leaderboard.Held) {
 // news returns the events of what became of held submissions.
 func (r *reviews) news() (out []outbox.News) {
 	add := func(kind leaderboard.EventKind, h *leaderboard.Held) {
-		out = append(out, outbox.News{Kind: kind, Board: h.Board, Data: outbox.Of(struct {
+		once := fmt.Sprint(kind, " ", h.ID)
+		out = append(out, outbox.News{Kind: kind, Board: h.Board, Once: once, Data: outbox.Of(struct {
 			Held  string `json:"held_id"`
 			Board string `json:"board"`
 			Score int64  `json:"score"`

@@ -2,7 +2,6 @@ package commit
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -28,7 +27,7 @@ func (b *lockedBoard) hold(sub *leaderboard.Submission, caller *leaderboard.Call
 		return nil
 	}
 	h := &leaderboard.Held{
-		ID:      int64(b.clock+leaderboard.Micros(b.reviews.held))<<heldBits | rand.Int64N(1<<heldBits),
+		ID:      int64(b.clock+leaderboard.Micros(b.reviews.held))<<heldBits | int64(b.random()>>(64-heldBits)),
 		BoardID: b.known.Board.ID, Board: b.known.Board.Name, Member: sub.Member, State: leaderboard.HeldStateWaiting, Reason: why.Detail,
 		Score: sub.Score, NewScore: d.next.Score, Tiebreak: d.next.Tiebreak, CreatedTime: d.now, HeldTime: b.clock,
 		Actor: caller.Key, RequestID: caller.RequestID, Sub: *sub,

@@ -81,6 +81,7 @@ type lockedBoard struct {
 	plays      plays
 	reviews    reviews
 	bodies     map[entries.BodyKey]*body // of metadata, which periods share
+	random     func() uint64             // bits of ids
 	rolledOver bool                      // periods were begun or closed in this transaction
 
 	open     []*period // all that the lock found
@@ -95,7 +96,7 @@ func (b *lockedBoard) all() []*period { return append(slices.Clip(b.periods), b.
 // READ COMMITTED each statement has a snapshot of its own. Errors: ErrBoardNotFound, ErrUnknownRule.
 func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lockedBoard, error) {
 	known, _ := t.memory.Get(name)
-	b := &lockedBoard{known: known, hidden: hiddenMembers{}}
+	b := &lockedBoard{known: known, hidden: hiddenMembers{}, random: t.db.Config.Random}
 	t.text.Reset()
 	t.text.Str(t.Opening())
 	appendLock(t.text, t.db.Sysdate(), name, known)
@@ -178,7 +179,7 @@ func readingOf(known *boards.Known, n *needs) *reading {
 // rollOver brings the periods up to date and reads what was not read with the lock.
 func (t *transaction) rollOver(ctx context.Context, b *lockedBoard, n *needs) error {
 	if b.rollover.Due() {
-		if err := b.rollover.Write(ctx, t.Conn, &b.known.Board); err != nil {
+		if err := b.rollover.Write(ctx, t.Conn, &b.known.Board, b.random); err != nil {
 			return err
 		}
 		b.rolledOver = true

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"database/sql"
 	"maps"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -125,6 +123,7 @@ func scanMetadata(rows *sql.Rows, members []string, periods []*period, bodies ma
 type metadataWrites struct {
 	upserts []metadataUpsert
 	gone    map[int64][]string // members, by period
+	bodies  []*body            // those with a delta, in the order of periods and members
 	delta   map[*body]int64    // of the references to a body
 	owner   map[*body]string   // the member that it is of
 }
@@ -138,9 +137,13 @@ type metadataUpsert struct {
 func metadataOf(periods []*period) *metadataWrites {
 	w := &metadataWrites{gone: map[int64][]string{}, delta: map[*body]int64{}, owner: map[*body]string{}}
 	count := func(b *body, member string, by int64) {
-		if b != nil {
-			w.delta[b], w.owner[b] = w.delta[b]+by, member
+		if b == nil {
+			return
 		}
+		if _, ok := w.owner[b]; !ok {
+			w.bodies = append(w.bodies, b)
+		}
+		w.delta[b], w.owner[b] = w.delta[b]+by, member
 	}
 	for _, p := range periods {
 		if p.metadata == nil {
@@ -167,12 +170,12 @@ func metadataOf(periods []*period) *metadataWrites {
 }
 
 // appendMetadata writes what the batch made of the metadata of entries.
-func appendMetadata(t *db.Text, periods []*period) {
+func appendMetadata(t *db.Text, periods []*period, random func() uint64) {
 	if !slices.ContainsFunc(periods, func(p *period) bool { return p.metadata != nil }) {
 		return
 	}
 	w := metadataOf(periods)
-	w.appendBodies(t)
+	w.appendBodies(t, random)
 	for _, id := range slices.Sorted(maps.Keys(w.gone)) {
 		for chunk := range slices.Chunk(w.gone[id], db.MaxRows) {
 			t.Str("DELETE FROM entry_metadata WHERE period_id = ").Int(id).Str(" AND member IN (").Hexes(chunk).Str(");")
@@ -199,11 +202,11 @@ func appendMetadata(t *db.Text, periods []*period) {
 
 // appendBodies gives new bodies their ids, and writes them. One takes the place of another of the member that nothing refers
 // to any more.
-func (w *metadataWrites) appendBodies(t *db.Text) {
+func (w *metadataWrites) appendBodies(t *db.Text, random func() uint64) {
 	var fresh, fewer, more, gone []*body
 	unused := map[string][]*body{} // by member
-	for b, by := range w.delta {
-		switch {
+	for _, b := range w.bodies {
+		switch by := w.delta[b]; {
 		case b.text != "" && by > 0:
 			fresh = append(fresh, b)
 		case b.text == "" && by < 0 && b.refs+by <= 0:
@@ -218,7 +221,7 @@ func (w *metadataWrites) appendBodies(t *db.Text) {
 		if free := unused[w.owner[b]]; len(free) > 0 {
 			b.id, unused[w.owner[b]] = free[0].id, free[1:]
 		} else {
-			b.id = 1 + rand.Int64N(math.MaxInt64)
+			b.id = max(1, int64(random()>>1))
 		}
 	}
 	for _, free := range unused {

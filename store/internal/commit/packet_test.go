@@ -3,6 +3,7 @@ package commit
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func largest(entries int) *writes {
 	text := func(i, length int) string { return fmt.Sprintf("%0*d", length, i) }
 	const low = math.MinInt64
 	rules := &leaderboard.Rules{}
-	o := &writes{owner: low, clock: leaderboard.MaxTime}
+	o := &writes{owner: low, clock: leaderboard.MaxTime, random: rand.Uint64}
 	number := int64(low)
 	metadata := strings.Repeat("x", (1<<20)/leaderboard.MaxLimit) // of a request, which has a MiB at most; others count for more entries
 	edit := &leaderboard.Edit{Set: map[string]int64{}, Op: leaderboard.PolicyLatest, KeepTime: true}
@@ -29,7 +30,7 @@ func largest(entries int) *writes {
 	for i := range entries {
 		member := text(i, 64)
 		old := leaderboard.Entry{Member: member, Score: low, Tiebreak: low, CreatedTime: leaderboard.MaxTime}
-		b := &lockedBoard{known: &boards.Known{Board: leaderboard.Board{ID: low}}, clock: leaderboard.MaxTime, records: []leaderboard.SubmissionRecord{{
+		b := &lockedBoard{random: rand.Uint64, known: &boards.Known{Board: leaderboard.Board{ID: low}}, clock: leaderboard.MaxTime, records: []leaderboard.SubmissionRecord{{
 			Member: member, Actor: text(i, maxActor), RequestID: text(i, maxRequestID-1) + "x", Status: leaderboard.StatusApplied,
 			Score: low, Tiebreak: &number, Previous: &number, NewScore: &number, Seq: low, Edit: edit,
 		}}}

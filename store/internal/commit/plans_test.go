@@ -62,10 +62,11 @@ func batchPlans(out map[string]plantest.Planned) {
 	w := &metadataWrites{delta: map[*body]int64{}, owner: map[*body]string{}}
 	for i := range 2 * db.MaxRows {
 		b := &body{id: int64(i + 1), refs: int64(1 + i%2)}
+		w.bodies = append(w.bodies, b)
 		w.delta[b], w.owner[b] = -1, fmt.Sprint("m", i)
 	}
 	bodies := &db.Text{}
-	w.appendBodies(bodies)
+	w.appendBodies(bodies, nil)
 	for i, q := range strings.Split(strings.TrimSuffix(bodies.String(), ";"), ";") {
 		out[fmt.Sprint("write of bodies ", i)] = planned(q, map[string]string{"metadata_bodies": "PRIMARY"})
 	}

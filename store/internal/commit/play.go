@@ -2,6 +2,7 @@ package commit
 
 import (
 	"database/sql"
+	"maps"
 	"slices"
 	"time"
 
@@ -94,21 +95,21 @@ func (b *lockedBoard) played() bool {
 // appendPlays writes what became of plays, in the order of their members.
 func appendPlays(t *db.Text, played []*lockedBoard) {
 	for _, b := range played {
-		var over []string
-		for member, p := range b.plays {
-			if p.over {
+		var over, refused []string
+		for _, member := range slices.Sorted(maps.Keys(b.plays)) {
+			switch p := b.plays[member]; {
+			case p.over:
 				over = append(over, member)
+			case p.refused:
+				refused = append(refused, member)
 			}
 		}
-		slices.Sort(over)
 		for chunk := range slices.Chunk(over, db.MaxRows) {
 			t.Str("DELETE FROM plays WHERE board_id = ").Int(b.known.Board.ID).Str(" AND member IN (").Hexes(chunk).Str(");")
 		}
-		for member, p := range b.plays {
-			if p.refused && !p.over {
-				t.Str("UPDATE plays SET refusals = ").Int(int64(p.Refusals)).Str(" WHERE board_id = ").Int(b.known.Board.ID)
-				t.Str(" AND member = ").Hex(member).Str(";")
-			}
+		for _, member := range refused {
+			t.Str("UPDATE plays SET refusals = ").Int(int64(b.plays[member].Refusals)).Str(" WHERE board_id = ").Int(b.known.Board.ID)
+			t.Str(" AND member = ").Hex(member).Str(";")
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"slices"
 
 	"leaderboard"
@@ -34,7 +33,7 @@ type submissionRow struct {
 func appendSubmissions(t *db.Text, boards []*lockedBoard) {
 	var rows []submissionRow
 	for _, b := range boards {
-		first := rand.Int64N(1<<46) << 16
+		first := int64(b.random()>>18) << 16
 		rows = slices.Grow(rows, len(b.records))
 		for i := range b.records {
 			rows = append(rows, submissionRow{b, first + int64(i), &b.records[i]})

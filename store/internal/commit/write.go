@@ -25,6 +25,8 @@ type writes struct {
 	known map[string]keyRow  // keys that were there
 	keys  []keyRow           // keys to add
 
+	random func() uint64 // bits of ids
+
 	audit []audit.Row // of requests that are recorded
 
 	periods    []*period
@@ -60,7 +62,7 @@ func (o *writes) appendTo(t *db.Text) (events []Event) {
 	appendKeys(t, o.owner, o.clock, o.keys)
 	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })
 	appendEntries(t, o.periods)
-	appendMetadata(t, o.periods)
+	appendMetadata(t, o.periods, o.random)
 	o.hidden = appendHiddenTimes(t, o.periods)
 	for _, p := range o.changed {
 		events = append(events, Event{p.ref, p.commit()})

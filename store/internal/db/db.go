@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 	"time"
@@ -31,6 +32,7 @@ type Config struct {
 	LockWait                  time.Duration // whole seconds
 	ReadTimeout, WriteTimeout time.Duration
 	Clock                     func(database string) string
+	Random                    func() uint64 // bits of ids; nil: those of math/rand
 	Logger                    *slog.Logger
 }
 
@@ -57,6 +59,9 @@ type DB struct {
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
+	if cfg.Random == nil {
+		cfg.Random = rand.Uint64
+	}
 	hosts, err := newHosts(cfg)
 	if err != nil {
 		return nil, err
