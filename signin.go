@@ -10,6 +10,9 @@ import (
 // with a role.
 const MaxSession = 12 * time.Hour
 
+// SignInTime is how long a person may take at the provider.
+const SignInTime = 10 * time.Minute
+
 // MaxRole is the greatest length of what a provider says of a person, in bytes.
 const MaxRole = 255
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,10 +16,14 @@ import (
 // SignIn signs people in. All methods may be called concurrently.
 type SignIn interface {
 	guard.People
-	// Begin returns the address of the provider to which a person is sent. Errors: ErrProviderAway.
-	Begin(ctx context.Context, in leaderboard.SignIn, now time.Time) (string, error)
+	// Begin returns the address of the provider to which a person is sent, and a cookie for the browser. Errors: ErrProviderAway,
+	// ErrOverloaded, ErrUnavailable.
+	Begin(ctx context.Context, now time.Time) (address, cookie string, err error)
+	// Resume returns the sign-in that a browser comes back from, by its cookie and the state in the address, if a server has begun
+	// it. It asks nobody. Errors: ErrSignInRefused, ErrUnavailable.
+	Resume(ctx context.Context, cookie, state string, now time.Time) (leaderboard.SignIn, error)
 	// Finish returns the session of the person whom a code stands for, without an id. Errors: ErrSignInRefused, ErrNoRole,
-	// ErrProviderAway.
+	// ErrProviderAway; ErrOverloaded, when the provider was not asked.
 	Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error)
 }
 
@@ -47,9 +52,6 @@ const (
 	hostPrefix    = "__Host-"
 	securePrefix  = "__Secure-"
 )
-
-// signInTime is how long a person may take at the provider.
-const signInTime = 10 * time.Minute
 
 // cookieName returns the name of a cookie as browsers have it: one of a path cannot have __Host-, but comes by https all the same.
 func cookieName(name string, secure bool, base string) string {
@@ -80,13 +82,11 @@ func (h *signInHandlers) begin(c *call) error {
 	if h.people == nil {
 		return errNoSignIn()
 	}
-	in := leaderboard.NewSignIn()
-	address, err := h.people.Begin(c.ctx, in, c.start)
+	address, cookie, err := h.people.Begin(c.ctx, c.start)
 	if err != nil {
 		return h.tell(c, err)
 	}
-	// It needs no signature: state and nonce have to be those that the provider sends, and it fits one sign-in alone.
-	h.setCookie(c.w, cookieSignIn, strings.Join([]string{in.State, in.Nonce, in.Verifier}, "."), signInTime)
+	h.setCookie(c.w, cookieSignIn, cookie, leaderboard.SignInTime)
 	c.redirect(address)
 	return nil
 }
@@ -104,13 +104,22 @@ func (c *call) redirect(address string) {
 	c.sendNothing(http.StatusSeeOther)
 }
 
-// finish answers GET /v1/sign-in/callback, where the provider sends a person back to.
+// finish answers GET /v1/sign-in/callback, where the provider sends a person back to. One that is refused is an attempt of its address,
+// as a key that is not good is: without attempts left nobody is asked.
 func (h *signInHandlers) finish(c *call) error {
 	if h.people == nil {
 		return errNoSignIn()
 	}
+	if err := c.shared.guard.MayAttempt(c.r); err != nil {
+		return h.tell(c, err)
+	}
 	k, err := h.whoCame(c)
-	h.setCookie(c.w, cookieSignIn, "", 0) // it serves once
+	if !errors.Is(err, leaderboard.ErrOverloaded) { // nobody was asked: the same address is good again
+		h.setCookie(c.w, cookieSignIn, "", 0) // it serves once
+	}
+	if errors.Is(err, leaderboard.ErrSignInRefused) {
+		err = c.shared.guard.Guessed(c.w, c.r, err)
+	}
 	if err != nil {
 		return h.tell(c, err)
 	}
@@ -126,24 +135,20 @@ func (h *signInHandlers) finish(c *call) error {
 
 // whoCame returns the session of the person whom the provider sends back, if it was this browser that went there.
 func (h *signInHandlers) whoCame(c *call) (k leaderboard.Key, err error) {
-	said := c.r.URL.Query()
-	var parts []string
-	if cookie, err := c.r.Cookie(cookieName(cookieSignIn, h.secure, h.base)); err == nil {
-		parts = strings.Split(cookie.Value, ".")
+	said, cookie := c.r.URL.Query(), ""
+	if found, err := c.r.Cookie(cookieName(cookieSignIn, h.secure, h.base)); err == nil {
+		cookie = found.Value
 	}
-	if len(parts) != 3 || parts[0] == "" || said.Get("state") != parts[0] {
-		return k, refusedSignIn("This browser has no such sign-in under way: it took longer than ten minutes, was finished, or was begun elsewhere.")
+	in, err := h.people.Resume(c.ctx, cookie, said.Get("state"), c.start)
+	if err != nil {
+		return k, err
 	}
 	if refusal := said.Get("error"); refusal != "" || said.Get("code") == "" {
-		return k, refusedSignIn("The identity provider signed nobody in: " + wire.Clip(refusal) + ".")
+		return k, &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: "The identity provider signed nobody in: " + wire.Clip(refusal) + "."}
 	}
-	k, err = h.people.Finish(c.ctx, leaderboard.SignIn{State: parts[0], Nonce: parts[1], Verifier: parts[2]}, said.Get("code"), c.start)
+	k, err = h.people.Finish(c.ctx, in, said.Get("code"), c.start)
 	k.ID = leaderboard.NewKeyID()
 	return k, err
-}
-
-func refusedSignIn(detail string) error {
-	return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: detail}
 }
 
 // tell tells what went wrong: a program by a problem, a person, who would see nothing but its JSON, by the console.
@@ -152,6 +157,7 @@ func (h *signInHandlers) tell(c *call, err error) error {
 	if !strings.Contains(c.r.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
 		return err
 	}
+	wire.TellWait(c.w.Header(), err, kind)
 	c.redirect(h.base + "/console?sign-in=" + kind.Code)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,14 @@ type Provider interface {
 	Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error)
 	// Claims verifies an ID token for the sign-in with a nonce, and returns what it says.
 	Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error)
+}
+
+// Sealer proves that texts were given out by a server of this service. Errors of both: ErrUnavailable.
+type Sealer interface {
+	// Seal returns a text with a proof.
+	Seal(ctx context.Context, text string, now time.Time) (string, error)
+	// Unseal returns the text of what Seal has returned on any server; ok is false for anything else.
+	Unseal(ctx context.Context, sealed string, now time.Time) (text string, ok bool, err error)
 }
 
 // Config is the settings of sign-ins.
@@ -45,15 +54,21 @@ type Config struct {
 type SignIn struct {
 	cfg      Config
 	provider Provider
+	sealer   Sealer
 	client   *http.Client
+	places   chan struct{} // one for each question to the provider that is under way
 }
 
-// exchangeFor bounds the question what a code stands for.
-const exchangeFor = 5 * time.Second
+const (
+	// exchangeFor bounds the question what a code stands for.
+	exchangeFor = 5 * time.Second
+	// atOnce is how many people the provider is asked about at once.
+	atOnce = 8
+)
 
 // New returns a SignIn.
-func New(provider Provider, cfg Config) *SignIn {
-	return &SignIn{cfg: cfg, provider: provider, client: &http.Client{
+func New(provider Provider, sealer Sealer, cfg Config) *SignIn {
+	return &SignIn{cfg: cfg, provider: provider, sealer: sealer, places: make(chan struct{}, atOnce), client: &http.Client{
 		Timeout:       exchangeFor,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it would take the secret elsewhere
 	}}
@@ -75,18 +90,64 @@ func (s *SignIn) oauth(ctx context.Context, now time.Time) (*oauth2.Config, erro
 	}, nil
 }
 
-// Begin returns the address of the provider to which a person is sent. Errors: ErrProviderAway.
-func (s *SignIn) Begin(ctx context.Context, in leaderboard.SignIn, now time.Time) (string, error) {
+// Begin returns the address of the provider to which a person is sent, and the cookie by which Resume knows the browser. Errors:
+// ErrProviderAway, ErrOverloaded, ErrUnavailable.
+func (s *SignIn) Begin(ctx context.Context, now time.Time) (address, cookie string, err error) {
+	leave, err := s.enter()
+	if err != nil {
+		return "", "", err
+	}
+	defer leave()
 	client, err := s.oauth(ctx, now)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return client.AuthCodeURL(in.State, oauth2.S256ChallengeOption(in.Verifier), oauth2.SetAuthURLParam("nonce", in.Nonce)), nil
+	in := leaderboard.NewSignIn()
+	until := strconv.FormatInt(now.Add(leaderboard.SignInTime).Unix(), 10)
+	cookie, err = s.sealer.Seal(ctx, strings.Join([]string{in.State, in.Nonce, in.Verifier, until}, "."), now)
+	return client.AuthCodeURL(in.State, oauth2.S256ChallengeOption(in.Verifier), oauth2.SetAuthURLParam("nonce", in.Nonce)), cookie, err
+}
+
+// Resume returns the sign-in that a browser comes back from, by its cookie and by the state in the address: one that a server of this
+// service has begun less than leaderboard.SignInTime ago. It asks nobody. Errors: ErrSignInRefused, ErrUnavailable.
+func (s *SignIn) Resume(ctx context.Context, cookie, state string, now time.Time) (in leaderboard.SignIn, err error) {
+	text, ok, err := s.sealer.Unseal(ctx, cookie, now)
+	if err != nil {
+		return in, err
+	}
+	parts := strings.Split(text, ".")
+	if !ok || len(parts) != 4 || parts[0] != state {
+		return in, errNotUnderWay()
+	}
+	if until, err := strconv.ParseInt(parts[3], 10, 64); err != nil || now.Unix() >= until {
+		return in, errNotUnderWay()
+	}
+	return leaderboard.SignIn{State: parts[0], Nonce: parts[1], Verifier: parts[2]}, nil
+}
+
+func errNotUnderWay() error {
+	return refusal(leaderboard.ErrSignInRefused, "This browser has no such sign-in under way: it took longer than ten minutes, was finished, or was begun elsewhere.")
+}
+
+// enter takes a place for a question to the provider, until leave is called: a provider that hangs holds up no more than atOnce
+// requests, and the rest is refused at once.
+func (s *SignIn) enter() (leave func(), err error) {
+	select {
+	case s.places <- struct{}{}:
+		return func() { <-s.places }, nil
+	default:
+		return nil, &leaderboard.OverloadError{Wait: exchangeFor, Detail: "as many people sign in as may at once"}
+	}
 }
 
 // Finish asks the provider whom a code stands for, and returns the session of that person, without an id: a key that nobody has
-// yet. Errors: ErrSignInRefused, ErrNoRole, ErrProviderAway.
+// yet. Errors: ErrSignInRefused, ErrNoRole, ErrProviderAway, ErrOverloaded.
 func (s *SignIn) Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error) {
+	leave, err := s.enter()
+	if err != nil {
+		return leaderboard.Key{}, err
+	}
+	defer leave()
 	client, err := s.oauth(ctx, now)
 	if err != nil {
 		return leaderboard.Key{}, err

@@ -559,3 +559,47 @@ func TestOwnTokens(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestSeal: what was sealed is known until its key ends, and nothing else is, however like it; another database has other keys
+// (promise G10).
+func TestSeal(t *testing.T) {
+	t.Parallel()
+	f, other := start(t, "", Options{}), start(t, "", Options{})
+	now := time.Now()
+	sealed, err := f.Seal(t.Context(), "a.b", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := f.readAll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, _, err := f.Mint(t.Context(), leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name, text, want string) {
+		t.Helper()
+		if got, ok, err := f.Unseal(t.Context(), text, now); got != want || ok != (want != "") || err != nil {
+			t.Errorf("%s: %q, %t, %v", name, got, ok, err)
+		}
+	}
+	check("as it was", sealed, "a.b")
+	for i := range sealed {
+		check("another letter", sealed[:i]+string(sealed[i]^1)+sealed[i+1:], "")
+		check("cut off", sealed[:i], "")
+	}
+	check("longer", sealed+"A", "")
+	check("without a key", "a.b.."+r.signs.seal("a.b."), "")
+	check("a token", token, "")
+	if _, ok, _ := other.Unseal(t.Context(), sealed, now); ok {
+		t.Error("another database knows it")
+	}
+	f.tables.change(func() { f.tables.keys[0].EndsAt = leaderboard.MicrosOf(now.Add(time.Second)) })
+	if err := f.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("while the key is taken", sealed, "a.b")
+	now = now.Add(time.Second)
+	check("when it has ended", sealed, "")
+}

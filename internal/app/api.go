@@ -113,7 +113,7 @@ func (a *App) wireAPI() error {
 		Refresher: refreshing{a.refresher, a.store, a.copies},
 		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store,
 		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
-		Keys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
+		Keys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, OnStandings: a.metrics.standings, Tracer: a.traces.requests(), Logger: a.log,
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.StandingWait},
 	}

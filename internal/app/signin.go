@@ -32,12 +32,12 @@ func identityProvider(cfg *Config, log *slog.Logger) *players.Provider {
 }
 
 // newSignIn returns what signs people in, nil when there is no provider.
-func newSignIn(cfg *Config, log *slog.Logger) httpapi.SignIn {
+func newSignIn(cfg *Config, sealer signin.Sealer, log *slog.Logger) httpapi.SignIn {
 	in := &cfg.SignIn
 	if in.Issuer == "" {
 		return nil
 	}
-	return signin.New(identityProvider(cfg, log), signin.Config{
+	return signin.New(identityProvider(cfg, log), sealer, signin.Config{
 		Client: in.Client, Secret: in.Secret, Callback: cfg.PublicURL + cfg.BasePath + SignInCallback, Scopes: slices.Concat([]string{"openid"}, in.Scopes),
 		Claim: in.Claim, Admins: in.Admins, Writers: in.Writers, Readers: in.Readers, Boards: in.Boards, Session: in.Session, Log: log,
 	})

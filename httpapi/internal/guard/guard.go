@@ -68,7 +68,7 @@ func (g *Guard) Bearer(r *http.Request, now time.Time) (Bearer, error) {
 		}
 		return Bearer{Key: key}, err
 	}
-	player, err := g.tokens.Find(r.Context(), text, now, func() error { return g.mayAttempt(r) })
+	player, err := g.tokens.Find(r.Context(), text, now, func() error { return g.MayAttempt(r) })
 	if refused, ok := errors.AsType[*leaderboard.TokenError](err); ok {
 		err = &badToken{wire.Reject(wire.CodeUnauthorized, refused.Detail), refused.Signed}
 	}

@@ -58,8 +58,8 @@ func usedUp(a *leaderboard.Allowance, by Bearer) error {
 	return &wire.Rejection{Code: wire.CodeQuota, Detail: detail, Wait: a.Wait, Quotas: []string{kind}}
 }
 
-// mayAttempt returns why a request may not try a token: its address has no attempts left.
-func (g *Guard) mayAttempt(r *http.Request) error {
+// MayAttempt returns why a request may not try a secret that costs more than a look into memory: its address has no attempts left.
+func (g *Guard) MayAttempt(r *http.Request) error {
 	if g.quotas == nil {
 		return nil
 	}
@@ -80,11 +80,17 @@ func (g *Guard) Attempt(w http.ResponseWriter, r *http.Request, err error) error
 	if b, ok := errors.AsType[*badToken](err); ok && b.signed {
 		return cmp.Or(g.Charge(w, r, Bearer{}, leaderboard.Charge{leaderboard.QuotaKindRequests: 1}), err)
 	}
-	if g.quotas == nil || !wire.IsRejection(err) || wire.IsTooMany(err) {
+	if !wire.IsRejection(err) || wire.IsTooMany(err) {
 		return err
 	}
+	return g.Guessed(w, r, err)
+}
+
+// Guessed charges the address of a request for a secret that is not good, and returns what the request is answered with: err, or that
+// there were too many attempts.
+func (g *Guard) Guessed(w http.ResponseWriter, r *http.Request, err error) error {
 	from := g.Client(r)
-	if !from.IsValid() {
+	if g.quotas == nil || !from.IsValid() {
 		return err
 	}
 	a := g.quotas.Attempt(from)

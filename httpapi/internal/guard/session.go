@@ -100,11 +100,11 @@ func (g *Guard) AttemptCookie(w http.ResponseWriter, r *http.Request) error {
 	if _, known := g.sessions.wrong.Get(guess); known {
 		return nil
 	}
-	a := g.quotas.Attempt(from)
-	if !a.Refused {
+	err := g.Guessed(w, r, nil)
+	if err == nil {
 		g.sessions.wrong.Put(guess, 0, struct{}{})
 	}
-	return tooManyAttempts(w, &a)
+	return err
 }
 
 // OwnPage refuses a write that a page of another site has sent.

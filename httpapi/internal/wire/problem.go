@@ -163,12 +163,9 @@ type Problem struct {
 // WriteProblem answers with an error, as nothing else does. It returns the row that it answered with.
 func WriteProblem(w http.ResponseWriter, err error, requestID string) *Kind {
 	k, body := EncodeProblem(err, requestID)
-	h, values := w.Header(), [...]string{"application/problem+json", strconv.Itoa(len(body)), "no-store", ""}
+	h, values := w.Header(), [...]string{"application/problem+json", strconv.Itoa(len(body)), "no-store"}
 	h["Content-Type"], h["Content-Length"], h["Cache-Control"] = values[0:1:1], values[1:2:2], values[2:3:3]
-	if k.Wait > 0 {
-		values[3] = strconv.Itoa(RetryAfter(waitOf(err, k)))
-		h["Retry-After"] = values[3:4:4]
-	}
+	TellWait(h, err, k)
 	if k.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="leaderboard"`)
 	}
@@ -242,6 +239,13 @@ func waitOf(err error, k *Kind) time.Duration {
 		return own.Wait
 	}
 	return k.Wait
+}
+
+// TellWait sets Retry-After when the same request may be good after a while.
+func TellWait(h http.Header, err error, k *Kind) {
+	if k.Wait > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(RetryAfter(waitOf(err, k)))}
+	}
 }
 
 // leastSpread is the least time over which refused clients are spread when they come back.
