@@ -45,7 +45,7 @@ func newPoster(cfg *Config) *poster {
 		d := &dialer.Dialer{Resolver: cfg.Resolver, Private: private, Refusal: errPrivate, Dial: (&net.Dialer{}).DialContext}
 		return &http.Client{
 			Transport: &http.Transport{
-				DialContext: d.DialContext, TLSClientConfig: &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12},
+				DialContext: d.DialContext, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 				MaxIdleConnsPerHost: idlePerHost, IdleConnTimeout: idleTimeout, MaxResponseHeaderBytes: headBytes, DisableCompression: true,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -65,7 +64,6 @@ type Config struct {
 	Every        time.Duration    // between two rounds, give or take a tenth. Default 1s
 	Timeout      time.Duration    // of an attempt. Default 15s
 	Retry        time.Duration    // between the first attempt and the second. Default 5s
-	Roots        *x509.CertPool   // nil: those of the system
 	Resolver     dialer.Resolver  // nil: that of the system
 	Now          func() time.Time // nil: time.Now
 	Logger       *slog.Logger     // nil: nothing is logged

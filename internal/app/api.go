@@ -26,7 +26,7 @@ import (
 func (a *App) wireReader() {
 	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
 		StaleLimit:    a.cfg.StaleLimit,
-		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait,
+		RedisDeadline: a.cfg.readerWait, StaleWait: a.cfg.readerWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, ReadWait: a.cfg.ReadWait,
 		Feed: a.feed, Resident: a.resident, Demand: a.demand(),
 		OnAnswer: a.metrics.answer, OnResident: a.metrics.residentAnswers.Inc, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker, Old: a.oldCopy,
@@ -115,7 +115,7 @@ func (a *App) wireAPI() error {
 		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
 		Keys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, OnStandings: a.metrics.standings, Tracer: a.traces.requests(), Logger: a.log,
-		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.StandingWait},
+		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.standingWait},
 	}
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.Limits.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all

@@ -30,9 +30,9 @@ func TestBoardsDocument(t *testing.T) {
 	}
 	var offset atomic.Int64
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
-		c.MaxAge, c.StandingWait = 20*time.Millisecond, apptest.MaxWait
+		c.MaxAge, c.standingWait = 20*time.Millisecond, apptest.MaxWait
 		// As the document says, whatever the database's own clock does.
-		c.Clock = storetest.ClockAt(func() leaderboard.Micros {
+		c.clock = storetest.ClockAt(func() leaderboard.Micros {
 			return leaderboard.MicrosOf(time.Now().Add(time.Duration(offset.Load())))
 		})
 	})

@@ -23,7 +23,7 @@ func TestDatabaseClockLeaps(t *testing.T) {
 			t.Parallel()
 			var ahead atomic.Int64
 			leapAll(t, dsn(t), func(d time.Duration) { ahead.Store(int64(d)) }, func(c *Config) {
-				c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+				c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 			})
 		})
 	}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"crypto/x509"
 	"net/netip"
 	"time"
 
@@ -41,11 +40,10 @@ type Config struct {
 	CORSOrigins  []string // whose pages may use the API, "*" alone: all; nil: none
 	// PrivateEndpoints lets endpoints have addresses that are not public, if they ask for it.
 	PrivateEndpoints bool
-	EndpointRoots    *x509.CertPool // of the authorities of their certificates; nil: those of the system. No setting sets it
-	EventRetry       time.Duration  // before the second attempt to send an event; 0: the default. No setting sets it
-	DrainDelay       time.Duration  // how long /readyz says 503 before the listener closes at shutdown
-	ShutdownTimeout  time.Duration  // for the requests under way at shutdown
-	Migrate          bool           // bring the schema up to date at the start, waiting for MySQL if it is away
+	eventRetry       time.Duration // before the second attempt to send an event; 0: the default
+	DrainDelay       time.Duration // how long /readyz says 503 before the listener closes at shutdown
+	ShutdownTimeout  time.Duration // for the requests under way at shutdown
+	Migrate          bool          // bring the schema up to date at the start, waiting for MySQL if it is away
 	Fault            Fault
 
 	BatchRows int           // entries that one transaction commits at most
@@ -57,7 +55,7 @@ type Config struct {
 	AuditProfiles string
 
 	MaxAge             time.Duration // of an answer that does not say that it is stale
-	StandingWait       time.Duration // for standings after a commit, 50 ms; only tests wait longer
+	standingWait       time.Duration // for standings after a commit, 50 ms; only tests wait longer
 	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
 	PictureFont        string        // a file with a font for letters in share pictures that the embedded ones lack, "" for none
 	Face               pages.Face    // how the pages look
@@ -71,10 +69,10 @@ type Config struct {
 	LogFormat string // text or json
 	LogLevel  string // debug, info, warn or error
 
-	// Clock is store.Config.Clock; no setting sets it.
-	Clock func(database string) string
-	// ReaderWait bounds the wait for a layer behind the process; 0: what cache.ReaderOptions says. No setting sets it.
-	ReaderWait time.Duration
+	// clock is store.Config.Clock.
+	clock func(database string) string
+	// readerWait bounds the wait for a layer behind the process; 0: what cache.ReaderOptions says.
+	readerWait time.Duration
 }
 
 // The values of Config.AuditProfiles.

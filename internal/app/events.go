@@ -12,7 +12,7 @@ import (
 // wireEvents makes what sends events.
 func (a *App) wireEvents() {
 	a.sender = webhooks.New(webhooks.Config{
-		Outbox: a.store, Lead: a.store, AllowPrivate: a.cfg.PrivateEndpoints, Retry: a.cfg.EventRetry, Roots: a.cfg.EndpointRoots, Logger: a.log, OnAttempt: a.metrics.attempt,
+		Outbox: a.store, Lead: a.store, AllowPrivate: a.cfg.PrivateEndpoints, Retry: a.cfg.eventRetry, Logger: a.log, OnAttempt: a.metrics.attempt,
 	})
 	a.metrics.watchEvents(a.sender.Backlog)
 }

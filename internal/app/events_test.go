@@ -117,7 +117,7 @@ func TestEventsArrive(t *testing.T) {
 func TestNoEventIsLost(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	soon := func(c *Config) { c.EventRetry = 50 * time.Millisecond } // so that an event that fails again and again comes soon enough for a test
+	soon := func(c *Config) { c.eventRetry = 50 * time.Millisecond } // so that an event that fails again and again comes soon enough for a test
 	first, second := startReady(t, dsn, "", withEndpoints, soon), startReady(t, dsn, "", withEndpoints, soon)
 	stop := make(chan struct{})
 	var requests atomic.Int64

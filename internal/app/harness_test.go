@@ -43,7 +43,7 @@ func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *test
 	if redisURL != "" {
 		cfg.RedisURL += "?read_timeout=1m&write_timeout=1m&pool_timeout=1m" // no test here is about a slow one
 	}
-	cfg.ReaderWait, cfg.ReadWait = apptest.MaxWait, apptest.MaxWait
+	cfg.readerWait, cfg.ReadWait = apptest.MaxWait, apptest.MaxWait
 	listener, err := Listen("listen", cfg.Listen) // first, so that settings may name the address
 	if err != nil {
 		t.Fatal(err)

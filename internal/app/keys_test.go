@@ -271,7 +271,7 @@ func TestNoSecretIsTold(t *testing.T) {
 	redisURL := "redis://:" + ofRedis + "@" + redisServer.Addr + "/0"
 	var broken atomic.Bool
 	a := startReady(t, accountWith(t, plain, ofMySQL), redisURL, tracedTo(t, to.URL, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "api-key=" + ofCollector}), func(c *Config) {
-		c.Clock = func(database string) string {
+		c.clock = func(database string) string {
 			if broken.Load() && strings.Contains(string(debug.Stack()), "keyHandlers).create") {
 				panic("the clock is broken")
 			}

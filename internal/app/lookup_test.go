@@ -25,7 +25,7 @@ func TestOneBoardCannotBeLookedUp(t *testing.T) {
 	var ahead atomic.Int64
 	dsn := testenv.MySQL(t)
 	a := startReady(t, dsn, testenv.Redis(t), func(c *Config) {
-		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	})
 	for name, windows := range map[string]string{"free": `["all_time"]`, "locked": `["all_time","hour"]`} {
 		a.Ask(201, "PUT", "/v1/boards/"+name, `{"windows":`+windows+`}`)

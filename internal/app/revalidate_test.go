@@ -43,7 +43,7 @@ func TestClosedPeriodsAreAskedAgain(t *testing.T) {
 	var ahead atomic.Int64
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	clock := func(c *Config) {
-		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	}
 	servers := []*testApp{startReady(t, dsn, redisURL, clock), startReady(t, dsn, redisURL, clock)}
 	here := servers[0]

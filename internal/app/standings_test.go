@@ -43,7 +43,7 @@ func TestStandingsOfRandomSubmits(t *testing.T) {
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	w := &standingsWorld{t: t, model: storetest.NewModel(), random: rand.New(rand.NewPCG(1, 2)), friends: map[string][]string{}, hidden: map[string]bool{}}
 	for i := range w.servers {
-		a := startReady(t, dsn, redisURL, func(c *Config) { c.StandingWait = apptest.MaxWait })
+		a := startReady(t, dsn, redisURL, func(c *Config) { c.standingWait = apptest.MaxWait })
 		w.servers[i] = admins(t, a)
 	}
 	for name, rules := range standingsBoards() {

@@ -225,8 +225,8 @@ type pool struct {
 	session session
 }
 
-// MinConns is how many connections are enough for all pools.
-const MinConns = 16
+// minConns is how many connections are enough for all pools.
+const minConns = 16
 
 // pools are the pools of a store, those of one connection aside.
 type pools struct{ readers, lookers, writers, waiters, others, long pool }
@@ -234,7 +234,7 @@ type pools struct{ readers, lookers, writers, waiters, others, long pool }
 // split divides MaxConns among the pools so that no pool starves. Writers that lock boards have three sixteenths: each of
 // them commits for a whole board. Those of them that wait for a board that another session keeps locked have a sixteenth,
 // and so have writers that lock no board. Batches of questions have three sixteenths, and reads that take minutes an eighth.
-// The watch, health and locks have one connection each, all other reads the rest. Below MinConns every pool still has one
+// The watch, health and locks have one connection each, all other reads the rest. Below minConns every pool still has one
 // connection, and readers two, because migrations need two at once.
 func split(maxConns int) pools {
 	const singles = 3

@@ -99,7 +99,7 @@ func TestMeet(t *testing.T) {
 func open(t *testing.T, dsn string) *DB {
 	t.Helper()
 	d, err := Open(Config{
-		DSN: dsn, MaxConns: MinConns, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second, ReadTimeout: time.Minute,
+		DSN: dsn, MaxConns: minConns, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second, ReadTimeout: time.Minute,
 		WriteTimeout: time.Minute, Clock: func(database string) string { return database }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

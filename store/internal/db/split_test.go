@@ -11,7 +11,7 @@ import (
 // that it may say on, and each has some.
 func TestConnectionsAreAsManyAsAskedFor(t *testing.T) {
 	t.Parallel()
-	for n := MinConns; n < 200; n++ {
+	for n := minConns; n < 200; n++ {
 		d, err := Open(Config{
 			DSN: "user@tcp(127.0.0.1:1)/none", MaxConns: n, LockWait: time.Second, Logger: slog.New(slog.DiscardHandler),
 		})
