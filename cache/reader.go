@@ -21,7 +21,6 @@ type Reader struct {
 	kept     *kept
 	redis    *copies // nil: no Redis
 	database *database
-	visits   visits
 
 	// The layers in the order in which they are asked.
 	forMany  []layer // for a page that many readers ask for: it is encoded once for all of them
@@ -147,13 +146,11 @@ func (r *Reader) found(l layer, q *asked, a leaderboard.Answered) leaderboard.An
 	switch {
 	case l == r.memory:
 		r.opts.OnResident()
-		r.visited(q.refs())
 		if q.way() == wayOfMany {
 			return r.kept.put(q, a)
 		}
 	case l == r.kept:
 		q.last.confirm(r.opts.Now())
-		r.visited(q.refs())
 	case !q.isAlone():
 		r.kept.put(q, a)
 	}

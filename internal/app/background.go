@@ -135,7 +135,6 @@ func (a *App) startBackground(ctx context.Context) {
 	a.background.Go(func() { a.keys.Run(ctx) })
 	a.background.Go(func() { a.players.Run(ctx) })
 	a.background.Go(func() { a.resident.Run(ctx) })
-	a.background.Go(func() { a.reader.Run(ctx) })
 	if a.cert != nil {
 		a.background.Go(func() { every(ctx, certEvery, certJitter, a.cert.reread) })
 	}

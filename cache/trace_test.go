@@ -21,22 +21,15 @@ func (b *begun) End()                                    {}
 func (b *begun) Sampled() bool                           { return true }
 func (b *begun) IDs() (traceID, spanID string)           { return "", "" }
 
-// TestVisitsAreNotTraced: a reader's question to Redis is a span; the visits of copies, which go on for as long as boards are
-// read from memory, are not.
-func TestVisitsAreNotTraced(t *testing.T) {
+// TestRedisIsTraced: a reader's question to Redis is a span.
+func TestRedisIsTraced(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{})
 	b.world.Fill(5)
 	b.build(t)
 	r := NewReader(b.copies, &worldDatabase{World: b.world}, unhurried(ReaderOptions{}))
 	span := &begun{}
-	ctx := trace.With(cachetest.Within(t), trace.Of(span))
-	r.visited([]leaderboard.PeriodRef{b.ref})
-	r.visit(ctx)
-	if due := r.visits.many.Load(); due != 0 || span.inside != 0 {
-		t.Errorf("%d visits are due, and %d spans were begun for what no reader asked", due, span.inside)
-	}
-	cachetest.Must(r.Page(ctx, b.ref, leaderboard.PageQuery{Limit: 3}))(t)
+	cachetest.Must(r.Page(trace.With(cachetest.Within(t), trace.Of(span)), b.ref, leaderboard.PageQuery{Limit: 3}))(t)
 	if span.inside != 1 {
 		t.Errorf("a reader's question to Redis is %d spans", span.inside)
 	}
