@@ -170,6 +170,8 @@ type Receipt struct {
 
 // RemoveRequest asks to remove the entry of a member.
 type RemoveRequest struct {
+	// Replayed: the request was carried out before under its key, and this is the result it had then; nothing counted now.
+	Replayed bool
 	Board    string
 	PeriodID int64 // 0: all current periods
 	Member   string
@@ -214,8 +216,9 @@ type BoardSeqs struct {
 // MultiBoardReceipt answers a multi-board submit: one result per submission, in order, and the state of every board that
 // was named, exists and takes submissions: a derived board does not, so it has no state of the request.
 type MultiBoardReceipt struct {
-	Results []BoardResult
-	Boards  map[string]BoardSeqs
+	Results  []BoardResult
+	Boards   map[string]BoardSeqs
+	Replayed bool // as in a Receipt
 }
 
 // NoBoard returns the rule that a submission to a board breaks which does not exist.

@@ -60,12 +60,17 @@ type Receipt struct {
 	Results []Result                     `json:"results"` // one per entry, in order
 	Seq     int64                        `json:"seq"`     // of the board's first window; ReadQuery.MinSeq makes a read see it
 	Seqs    map[leaderboard.Window]int64 `json:"seqs"`    // by window, when the board has several
+	// Replayed: the request was carried out before under its IdempotencyKey, maybe by an attempt of this very call whose answer was lost. This
+	// is the result of then, and nothing counted again.
+	Replayed bool `json:"replayed,omitempty"`
 }
 
 // MultiBoardReceipt answers a submission to several boards.
 type MultiBoardReceipt struct {
 	Results []Result           `json:"results"` // one per entry, in order
 	Boards  map[string]Receipt `json:"boards"`  // seqs by board
+	// Replayed is as in a Receipt.
+	Replayed bool `json:"replayed,omitempty"`
 }
 
 // entry is an entry of a submission as the API takes it.

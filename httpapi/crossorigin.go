@@ -31,7 +31,7 @@ func crossOrigin(origins []string, routes []route) *cors.Cors {
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", wire.HeaderRequestID, "Traceparent", "Tracestate"},
 		ExposedHeaders: []string{
 			"ETag", "Location", "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "Content-Disposition",
-			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", "Leaderboard-Period", headerCursor, wire.HeaderRequestID,
+			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", "Leaderboard-Period", headerCursor, headerReplayed, wire.HeaderRequestID,
 		},
 	})
 }

@@ -69,7 +69,7 @@ func (h *scoreHandlers) submit(c *call) error {
 	}
 	c.shared.traffic.wrote(len(entries))
 	standings := h.standings.of(c, asked, &receipt)
-	return c.sendReceipt(func(b []byte) []byte {
+	return c.sendReceipt(receipt.Replayed, func(b []byte) []byte {
 		b = appendResults(b, receipt.Results, standings)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
@@ -158,7 +158,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 		}
 	}
 	standings := h.standings.ofBoards(c, asked, &receipt)
-	return c.sendReceipt(func(b []byte) []byte { return appendBoardsReceipt(b, &receipt, standings) })
+	return c.sendReceipt(receipt.Replayed, func(b []byte) []byte { return appendBoardsReceipt(b, &receipt, standings) })
 }
 
 // submissions checks the envelope: the number of entries and what each must have. The rules are the writer's.
@@ -291,16 +291,25 @@ func (h *scoreHandlers) remove(c *call) error {
 		return wire.WriteError(err)
 	}
 	c.shared.traffic.wrote(1)
-	return c.sendReceipt(func(b []byte) []byte {
+	return c.sendReceipt(false, func(b []byte) []byte {
 		b = wire.AppendString(append(b, `"member":`...), req.Member)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
 
-// sendReceipt answers a write with an object of what body appends.
-func (c *call) sendReceipt(body func([]byte) []byte) error {
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), '}') })
+// headerReplayed is in the answer to a request that was carried out before under its Idempotency-Key.
+const headerReplayed = "Idempotency-Replayed"
+
+// sendReceipt answers a write with an object of what body appends. replayed: it is the answer of the first time.
+func (c *call) sendReceipt(replayed bool, body func([]byte) []byte) error {
+	h := c.w.Header()
+	h["Cache-Control"] = c.shared.values.noStore
+	end := "}"
+	if replayed {
+		h[headerReplayed] = []string{"true"}
+		end = `,"replayed":true}`
+	}
+	return c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), end...) })
 }
 
 func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt, standings standings) []byte {

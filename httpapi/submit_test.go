@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,11 +88,26 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	first := e.do(a).want(200)
 	second := e.do(a).want(200)
-	if string(first.body) != string(second.body) || e.get(noKey, "/v1/boards/b/top").rows().Entries[0].Score != 5 {
+	wantReplayed(t, first, second)
+	if e.get(noKey, "/v1/boards/b/top").rows().Entries[0].Score != 5 {
 		t.Errorf("the repetition counted: %s", second.body)
 	}
 	a.body = `{"entries":[{"member":"m","score":5},{"member":"n","score":5}]}`
 	e.do(a).wantProblem(422, "idempotency-key-reused")
+}
+
+// wantReplayed holds the answer to a repetition against the first: it is the same, and says that nothing counted now.
+func wantReplayed(t *testing.T, first, second reply) {
+	t.Helper()
+	if got := first.header["Idempotency-Replayed"]; got != nil {
+		t.Errorf("the first answer has Idempotency-Replayed: %s", got)
+	}
+	if got := second.header["Idempotency-Replayed"]; !slices.Equal(got, []string{"true"}) {
+		t.Errorf("the repetition has Idempotency-Replayed: %s", got)
+	}
+	if want := strings.TrimSuffix(string(first.body), "}\n") + `,"replayed":true}` + "\n"; string(second.body) != want {
+		t.Errorf("the repetition is %s, want %s", second.body, want)
+	}
 }
 
 // TestSeqsOfWindows: with several windows the seq of each is told, that of the first also by itself.

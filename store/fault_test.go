@@ -76,7 +76,10 @@ func TestCommitLost(t *testing.T) {
 			if err != nil || r.Seq != 2 || *r.Results[0].Score != 15 || *r.Results[0].Previous != 10 {
 				t.Errorf("retry %d: %+v, %v", i, r, err)
 			}
-			if i == 0 {
+			if r.Replayed != (i > 0 || l.after == 15) {
+				t.Errorf("retry %d, after a COMMIT that left %d: replayed %t", i, l.after, r.Replayed)
+			}
+			if r.Replayed = true; i == 0 {
 				first = r
 			} else if !reflect.DeepEqual(r, first) {
 				t.Errorf("retry %d: %+v, the one before got %+v", i, r, first)

@@ -51,7 +51,10 @@ func TestMultiBoardDerived(t *testing.T) {
 				answers <- r
 			}()
 			r := await(t, "the answer", answers)
-			if i == 0 {
+			if r.Replayed != (i > 0) {
+				t.Errorf("request %d: replayed %t", i, r.Replayed)
+			}
+			if r.Replayed = true; i == 0 {
 				first = r
 			}
 			if !reflect.DeepEqual(r, first) {

@@ -25,7 +25,7 @@ var _token := ""
 
 ## Sends a score. The same idempotency_key again, also after a restart of the game, returns the result of the first time; it is chosen here
 ## when it is empty. play is the token of a play, on a board that wants one. The result has "status" (applied, unchanged, rejected, held …), "score",
-## "previous_score", "seq", and "error" with "type" and "detail" when it was rejected or held.
+## "previous_score", "seq", "replayed" (nothing counted again), and "error" with "type" and "detail" when it was rejected or held.
 func submit(board: String, member: String, score: int, idempotency_key := "", play := "") -> Dictionary:
 	var entry := {"member": member, "score": str(score)}
 	if play != "":
@@ -40,6 +40,7 @@ func submit(board: String, member: String, score: int, idempotency_key := "", pl
 		if result[field] != null:
 			result[field] = int(result[field])
 	result["seq"] = int(answer["seq"])
+	result["replayed"] = answer.get("replayed", false)
 	return result
 
 

@@ -48,6 +48,7 @@ namespace LeaderboardClient
         public string Problem; // why it was rejected or held, as in /problems/score-out-of-range
         public string Detail;
         public long Seq; // give it to a read as minSeq: that sees the submission
+        public bool Replayed; // it is the result of the first time under the same idempotencyKey, and nothing counted again
     }
 
     /// <summary>The server refused a request, or could not answer it.</summary>
@@ -111,6 +112,7 @@ namespace LeaderboardClient
                 Score = (long?)first["score"],
                 PreviousScore = (long?)first["previous_score"],
                 Seq = (long)answer["seq"],
+                Replayed = answer.ContainsKey("replayed"),
             };
             object error;
             if (first.TryGetValue("error", out error))

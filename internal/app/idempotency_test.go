@@ -13,10 +13,11 @@ import (
 	"leaderboard/store"
 )
 
-// sent is a submission with an idempotency key, and the answer to it.
+// sent is the answer to a submission with an idempotency key, without what says that it was given before.
 type sent struct {
-	status int
-	body   string
+	status   int
+	body     string
+	replayed bool
 }
 
 func send(t *testing.T, a *testApp, key, body string) sent {
@@ -38,11 +39,18 @@ func send(t *testing.T, a *testApp, key, body string) sent {
 	if err != nil {
 		t.Error(err)
 	}
-	return sent{resp.StatusCode, string(text)}
+	body, replayed := strings.CutSuffix(string(text), `,"replayed":true}`+"\n")
+	if replayed {
+		body += "}\n"
+	}
+	if header := resp.Header.Get("Idempotency-Replayed"); (header == "true") != replayed {
+		t.Errorf("Idempotency-Replayed %q with the body %s", header, text)
+	}
+	return sent{resp.StatusCode, body, replayed}
 }
 
 // TestOneKeyAtOnce: a request with one idempotency key, sent many times at once through two servers, counts once, and all get
-// the same bytes. Another body with the key is 422 at both. After the key has expired and was swept, the request counts anew
+// the same bytes, all but the first with "replayed". Another body with the key is 422 at both. After the key has expired and was swept, the request counts anew
 // (promise A3).
 func TestOneKeyAtOnce(t *testing.T) {
 	t.Parallel()
@@ -59,10 +67,17 @@ func TestOneKeyAtOnce(t *testing.T) {
 			all.Go(func() { answers[i] = send(t, servers[i%2], key, body) })
 		}
 		all.Wait()
+		first := 0
 		for i, a := range answers {
+			if !a.replayed {
+				first++
+			}
 			if a.status != http.StatusOK || a.body != answers[0].body {
 				t.Errorf("round %d: answer %d is %+v, the first %+v", round, i, a, answers[0])
 			}
+		}
+		if first != 1 {
+			t.Errorf("round %d: %d of the answers say that they are the first", round, first)
 		}
 		for _, a := range servers {
 			if other := send(t, a, key, `{"entries":[{"member":"m","score":6}]}`); other.status != http.StatusUnprocessableEntity {

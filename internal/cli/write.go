@@ -124,7 +124,7 @@ func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error)
 
 // printReceipt shows the results of a submission to one board.
 func (o *submitOptions) printReceipt(receipt *client.Receipt) error {
-	return o.printResults(receipt.Results, seqText(receipt))
+	return o.printResults(receipt.Results, receipt.Replayed, seqText(receipt))
 }
 
 // printReceipts shows the results of a submission to several boards.
@@ -134,10 +134,10 @@ func (o *submitOptions) printReceipts(receipt *client.MultiBoardReceipt) error {
 		of := receipt.Boards[board]
 		seqs = append(seqs, board+", "+seqText(&of))
 	}
-	return o.printResults(receipt.Results, strings.Join(seqs, "\n"))
+	return o.printResults(receipt.Results, receipt.Replayed, strings.Join(seqs, "\n"))
 }
 
-func (o *submitOptions) printResults(results []client.Result, seqs string) error {
+func (o *submitOptions) printResults(results []client.Result, replayed bool, seqs string) error {
 	head, from := []string{"BOARD", "MEMBER", "STATUS", "SCORE", "BEFORE"}, 0
 	if o.standings {
 		head = append(head, "RANK", "WAS", "OF")
@@ -159,6 +159,9 @@ func (o *submitOptions) printResults(results []client.Result, seqs string) error
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if replayed {
+		seqs += "\nthe request was carried out before under its idempotency key: nothing counted again"
 	}
 	_, err := fmt.Fprintln(o.out, seqs)
 	return err

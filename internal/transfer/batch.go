@@ -61,6 +61,8 @@ func readBatch(r *importReader, size int) (*importBatch, error) {
 // importResult is the result of a batch.
 type importResult struct {
 	applied, unchanged int64
+	replayed           int64 // applied or unchanged by an earlier request, which this one repeats
+	newMembers         int64 // that had no entry on the board
 	rejected           []rejectedLine
 	seq                int64
 }
@@ -76,10 +78,16 @@ func (b *importBatch) send(ctx context.Context, c *client.Client, board string) 
 	}
 	out := importResult{seq: receipt.Seq}
 	for i, r := range receipt.Results {
+		done := r.Status == leaderboard.StatusApplied || r.Status == leaderboard.StatusUnchanged
+		if r.Status == leaderboard.StatusApplied && r.PreviousScore == nil && !receipt.Replayed {
+			out.newMembers++
+		}
 		switch {
-		case r.Status == "applied":
+		case done && receipt.Replayed:
+			out.replayed++
+		case r.Status == leaderboard.StatusApplied:
 			out.applied++
-		case r.Status == "unchanged":
+		case done:
 			out.unchanged++
 		case r.Error != nil:
 			out.rejected = append(out.rejected, rejectedLine{b.lines[i], r.Error.Code(), r.Error.Detail})

@@ -28,6 +28,8 @@ type Imported struct {
 	Applied   int64  `json:"applied"`
 	Unchanged int64  `json:"unchanged"`
 	Refused   int64  `json:"refused"`
+	Replayed  int64  `json:"replayed"`         // applied or unchanged by an earlier request of the same content: they count once
+	New       int64  `json:"new_members"`      // that had no entry on the board; other entries are of members that had one
 	Report    string `json:"report,omitempty"` // file with the refused lines
 	Seq       int64  `json:"seq"`              // of the board's first window
 	Sent      int64  `json:"sent"`             // entries that this run has dealt with
@@ -225,6 +227,8 @@ func (im *importing) run(ctx context.Context) error {
 			}
 			im.done.Applied += result.applied
 			im.done.Unchanged += result.unchanged
+			im.done.Replayed += result.replayed
+			im.done.New += result.newMembers
 			im.done.Seq = result.seq
 			batch.refused = inOrder(batch.refused, result.rejected)
 		}
@@ -253,7 +257,7 @@ func inOrder(a, b []rejectedLine) []rejectedLine {
 func (im *importing) imported(took time.Duration) Imported {
 	out := Imported{
 		Board: im.done.Board, File: im.File, Entries: im.done.entries(), Applied: im.done.Applied, Unchanged: im.done.Unchanged,
-		Refused: im.done.Refused, Seq: im.done.Seq, Sent: im.done.entries() - im.before, Took: took.Round(time.Millisecond).String(),
+		Refused: im.done.Refused, Replayed: im.done.Replayed, New: im.done.New, Seq: im.done.Seq, Sent: im.done.entries() - im.before, Took: took.Round(time.Millisecond).String(),
 		took: took,
 	}
 	if out.Refused > 0 {
@@ -267,7 +271,7 @@ func (v *Imported) nothingNew() string {
 	switch lines := terminal.Count(v.Entries); {
 	case v.Entries == 0:
 		return "; the file has no entries"
-	case v.Applied == v.Entries:
+	case v.Applied+v.Replayed == v.Entries:
 		return "; nothing new: all " + lines + " lines were applied by an earlier run"
 	default:
 		return "; nothing new: all " + lines + " lines were dealt with by an earlier run"
@@ -277,6 +281,9 @@ func (v *Imported) nothingNew() string {
 // Line returns the outcome as a line for people.
 func (v *Imported) Line() string {
 	line := fmt.Sprintf("%s into %s: %d applied, %d unchanged, %d refused", v.File, v.Board, v.Applied, v.Unchanged, v.Refused)
+	if v.Replayed > 0 {
+		line += fmt.Sprintf(", %d counted before by an earlier request", v.Replayed)
+	}
 	if v.Report != "" {
 		line += ", see " + v.Report
 	}
@@ -286,5 +293,6 @@ func (v *Imported) Line() string {
 	if v.Sent < v.Entries {
 		line += fmt.Sprintf("; %d of them by this run", v.Sent)
 	}
+	line += fmt.Sprintf("; members new on the board: %d", v.New)
 	return line + fmt.Sprintf(" (%.0f per second)", Rate(v.Sent, v.took))
 }

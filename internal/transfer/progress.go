@@ -29,6 +29,8 @@ type importProgress struct {
 	Applied   int64  `json:"applied"`
 	Unchanged int64  `json:"unchanged"`
 	Refused   int64  `json:"refused"`
+	Replayed  int64  `json:"replayed,omitempty"`
+	New       int64  `json:"new_members"`
 	Report    int64  `json:"report_bytes"`
 	Seq       int64  `json:"seq"` // of the board's first window, of the last answer
 	Complete  bool   `json:"complete"`
@@ -45,7 +47,7 @@ func (p *importProgress) seed() hash.Hash {
 
 func hashOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-func (p *importProgress) entries() int64 { return p.Applied + p.Unchanged + p.Refused }
+func (p *importProgress) entries() int64 { return p.Applied + p.Unchanged + p.Refused + p.Replayed }
 
 // loadProgress reads the progress of an earlier run, nil without one.
 func loadProgress(file string) (*importProgress, error) {

@@ -44,7 +44,7 @@ func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 
 // told returns a receipt as its request wants it: with moves or without, and without the entries when it is repeated.
 func (m *Model) told(b *modelBoard, r leaderboard.Receipt, moves, again bool) leaderboard.Receipt {
-	r.Results = slices.Clone(r.Results)
+	r.Results, r.Replayed = slices.Clone(r.Results), again
 	for i := range r.Results {
 		if again || !moves || r.Results[i].Status.Failed() {
 			r.Results[i].Old, r.Results[i].New = nil, nil
@@ -276,7 +276,7 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 
 // toldOfBoards is told for several boards.
 func (m *Model) toldOfBoards(r leaderboard.MultiBoardReceipt, moves, again bool) leaderboard.MultiBoardReceipt {
-	out := leaderboard.MultiBoardReceipt{Results: slices.Clone(r.Results), Boards: map[string]leaderboard.BoardSeqs{}}
+	out := leaderboard.MultiBoardReceipt{Results: slices.Clone(r.Results), Boards: map[string]leaderboard.BoardSeqs{}, Replayed: again}
 	for i := range out.Results {
 		if again || !moves || out.Results[i].Status.Failed() {
 			out.Results[i].Old, out.Results[i].New = nil, nil

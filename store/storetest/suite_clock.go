@@ -84,6 +84,7 @@ func (b *timed) resubmitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first.Replayed = true
 	for _, now := range []string{"2026-03-28T21:30:00Z", "2027-03-28T21:30:00Z", "2026-03-28T21:30:00Z"} {
 		b.at(now)
 		if err := b.Database.Sweep(t.Context()); err != nil {

@@ -99,6 +99,7 @@ func testMultiBoardKeys(t *testing.T, s Database) {
 	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: sum, Key: key, Entries: []leaderboard.Submission{score("m", 5)}}); err != nil {
 		t.Errorf("the same key on one board: %v", err)
 	}
+	first.Replayed = true
 	for range 2 {
 		if again, err := ask(key, entries...); err != nil || !reflect.DeepEqual(again, first) {
 			t.Errorf("the same again: %+v, %v\nwant %+v", again, err, first)

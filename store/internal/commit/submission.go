@@ -82,6 +82,7 @@ func (s *submission) replay(l *locked, stored []byte) (err error) {
 	if s.receipt, err = decodeReceipt(stored, s.entries); err != nil {
 		return err
 	}
+	s.receipt.Replayed = true
 	if b := l.boards[s.queue.board]; b != nil {
 		s.tellFirst(b)
 	}
@@ -212,6 +213,7 @@ func (s *multiBoardSubmission) replay(l *locked, stored []byte) (err error) {
 	if s.receipt, err = decodeMultiBoardReceipt(stored, s.entries); err != nil {
 		return err
 	}
+	s.receipt.Replayed = true
 	s.tellFirst(l)
 	return nil
 }

@@ -19,6 +19,7 @@ export class Importing {
   offset = $state(0); // bytes that are dealt with
   applied = $state(0);
   unchanged = $state(0);
+  replayed = $state(0); // applied or unchanged by an earlier request of the same content
   refused = $state.raw<Refusal[]>([]);
   began = $state(0);
   heard = $state(0); // when the server answered last
@@ -60,9 +61,10 @@ export class Importing {
     this.#leave.signal.throwIfAborted();
     if (batch.entries.length) {
       const options = { idempotencyKey: batch.key, maxWait: 300_000, timeout: 30_000, signal: this.#leave.signal };
-      const { results } = await session.client.submitScores(this.board, { entries: batch.entries }, options);
+      const { results, replayed } = await session.client.submitScores(this.board, { entries: batch.entries }, options);
       results.forEach((r, i) => {
-        if (r.status === "applied") this.applied++;
+        if (replayed && (r.status === "applied" || r.status === "unchanged")) this.replayed++;
+        else if (r.status === "applied") this.applied++;
         else if (r.status === "unchanged") this.unchanged++;
         else refused.push({ line: batch.lines[i]!, code: r.error?.type.split("/").pop() ?? "", detail: r.error?.detail ?? "" });
       });
