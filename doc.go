@@ -3,7 +3,7 @@
 //
 // Its files read in layers, each of which uses only those before it:
 //
-//	micros, window, order, errors, check    times, windows, orders, what can be wrong
+//	micros, whole, window, order, errors, check  times, whole numbers, windows, orders, what can be wrong
 //	key, quota, caller, signin              API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
 //	entry, formula, labels, calendar        what rules and entries are made of
 //	display, face                           how people read scores, and how a board's page looks

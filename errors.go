@@ -96,6 +96,8 @@ const (
 	CodeScoreLimit     = "score-out-of-range"
 	CodeDeltaLimit     = "delta-out-of-range"
 	CodeScoreOverflow  = "score-overflow"
+	// CodeInvalidNumber: a number is no whole number of 64 bits.
+	CodeInvalidNumber = "invalid-number"
 	// CodeInvalidFields: the tiebreak fields are not those of the board, or a value of one is out of range.
 	CodeInvalidFields = "invalid-fields"
 	CodeInvalidTime   = "invalid-created-time"

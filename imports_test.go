@@ -105,7 +105,7 @@ func importRules() []importRule {
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix", "github.com/santhosh-tekuri/jsonschema/v6"},
 		},
 		{
-			dir: "httpapi/internal/wire", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
+			dir: "httpapi/internal/wire", may: []string{module, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
 		{dir: "webhooks", may: []string{module, "leaderboard/internal/dialer"}},
@@ -136,9 +136,10 @@ func programRules() []importRule {
 		{dir: "internal/bounded"},
 		{dir: "internal/dialer"},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
-		{dir: "internal/terminal", may: []string{"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
+		{dir: "internal/terminal", may: []string{"github.com/go-json-experiment/json/...", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
+		{dir: "internal/numbers", may: []string{module, "github.com/go-json-experiment/json/..."}},
 		{dir: "internal/transfer", may: []string{
-			module, "leaderboard/client", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
+			module, "leaderboard/client", "leaderboard/internal/numbers", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
 		}},
 		{dir: "internal/devserver", may: []string{"leaderboard/internal/child", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9"}},
 		{dir: "internal/leaks", may: []string{"go.uber.org/goleak"}},

@@ -105,6 +105,9 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
 	if r.Derive != nil {
 		return NotToDerived()
 	}
+	if sub.BadNumber != "" {
+		return &RuleError{Code: CodeInvalidNumber, Detail: sub.BadNumber}
+	}
 	if r.StartsAt != nil && clock < *r.StartsAt {
 		return &RuleError{Code: CodeBoardNotStarted, Detail: fmt.Sprintf("the board starts at %s", *r.StartsAt)}
 	}

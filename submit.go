@@ -22,6 +22,10 @@ type Submission struct {
 	// Metadata is that of the entry that it leads to, a JSON object without spaces; "": none. One that leaves the score as it is
 	// leaves the metadata as it is too, unless it has some.
 	Metadata string
+
+	// BadNumber names a number that was sent and is no whole number of 64 bits, and says what is wanted; the submission is rejected for
+	// it. "": there is none.
+	BadNumber string
 }
 
 // Plain reports whether a submission is a score alone, without a condition and without anything that the board's policy
@@ -166,12 +170,12 @@ type Receipt struct {
 	// First is the current period of the board's first window, when the request asks for moves and there is one: it has what
 	// was submitted from its LastSeq on. Of a request that was carried out before, it is the one that is current now.
 	First *PeriodRef
+	// Replayed: the request was carried out before under its key, and this is the result it had then; nothing counted now.
+	Replayed bool
 }
 
 // RemoveRequest asks to remove the entry of a member.
 type RemoveRequest struct {
-	// Replayed: the request was carried out before under its key, and this is the result it had then; nothing counted now.
-	Replayed bool
 	Board    string
 	PeriodID int64 // 0: all current periods
 	Member   string

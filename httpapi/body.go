@@ -15,7 +15,14 @@ func (c *call) decode(dst any, optional bool, may *wire.Emptiness, options ...js
 	if len(c.body.Bytes) == 0 && optional {
 		return nil
 	}
-	return wire.DecodeBody(c.r.Header, c.route.mergePatch, c.body.Bytes, dst, may, options...)
+	return wire.DecodeBody(c.r.Header, c.route.mergePatch, c.body.Bytes, dst, may, nil, options...)
+}
+
+// decodeEntries decodes the body of a submit into dst. It returns the numbers for which single entries are rejected.
+func (c *call) decodeEntries(dst any) (odd wire.OddNumbers, err error) {
+	defer c.shared.guard.Intake.Drop(&c.body)
+	err = wire.DecodeBody(c.r.Header, false, c.body.Bytes, dst, nil, &odd)
+	return odd, err
 }
 
 // bodyRule says what a route takes as its body. The zero value is a route without one.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -221,6 +222,90 @@ func TestQuotedNumbersIn(t *testing.T) {
 	b, err := e.fake.Board(context.Background(), "limits")
 	if err != nil || *b.Rules.Limits.MinScore != -9007199254740993 || b.Rules.TopN != 50 || b.Rules.Labels["rank"] != "1" {
 		t.Errorf("rules: %+v, %v", b.Rules, err)
+	}
+}
+
+// TestNumbersInAnyForm: a whole number is taken however JSON writes it, exactly, in every place of a submit and of rules.
+func TestNumbersInAnyForm(t *testing.T) {
+	e := newEnv(t)
+	w := &recordingWriter{}
+	e.api.handlers.scores.writer = w
+	for text, want := range map[string]int64{
+		`100.0`: 100, `1e2`: 100, `"100.0"`: 100, `"1E2"`: 100, `-0.0`: 0, `9223372036854775807.0`: math.MaxInt64, `-9223372036854775808e0`: math.MinInt64, `9007199254740993.0`: 9007199254740993,
+	} {
+		w.entries = nil
+		entry := `{"member":"a","score":N,"fields":{"x":N},"if":{"score":N,"tiebreak":N,"fields":{"y":N}}},{"member":"b","score":7,"tiebreak":N},{"member":"c","set":{"x":N},"add":{"y":N}}`
+		e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[` + strings.ReplaceAll(entry, "N", text) + `]}`, off: true}).want(200)
+		if len(w.entries) != 3 {
+			t.Fatalf("%s: %d entries", text, len(w.entries))
+		}
+		a, b, c := w.entries[0], w.entries[1], w.entries[2]
+		got := []int64{a.Score, a.Fields["x"], *a.If.Score, *a.If.Tiebreak, a.If.Fields["y"], *b.Tiebreak, c.Edit.Set["x"], c.Edit.Add["y"]}
+		if slices.ContainsFunc(got, func(n int64) bool { return n != want }) || b.Score != 7 || a.BadNumber+b.BadNumber+c.BadNumber != "" {
+			t.Errorf("%s: got %d, want %d", text, got, want)
+		}
+	}
+	rules := `{"top_n":50.0,"limits":{"min_score":-1e2,"max_score":"1e2","max_delta":9007199254740993.0},"tiebreak":{"fields":[{"name":"x","bits":1e1}]}}`
+	e.do(ask{method: "PUT", path: "/v1/boards/rules", key: adminKey, body: rules, off: true}).want(201)
+	e.do(ask{method: "PATCH", path: "/v1/boards/rules", key: adminKey, body: `{"top_n":6e1,"limits":{"min_score":"-2e2"}}`, off: true}).want(200)
+	board, err := e.fake.Board(t.Context(), "rules")
+	if l := board.Rules.Limits; err != nil || board.Rules.TopN != 60 || *l.MinScore != -200 || *l.MaxScore != 100 || *l.MaxDelta != 9007199254740993 || board.Rules.Tiebreak.Fields[0].Bits != 10 {
+		t.Errorf("rules: %+v, %v", board.Rules, err)
+	}
+	derived := `{"derive":{"op":"union","from":[{"board":"rules","weight":3.0}]}}`
+	e.do(ask{method: "PUT", path: "/v1/boards/derived", key: adminKey, body: derived, off: true}).want(201)
+	for _, body := range []string{`{"limits":{"max_score":1.5}}`, `{"limits":{"max_score":"1e19"}}`, `{"top_n":1e-1}`, `{"top_n":"60"}`} {
+		e.do(ask{method: "PATCH", path: "/v1/boards/rules", key: adminKey, body: body, off: true}).wantProblem(400, wire.CodeMalformed)
+	}
+}
+
+// TestOddNumbers: a number that is no whole number of 64 bits refuses the entry that has it, and no other one.
+func TestOddNumbers(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{Record: leaderboard.RecordAll})
+	for entry, at := range map[string]string{
+		`"score":1.5`: "score 1.5: ", `"score":"1.5"`: "score 1.5: ", `"score":1e19`: "score 1e19: ", `"score":9223372036854775808`: "score 9223372036854775808: ", `"score":-1e400`: "score -1e400: ",
+		`"score":1,"tiebreak":0.1`: "tiebreak 0.1: ", `"score":1,"fields":{"x":1e-1}`: "fields/x 1e-1: ", `"add":{"x":0.5}`: "add/x 0.5: ", `"set":{"x":0.5}`: "set/x 0.5: ",
+		`"score":1,"if":{"score":2.5}`: "if/score 2.5: ", `"score":0.5,"tiebreak":0.1`: "score 0.5: ",
+	} {
+		for _, several := range []bool{false, true} {
+			path, board := "/v1/boards/b/scores", ""
+			if several {
+				path, board = "/v1/scores", `"board":"b",`
+			}
+			body := `{"entries":[{` + board + `"member":"a","score":1},{` + board + `"member":"m",` + entry + `},{` + board + `"member":"c","score":3}]}`
+			got := e.do(ask{method: "POST", path: path, key: writeKey, body: body, off: true}).results().Results
+			if got[0].Status == "rejected" || got[2].Status == "rejected" || got[1].Status != "rejected" || got[1].Score != nil {
+				t.Errorf("%s: %+v", body, got)
+				continue
+			}
+			if p := got[1].Error; p.Type != "/problems/invalid-number" || p.Detail != at+leaderboard.WantWholeNumber {
+				t.Errorf("%s: %+v", body, p)
+			}
+		}
+	}
+	atomic := e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"z","score":1},{"member":"m","score":1.5}],"atomic":true}`, off: true}).results().Results
+	if atomic[0].Status != "aborted" || atomic[1].Status != "rejected" {
+		t.Errorf("atomic: %+v", atomic)
+	}
+	keyed := ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":1.5}]}`, off: true, header: map[string][]string{"Idempotency-Key": {"k"}}}
+	e.do(keyed).want(200)
+	e.do(keyed).want(200)
+	keyed.body = `{"entries":[{"member":"m","score":2.5}]}`
+	e.do(keyed).wantProblem(422, "idempotency-key-reused")
+}
+
+// TestNullIsAbsent: an optional member of an entry that is null is as if it were not there.
+func TestNullIsAbsent(t *testing.T) {
+	e := newEnv(t)
+	w := &recordingWriter{}
+	e.api.handlers.scores.writer = w
+	for _, name := range []string{"tiebreak", "fields", "created_time", "if", "set", "add", "op", "keep_time", "play", "metadata"} {
+		w.entries = nil
+		e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":1,"` + name + `":null}],"atomic":null}`, off: true}).want(200)
+		if got, want := w.entries, []leaderboard.Submission{{Member: "m", Score: 1}}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

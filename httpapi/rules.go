@@ -48,8 +48,8 @@ func (h *boardHandlers) patch(c *call) error {
 		return err
 	}
 	var known rulesBody // a name that no rule has is refused, with null too
-	if err := json.Unmarshal(patch, &known, json.RejectUnknownMembers(true)); err != nil {
-		return wire.Malformed(wire.Describe(err))
+	if err := wire.Unmarshal(patch, &known); err != nil {
+		return err
 	}
 	if err := readOnly("/name", known.Name, name); err != nil {
 		return err
@@ -107,8 +107,8 @@ func patched(rules *leaderboard.Rules, patch jsontext.Value) (leaderboard.Rules,
 		return leaderboard.Rules{}, err
 	}
 	out := rulesBody{Rules: leaderboard.Rules{}.WithDefaults()}
-	if err := json.Unmarshal(merged, &out, json.RejectUnknownMembers(true), strictly()); err != nil {
-		return leaderboard.Rules{}, wire.Malformed(wire.Describe(err))
+	if err := wire.Unmarshal(merged, &out, strictly()); err != nil {
+		return leaderboard.Rules{}, err
 	}
 	return out.Rules, boardEmptiness().Check(merged)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -47,10 +48,11 @@ func (h *scoreHandlers) submit(c *call) error {
 		return err
 	}
 	var body submitBody
-	if err := c.decode(&body, false, nil); err != nil {
+	odd, err := c.decodeEntries(&body)
+	if err != nil {
 		return err
 	}
-	entries, err := c.submissions(body.Entries)
+	entries, err := c.submissions(body.Entries, odd)
 	if err != nil {
 		return err
 	}
@@ -141,10 +143,11 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 		return err
 	}
 	var body boardsBody
-	if err := c.decode(&body, false, nil); err != nil {
+	odd, err := c.decodeEntries(&body)
+	if err != nil {
 		return err
 	}
-	entries, err := c.boardSubmissions(body.Entries)
+	entries, err := c.boardSubmissions(body.Entries, odd)
 	if err != nil {
 		return err
 	}
@@ -162,7 +165,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 }
 
 // submissions checks the envelope: the number of entries and what each must have. The rules are the writer's.
-func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
+func (c *call) submissions(in []submitEntry, odd wire.OddNumbers) ([]leaderboard.Submission, error) {
 	if len(in) == 0 || len(in) > leaderboard.MaxLimit {
 		return nil, wire.Malformed(wire.InputError{Pointer: "/entries", Detail: fmt.Sprintf("want 1 to %d entries", leaderboard.MaxLimit)})
 	}
@@ -195,6 +198,7 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 	if err := bad.Err(); err != nil {
 		return nil, err
 	}
+	addOdd(out, odd)
 	for i := range in {
 		if in[i].play() != nil && c.player == nil {
 			bad.Add(fmt.Sprintf("/entries/%d/play", i), "is for players, who submit with a token of their own")
@@ -210,6 +214,16 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 		}
 	}
 	return out, nil
+}
+
+// addOdd notes in each entry of a body the first of its numbers that is none.
+func addOdd(entries []leaderboard.Submission, odd wire.OddNumbers) {
+	for _, o := range odd.All {
+		index, place, _ := strings.Cut(strings.TrimPrefix(string(o.At), "/entries/"), "/")
+		if i, err := strconv.Atoi(index); err == nil && entries[i].BadNumber == "" {
+			entries[i].BadNumber = wire.Clip(place) + " " + wire.Clip(o.Number) + ": " + leaderboard.WantWholeNumber
+		}
+	}
 }
 
 // fieldValues returns the fields of entry i of a body that stand at a place in it; nil when there are none. null is no value.
@@ -230,12 +244,12 @@ func fieldValues(in map[string]*int64, bad *wire.BadFields, i int, at string) ma
 
 // boardSubmissions is submissions for entries that name their boards. A board that does not exist, whatever it is
 // called, is the writer's to reject.
-func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission, error) {
+func (c *call) boardSubmissions(in []boardEntry, odd wire.OddNumbers) ([]leaderboard.BoardSubmission, error) {
 	inner := make([]submitEntry, len(in))
 	for i := range in {
 		inner[i] = in[i].submitEntry
 	}
-	subs, err := c.submissions(inner)
+	subs, err := c.submissions(inner, odd)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func TestSubmitMultiBoardBadInput(t *testing.T) {
 		{`{"board":null,"member":"m","score":1}`, "/entries/0/board", "is required"},
 		{many(1, 1) + `,{"board":"b","score":1}`, "/entries/1/member", "is required"},
 		{`{"board":"b","member":"m"}`, "/entries/0/score", "is required"},
-		{`{"board":"b","member":"m","score":1.5}`, "/entries/0/score", "integer"},
+		{`{"board":"b","member":"m","score":"1,5"}`, "/entries/0/score", "integer"},
 		{`{"board":7,"member":"m","score":1}`, "/entries/0/board", "want a string"},
 		{`{"board":"b","member":"m","score":1,"Board":"b"}`, "/entries/0/Board", "is not known"},
 		{`{"board":"b","board":"b","member":"m","score":1}`, "/entries/0/board", ""},

@@ -44,7 +44,7 @@ func (t *SubmitTerms) addTo(sub *leaderboard.Submission, bad *wire.BadFields, i 
 	if t == nil {
 		return
 	}
-	if t.Metadata != nil {
+	if t.Metadata != nil && t.Metadata.Kind() != 'n' {
 		var ok bool
 		if sub.Metadata, ok = leaderboard.CompactMetadata(t.Metadata); !ok {
 			bad.Add(fmt.Sprintf("/entries/%d/metadata", i), "want a JSON object")

@@ -65,7 +65,7 @@ func TestTermsOfNoSense(t *testing.T) {
 		`{"member":"m","score":1,"if":{}}`:                                                       "/entries/0/if",
 		`{"member":"m","score":1,"set":{}}`:                                                      "/entries/0/set",
 		`{"member":"m","set":{"paid":null}}`:                                                     "/entries/0/set/paid",
-		`{"member":"m","add":{"paid":1.5}}`:                                                      "/entries/0/add/paid",
+		`{"member":"m","add":{"paid":[]}}`:                                                       "/entries/0/add/paid",
 		`{"member":"m","score":1,"op":"elo"}`:                                                    "/entries/0/op",
 		`{"member":"m","score":1,"op":""}`:                                                       "/entries/0/op",
 		`{"member":"m","set":{"paid":1},"op":"sum"}`:                                             "/entries/0/op",

@@ -845,7 +845,7 @@ func TestConsoleImport(t *testing.T) {
 	drop("june.csv", file)
 	p.awaitText("[role=status]", "Done: 0 applied, 0 unchanged, 2 refused, 4 counted before by an earlier request")
 	p.press("Import another file")
-	drop("july.jsonl", "{\"member\":\"eve\",\"score\":9007199254740993,\"rank\":1}\n\n{\"member\":\"eve\",\"score\":1.0}\n")
+	drop("july.jsonl", "{\"member\":\"eve\",\"score\":9007199254740993,\"rank\":1}\n\n{\"member\":\"eve\",\"score\":1.5}\n")
 	p.awaitText("[role=status]", "Done: 1 applied, 0 unchanged, 1 refused")
 
 	p.show("#/boards/console-import/export", "Export")

@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/internal/numbers"
 	"leaderboard/internal/terminal"
 )
 
@@ -25,17 +25,38 @@ const (
 	columnFields   = "fields." // and the name of a tiebreak field
 )
 
+func knownColumns() []string {
+	return []string{columnMember, columnScore, columnTiebreak, columnTime, columnMetadata, "strict_rank", "tied_rank", "rank"}
+}
+
+// noColumn says why a required column is not found, as well as the names that are there tell.
+func noColumn(columns []string, required string) error {
+	for _, name := range columns {
+		if small := strings.ToLower(strings.TrimSpace(name)); small == required {
+			return fmt.Errorf("column %q has to be written as %q: names of columns have small letters and no spaces", name, required)
+		}
+		for mark, means := range map[string]string{";": "semicolons", "\t": "tabs", "|": "bars"} {
+			if len(columns) == 1 && slices.Contains(strings.Split(strings.ToLower(name), mark), required) {
+				return fmt.Errorf("its columns are separated by %s; want commas, as in member,score", means)
+			}
+		}
+	}
+	return fmt.Errorf("its first line has no column %s: it has to name the columns, such as member,score", required)
+}
+
 // checkColumns checks the names of a CSV's columns.
 func checkColumns(columns []string) error {
 	for _, required := range []string{columnMember, columnScore} {
 		if !slices.Contains(columns, required) {
-			return fmt.Errorf("its first line has no column %s: it has to name the columns, such as member,score", required)
+			return noColumn(columns, required)
 		}
 	}
 	for i, name := range columns {
 		field, isField := strings.CutPrefix(name, columnFields)
-		known := slices.Contains([]string{columnMember, columnScore, columnTiebreak, columnTime, columnMetadata, "strict_rank", "tied_rank", "rank"}, name)
+		known := slices.Contains(knownColumns(), name)
 		switch {
+		case !known && slices.Contains(knownColumns(), strings.ToLower(strings.TrimSpace(name))):
+			return fmt.Errorf("column %q has to be written as %q: names of columns have small letters and no spaces", name, strings.ToLower(strings.TrimSpace(name)))
 		case !known && (!isField || field == ""):
 			return fmt.Errorf("column %s is not known: want member and score, and may be tiebreak, created_time, metadata, fields.NAME; "+
 				"strict_rank, tied_rank and rank are passed over", terminal.Printable(name))
@@ -97,17 +118,14 @@ func metadata(b []byte) (object, fault string) {
 	return "", "metadata " + excerpt(b) + ": want a JSON object"
 }
 
-// integer reads an int64 in its one decimal form, that of JSON.
+// integer reads a whole number of 64 bits.
 func integer(name string, b []byte) (int64, string) {
-	digits := bytes.TrimPrefix(b, []byte{'-'})
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil || digits[0] == '+' || (digits[0] == '0' && len(digits) > 1) {
-		return 0, fmt.Sprintf("%s %s: %s", name, excerpt(b), wantInteger)
+	n, ok := leaderboard.WholeNumber(b)
+	if !ok {
+		return 0, fmt.Sprintf("%s %s: %s", name, excerpt(b), leaderboard.WantWholeNumber)
 	}
 	return n, ""
 }
-
-const wantInteger = "want a whole number from -9223372036854775808 to 9223372036854775807, without fraction or exponent"
 
 // excerpt quotes a piece of the input, bounded and fit for a terminal.
 func excerpt(b []byte) string {
@@ -129,20 +147,27 @@ func checked(e *leaderboard.Submission) (fault string) {
 	return ""
 }
 
+// jsonLine is a line of JSON lines. The ranks of an export are passed over.
+type jsonLine struct {
+	Member      *string             `json:"member"`
+	Score       *int64              `json:"score"`
+	Tiebreak    *int64              `json:"tiebreak"`
+	Fields      map[string]*int64   `json:"fields"`
+	CreatedTime *leaderboard.Micros `json:"created_time"`
+	Metadata    jsontext.Value      `json:"metadata"`
+	StrictRank  jsontext.Value      `json:"strict_rank"`
+	TiedRank    jsontext.Value      `json:"tied_rank"`
+	Rank        jsontext.Value      `json:"rank"`
+}
+
 // entryOfLine makes an entry of a JSON line; fault says what is wrong with it.
 func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
-	var in struct {
-		Member      *string             `json:"member"`
-		Score       *int64              `json:"score"`
-		Tiebreak    *int64              `json:"tiebreak"`
-		Fields      map[string]*int64   `json:"fields"`
-		CreatedTime *leaderboard.Micros `json:"created_time"`
-		Metadata    jsontext.Value      `json:"metadata"`
-		StrictRank  jsontext.Value      `json:"strict_rank"`
-		TiedRank    jsontext.Value      `json:"tied_rank"`
-		Rank        jsontext.Value      `json:"rank"`
-	}
+	var in jsonLine
 	err := json.Unmarshal(line, &in, json.RejectUnknownMembers(true))
+	if err != nil { // once more, with numbers in every form: few files have them
+		in = jsonLine{}
+		err = json.Unmarshal(line, &in, json.RejectUnknownMembers(true), json.WithUnmarshalers(numbers.Unmarshalers(nil)))
+	}
 	switch {
 	case err != nil:
 		return e, jsonFault(err)
@@ -154,7 +179,7 @@ func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 	e = leaderboard.Submission{Member: *in.Member, Score: *in.Score, Tiebreak: in.Tiebreak, CreatedTime: in.CreatedTime}
 	for name, value := range in.Fields {
 		if value == nil {
-			return e, excerptPointer("fields/"+name) + ": " + wantInteger
+			return e, excerptPointer("fields/"+name) + ": " + leaderboard.WantWholeNumber
 		}
 		if e.Fields == nil {
 			e.Fields = map[string]int64{}
@@ -195,7 +220,7 @@ func jsonFault(err error) string {
 	case at == "fields":
 		return at + ": want an object"
 	default:
-		return at + ": " + wantInteger
+		return at + ": " + leaderboard.WantWholeNumber
 	}
 }
 

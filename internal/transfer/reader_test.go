@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"leaderboard"
 	"leaderboard/client"
 )
 
@@ -78,24 +79,33 @@ func TestReadCSV(t *testing.T) {
 		"too long":           {head + long + ",1\nc,2\n", "2: " + faultTooLong + "\n3: \"c\"=2\n"},
 		"much too long":      {head + strings.Repeat(long, 9) + ",1\nc,2\n", "2: " + faultTooLong + "\n3: \"c\"=2\n"},
 		"too long, quoted":   {head + "\"" + long + "\",1\nc,2\n", "2: " + faultUnclosed + "\n3: \"c\"=2\n"},
-		"as long as may be":  {head + "a," + long[:maxRecord-3] + "\nc,2\n", "2: score \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"…: " + wantInteger + "\n3: \"c\"=2\n"},
+		"as long as may be":  {head + "a," + long[:maxRecord-3] + "\nc,2\n", "2: score \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"…: " + leaderboard.WantWholeNumber + "\n3: \"c\"=2\n"},
 		"one longer":         {head + "a," + long[:maxRecord-2] + "\nc,2\n", "2: " + faultTooLong + "\n3: \"c\"=2\n"},
-		"fields":             {head + "a\na,1,2\n,\n", "2: has 1 fields, want 2\n3: has 3 fields, want 2\n4: score \"\": " + wantInteger + "\n"},
+		"fields":             {head + "a\na,1,2\n,\n", "2: has 1 fields, want 2\n3: has 3 fields, want 2\n4: score \"\": " + leaderboard.WantWholeNumber + "\n"},
 		"no member":          {head + ",1\n", "2: a member id has at least 1 byte\n"},
 		"long member":        {head + strings.Repeat("é", 33) + ",1\n", "2: a member id has at most 64 bytes, this one has 66\n"},
-		"spaces":             {head + " a ,1\na, 1\n", "2: \" a \"=1\n3: score \" 1\": " + wantInteger + "\n"},
+		"spaces":             {head + " a ,1\na, 1\n", "2: \" a \"=1\n3: score \" 1\": " + leaderboard.WantWholeNumber + "\n"},
+		"forms":              {head + "a,100.0\na,1e2\na,-9223372036854775808.0\na,92233720368547758.07E2\n", "2: \"a\"=100\n3: \"a\"=100\n4: \"a\"=-9223372036854775808\n5: \"a\"=9223372036854775807\n"},
 		"greatest":           {head + "a,9223372036854775807\na,-9223372036854775808\n", "2: \"a\"=9223372036854775807\n3: \"a\"=-9223372036854775808\n"},
 		"optional": {
 			"fields.level,score,created_time,member,tiebreak,rank,strict_rank,tied_rank\n7,1,2026-11-20T11:00:00.5+01:00,a,5,x,y,\n,1,,b,5,,,\n,1,,c,,,,\n",
 			"2: \"a\"=1 fields map[level:7] at 2026-11-20T10:00:00.500000Z\n3: \"b\"=1 tiebreak 5\n4: \"c\"=1\n",
 		},
 		"bad optional": {
-			"member,score,created_time,tiebreak\na,1,yesterday,\na,1,2026-11-20T11:00:00.1234567Z,\na,1,,1.0\n",
-			"2: created_time \"yesterday\": want an RFC 3339 time such as 1970-01-01T00:00:00.000000Z\n3: created_time \"2026-11-20T11:00:00.1234567Z\": times have microseconds at most, six digits of fraction\n4: tiebreak \"1.0\": " + wantInteger + "\n",
+			"member,score,created_time,tiebreak\na,1,yesterday,\na,1,2026-11-20T11:00:00.1234567Z,\na,1,,1.5\n",
+			"2: created_time \"yesterday\": want an RFC 3339 time such as 1970-01-01T00:00:00.000000Z\n3: created_time \"2026-11-20T11:00:00.1234567Z\": times have microseconds at most, six digits of fraction\n4: tiebreak \"1.5\": " + leaderboard.WantWholeNumber + "\n",
 		},
 		"nothing":        {"", "it is empty: its first line has to name the columns, such as member,score"},
 		"no head":        {"a,1\n", "its first line has no column member: it has to name the columns, such as member,score"},
 		"no score":       {"member,points\n", "its first line has no column score: it has to name the columns, such as member,score"},
+		"semicolons":     {"member;score\na;1\n", "its columns are separated by semicolons; want commas, as in member,score"},
+		"tabs":           {"score\tmember\na\t1\n", "its columns are separated by tabs; want commas, as in member,score"},
+		"semicolons too": {"Member;Score;x\na;1\n", "its columns are separated by semicolons; want commas, as in member,score"},
+		"capitals":       {"Member,Score\na,1\n", "column \"Member\" has to be written as \"member\": names of columns have small letters and no spaces"},
+		"a space":        {"member, score\na,1\n", "column \" score\" has to be written as \"score\": names of columns have small letters and no spaces"},
+		"capitals too":   {"member,score,TieBreak\na,1\n", "column \"TieBreak\" has to be written as \"tiebreak\": names of columns have small letters and no spaces"},
+		"gzip":           {"\x1f\x8b\x08\x00", "it is compressed with gzip: zcat FILE | leaderboard import BOARD -"},
+		"a workbook":     {"PK\x03\x04\x14", "it is a zip archive, as a workbook of a spreadsheet (.xlsx, .ods) is too: save the sheet as CSV in UTF-8, with commas"},
 		"unknown column": {"member,score,Level\n", "column Level is not known: want member and score, and may be tiebreak, created_time, metadata, fields.NAME; strict_rank, tied_rank and rank are passed over"},
 		"column twice":   {"member,score,score\n", "column score is there twice"},
 		"broken head":    {"member,\"score\n", "its first line, the names of the columns, " + faultUnclosed},
@@ -104,8 +114,8 @@ func TestReadCSV(t *testing.T) {
 			t.Errorf("%s: got\n%.600s\nwant\n%.600s", name, got, c.want)
 		}
 	}
-	for _, score := range []string{"1.5", "1e3", "0x10", "007", "+5", "1_000", "9223372036854775808", "-9223372036854775809", "NaN", "five", "-", "--1", "１"} {
-		if got, want := readImport(strings.NewReader(head+"a,"+score), client.FormatCSV), "2: score \""+score+"\": "+wantInteger+"\n"; got != want {
+	for _, score := range []string{"1.5", "1e-3", "1e19", "0x10", "007", "+5", "1_000", "9223372036854775808", "-9223372036854775809", "NaN", "five", "-", "--1", "１"} {
+		if got, want := readImport(strings.NewReader(head+"a,"+score), client.FormatCSV), "2: score \""+score+"\": "+leaderboard.WantWholeNumber+"\n"; got != want {
 			t.Errorf("got %s want %s", got, want)
 		}
 	}
@@ -127,14 +137,15 @@ func TestReadJSONLines(t *testing.T) {
 		"mark":        {byteOrder + `{"member":"a","score":1}`, "1: \"a\"=1\n"},
 		"all":         {`{"strict_rank":1,"tied_rank":1,"rank":"x","member":"a\u20ac","score":1,"tiebreak":5,"created_time":"2026-11-20T11:00:00Z"}`, "1: \"a€\"=1 tiebreak 5 at 2026-11-20T11:00:00.000000Z\n"},
 		"fields":      {`{"member":"a","score":1,"tiebreak":5,"fields":{"level":7}}`, "1: \"a\"=1 fields map[level:7]\n"},
+		"forms":       {`{"member":"a","score":100.0,"tiebreak":"-1e2"}` + "\n" + `{"member":"a","score":"9223372036854775807","fields":{"x":"7.0","y":1e1}}`, "1: \"a\"=100 tiebreak -100\n2: \"a\"=9223372036854775807 fields map[x:7 y:10]\n"},
 		"nulls":       {`{"member":"a","score":1,"tiebreak":null,"fields":null,"created_time":null}`, "1: \"a\"=1\n"},
 		"no member":   {`{"score":1}` + "\n{\"member\":null,\"score\":1}", "1: has no member\n2: has no member\n"},
 		"no score":    {`{"member":"a"}` + "\n{\"member\":\"a\",\"score\":null}", "1: has no score\n2: has no score\n"},
 		"unknown":     {`{"member":"a","score":1,"points":2}`, "1: points is not known\n"},
 		"other case":  {`{"Member":"a","score":1}`, "1: Member is not known\n"},
 		"twice":       {`{"member":"a","score":1,"score":2}`, "1: is not valid JSON at byte 24: duplicate object member name\n"},
-		"types":       {`{"member":1,"score":1}` + "\n" + `{"member":"a","score":"1"}` + "\n" + `{"member":"a","score":1,"created_time":5}` + "\n[]\n5\n", "1: member: want a string\n2: score: " + wantInteger + "\n3: created_time: want an RFC 3339 time in a string, with six digits of fraction at most\n4: want an object with member and score\n5: want an object with member and score\n"},
-		"bad fields":  {`{"member":"a","score":1,"fields":[]}` + "\n" + `{"member":"a","score":1,"fields":{"l":1.5}}` + "\n" + `{"member":"a","score":1,"fields":{"l":null}}`, "1: fields: want an object\n2: fields/l: " + wantInteger + "\n3: fields/l: " + wantInteger + "\n"},
+		"types":       {`{"member":1,"score":1}` + "\n" + `{"member":"a","score":"x"}` + "\n" + `{"member":"a","score":1,"created_time":5}` + "\n[]\n5\n", "1: member: want a string\n2: score: " + leaderboard.WantWholeNumber + "\n3: created_time: want an RFC 3339 time in a string, with six digits of fraction at most\n4: want an object with member and score\n5: want an object with member and score\n"},
+		"bad fields":  {`{"member":"a","score":1,"fields":[]}` + "\n" + `{"member":"a","score":1,"fields":{"l":1.5}}` + "\n" + `{"member":"a","score":1,"fields":{"l":null}}`, "1: fields: want an object\n2: fields/l: " + leaderboard.WantWholeNumber + "\n3: fields/l: " + leaderboard.WantWholeNumber + "\n"},
 		"two":         {`{"member":"a","score":1}{"member":"b","score":2}` + "\n" + `{"member":"c","score":3}`, "1: is not valid JSON at byte 24: invalid character '{' after top-level value\n2: \"c\"=3\n"},
 		"cut":         {`{"member":"a","sco`, "1: is not valid JSON at byte 18: unexpected EOF\n"},
 		"NUL":         {"{\"member\":\"a\x00\",\"score\":1}", "1: is not valid JSON at byte 12: invalid character '\\x00' in string (expecting non-control character)\n"},
@@ -148,8 +159,8 @@ func TestReadJSONLines(t *testing.T) {
 			t.Errorf("%s: got\n%.600s\nwant\n%.600s", name, got, c.want)
 		}
 	}
-	for _, score := range []string{"1.5", "1e3", "1.0", "9223372036854775808", "-9223372036854775809"} {
-		if got, want := readImport(strings.NewReader(`{"member":"a","score":`+score+`}`), client.FormatJSONL), "1: score: "+wantInteger+"\n"; got != want {
+	for _, score := range []string{"1.5", "1e-3", "9223372036854775808", "-9223372036854775809", `"five"`, `"1.5"`, `""`, "true", "[1]"} {
+		if got, want := readImport(strings.NewReader(`{"member":"a","score":`+score+`}`), client.FormatJSONL), "1: score: "+leaderboard.WantWholeNumber+"\n"; got != want {
 			t.Errorf("%s: got %s want %s", score, got, want)
 		}
 	}

@@ -33,13 +33,30 @@ func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
-		return nil, errors.New("it is UTF-16, want UTF-8")
+	if kind := otherKind(head); kind != "" {
+		return nil, errors.New("it is " + kind)
 	}
 	if bytes.HasPrefix(head, []byte(byteOrder)) {
 		s.take(len(byteOrder))
 	}
 	return s, nil
+}
+
+// otherKind says what a file is that begins with head and is no text in UTF-8, and what to do about it; "" for all others.
+func otherKind(head []byte) string {
+	for _, kind := range []struct{ begins, says string }{
+		{"\xff\xfe", "UTF-16, want UTF-8"},
+		{"\xfe\xff", "UTF-16, want UTF-8"},
+		{"\x1f\x8b", "compressed with gzip: zcat FILE | leaderboard import BOARD -"},
+		{"\x28\xb5\x2f\xfd", "compressed with zstd: zstdcat FILE | leaderboard import BOARD -"},
+		{"PK\x03\x04", "a zip archive, as a workbook of a spreadsheet (.xlsx, .ods) is too: save the sheet as CSV in UTF-8, with commas"},
+		{"\xd0\xcf\x11\xe0", "a workbook of a spreadsheet (.xls): save the sheet as CSV in UTF-8, with commas"},
+	} {
+		if bytes.HasPrefix(head, []byte(kind.begins)) {
+			return kind.says
+		}
+	}
+	return ""
 }
 
 // window returns the bytes that follow: one more than the longest record has, fewer only at the end of the input.

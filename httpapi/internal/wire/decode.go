@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/internal/numbers"
 )
 
 // The types of bodies.
@@ -24,8 +25,8 @@ const (
 
 // DecodeBody decodes a body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members, invalid
 // UTF-8, names of members in another case, and what has too many values or is nested too deep. patch: it may be a merge patch.
-// may is nil for a dst that tells null from a value by itself.
-func DecodeBody(header http.Header, patch bool, body []byte, dst any, may *Emptiness, options ...json.Options) error {
+// may is nil for a dst that tells null from a value by itself. odd is nil for a dst that takes whole numbers of 64 bits alone.
+func DecodeBody(header http.Header, patch bool, body []byte, dst any, may *Emptiness, odd *OddNumbers, options ...json.Options) error {
 	if len(body) == 0 {
 		return Malformed(InputError{Detail: "the body is empty, want a JSON object"})
 	}
@@ -38,18 +39,50 @@ func DecodeBody(header http.Header, patch bool, body []byte, dst any, may *Empti
 	if err := checkOutline(body); err != nil {
 		return err
 	}
-	options = append(options, json.RejectUnknownMembers(true))
-	err := json.Unmarshal(body, dst, options...)
-	if hasQuotedNumber(err) { // once more without the quotes, over the part that was decoded
-		err = json.Unmarshal(AppendNumbers(nil, body, false), dst, options...)
-	}
-	if err != nil {
-		return Malformed(Describe(err))
+	if err := unmarshal(body, dst, odd, options); err != nil {
+		return err
 	}
 	if may != nil {
 		return may.Check(body)
 	}
 	return nil
+}
+
+// Unmarshal decodes JSON that DecodeBody took already, in the same way.
+func Unmarshal(text []byte, dst any, options ...json.Options) error {
+	return unmarshal(text, dst, nil, options)
+}
+
+func unmarshal(text []byte, dst any, odd *OddNumbers, options []json.Options) error {
+	options = append(options, json.RejectUnknownMembers(true))
+	err := json.Unmarshal(text, dst, options...)
+	if isAboutNumber(err) { // once more, over the part that was decoded, with numbers in every form: few bodies have them
+		others, _ := json.GetOption(json.JoinOptions(options...), json.WithUnmarshalers)
+		both := json.JoinUnmarshalers(numbers.Unmarshalers(odd.add), others)
+		err = json.Unmarshal(text, dst, append(options, json.WithUnmarshalers(both))...)
+	}
+	if err != nil {
+		return Malformed(Describe(err))
+	}
+	return nil
+}
+
+// OddNumbers are the numbers of a body that are no whole numbers of 64 bits. They are decoded as 0, and what has them is for its reader
+// to refuse.
+type OddNumbers struct{ All []OddNumber }
+
+// OddNumber is a number, and where it is.
+type OddNumber struct {
+	At     jsontext.Pointer
+	Number string
+}
+
+// add reports whether a number may be decoded as 0. A nil receiver takes none.
+func (o *OddNumbers) add(at jsontext.Pointer, number string) bool {
+	if o != nil {
+		o.All = append(o.All, OddNumber{at, number})
+	}
+	return o != nil
 }
 
 // Bounds of every body. They are looked at before a decoder is, so that what a body costs is linear in its bytes: a decoder
@@ -148,17 +181,18 @@ func Describe(err error) InputError {
 	}
 }
 
-// hasQuotedNumber reports whether JSON was not decoded because there is a string where a wide number belongs.
-func hasQuotedNumber(err error) bool {
+// isAboutNumber reports whether JSON was not decoded because a whole number belongs where there is another number, or a string.
+func isAboutNumber(err error) bool {
 	var semantic *json.SemanticError
-	if err == nil || !errors.As(err, &semantic) || semantic.JSONKind != '"' || semantic.GoType == nil {
+	if err == nil || !errors.As(err, &semantic) || semantic.GoType == nil {
 		return false
 	}
 	t := semantic.GoType
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return t.Kind() == reflect.Int64 && t != reflect.TypeFor[leaderboard.Micros]()
+	wide := t == reflect.TypeFor[int64]()
+	return semantic.JSONKind == '0' && (wide || t == reflect.TypeFor[int]()) || semantic.JSONKind == '"' && wide
 }
 
 func pointer(p jsontext.Pointer) string { return Clip(string(p)) }
@@ -183,7 +217,7 @@ func wanted(e *json.SemanticError) string {
 	}
 	switch t.Kind() {
 	case reflect.Int64:
-		return "want a JSON integer from -9223372036854775808 to 9223372036854775807, without fraction or exponent"
+		return "want a JSON integer from -9223372036854775808 to 9223372036854775807"
 	case reflect.Int:
 		return "want a JSON integer"
 	case reflect.String:

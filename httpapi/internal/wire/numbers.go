@@ -3,8 +3,7 @@ package wire
 import "bytes"
 
 // Numbers of 64 bits as strings: JavaScript reads JSON numbers as doubles, which are exact up to 2^53. An answer is encoded
-// as usual, and rewritten for a request with numbers=string; a body with numbers in quotes is rewritten after it could not
-// be decoded. Other requests cost nothing.
+// as usual, and rewritten for a request with numbers=string. Other requests cost nothing. Bodies may have them as strings in any case.
 
 const (
 	NumbersParam  = "numbers"

@@ -322,6 +322,12 @@ var Kinds = []Kind{
 		Help:   "Scores lie between -9223372036854775808 and 9223372036854775807; a sum is never wrapped around.",
 	},
 	{
+		Code: leaderboard.CodeInvalidNumber, Status: 422,
+		Title:  "The number is not valid",
+		Detail: "The number is not valid.",
+		Help:   "Scores, tiebreaks and fields are whole numbers from -9223372036854775808 to 9223372036854775807. 100, 100.0, 1e2 and \"100\" are the same; multiply what has a fraction.",
+	},
+	{
 		Code: leaderboard.CodeInvalidFields, Status: 422,
 		Title:  "The tiebreak fields are not valid",
 		Detail: "The tiebreak fields are not valid.",

@@ -66,6 +66,12 @@ func requestHash(entries []leaderboard.Submission) [sha256.Size]byte {
 			b = append(binary.BigEndian.AppendUint64(b, uint64(len(e.Metadata))), e.Metadata...)
 		}
 	}
+	for i, e := range entries {
+		if e.BadNumber != "" {
+			b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, math.MaxUint64-3), uint64(i))
+			b = append(binary.BigEndian.AppendUint64(b, uint64(len(e.BadNumber))), e.BadNumber...)
+		}
+	}
 	return sha256.Sum256(b)
 }
 

@@ -626,13 +626,14 @@ export interface components {
             /** @description From players, where the rule players.submit is play: the token of POST /v1/boards/{board}/plays. Not with atomic. */
             play?: string;
             /** @description Where the board has the rule metadata: it is kept beside the entry when the submission is applied, in the place of what was there, and goes when one without metadata is applied. One without a score leaves it. */
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         SubmitResults: {
             results: components["schemas"]["Result"][];
             /** @description State of the board's first window after the commit; the results are those of this window. */
             seq: components["schemas"]["Seq"];
             seqs?: components["schemas"]["SeqByWindow"];
+            replayed?: components["schemas"]["WasReplayed"];
         };
         /** @description When there are several windows: the state of the current period of each. */
         SeqByWindow: {
@@ -718,7 +719,7 @@ export interface components {
             add?: components["schemas"]["FieldValues"];
             op?: components["schemas"]["Policy"];
             keep_time?: boolean;
-            metadata?: components["schemas"]["Metadata"];
+            metadata?: components["schemas"]["Metadata"] | null;
         };
         MultiBoardResults: {
             results: components["schemas"]["BoardResult"][];
@@ -726,7 +727,13 @@ export interface components {
             boards: {
                 [key: string]: components["schemas"]["BoardSeqs"];
             };
+            replayed?: components["schemas"]["WasReplayed"];
         };
+        /**
+         * @description There when the request was carried out before under its Idempotency-Key: this is the answer of then, and nothing counted again.
+         * @constant
+         */
+        WasReplayed: true;
         BoardSeqs: {
             /** @description Of the board's first window. */
             seq: components["schemas"]["Seq"];
@@ -2284,7 +2291,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/sign-in-refused" | "/problems/no-role" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-reset" | "/problems/name-reset" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/provider-away" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/sign-in-refused" | "/problems/no-role" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-number" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-reset" | "/problems/name-reset" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/provider-away" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;

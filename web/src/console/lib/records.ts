@@ -12,7 +12,7 @@ const quote = 34;
 const comma = 44;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const wantInteger = "want a whole number from -9223372036854775808 to 9223372036854775807, without fraction or exponent";
+const wantInteger = "want a whole number from -9223372036854775808 to 9223372036854775807";
 
 export type Format = "csv" | "jsonl";
 
@@ -27,6 +27,16 @@ export interface ImportEntry {
 
 /** A Line is what a record came to: an entry, or why it is none. */
 export interface Line { line: number; entry?: ImportEntry; fault?: string }
+
+/** What a file begins with that is no text in UTF-8, and what it is. */
+const otherKinds: [number[], string][] = [
+  [[0xff, 0xfe], "UTF-16, want UTF-8"],
+  [[0xfe, 0xff], "UTF-16, want UTF-8"],
+  [[0x1f, 0x8b], "compressed with gzip: unpack it first"],
+  [[0x28, 0xb5, 0x2f, 0xfd], "compressed with zstd: unpack it first"],
+  [[0x50, 0x4b, 3, 4], "a zip archive, as a workbook of a spreadsheet (.xlsx, .ods) is too: save the sheet as CSV in UTF-8, with commas"],
+  [[0xd0, 0xcf, 0x11, 0xe0], "a workbook of a spreadsheet (.xls): save the sheet as CSV in UTF-8, with commas"],
+];
 
 /** A Source is a file that is read once, a window at a time: what was taken is hashed, counted and forgotten. */
 class Source {
@@ -97,7 +107,7 @@ export class EntryReader {
   static async open(file: Blob, format: Format, seed: string, raw: boolean): Promise<EntryReader> {
     const reader = new EntryReader(file, seed, format, raw);
     const head = await reader.#source.window();
-    if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) throw new Error("The file is UTF-16, want UTF-8.");
+    for (const [begins, says] of otherKinds) if (startsWith(head, begins)) throw new Error(`The file is ${says}.`);
     if (startsWith(head, byteOrder)) reader.#source.take(3);
     if (format === "csv") reader.#columns = checkColumns(await reader.#csv());
     return reader;
@@ -219,15 +229,20 @@ function quotedField(b: Uint8Array, at: number): { field: Uint8Array; end: numbe
   return { field: b, end: b.length, fault: 'has a quote (") that is not closed' };
 }
 
+const known = ["member", "score", "tiebreak", "created_time", "strict_rank", "tied_rank", "rank"];
+
 /** checkColumns returns the names of a CSV's columns, if an entry can be made of them. */
 function checkColumns({ fields, fault, line }: { line?: number; fields?: Uint8Array[]; fault?: string }): string[] {
   if (line === undefined) throw new Error("The file is empty: its first line has to name the columns, such as member,score.");
   if (!fields) throw new Error(`The first line of the file, the names of the columns, ${fault}.`);
   const names = fields.map((f) => decode(f) ?? "");
+  const other = names.find((name) => !known.includes(name) && known.includes(name.trim().toLowerCase()));
+  if (other !== undefined) throw new Error(`Column ${excerpt(other)} has to be written as "${other.trim().toLowerCase()}": names of columns have small letters and no spaces.`);
+  for (const [mark, means] of Object.entries({ ";": "semicolons", "\t": "tabs", "|": "bars" }))
+    if (names.length === 1 && names[0]!.toLowerCase().split(mark).includes("member")) throw new Error(`The columns are separated by ${means}; want commas, as in member,score.`);
   for (const wanted of ["member", "score"]) if (!names.includes(wanted)) throw new Error(`The first line of the file has no column ${wanted}: it has to name the columns, such as member,score.`);
   names.forEach((name, i) => {
-    const known = ["member", "score", "tiebreak", "created_time", "strict_rank", "tied_rank", "rank"].includes(name) || /^fields\../.test(name);
-    if (!known) throw new Error(`Column ${name} is not known: want member and score, and may be tiebreak, created_time, fields.NAME; ranks are passed over.`);
+    if (!known.includes(name) && !/^fields\../.test(name)) throw new Error(`Column ${name} is not known: want member and score, and may be tiebreak, created_time, fields.NAME; ranks are passed over.`);
     if (names.indexOf(name) < i) throw new Error(`Column ${name} is there twice.`);
   });
   return names;
@@ -256,10 +271,17 @@ function entryOfRecord(columns: string[], fields: Uint8Array[], raw: boolean): M
   return check(entry);
 }
 
-/** integer reads an int64 in its one decimal form, that of JSON. */
+/** integer reads a whole number of 64 bits in any form of JSON: 100, 100.0 and 1e2 are 100. */
 function integer(text: string): bigint | undefined {
-  if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) return undefined;
-  const n = BigInt(text);
+  const parts = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text);
+  if (!parts) return undefined;
+  const [, sign, whole = "", fraction = "", exponent = "0"] = parts;
+  const kept = (whole + fraction).replace(/0+$/, "");
+  const power = Number(exponent) + whole.length - kept.length; // what kept is multiplied by is a power of ten
+  const digits = kept.replace(/^0+/, "");
+  if (!digits) return 0n;
+  if (power < 0 || digits.length + power > 19) return undefined;
+  const n = BigInt(sign + digits + "0".repeat(power));
   return BigInt.asIntN(64, n) === n ? n : undefined;
 }
 
@@ -305,8 +327,8 @@ function entryOfLine(text: string): Made {
   return check(entry);
 }
 
-/** digitsOf returns the digits of a number of a line. */
-const digitsOf = (item: unknown) => (typeof item === "object" && item !== null && "" in item && typeof item[""] === "string" ? item[""] : "");
+/** digitsOf returns the digits of a number of a line, which may be in a string. */
+const digitsOf = (item: unknown) => (typeof item === "string" ? item : typeof item === "object" && item !== null && "" in item && typeof item[""] === "string" ? item[""] : "");
 
 /** put puts a member of a line's object into an entry, or says what is wrong with it. */
 function put(entry: ImportEntry, name: string, item: unknown): string | undefined {
