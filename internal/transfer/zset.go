@@ -1,9 +1,9 @@
 package transfer
 
 import (
+	"bufio"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"leaderboard"
 	"leaderboard/client"
@@ -157,14 +158,23 @@ func (z *ZsetRead) write(members []ZsetMember) (err error) {
 		return err
 	}
 	return writeWhole(z.File, func(file io.Writer) error {
-		w := csv.NewWriter(file) // which has a buffer
-		_ = w.Write([]string{columnMember, columnScore})
+		w := bufio.NewWriter(file)
+		_, _ = fmt.Fprintf(w, "%s,%s\n", columnMember, columnScore) // Flush returns the error of all writes
 		for _, m := range members {
-			_ = w.Write([]string{leaderboard.QuoteFormula(m.Member), zsetScore(m.Score, z.Source.Multiply)})
+			_, _ = fmt.Fprintf(w, "%s,%s\n", fieldOf(leaderboard.QuoteFormula(m.Member)), zsetScore(m.Score, z.Source.Multiply))
 		}
-		w.Flush()
-		return w.Error()
+		return w.Flush()
 	})
+}
+
+// fieldOf returns a field of a CSV, in quotes unless it is plain. In quotes every byte stands for itself: a byte order mark too, which
+// csv.Writer leaves bare.
+func fieldOf(text string) string {
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == ',' }
+	if text != "" && !strings.ContainsFunc(text, odd) {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
 // zsetScore returns a score times multiply in digits, exactly. A double that is not whole counts as the shortest decimal that

@@ -1,11 +1,16 @@
 package transfer
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"leaderboard"
+	"leaderboard/client"
 )
 
 // TestZsetInOrder: a member that was read twice is written once, with the score read last, and ties are in the order of Redis.
@@ -18,6 +23,27 @@ func TestZsetInOrder(t *testing.T) {
 		if got := z.inOrder([]ZsetMember{{"a", 5}, {"b", 2}, {"d", 5}, {"c", -1}, {"b", 7}, {"b", 9}}); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", order, got, want)
 		}
+	}
+}
+
+// TestZsetFile: the import reads every member from the file of a sorted set as it is there, whatever its bytes are.
+func TestZsetFile(t *testing.T) {
+	members := []string{"\ufeffada", "plain", "\ufeff", "a,b", `"a"`, `a"b`, " a ", "=1", "'=1", "高橋", "a;b", "\u00a0", "#", "-", "\u200b"}
+	z, want := ZsetRead{File: filepath.Join(t.TempDir(), "zset.csv"), Source: ZsetSource{Multiply: 1}}, ""
+	var all []ZsetMember
+	for i, m := range members {
+		all = append(all, ZsetMember{m, float64(i)})
+		want += lines(i+2, 1, fmt.Sprintf("%q=%d", m, i))
+	}
+	if err := z.write(all); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(z.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readImport(strings.NewReader(string(content)), client.FormatCSV); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
