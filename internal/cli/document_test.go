@@ -126,6 +126,8 @@ func (d *document) do(command string) string {
 		return d.mysql(words[1:])
 	case "curl":
 		return strings.TrimSuffix(d.curl(words[1:]), "\n")
+	case "while":
+		return d.eachLine(command)
 	case "leaderboard":
 		status, out, errOut := runWith(d.T, d.env, words[1:]...)
 		if echo {
@@ -137,6 +139,18 @@ func (d *document) do(command string) string {
 	}
 	d.T.Fatalf("unknown command: %s", command)
 	return ""
+}
+
+// eachLine does a command for each line of a file, as `while read -r id profile; do …; done < FILE` does.
+func (d *document) eachLine(command string) string {
+	d.T.Helper()
+	loop := regexp.MustCompile(`^while read -r (\w+) (\w+); do (.*); done < (\S+)$`).FindStringSubmatch(command)
+	var out []string
+	for line := range strings.Lines(d.read(loop[4])) {
+		d.env[loop[1]], d.env[loop[2]], _ = strings.Cut(strings.TrimSpace(line), " ")
+		out = append(out, d.do(loop[3]))
+	}
+	return strings.Join(out, "\n")
 }
 
 func asAny(words []string) []any {

@@ -173,7 +173,7 @@ func TestImportTwice(t *testing.T) {
 			t.Fatalf("%v, want %s", got, want)
 		}
 	}
-	report := "line,code,detail\n5,malformed-line,\"score \"\"x\"\": want a whole number from -9223372036854775808 to 9223372036854775807, without fraction or exponent\"\n" +
+	report := "line,code,detail\n5,malformed-line,\"score \"\"x\"\": want a whole number from -9223372036854775808 to 9223372036854775807\"\n" +
 		"6,score-out-of-range,score 51 is above the board's max_score 50\n"
 	first := tr.imported(exitRefused, "sums", file, "--batch", "2")
 	if first.Applied != 4 || first.Refused != 2 || first.Sent != 6 || first.Report != file+".refused" || tr.read("scores.csv.refused") != report {
@@ -188,7 +188,7 @@ func TestImportTwice(t *testing.T) {
 	if err := os.Remove(file + ".progress"); err != nil {
 		t.Fatal(err)
 	}
-	if v := tr.imported(exitRefused, "sums", file, "--batch", "2"); v.Sent != 6 || v.Applied != 4 || v.Seq != first.Seq || tr.read("scores.csv.refused") != report {
+	if v := tr.imported(exitRefused, "sums", file, "--batch", "2"); v.Sent != 6 || v.Applied != 0 || v.Replayed != 4 || v.Seq != first.Seq || tr.read("scores.csv.refused") != report {
 		t.Errorf("%+v", v)
 	}
 	if v := tr.imported(exitRefused, "sums", file, "--batch", "2", "--restart"); v.Sent != 6 {
