@@ -3,13 +3,14 @@
 //
 //	sqlite -server http://127.0.0.1:8080 -board arcade -follower shop -file arcade.db
 //
-// The key, of scope admin, is in LEADERBOARD_KEY. The file may be read while the program runs, and shows a state that the board
+// The key, of scope admin, is in LEADERBOARD_KEY; the address may be in LEADERBOARD_URL. The file may be read while the program runs, and shows a state that the board
 // had. This is its order, the member of strict rank 1 first, on a board whose rules are the defaults:
 //
 //	SELECT member, score FROM entries WHERE period = 'all_time' ORDER BY score DESC, tiebreak DESC, created_time, member
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -35,7 +36,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	server := flag.String("server", "http://127.0.0.1:8080", "address of the server")
+	server := flag.String("server", cmp.Or(os.Getenv("LEADERBOARD_URL"), "http://127.0.0.1:8080"), "address of the server")
 	f := follower{}
 	flag.StringVar(&f.board, "board", "arcade", "the board")
 	flag.StringVar(&f.name, "follower", "sqlite", "the name under which the server keeps changes for this file")
@@ -43,7 +44,8 @@ func run(ctx context.Context) error {
 	flag.Parse()
 
 	var err error
-	if f.client, err = client.New(*server, client.WithKey(os.Getenv("LEADERBOARD_KEY"))); err != nil {
+	waits := client.WithOnRetry(func(r client.Retry) { fmt.Fprintf(os.Stderr, "sqlite: %s: %v; asking again in %s\n", *server, r.Err, r.Pause) })
+	if f.client, err = client.New(*server, client.WithKey(os.Getenv("LEADERBOARD_KEY")), waits); err != nil {
 		return err
 	}
 	if f.file, err = openFile(ctx, *path); err != nil {

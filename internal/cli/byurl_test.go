@@ -94,9 +94,10 @@ func TestRefreshByURL(t *testing.T) {
 func TestVerifyByURL(t *testing.T) {
 	t.Parallel()
 	server := &asked{answers: map[string][]http.HandlerFunc{
-		"GET /v1/key":      {says(200, `{"scope":"admin","boards":null}`)},
-		askedForBoards:     {says(200, `{"boards":[{"name":"a","windows":["day"]},{"name":"b","windows":["day"]}]}`)},
-		"GET /v1/boards/a": {says(200, `{"name":"a","windows":["day"]}`)},
+		"GET /v1/key":            {says(200, `{"scope":"admin","boards":null}`)},
+		askedForBoards:           {says(200, `{"boards":[{"name":"a","windows":["day"]},{"name":"b","windows":["day"]}]}`)},
+		"GET /v1/boards/a":       {says(200, `{"name":"a","windows":["day"]}`)},
+		"GET /v1/boards/no-such": {says(404, `{"type":"/problems/board-not-found","status":404,"detail":"No board has the name no-such."}`)},
 	}}
 	url, _ := answering(t, server.ServeHTTP)
 	const a, b = "GET /v1/boards/a/verify?window=day", "GET /v1/boards/b/verify?window=day"
@@ -115,6 +116,7 @@ func TestVerifyByURL(t *testing.T) {
 		{equal, different, []string{"--all", "--json"}, exitFailed, `"copy":null,"truth":{"member":"m","score":5,"tiebreak":0,"created_time":"2026-11-20T13:00:00.100000Z"}`},
 		{equal, broken, []string{"--all"}, exitUnknown, "1 of 2 could not be compared"},
 		{equal, broken, []string{"a"}, exitOK, "true"},
+		{equal, equal, []string{"no-such"}, exitFailed, "no-such"},
 		{says(401, `{"detail":"The key is not known."}`), equal, []string{"a"}, exitUnknown, "--key or LEADERBOARD_KEY"},
 	} {
 		server.answers[a], server.answers[b] = []http.HandlerFunc{c.a}, []http.HandlerFunc{c.b}

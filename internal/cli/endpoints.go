@@ -109,10 +109,15 @@ func (p *program) endpointRotateCommand() *cli.Command {
 }
 
 func (p *program) endpointTestCommand() *cli.Command {
-	return question(p, "endpoint test", "have the server send an endpoint an event of kind endpoint.test, and show what becomes of it", "NAME",
-		func(ctx context.Context, c *client.Client, args []string) (client.EndpointTest, error) {
-			return c.TestEndpoint(ctx, args[0])
-		}, (*remote).printTest)
+	r := p.remote()
+	return r.command("endpoint test", "have the server send an endpoint an event of kind endpoint.test, and show what becomes of it; status 1 when it was not delivered", "NAME",
+		func(ctx context.Context, args []string) error {
+			t, err := show(&r, func(c *client.Client) (client.EndpointTest, error) { return c.TestEndpoint(ctx, args[0]) }, r.printTest)
+			if err == nil && t.Error != nil {
+				return errQuiet // the answer says why
+			}
+			return err
+		})
 }
 
 func (r *remote) printTest(t *client.EndpointTest) error {

@@ -78,7 +78,7 @@ func (p *program) activityCommand() *cli.Command {
 			t := terminal.NewTable(r.out, "HOUR", "SUBMITTED", "APPLIED", "NEW", "ENTRIES", "")
 			for i := range a.Hours {
 				h := &a.Hours[i]
-				t.Row(h.StartsAt, h.Submissions, h.Applied, h.NewMembers, orDash(h.Entries), strings.Repeat("█", (40*h.Submissions+most-1)/most))
+				t.Cells(t.Time(h.StartsAt), fmt.Sprint(h.Submissions), fmt.Sprint(h.Applied), fmt.Sprint(h.NewMembers), orDash(h.Entries), strings.Repeat("█", (40*h.Submissions+most-1)/most))
 			}
 			if err := t.Flush(); err != nil {
 				return err

@@ -58,9 +58,9 @@ type differenceError string
 
 func (d differenceError) Error() string { return string(d) }
 
-// notADifference marks every error but a differenceError as an uncomparedError, for the exit status.
+// notADifference marks every error as an uncomparedError, for the exit status, but a differenceError and that there is no such board.
 func notADifference(err error) error {
-	if _, found := errors.AsType[differenceError](err); found || err == nil {
+	if _, found := errors.AsType[differenceError](err); found || err == nil || errors.Is(err, leaderboard.ErrBoardNotFound) {
 		return err
 	}
 	return &uncomparedError{err}

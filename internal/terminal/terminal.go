@@ -2,12 +2,16 @@
 package terminal
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Printable quotes a text that would confuse a terminal or a column: member ids may hold any bytes of UTF-8.
@@ -42,9 +46,13 @@ func PassJSON(w io.Writer, body []byte) error {
 	return err
 }
 
-// PrintJSON prints a value on one line.
+// PrintJSON prints a value on one line, as encoding/json does. Times are as the API has them: UTC, with six digits of fraction.
 func PrintJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
+	times := json.MarshalFunc(func(t time.Time) ([]byte, error) { return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000000Z"`), nil })
+	text, err := json.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(times))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
 }

@@ -3,7 +3,9 @@ package terminal
 import (
 	"bytes"
 	"io"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestPrintable(t *testing.T) {
@@ -175,5 +177,22 @@ func TestCount(t *testing.T) {
 		if got := Count(n); got != want {
 			t.Errorf("%d is shown as %s, want %s", n, got, want)
 		}
+	}
+}
+
+// TestPrintJSONTimes: times have six digits of fraction, wherever they are, as the API's have.
+func TestPrintJSONTimes(t *testing.T) {
+	type inner struct {
+		At    time.Time  `json:"at"`
+		Maybe *time.Time `json:"maybe"`
+	}
+	at := time.Date(2026, 11, 20, 14, 0, 0, 100_000_000, time.FixedZone("", 3600))
+	var out strings.Builder
+	if err := PrintJSON(&out, map[string]any{"b": []inner{{At: at, Maybe: &at}, {}}, "a": "<&>", "c": []string(nil)}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"a":"<&>","b":[{"at":"2026-11-20T13:00:00.100000Z","maybe":"2026-11-20T13:00:00.100000Z"},{"at":"0001-01-01T00:00:00.000000Z","maybe":null}],"c":null}` + "\n"
+	if out.String() != want {
+		t.Errorf("got %s want %s", &out, want)
 	}
 }
