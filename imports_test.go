@@ -24,6 +24,7 @@ const (
 	rankPkg  = "leaderboard/rank"
 	redisPkg = "github.com/redis/go-redis/v9/..."
 	tracePkg = "leaderboard/internal/trace"
+	turnPkg  = "leaderboard/internal/turn"
 	guardPkg = "leaderboard/httpapi/internal/guard"
 	wirePkg  = "leaderboard/httpapi/internal/wire"
 
@@ -59,8 +60,8 @@ func importRules() []importRule {
 		{dir: "store/internal/entries", may: []string{module, rankPkg, storeDB}, inTest: []string{plansPkg}},
 		{dir: "store/internal/index", may: []string{module, rankPkg, storeDB, storeEntries, sqlxPkg}},
 		{
-			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
-			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
+			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex, turnPkg},
+			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
 		},
 		{dir: "store/internal/notices", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/outbox", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
@@ -82,7 +83,7 @@ func importRules() []importRule {
 			dir: "cache/topn", may: []string{module, rankPkg, "leaderboard/cache/feed", redisPkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
-		{dir: "cache/batch", may: []string{module}},
+		{dir: "cache/batch", may: []string{module, turnPkg}},
 		{dir: "cache/mirror", may: []string{module}},
 		{dir: "cache/keyring", may: []string{module, "leaderboard/cache/mirror"}},
 		{
@@ -127,6 +128,7 @@ func programRules() []importRule {
 		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},
+		{dir: "internal/turn"},
 		{
 			dir: "internal/telemetry", may: []string{
 				module, tracePkg, "github.com/go-sql-driver/mysql", "go.opentelemetry.io/otel/...", "go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",

@@ -40,9 +40,13 @@ type database struct {
 }
 
 func newDatabase(of Database, o *ReaderOptions, shared *calls[sharedKey, leaderboard.Answered]) *database {
+	var loads func(int64) bool
+	if o.Resident != nil {
+		loads = o.Resident.Loads
+	}
 	return &database{of: of, opts: o, shared: shared, Rankings: batch.NewRankings(of, batch.Options{
 		Slots: o.FallbackConcurrent, Size: databaseBatch, Wait: o.ReadWait, Timeout: o.CallTimeout, OnRefused: o.OnFallbackRefused,
-	})}
+	}, loads)}
 }
 
 // find implements layer.

@@ -28,9 +28,7 @@ func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, er
 		case !refs[i].HasRow():
 			in[i] = resident.Empty(&refs[i])
 		case m.opts.Resident != nil:
-			if in[i] = m.opts.Resident.Get(&refs[i], q.weight()); in[i] == nil && q.way() != wayOfMany && m.loaded(ctx, refs[i].ID) {
-				in[i] = m.opts.Resident.Get(&refs[i], 0)
-			}
+			in[i] = m.opts.Resident.Get(&refs[i], q.weight())
 		}
 	}
 	if slices.Contains(in, nil) {
@@ -47,11 +45,6 @@ func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, er
 	}
 	endRead(span, refs, a != nil, nil)
 	return a, err
-}
-
-// loaded waits for a period that many ask for while it is being loaded, unless the database is away: what loads it is stuck, too.
-func (m *memory) loaded(ctx context.Context, id int64) bool {
-	return (m.opts.Feed == nil || !m.opts.Feed.Away()) && m.opts.Resident.AwaitLoad(ctx, id)
 }
 
 // outdated implements layer. It waits for commits of other processes, and gives up a period that has diverged.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"leaderboard"
 	"leaderboard/cache/resident"
@@ -47,9 +48,22 @@ func filled(t *testing.T, m *storetest.Model, rules leaderboard.Rules, members i
 	return p.Ref(&b)
 }
 
-// TestReadersWaitForALoad: of many readers of a period that is being loaded some ask the database, and the others get their answers from
-// memory once it is there.
-func TestReadersWaitForALoad(t *testing.T) {
+// slowAnswers is a database that takes a moment for each batch, and counts how many are under way at once.
+type slowAnswers struct {
+	*storetest.Model
+	inside, most atomic.Int64
+}
+
+func (s *slowAnswers) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	s.most.Store(max(s.most.Load(), s.inside.Add(1)))
+	defer s.inside.Add(-1)
+	time.Sleep(time.Millisecond)
+	return s.Model.Ask(ctx, p, questions)
+}
+
+// TestReadersWhileItIsLoaded: while a period is loaded, its readers are answered by the database, one batch at a time, which leaves it to
+// the load (promise C7).
+func TestReadersWhileItIsLoaded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := slowLoads{storetest.NewModel(), make(chan struct{})}
@@ -60,7 +74,8 @@ func TestReadersWaitForALoad(t *testing.T) {
 		periods := resident.NewPeriods(source, resident.Options{Memory: 1 << 20})
 		go periods.Run(ctx)
 		var local, database atomic.Int64
-		r := NewReader(nil, source.Model, ReaderOptions{Resident: periods, OnAnswer: func(source leaderboard.Source, _ bool) {
+		answers := &slowAnswers{Model: source.Model}
+		r := NewReader(nil, answers, ReaderOptions{Resident: periods, OnAnswer: func(source leaderboard.Source, _ bool) {
 			if source == leaderboard.SourceLocal {
 				local.Add(1)
 			} else {
@@ -69,23 +84,26 @@ func TestReadersWaitForALoad(t *testing.T) {
 		}})
 		periods.Get(&ref, members) // it is worth being loaded
 		synctest.Wait()
-		var readers sync.WaitGroup
-		for i := range int64(members) {
-			readers.Go(func() {
-				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Members: []string{fmt.Sprint("m", i)}}
-				if s, err := r.Members(ctx, ref, q); err != nil || s.Entries[0].Strict != members-i {
-					t.Errorf("member %d: %+v, %v", i, s, err)
-				}
-			})
+		ask := func() {
+			t.Helper()
+			var readers sync.WaitGroup
+			for i := range int64(members) {
+				readers.Go(func() {
+					q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Members: []string{fmt.Sprint("m", i)}}
+					if s, err := r.Members(ctx, ref, q); err != nil || s.Entries[0].Strict != members-i {
+						t.Errorf("member %d: %+v, %v", i, s, err)
+					}
+				})
+			}
+			readers.Wait()
 		}
-		synctest.Wait()
-		if n := database.Load(); n == 0 || n > members/10 || local.Load() > 0 {
-			t.Errorf("%d answers from the database, %d from memory while the period is loaded", n, local.Load())
+		if ask(); database.Load() != members || local.Load() > 0 || answers.most.Load() != 1 {
+			t.Errorf("%d answers from the database, %d from memory while the period is loaded; %d batches at once", database.Load(), local.Load(), answers.most.Load())
 		}
 		close(source.let)
-		readers.Wait()
-		if database.Load()+local.Load() != members || database.Load() > members/10 {
-			t.Errorf("%d answers from the database, %d from memory", database.Load(), local.Load())
+		synctest.Wait()
+		if ask(); local.Load() != members {
+			t.Errorf("%d answers from memory", local.Load())
 		}
 	})
 }

@@ -300,7 +300,7 @@ func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 }
 
 // TestFallbackBound: losing Redis must not become losing MySQL: never more batches than the bound at once, what could not
-// be sent in time is refused, and everybody else is answered.
+// be sent in time is refused, and everybody else is answered (promise E5).
 func TestFallbackBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

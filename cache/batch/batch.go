@@ -2,9 +2,9 @@
 // a free slot is sent at once, and those that come while all slots are taken form batches. So a question that comes alone
 // waits for no other, and many at once cost little more than one.
 //
-// Waiting is bounded by time: a batch that would not be sent within Options.Wait, judged by what waits and by how long
-// batches took lately, is not begun, and a question that waits longer even so is refused. A question whose caller has left
-// is not sent.
+// Waiting is bounded by time: a batch that would not be sent within Options.Wait, judged by what waits, by how long batches
+// took lately and by how long those under way have taken, is not begun, and a question that waits longer even so is refused. A
+// question whose caller has left is not sent. A batch that has to wait for something itself hands its slot on, see package turn.
 package batch
 
 import (
@@ -12,12 +12,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/turn"
 )
 
 // Options adjust a Batcher.
@@ -41,13 +43,15 @@ type Batcher[K comparable, Q, V any] struct {
 	opts Options
 	size func(Q) int
 	run  func(ctx context.Context, key K, questions []Q, answers []Answer[V]) error
+	one  func(K) bool // reports whether a key may have one slot only, for now; nil: none
 
-	mu   sync.Mutex // guards the fields below
-	free int        // slots
-	line []*group[K, Q, V]
-	open map[K]*group[K, Q, V] // of each key the last group in line
-	last map[K]*group[K, Q, V] // of each key the batch under way that began last
-	took [2]time.Duration      // moving averages: of a batch, and of work in Alone
+	mu    sync.Mutex // guards the fields below
+	free  int        // slots
+	line  []*group[K, Q, V]
+	under map[*group[K, Q, V]]bool // those that have a slot
+	open  map[K]*group[K, Q, V]    // of each key the last group in line
+	last  map[K]*group[K, Q, V]    // of each key the batch under way that began last
+	took  [2]time.Duration         // moving averages: of a batch, and of work in Alone
 }
 
 // group is a batch to come, or one caller of Alone.
@@ -55,6 +59,8 @@ type group[K comparable, Q, V any] struct {
 	key     K
 	size    int
 	futures []*future[Q, V]
+	came    time.Time       // when it was opened
+	began   time.Time       // when it got its slot
 	turn    chan struct{}   // of a caller of Alone: closed when there is a slot for it; nil in a batch
 	before  *group[K, Q, V] // of its key, the batch that began before it; nil when none is under way
 	done    chan struct{}   // closed with the answers of a batch
@@ -89,7 +95,10 @@ func New[K comparable, Q, V any](
 	if o.OnRefused == nil {
 		o.OnRefused = func() {}
 	}
-	return &Batcher[K, Q, V]{opts: o, size: size, run: run, free: o.Slots, open: map[K]*group[K, Q, V]{}, last: map[K]*group[K, Q, V]{}}
+	return &Batcher[K, Q, V]{
+		opts: o, size: size, run: run, free: o.Slots, under: map[*group[K, Q, V]]bool{},
+		open: map[K]*group[K, Q, V]{}, last: map[K]*group[K, Q, V]{},
+	}
 }
 
 // Waiting returns how many questions, and callers of Alone, have not been sent.
@@ -137,7 +146,16 @@ func (b *Batcher[K, Q, V]) Alone(ctx context.Context, work func(context.Context)
 	}
 	start := time.Now()
 	defer func() { b.next(g, time.Since(start)) }()
-	return work(ctx)
+	return work(b.withTurn(ctx, g))
+}
+
+// withTurn returns the context of work that has the slot of a group, which it may hand on.
+func (b *Batcher[K, Q, V]) withTurn(ctx context.Context, g *group[K, Q, V]) context.Context {
+	var until time.Time
+	if b.opts.Wait > 0 {
+		until = g.came.Add(b.opts.Wait)
+	}
+	return turn.With(ctx, until, func() { b.next(g, 0) })
 }
 
 // wait blocks until sent is closed. withdraw takes the question out of the line, and is false when it has left that.
@@ -185,16 +203,12 @@ func (b *Batcher[K, Q, V]) join(key K, f *future[Q, V]) (*group[K, Q, V], error)
 
 // queue begins a group, or puts it at the end of the line unless it would wait too long. It is called with mu held.
 func (b *Batcher[K, Q, V]) queue(g *group[K, Q, V]) error {
-	if b.free > 0 {
-		b.free--
+	g.came = time.Now()
+	if b.mayBegin(g) {
 		b.begin(g)
 		return nil
 	}
-	expected := time.Duration(0)
-	for _, ahead := range b.line {
-		expected += b.took[ahead.kind()]
-	}
-	if expected /= time.Duration(b.opts.Slots); b.opts.Wait > 0 && expected > b.opts.Wait {
+	if expected := b.expected(g.came); b.opts.Wait > 0 && expected > b.opts.Wait {
 		return &leaderboard.OverloadError{Wait: expected, Detail: "too many questions wait for the database"}
 	}
 	b.line = append(b.line, g)
@@ -204,8 +218,44 @@ func (b *Batcher[K, Q, V]) queue(g *group[K, Q, V]) error {
 	return nil
 }
 
+// expected returns how long it takes until a slot is free for what would come to the end of the line. What is under way takes as
+// long as usual; once it has taken longer, twice as long as it has until then. It is called with mu held.
+func (b *Batcher[K, Q, V]) expected(now time.Time) time.Duration {
+	next, speed, work := time.Duration(math.MaxInt64), 0.0, time.Duration(0)
+	for g := range b.under {
+		usual, took := b.took[g.kind()], now.Sub(g.began)
+		if took <= usual {
+			next, speed = min(next, usual-took), speed+1
+		} else {
+			next, speed = min(next, took), speed+float64(usual)/float64(took)
+		}
+	}
+	for _, ahead := range b.line {
+		work += b.took[ahead.kind()]
+	}
+	if work == 0 || speed == 0 {
+		return next
+	}
+	return next + time.Duration(float64(work)/speed)
+}
+
+// mayBegin reports whether there is a slot for a group. It is called with mu held.
+func (b *Batcher[K, Q, V]) mayBegin(g *group[K, Q, V]) bool {
+	if b.free == 0 || b.one == nil || g.turn != nil || !b.one(g.key) {
+		return b.free > 0
+	}
+	for other := range b.under {
+		if other.turn == nil && other.key == g.key {
+			return false
+		}
+	}
+	return true
+}
+
 // begin uses a slot for a group. It is called with mu held.
 func (b *Batcher[K, Q, V]) begin(g *group[K, Q, V]) {
+	b.free--
+	b.under[g], g.began = true, time.Now()
 	if g.turn != nil {
 		close(g.turn)
 		return
@@ -222,7 +272,7 @@ func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
 	for i, f := range g.futures {
 		questions[i] = f.question
 	}
-	err := b.guarded(g.key, questions, answers)
+	err := b.guarded(g, questions, answers)
 	took := time.Since(start)
 	b.next(g, took)
 	if g.before != nil {
@@ -248,7 +298,7 @@ func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
 }
 
 // guarded turns a panic of run into an error: no caller would recover it.
-func (b *Batcher[K, Q, V]) guarded(key K, questions []Q, answers []Answer[V]) (err error) {
+func (b *Batcher[K, Q, V]) guarded(g *group[K, Q, V], questions []Q, answers []Answer[V]) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("batch: panic: %v\n%s", p, debug.Stack())
@@ -256,25 +306,32 @@ func (b *Batcher[K, Q, V]) guarded(key K, questions []Q, answers []Answer[V]) (e
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), b.opts.Timeout)
 	defer cancel()
-	return b.run(ctx, key, questions, answers)
+	return b.run(b.withTurn(ctx, g), g.key, questions, answers)
 }
 
-// next hands the slot of a group on to the first in line. took is how long it was used, 0 when it was not.
+// next hands on the slot of a group, if it has not done so, to the first in line that may have it. took is how long it was used, 0
+// when that says nothing.
 func (b *Batcher[K, Q, V]) next(g *group[K, Q, V], took time.Duration) {
 	const weight = 8 // of what was known before
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.under[g] {
+		return
+	}
 	if took > 0 {
 		average := &b.took[g.kind()]
 		*average = (cmp.Or(*average, took)*(weight-1) + took) / weight
 	}
-	if len(b.line) == 0 {
-		b.free++
-		return
+	delete(b.under, g)
+	b.free++
+	for i := 0; i < len(b.line) && b.free > 0; {
+		if first := b.line[i]; b.mayBegin(first) {
+			b.drop(i)
+			b.begin(first)
+		} else {
+			i++
+		}
 	}
-	first := b.line[0]
-	b.drop(0)
-	b.begin(first)
 }
 
 // drop takes a group out of the line. It is called with mu held.
@@ -357,10 +414,14 @@ func sizeOfMoves(moves []leaderboard.Move) int {
 	return max(1, n)
 }
 
-// NewRankings puts the questions to database in batches.
-func NewRankings(database leaderboard.BatchRankings, o Options) *Rankings {
+// NewRankings puts the questions to database in batches. loads reports whether a period is being loaded into memory: its questions
+// have one slot at most then, so that they do not hold up what will answer them all. nil: none is.
+func NewRankings(database leaderboard.BatchRankings, o Options, loads func(periodID int64) bool) *Rankings {
 	r := &Rankings{database: database}
 	r.batches = New(o, question.size, r.answer)
+	if loads != nil {
+		r.batches.one = func(k periodKey) bool { return loads(k.id) }
+	}
 	return r
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/turn"
 )
 
 // log is what became of numbers that a batcher took; each is its own size, and a batch takes a second. A negative one
@@ -43,13 +44,14 @@ func (l *log) run(_ context.Context, _ string, batch []int, answers []Answer[int
 	l.batches = append(l.batches, append([]int{}, batch...))
 	l.inside++
 	l.most = max(l.most, l.inside)
+	took := l.took
 	l.mu.Unlock()
 	defer func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.inside--
 	}()
-	time.Sleep(l.took)
+	time.Sleep(took)
 	for i, n := range batch {
 		if n < 0 {
 			panic("ouch")
@@ -65,6 +67,13 @@ func (l *log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return fmt.Sprint(l.batches)
+}
+
+// takes sets how long the next batches take.
+func (l *log) takes(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.took = d
 }
 
 // rejections returns how many questions were refused, and peak how many batches were under way at once, at most.
@@ -84,7 +93,7 @@ func (l *log) peak() int {
 func (b *Batcher[K, Q, V]) rests() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.line) == 0 && len(b.open) == 0 && len(b.last) == 0 && b.free == b.opts.Slots
+	return len(b.line) == 0 && len(b.under) == 0 && len(b.open) == 0 && len(b.last) == 0 && b.free == b.opts.Slots
 }
 
 // asking asks for numbers in turn, each of which is in line or under way before the next one comes, and collects errors.
@@ -195,7 +204,7 @@ func TestOvertakingBatchesWait(t *testing.T) {
 }
 
 // TestRefusesByTime: what would wait too long, going by how long batches take, is refused at once; what was let in on a
-// wrong guess is refused when its time is over; what joins a batch that waits anyway is let in.
+// wrong guess is refused when its time is over; what joins a batch that waits anyway is let in (promise E5).
 func TestRefusesByTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -204,27 +213,127 @@ func TestRefusesByTime(t *testing.T) {
 		b := l.batcher(Options{Slots: 1, Wait: 2500 * time.Millisecond})
 		a.ask(t, t.Context(), b, "k", 1) // from now on a batch is known to take a second
 		pass(time.Second)
-		a.ask(t, t.Context(), b, "k", 10, 10, 10, 9)
+		a.ask(t, t.Context(), b, "k", 10, 10, 9)
 		start := time.Now()
 		if _, err := b.Ask(t.Context(), "k", 10); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 0 {
 			t.Errorf("%v after %s, want a refusal at once", err, time.Since(start))
 		}
 		a.ask(t, t.Context(), b, "k", 1)
-		if b.Waiting() != 4 || l.rejections() != 1 {
+		if b.Waiting() != 3 || l.rejections() != 1 {
 			t.Errorf("%d wait, %d were refused", b.Waiting(), l.rejections())
 		}
-		pass(2600 * time.Millisecond) // the last batch is opened for 9 and 1, and its turn would be after 3 s
+		l.takes(2 * time.Second)
+		pass(2600 * time.Millisecond) // the second batch takes longer, and the turn of the last one, opened for 9 and 1, would be after 3 s
 		if l.rejections() != 3 || !errors.Is(a.all()[9], leaderboard.ErrOverloaded) || !errors.Is(a.all()[1], leaderboard.ErrOverloaded) {
 			t.Errorf("%d refused, %v", l.rejections(), a.all())
 		}
 		pass(5 * time.Second)
-		if l.String() != "[[1] [10] [10] [10]]" || !b.rests() {
+		if l.String() != "[[1] [10] [10]]" || !b.rests() {
 			t.Errorf("batches %s", &l)
 		}
 		a.ask(t, t.Context(), b, "k", 2)
 		pass(5 * time.Second)
-		if l.String() != "[[1] [10] [10] [10] [2]]" {
+		if l.String() != "[[1] [10] [10] [2]]" {
 			t.Errorf("batches %s, though no caller waits", &l)
+		}
+	})
+}
+
+// TestRefusesWhileBatchesHang: while the database hangs, no question waits longer than it may, and once the batches under way have taken
+// that long each is refused at once; after the first answer it is as before (promise E5).
+func TestRefusesWhileBatchesHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := log{took: 5 * time.Second}
+		var a asking
+		b := l.batcher(Options{Slots: 2, Wait: time.Second})
+		a.ask(t, t.Context(), b, "k", 1, 2)
+		late := 0
+		for began := time.Now(); time.Since(began) < 4900*time.Millisecond; pass(100 * time.Millisecond) {
+			go func() {
+				asked := time.Now()
+				_, err := b.Ask(t.Context(), "k", 10)
+				var busy *leaderboard.OverloadError
+				if after := time.Since(asked); !errors.As(err, &busy) || busy.Wait < time.Second || after > time.Second || after > 0 && asked.Sub(began) > time.Second {
+					t.Errorf("%v after %s, asked at %s", err, after, asked.Sub(began))
+				}
+				late++
+			}()
+		}
+		l.takes(10 * time.Millisecond)
+		pass(time.Second)
+		a.ask(t, t.Context(), b, "k", 3)
+		pass(time.Second)
+		if err := a.all()[3]; err != nil || late != 49 || !b.rests() {
+			t.Errorf("%v; %d were refused", err, late)
+		}
+	})
+}
+
+// TestWaitingBatchesHandTheirSlotsOn: a batch, or work in Alone, that has to wait for something keeps no other from its slot, and
+// knows until when (promise C7).
+func TestWaitingBatchesHandTheirSlotsOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		waits := func(ctx context.Context) {
+			until, ok := turn.Leave(ctx)
+			if _, again := turn.Leave(ctx); !ok || !again || until != began.Add(time.Second) {
+				t.Errorf("until %s, %t and %t", until.Sub(began), ok, again)
+			}
+			time.Sleep(3 * time.Second)
+		}
+		b := New(Options{Slots: 1, Wait: time.Second}, func(int) int { return 1 }, func(ctx context.Context, key string, batch []int, answers []Answer[int]) error {
+			if key == "waits" {
+				waits(ctx)
+			}
+			copy(answers, []Answer[int]{{Value: batch[0]}})
+			return nil
+		})
+		var waiting sync.WaitGroup
+		for i := range 20 {
+			waiting.Go(func() {
+				if got, err := b.Ask(t.Context(), "waits", i); got != i || err != nil || time.Since(began) != 3*time.Second {
+					t.Errorf("%d, %v after %s", got, err, time.Since(began))
+				}
+			})
+			synctest.Wait()
+		}
+		waiting.Go(func() {
+			_ = b.Alone(t.Context(), func(ctx context.Context) error { waits(ctx); return nil })
+		})
+		synctest.Wait()
+		if got, err := b.Ask(t.Context(), "quick", 7); got != 7 || err != nil || time.Since(began) > 0 {
+			t.Errorf("%d, %v after %s", got, err, time.Since(began))
+		}
+		waiting.Wait()
+		if b.took[together] > time.Second || !b.rests() {
+			t.Errorf("a batch takes %s, it is said, though that was waiting", b.took[together])
+		}
+	})
+}
+
+// TestOneSlotWhileItIsLoaded: the questions about a period that is being loaded have one slot, and those of others the rest (promise C7).
+func TestOneSlotWhileItIsLoaded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l log
+		var a asking
+		b := l.batcher(Options{Slots: 3})
+		loads := true
+		b.one = func(key string) bool { return loads && key == "k" }
+		a.ask(t, t.Context(), b, "k", 10, 9)
+		a.ask(t, t.Context(), b, "other", 8, 7)
+		a.ask(t, t.Context(), b, "k", 6)
+		if l.String() != "[[10] [8] [7]]" {
+			t.Errorf("batches %s", &l)
+		}
+		if pass(time.Second); l.String() != "[[10] [8] [7] [9]]" {
+			t.Errorf("batches %s", &l)
+		}
+		loads = false
+		if pass(5 * time.Second); l.String() != "[[10] [8] [7] [9] [6]]" || !b.rests() {
+			t.Errorf("batches %s", &l)
 		}
 	})
 }

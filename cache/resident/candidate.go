@@ -31,7 +31,7 @@ type candidate struct {
 	newly   atomic.Int64                          // reads by weight since they were counted
 	period  atomic.Pointer[Period]                // nil while it is not in memory
 	pays    atomic.Int64                          // from how many reads by weight on it is worth loading at once
-	loading atomic.Pointer[loading]               // nil while it is not loaded
+	loading atomic.Bool                           // it is being loaded
 
 	// The fields of the goroutine that chooses.
 	reads    float64 // each halved in a half-life

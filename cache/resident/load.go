@@ -37,9 +37,8 @@ func (c *candidate) load(ctx context.Context, from Source, room int64, reads *at
 			err = fmt.Errorf("resident: panic: %v", p)
 		}
 	}()
-	under := &loading{began: time.Now(), done: make(chan struct{})}
-	c.loading.Store(under)
-	defer func() { c.loading.Store(nil); close(under.done) }()
+	c.loading.Store(true)
+	defer c.loading.Store(false)
 	ref := *c.ref.Load()
 	var l *Loader
 	pause := newPauses(reads.Load())
@@ -73,29 +72,8 @@ func (c *candidate) load(ctx context.Context, from Source, room int64, reads *at
 	return err
 }
 
-const (
-	// busyReads is from how many reads a second of periods in memory on a load pauses for them.
-	busyReads = 500
-	// askMeanwhile is how many questions a second about the period itself go on to the database while it is loaded.
-	askMeanwhile = 200
-)
-
-// loading is a load under way.
-type loading struct {
-	began  time.Time
-	passed atomic.Int64  // questions that went on
-	done   chan struct{} // closed at the end
-}
-
-// mayPass reports whether a question about the period goes on at once: not when so many have that they hold up the load, which
-// answers them all.
-func (l *loading) mayPass(now time.Time) bool {
-	if float64(l.passed.Load()) >= askMeanwhile*max(0.1, now.Sub(l.began).Seconds()) {
-		return false
-	}
-	l.passed.Add(1)
-	return true
-}
+// busyReads is from how many reads a second of periods in memory on a load pauses for them.
+const busyReads = 500
 
 // pauses make a load rest for as long as it has worked, when it shares the processor with many readers of other periods.
 type pauses struct {

@@ -18,7 +18,6 @@ type Options struct {
 	Memory int64         // bytes that all periods may take together; 0: no period is loaded
 	Round  time.Duration // between two choices, 500 ms
 	Wait   time.Duration // how long a reader waits for what a period lacks, 100 ms
-	Load   time.Duration // how long a reader waits for a period that is being loaded, 1 s
 	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
 
@@ -33,7 +32,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Round = cmp.Or(o.Round, 500*time.Millisecond)
 	o.Wait = cmp.Or(o.Wait, 100*time.Millisecond)
-	o.Load = cmp.Or(o.Load, time.Second)
 	if o.Tail == nil {
 		o.Tail = feed.NewTail(0)
 	}
@@ -208,26 +206,10 @@ func (r *Periods) Await(ctx context.Context, id int64, p *Period, from leaderboa
 	}
 }
 
-// AwaitLoad waits until a period that is being loaded is in memory, Options.Load at most, when so many ask for it that the loading would get
-// little of the processors and of the database otherwise. It reports whether the period is there.
-func (r *Periods) AwaitLoad(ctx context.Context, id int64) bool {
-	found, ok := r.candidates.Load(id)
-	if !ok {
-		return false
-	}
-	l := found.(*candidate).loading.Load()
-	if l == nil || l.mayPass(time.Now()) {
-		return false
-	}
-	timer := time.NewTimer(r.opts.Load)
-	defer timer.Stop()
-	select {
-	case <-l.done:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
+// Loads reports whether a period is being loaded.
+func (r *Periods) Loads(id int64) bool {
+	c, ok := r.candidates.Load(id)
+	return ok && c.(*candidate).loading.Load()
 }
 
 // Drop drops a period that has diverged from the database.

@@ -213,9 +213,8 @@ func TestCommitsWhileLoading(t *testing.T) {
 	})
 }
 
-// TestManyWaitForALoad: a period that many come to ask for is loaded at once, and while it is, so many questions go on as the
-// loading bears; the others wait for it, but not for long.
-func TestManyWaitForALoad(t *testing.T) {
+// TestManyReadsLoadAtOnce: a period that many come to ask for is loaded at once, and is known to be loaded until it is there.
+func TestManyReadsLoadAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newDatabase(t, mib)
@@ -223,46 +222,17 @@ func TestManyWaitForALoad(t *testing.T) {
 		w.hold = make(chan struct{})
 		began := time.Now()
 		for range enough/WeightDeep + 1 {
+			if w.periods.Loads(ref.ID) {
+				t.Error("it is loaded too soon")
+			}
 			w.periods.Get(&ref, WeightDeep)
 		}
-		if synctest.Wait(); w.loads.Load() != 1 {
-			t.Fatalf("%d loads", w.loads.Load())
+		if synctest.Wait(); w.loads.Load() != 1 || !w.periods.Loads(ref.ID) || time.Since(began) > 0 {
+			t.Fatalf("%d loads, after %s", w.loads.Load(), time.Since(began))
 		}
-		goOn := 0
-		for goOn < 1000 && time.Since(began) == 0 && !w.periods.AwaitLoad(t.Context(), ref.ID) {
-			goOn++
-		}
-		if goOn != askMeanwhile/10+1 || time.Since(began) != time.Second { // the last one waited
-			t.Errorf("%d went on, after %s", goOn, time.Since(began))
-		}
-		var waiting sync.WaitGroup
-		for range 100 {
-			waiting.Go(func() {
-				w.periods.AwaitLoad(t.Context(), ref.ID)
-			})
-		}
-		synctest.Wait()
-		gone, cancel := context.WithCancel(t.Context())
-		cancel()
-		for range 100 {
-			w.periods.AwaitLoad(gone, ref.ID)
-		}
-		var answered atomic.Int64
-		for range 10 {
-			waiting.Go(func() {
-				if w.periods.AwaitLoad(t.Context(), ref.ID) && w.periods.Get(&ref, 0) != nil {
-					answered.Add(1)
-				}
-			})
-		}
-		synctest.Wait()
 		close(w.hold)
-		waiting.Wait()
-		if answered.Load() != 10 {
-			t.Errorf("%d of 10 waited for it", answered.Load())
-		}
-		if w.periods.AwaitLoad(t.Context(), ref.ID) || time.Since(began) != time.Second {
-			t.Error("something waits though nothing is loaded")
+		if synctest.Wait(); w.periods.Loads(ref.ID) || w.periods.Get(&ref, 0) == nil {
+			t.Error("it is not there, or still loaded")
 		}
 	})
 }

@@ -156,7 +156,7 @@ func ofReading() []mutant {
 		},
 		{
 			"D2", "questions to MySQL need no slot", "cache/batch/batch.go",
-			"\tif b.free > 0 {\n", "\tif true {\n", "cache TestFallbackBound",
+			"\t\treturn b.free > 0\n", "\t\treturn true\n", "cache TestFallbackBound",
 		},
 		{
 			"E2", "questions are admitted that cannot be asked in time", "cache/batch/batch.go",
@@ -165,6 +165,18 @@ func ofReading() []mutant {
 		{
 			"E2", "questions of those who have left are asked", "cache/batch/batch.go",
 			"\t\t\twithdraw()\n\t\t\treturn ctx.Err()\n", "\t\t\treturn ctx.Err()\n", "cache/batch TestWhoHasLeftIsNotSent",
+		},
+		{
+			"C7", "a period is scanned by several at once", "store/internal/read/scans.go",
+			`s.under[m] != nil || `, ``, "store/internal/read TestOneScanOfAPeriod",
+		},
+		{
+			"C7", "what waits for an index keeps its slot", "cache/batch/batch.go",
+			`func() { b.next(g, 0) })`, `func() {})`, "cache/batch TestWaitingBatchesHandTheirSlotsOn",
+		},
+		{
+			"E5", "batches that hang are not seen before they end", "cache/batch/batch.go",
+			`next, speed = min(next, took), speed`, `next, speed = 0, speed`, "cache/batch TestRefusesWhileBatchesHang",
 		},
 		{
 			"C6", "a panic of a call takes the process along", "cache/calls.go",

@@ -150,6 +150,11 @@ func IsLockWait(err error) bool { return number(err) == errLockWait }
 // IsLocked reports whether a statement that does not wait for locks found one.
 func IsLocked(err error) bool { return number(err) == errLockNoWait || IsLockWait(err) }
 
+// IsOverLimit reports whether the server ended a statement because of its time limit.
+func IsOverLimit(err error) bool {
+	return number(err) == errQueryTimeout || number(err) == errStatementTime
+}
+
 // IsDiskFull reports whether the server could not write to its disk.
 func IsDiskFull(err error) bool {
 	switch number(err) {

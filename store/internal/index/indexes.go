@@ -65,18 +65,14 @@ type Indexes struct {
 // slot is what is known about the index of one period.
 type slot struct {
 	tracker *Tracker
-	loading chan struct{} // a goroutine loads or builds; closed at the end
-	loaded  chan struct{} // closed when what was saved is loaded, or a build turned out to be needed
-	retryAt time.Time     // not before then, after a failure
-	invalid bool          // the saved index is damaged: build
+	missing *Missing  // since a tracker was first asked for in vain
+	loading bool      // a goroutine loads or builds
+	retryAt time.Time // not before then, after a failure
+	invalid bool      // the saved index is damaged: build
 }
 
-const (
-	// maxLoadWait is how long a reader waits for an index to be loaded before it scans.
-	maxLoadWait = 500 * time.Millisecond
-	// retryPause is the least time between two attempts to get an index after a failure.
-	retryPause = 5 * time.Second
-)
+// retryPause is the least time between two attempts to get an index after a failure.
+const retryPause = 5 * time.Second
 
 // Config is which periods get an index, and what indexes may take. store.Config describes its fields and has the
 // defaults.
@@ -119,30 +115,28 @@ func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
 // Wanted reports whether a period of so many entries is worth an index.
 func (x *Indexes) Wanted(total int64) bool { return total >= x.cfg.MinEntries }
 
-// Use returns the tracker of a period with so many entries. When it is not in memory Use loads it and waits a moment for
-// that, or begins to build it and returns nil. It returns nil for a period that is not worth an index.
-func (x *Indexes) Use(ctx context.Context, ref leaderboard.PeriodRef, total int64) *Tracker {
+// Need returns the tracker of a period with so many entries. When it is not in memory Need begins to load or to build it, and
+// returns what is missing. It returns neither for a period that is not worth an index.
+func (x *Indexes) Need(ref leaderboard.PeriodRef, total int64) (*Tracker, *Missing) {
 	if t := x.Ready(ref); t != nil || !x.Wanted(total) {
-		return t
+		return t, nil
 	}
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	sl := x.slotOf(ref.ID)
-	if sl.loading == nil && !x.closed && time.Now().After(sl.retryAt) {
+	x.missingIn(sl).asked(total)
+	if !sl.loading && !x.closed && time.Now().After(sl.retryAt) {
 		x.start(sl, ref)
 	}
-	loaded := sl.loaded
-	x.mu.Unlock()
-	if loaded == nil {
-		return nil
+	return nil, sl.missing
+}
+
+// missingIn is called with mu held.
+func (*Indexes) missingIn(sl *slot) *Missing {
+	if sl.missing == nil {
+		sl.missing = &Missing{}
 	}
-	timer := time.NewTimer(maxLoadWait)
-	defer timer.Stop()
-	select {
-	case <-loaded:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return x.Ready(ref)
+	return sl.missing
 }
 
 // slotOf is called with mu held.
@@ -164,7 +158,7 @@ func (x *Indexes) Drop(t *Tracker, err error) {
 	if sl == nil || sl.tracker != t {
 		return
 	}
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) && sl.loading == nil {
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) && !sl.loading {
 		delete(x.slots, t.ref.ID)
 		return
 	}
@@ -198,6 +192,8 @@ func (x *Indexes) install(t *Tracker) {
 	defer x.mu.Unlock()
 	sl := x.slotOf(t.ref.ID)
 	sl.tracker, sl.invalid, sl.retryAt = t, false, time.Time{}
+	x.missingIn(sl).find()
+	sl.missing = nil
 	t.used.Store(x.ticks.Add(1))
 	held, more := x.bound(t)
 	for more {

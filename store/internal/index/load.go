@@ -14,38 +14,35 @@ import (
 
 // start gets the index of a period in the background. It is called with mu held.
 func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef) {
-	done, loaded, invalid := make(chan struct{}), make(chan struct{}), sl.invalid
-	sl.loading, sl.loaded = done, loaded
+	missing, invalid := x.missingIn(sl), sl.invalid
+	sl.loading = true
+	missing.try()
 	x.work.Go(func() {
-		err := x.open(ref, invalid, func() { close(loaded) })
+		err := x.open(ref, invalid, missing)
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		sl.loading, sl.loaded = nil, nil
-		if err != nil {
+		if sl.loading = false; err != nil {
 			sl.retryAt = time.Now().Add(retryPause)
 			if x.ctx.Err() == nil && !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 				x.db.Log.Warn("there is no rank index", "board", ref.Board, "period", ref.ID, "error", err)
 			}
 		}
-		close(done)
+		missing.end(sl.retryAt)
 	})
 }
 
-// open loads the saved index, or builds one. It calls loaded once, when the quick part is over.
-func (x *Indexes) open(ref leaderboard.PeriodRef, invalid bool, loaded func()) error {
-	var t *Tracker
-	var err error
+// open loads the saved index, or builds one.
+func (x *Indexes) open(ref leaderboard.PeriodRef, invalid bool, missing *Missing) error {
 	if !invalid {
-		t, err = x.load(x.ctx, ref)
+		if t, err := x.load(x.ctx, ref); t != nil || err != nil {
+			if t != nil {
+				x.install(t)
+			}
+			return err
+		}
 	}
-	if t != nil {
-		x.install(t)
-	}
-	loaded()
-	if t != nil || err != nil {
-		return err
-	}
-	_, err = x.buildLocked(x.ctx, ref, BuildRequest{Reason: leaderboard.RunReasonDemand})
+	missing.build()
+	_, err := x.buildLocked(x.ctx, ref, BuildRequest{Reason: leaderboard.RunReasonDemand, Progress: missing.progress})
 	return err
 }
 

@@ -66,7 +66,7 @@ func count(ctx context.Context, views []*view, keys [][]rank.Key, last bool) ([]
 		return nil, err
 	}
 	for _, v := range wanted {
-		if err := v.admitScan(ctx); err != nil {
+		if err := v.mayScan(); err != nil {
 			return nil, err
 		}
 	}

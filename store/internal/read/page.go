@@ -71,7 +71,7 @@ func (v *view) locate(ctx context.Context, s *stretch) (sc entries.Scan, err err
 			to = v.known.keys[n]
 		}
 		if s.start-from.Before > int64(v.reader.target) { // what is less deep is skipped
-			err = v.admitScan(ctx)
+			err = v.mayScan()
 		}
 	} else {
 		at := index.RankState(v.state)

@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -22,8 +20,8 @@ import (
 type Reader struct {
 	db      *db.DB
 	indexes *index.Indexes
-	target  int           // entries that a bucket of an index is meant to have
-	scans   chan struct{} // holds a value for each answer that is counted by scanning: fewer than db.DB.Looks has connections
+	target  int // entries that a bucket of an index is meant to have
+	scans   *scans
 	reads   reads
 }
 
@@ -32,7 +30,7 @@ type reads struct{ transactions, scans, repeats atomic.Int64 }
 
 // New returns a Reader. target is the number of entries per bucket of an index.
 func New(d *db.DB, x *index.Indexes, target int) *Reader {
-	return &Reader{db: d, indexes: x, target: target, scans: make(chan struct{}, max(1, d.Config.MaxConns/8))}
+	return &Reader{db: d, indexes: x, target: target, scans: newScans(d.Config.StatementTimeout)}
 }
 
 // Reads are the transactions that answers took since the start.
@@ -47,29 +45,12 @@ func (s *Reader) Reads() Reads {
 	return Reads{s.reads.transactions.Load(), s.reads.scans.Load(), s.reads.repeats.Load()}
 }
 
-// maxScanWait is how long a reader waits for its permit to scan.
-const maxScanWait = 250 * time.Millisecond
-
-// scan waits for a permit to count by scanning, which costs the database O(rank).
-func (s *Reader) scan(ctx context.Context) (done func(), err error) {
-	timer := time.NewTimer(maxScanWait)
-	defer timer.Stop()
-	select {
-	case s.scans <- struct{}{}:
-		return func() { <-s.scans }, nil
-	case <-timer.C:
-		return nil, leaderboard.ErrOverloaded
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// looking is one transaction, which sees one state of all periods, and the permit to scan that it may have.
+// looking is one transaction, which sees one state of all periods.
 type looking struct {
-	reader  *Reader
-	q       db.Querier
-	last    func() // marks the next statement as the last one
-	scanned func() // gives the permit to scan back, nil without one
+	reader *Reader
+	q      db.Querier
+	last   func() // marks the next statement as the last one
+	scans  bool   // it has the permit to scan
 }
 
 // view is one state of one period.
@@ -82,6 +63,7 @@ type view struct {
 	hasState bool // state is known
 	floor    int64
 	index    *index.Tracker // nil: count by scanning
+	missing  *index.Missing // of a period that is to have an index and has none
 	prepared bool           // index is chosen, and has got as far as state
 	known    counted        // without an index: what was counted
 }
@@ -98,21 +80,34 @@ func (s *Reader) read(ctx context.Context, ref leaderboard.PeriodRef, fn func(*v
 }
 
 // look runs fn on one state of periods. fn may run several times; it looks at the views only. Periods that move on faster
-// than they can be read are ErrOverloaded.
-func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) error {
-	var err error
-	for range attempts {
+// than they can be read are ErrOverloaded, and so are those that lack an index when it is not their turn to be scanned.
+func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) (err error) {
+	var permit *scan
+	defer func() { permit.end(err) }()
+	for moved := 0; moved < attempts; {
 		s.reads.transactions.Add(1)
-		if err = s.lookOnce(ctx, periods, fn); !errors.Is(err, errMoved) {
+		err = s.lookOnce(ctx, periods, permit != nil, fn)
+		lacks, ok := errors.AsType[*errMissing](err)
+		switch {
+		case ok:
+			if permit, err = s.scans.admit(ctx, lacks.index); err != nil {
+				return err
+			}
+			if permit != nil {
+				s.reads.scans.Add(1)
+			}
+		case errors.Is(err, errMoved):
+			s.reads.repeats.Add(1)
+			moved++
+		default:
 			return err
 		}
-		s.reads.repeats.Add(1)
 	}
 	return fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err)
 }
 
-func (s *Reader) lookOnce(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) (err error) {
-	l, views := &looking{reader: s}, make([]*view, len(periods))
+func (s *Reader) lookOnce(ctx context.Context, periods []leaderboard.PeriodRef, scans bool, fn func([]*view) error) (err error) {
+	l, views := &looking{reader: s, scans: scans}, make([]*view, len(periods))
 	for i, ref := range periods {
 		views[i] = &view{looking: l, ref: ref, codec: rank.CodecOf(ref.Rules)}
 		if !ref.HasRow() {
@@ -126,12 +121,7 @@ func (s *Reader) lookOnce(ctx context.Context, periods []leaderboard.PeriodRef, 
 	if err != nil {
 		return err
 	}
-	defer func() {
-		look.End(err != nil)
-		if l.scanned != nil {
-			l.scanned()
-		}
-	}()
+	defer func() { look.End(err != nil) }()
 	l.q, l.last = look, look.Last
 	return fn(views)
 }
@@ -174,18 +164,12 @@ func (v *view) look(ctx context.Context, members []string) ([]rank.Key, error) {
 func (v *view) setState(state leaderboard.State) { v.state, v.hasState = state, true }
 
 // prepare chooses how to count in each period: with its index, if it has one, which it brings to the state of the view.
-// Indexes that must be loaded are loaded at the same time.
 func prepare(ctx context.Context, views []*view) error {
-	var loading sync.WaitGroup
 	for _, v := range views {
-		if v.prepared {
-			continue
-		}
-		if v.index = v.reader.indexes.Ready(v.ref); v.index == nil {
-			loading.Go(func() { v.index = v.reader.indexes.Use(ctx, v.ref, v.state.Total) })
+		if !v.prepared {
+			v.index, v.missing = v.reader.indexes.Need(v.ref, v.state.Total)
 		}
 	}
-	loading.Wait()
 	for _, v := range views {
 		if v.prepared {
 			continue
@@ -210,12 +194,10 @@ func (v *view) reach(ctx context.Context) error {
 	return v.reader.indexes.Reach(ctx, v.index, v.q, index.RankState(v.state))
 }
 
-// admitScan waits for the permit to count by scanning, for a period that is large enough to have an index and has none.
-func (v *view) admitScan(ctx context.Context) (err error) {
-	if v.index != nil || v.scanned != nil || !v.reader.indexes.Wanted(v.state.Total) {
+// mayScan returns an error when the view would be counted by scanning a large period, and has no permit for that.
+func (v *view) mayScan() error {
+	if v.missing == nil || v.scans {
 		return nil
 	}
-	v.reader.reads.scans.Add(1)
-	v.scanned, err = v.reader.scan(ctx)
-	return err
+	return &errMissing{v.missing}
 }

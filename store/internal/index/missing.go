@@ -1,0 +1,122 @@
+package index
+
+import (
+	"sync"
+	"time"
+)
+
+// Missing is an index that a period is to have and has not: it is loaded or built, or that failed and is tried again. It is the
+// same one until there is an index. All methods may be called concurrently.
+type Missing struct {
+	mu      sync.Mutex // guards the fields below
+	entries int64      // of the period
+	tried   chan struct{}
+	loads   time.Time // since when what is saved is loaded; zero once that is over
+	again   time.Time // when it is tried again after a failure
+	began   time.Time // when the first progress was told
+	first   int64     // entries counted by then
+	counted int64
+	told    time.Time // when counted was
+	found   bool      // there is an index
+}
+
+// perEntry is how long a build takes for an entry, before its own pace is known.
+const perEntry = 2 * time.Microsecond
+
+// loadWait is how long what is saved may take to be loaded before the period is scanned meanwhile.
+const loadWait = 500 * time.Millisecond
+
+// Loads returns until when a saved index may come, which takes little time: in the past when a build was found to be needed.
+func (m *Missing) Loads() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.loads.IsZero() {
+		return m.loads
+	}
+	return m.loads.Add(loadWait)
+}
+
+// Tried returns a channel that is closed when the attempt under way has ended, or goes on to build; nil when there is none.
+func (m *Missing) Tried() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tried
+}
+
+// Entries returns how many entries the period had when it was last asked about.
+func (m *Missing) Entries() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.entries
+}
+
+// Found reports whether there is an index by now.
+func (m *Missing) Found() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.found
+}
+
+// Left returns about how long it takes until there is an index, by what has been counted and how long that took.
+func (m *Missing) Left(now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pause := max(0, m.again.Sub(now))
+	done := m.counted - m.first
+	if m.tried == nil || done <= 0 {
+		return pause + time.Duration(m.entries)*perEntry
+	}
+	each := float64(m.told.Sub(m.began)) / float64(done)
+	return max(0, time.Duration(each*float64(m.entries-m.counted))-now.Sub(m.told))
+}
+
+// progress notes how far a build is, and how many entries the period has.
+func (m *Missing) progress(counted, total int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counted, m.told = counted, time.Now()
+	m.entries = max(m.entries, total)
+	if m.began.IsZero() {
+		m.began, m.first = m.told, counted
+	}
+}
+
+func (m *Missing) asked(entries int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entries = entries
+}
+
+// try begins an attempt, which loads what is saved.
+func (m *Missing) try() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tried, m.loads = make(chan struct{}), time.Now()
+}
+
+// build begins the second part of an attempt.
+func (m *Missing) build() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.tried)
+	m.tried, m.loads = make(chan struct{}), time.Time{}
+	m.began, m.counted, m.first = time.Time{}, 0, 0
+}
+
+// end ends the attempt, if one is under way. again is when the next one may begin.
+func (m *Missing) end(again time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tried != nil {
+		close(m.tried)
+	}
+	m.tried, m.loads, m.again = nil, time.Time{}, again
+}
+
+// find ends the attempt with an index.
+func (m *Missing) find() {
+	m.end(time.Time{})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.found = true
+}
