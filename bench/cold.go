@@ -52,7 +52,10 @@ func (w *world) measureCold(ctx context.Context, rep *report) error {
 		}
 		rep.addCold(start.what, rounds)
 	}
-	return w.rollOver(ctx, rep)
+	if err := w.rollOver(ctx, rep); err != nil {
+		return err
+	}
+	return w.measureUnknown(ctx, rep)
 }
 
 // rollOver replaces three servers one after the other, as a balancer that goes by /readyz sees it: meanwhile all connections ask those that are
