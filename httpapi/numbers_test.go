@@ -254,6 +254,8 @@ func TestNumbersInAnyForm(t *testing.T) {
 	}
 	derived := `{"derive":{"op":"union","from":[{"board":"rules","weight":3.0}]}}`
 	e.do(ask{method: "PUT", path: "/v1/boards/derived", key: adminKey, body: derived, off: true}).want(201)
+	key := `{"name":"n","scope":"write","quota":{"requests_per_second":1e2,"rows_per_second":"1000.0"}}`
+	e.do(ask{method: "POST", path: "/v1/keys", key: adminKey, body: key, off: true}).want(201)
 	for _, body := range []string{`{"limits":{"max_score":1.5}}`, `{"limits":{"max_score":"1e19"}}`, `{"top_n":1e-1}`, `{"top_n":"60"}`} {
 		e.do(ask{method: "PATCH", path: "/v1/boards/rules", key: adminKey, body: body, off: true}).wantProblem(400, wire.CodeMalformed)
 	}

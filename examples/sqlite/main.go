@@ -44,7 +44,9 @@ func run(ctx context.Context) error {
 	flag.Parse()
 
 	var err error
-	waits := client.WithOnRetry(func(r client.Retry) { fmt.Fprintf(os.Stderr, "sqlite: %s: %v; asking again in %s\n", *server, r.Err, r.Pause) })
+	waits := client.WithOnRetry(func(r client.Retry) {
+		fmt.Fprintf(os.Stderr, "sqlite: %s: %v; asking again in %s\n", *server, r.Err, r.Pause)
+	})
 	if f.client, err = client.New(*server, client.WithKey(os.Getenv("LEADERBOARD_KEY")), waits); err != nil {
 		return err
 	}

@@ -48,7 +48,9 @@ func PassJSON(w io.Writer, body []byte) error {
 
 // PrintJSON prints a value on one line, as encoding/json does. Times are as the API has them: UTC, with six digits of fraction.
 func PrintJSON(w io.Writer, v any) error {
-	times := json.MarshalFunc(func(t time.Time) ([]byte, error) { return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000000Z"`), nil })
+	times := json.MarshalFunc(func(t time.Time) ([]byte, error) {
+		return t.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000000Z"`), nil
+	})
 	text, err := json.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(times))
 	if err != nil {
 		return err
