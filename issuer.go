@@ -41,6 +41,12 @@ type IssuerRules struct {
 	RowsPerSecond     int64 `json:"rows_per_second,omitzero"`
 }
 
+// UnusableKey is a key of an issuer's set by which no token is verified.
+type UnusableKey struct {
+	KID    string `json:"kid"` // "" when it has none
+	Reason string `json:"reason"`
+}
+
 // TokenAlgorithm is how a token is signed.
 type TokenAlgorithm string
 

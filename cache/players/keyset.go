@@ -28,7 +28,11 @@ type publicKey struct {
 }
 
 // keySet is the public keys of an issuer by their kid. Nothing writes to it.
-type keySet struct{ keys map[string]publicKey }
+type keySet struct {
+	keys   map[string]publicKey
+	passed []leaderboard.UnusableKey // keys of the set that are not used
+	secret string                    // why a key among them must not be known to anybody, "" when there is no such key
+}
 
 // find returns the key that a token names, or the only one when it names none; nil when there is none for the algorithm.
 func (s *keySet) find(kid string, alg leaderboard.TokenAlgorithm) any {
@@ -46,8 +50,9 @@ func (s *keySet) find(kid string, alg leaderboard.TokenAlgorithm) any {
 	return k.key
 }
 
-// parseKeys reads a JSON Web Key Set (RFC 7517). Keys of other sorts and for other uses are left out; a set without any that
-// can be used is an error, and so is one with a private key: its owner would have to replace it.
+// parseKeys reads a JSON Web Key Set (RFC 7517). Keys that cannot be used are passed over: of other sorts, for other uses, too weak or
+// too costly, and those that are secret, since every reader of the set can sign with them. A set without any that can be used is an
+// error.
 func parseKeys(text []byte) (*keySet, error) {
 	var in struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -56,16 +61,21 @@ func parseKeys(text []byte) (*keySet, error) {
 		return nil, fmt.Errorf("want a JSON Web Key Set, an object with the member keys: %w", err)
 	}
 	set := &keySet{keys: map[string]publicKey{}}
-	for _, raw := range in.Keys[:min(len(in.Keys), maxKeys)] {
+	for i, raw := range in.Keys {
 		var m jwkset.JWKMarshal
-		if json.Unmarshal(raw, &m) != nil {
+		k, why := publicKey{}, "is no JSON Web Key"
+		if json.Unmarshal(raw, &m) == nil {
+			k, why = usable(&m)
+		}
+		if i >= maxKeys {
+			why = fmt.Sprintf("comes after the first %d keys", maxKeys)
+		}
+		if why == "" {
+			set.keys[m.KID] = k
 			continue
 		}
-		if m.D != "" || m.K != "" {
-			return nil, fmt.Errorf("the key %q is secret, and only public ones may be here", m.KID)
-		}
-		if k, ok := usable(&m); ok {
-			set.keys[m.KID] = k
+		if set.passed = append(set.passed, leaderboard.UnusableKey{KID: m.KID, Reason: why}); why == keyIsSecret {
+			set.secret = fmt.Sprintf("the key %q is secret, and only public ones may be here", m.KID)
 		}
 	}
 	if len(set.keys) == 0 {
@@ -74,24 +84,52 @@ func parseKeys(text []byte) (*keySet, error) {
 	return set, nil
 }
 
-// usable returns the key that verifies signatures, and whether it is one.
-func usable(m *jwkset.JWKMarshal) (k publicKey, ok bool) {
-	if m.USE != "" && m.USE != jwkset.UseSig {
-		return k, false
+// keyIsSecret is why a private or a symmetric key is not used.
+const keyIsSecret = "is secret, and everybody can read it here: its tokens prove nothing"
+
+// usable returns the key that verifies signatures, or why it cannot.
+func usable(m *jwkset.JWKMarshal) (k publicKey, why string) {
+	switch {
+	case m.D != "" || m.K != "":
+		return k, keyIsSecret
+	case m.USE != "" && m.USE != jwkset.UseSig:
+		return k, "is not for signatures"
 	}
 	m.X5C, m.X5T, m.X5TS256, m.X5U = nil, "", "", "" // the key itself counts: certificates are not looked at, and nothing is fetched
 	parsed, err := jwkset.NewJWKFromMarshal(*m, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{SkipKeyOps: true})
 	if err != nil {
-		return k, false
+		return k, "cannot be read"
 	}
 	switch key := parsed.Key().(type) {
 	case *rsa.PublicKey:
-		bits := key.N.BitLen()
-		k, ok = publicKey{leaderboard.TokenAlgorithmRS256, key}, bits >= minRSABits && bits <= maxRSABits
+		k, why = publicKey{leaderboard.TokenAlgorithmRS256, key}, weakRSA(key)
 	case *ecdsa.PublicKey:
-		k, ok = publicKey{leaderboard.TokenAlgorithmES256, key}, key.Curve == elliptic.P256()
+		if k.alg, k.key = leaderboard.TokenAlgorithmES256, key; key.Curve != elliptic.P256() {
+			why = "is on another curve than P-256"
+		} else if _, err := key.ECDH(); err != nil {
+			why = "is no point of its curve"
+		}
 	case ed25519.PublicKey:
-		k, ok = publicKey{leaderboard.TokenAlgorithmEdDSA, key}, true
+		if k.alg, k.key = leaderboard.TokenAlgorithmEdDSA, key; len(key) != ed25519.PublicKeySize {
+			why = "is no key of Ed25519"
+		}
+	default:
+		why = "is of another sort than RSA, P-256 and Ed25519"
 	}
-	return k, ok && (m.ALG == "" || string(m.ALG) == string(k.alg) || k.alg == leaderboard.TokenAlgorithmEdDSA && m.ALG == "Ed25519")
+	if why == "" && m.ALG != "" && string(m.ALG) != string(k.alg) && (k.alg != leaderboard.TokenAlgorithmEdDSA || m.ALG != "Ed25519") {
+		why = "is for another algorithm than " + string(k.alg)
+	}
+	return k, why
+}
+
+// weakRSA returns why no tokens are verified with a key of RSA, "" when they may be. An exponent that is even, or one, is no key: with
+// one everybody can sign.
+func weakRSA(key *rsa.PublicKey) string {
+	switch bits := key.N.BitLen(); {
+	case bits < minRSABits || bits > maxRSABits:
+		return fmt.Sprintf("has %d bits, want %d to %d", bits, minRSABits, maxRSABits)
+	case key.E < 3 || key.E%2 == 0 || key.N.Bit(0) == 0:
+		return "has an exponent or a modulus that no key of RSA has"
+	}
+	return ""
 }

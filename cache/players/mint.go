@@ -41,11 +41,14 @@ func (p *Players) Mint(ctx context.Context, g leaderboard.TokenGrant, now time.T
 	return token, expires, nil
 }
 
-// signingKey returns the key that signs, and has one made when there is none or it is old.
+// signingKey returns the key that signs, and has one made when there is none or it is old. The database is asked whether it is the key
+// still: a rotation on another server may have ended it in this moment, and what it signs then would never be good. While the database
+// is away, nobody rotates.
 func (p *Players) signingKey(ctx context.Context, now time.Time) (*signingKey, error) {
+	unasked := p.table.Renew(ctx)
 	r, err := p.table.Get(ctx, now, func(r *registry) bool { return r != nil })
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(unasked, err)
 	}
 	if r.signs != nil && leaderboard.MicrosOf(now)-r.signs.CreatedTime < leaderboard.Micros(leaderboard.SigningKeyAge/time.Microsecond) {
 		return r.signs, nil

@@ -37,7 +37,7 @@ func (p *Players) FindPlay(ctx context.Context, token string, now time.Time, adm
 	if len(token) > leaderboard.MaxTokenBytes {
 		return play, refused("The play is longer than %d bytes.", leaderboard.MaxTokenBytes)
 	}
-	parsed, body, err := p.parse(token)
+	parsed, body, err := parse(p.parser, token)
 	if err != nil {
 		return play, err
 	}

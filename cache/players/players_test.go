@@ -6,17 +6,22 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"leaderboard"
+	"leaderboard/cache/mirror"
 )
 
 // tables is a Source, and a Feed that shows its revision when it is asked.
@@ -66,11 +71,12 @@ func (s *tables) Bars(_ context.Context, after string, _ int) ([]leaderboard.Mem
 }
 
 func (s *tables) Ask(context.Context, int64) (leaderboard.Revision, bool) {
+	sent := time.Now()
 	s.mu.Lock()
 	r, away := s.revision, s.away
 	s.mu.Unlock()
 	if !away {
-		s.players.Shown(r, time.Now())
+		s.players.Shown(r, sent)
 	}
 	return r, !away
 }
@@ -315,7 +321,7 @@ func TestNonsenseOfIssuer(t *testing.T) {
 		"nothing":   say(""),
 		"cut off":   say(both[:len(both)-2]),
 		"no keys":   say(`{"keys":[]}`),
-		"a secret":  say(strings.Replace(both, `{"kty"`, `{"d":"AA","kty"`, 1)),
+		"secrets":   say(strings.ReplaceAll(both, `{"kty"`, `{"d":"AA","kty"`)),
 		"65 KiB":    say(strings.Repeat(" ", 65<<10) + both),
 		"much":      say(both + strings.Repeat(" ", 10<<20)),
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) },
@@ -492,8 +498,17 @@ func TestKeySets(t *testing.T) {
 		`{"keys":[` + strings.Replace(good, `{`, `{"alg":"RS256",`, 1) + `]}`:                                                  -1,
 		`{"keys":[` + strings.Replace(good, `{`, `{"x5u":"https://127.0.0.1:1/",`, 1) + `]}`:                                   1,
 		`{"keys":[` + strings.Replace(good, `{`, `{"d":"`+base64.RawURLEncoding.EncodeToString(private.Seed())+`",`, 1) + `]}`: -1,
+		`{"keys":[` + good + `,` + strings.Replace(strings.Replace(good, `{`, `{"d":"AA",`, 1), `"k"`, `"k2"`, 1) + `]}`:       1,
 		`{"keys":[{"kty":"oct","kid":"o","k":"AQAB"}]}`:                                                                        -1,
-		`{"keys":[]}`: -1, `{}`: -1, `[]`: -1, `x`: -1,
+		`{"keys":[{"kty":"oct","kid":"o","k":"AQAB"},` + good + `]}`:                                                           1,
+		`{"keys":[` + rsaKey(2048, "AQAB") + `]}`:                                                                              1,
+		`{"keys":[` + rsaKey(4096, "Aw") + `]}`:                                                                                1,
+		`{"keys":[` + rsaKey(2047, "AQAB") + `]}`:                                                                              -1,
+		`{"keys":[` + rsaKey(4097, "AQAB") + `]}`:                                                                              -1,
+		`{"keys":[` + rsaKey(16384, "AQAB") + `]}`:                                                                             -1,
+		`{"keys":[` + rsaKey(2048, "AQAA") + `]}`:                                                                              -1, // even
+		`{"keys":[` + rsaKey(2048, "AQ") + `]}`:                                                                                -1, // one: every signature is right
+		`{"keys":[]}`:                                                                                                          -1, `{}`: -1, `[]`: -1, `x`: -1,
 	} {
 		got, err := parseKeys([]byte(set))
 		n := -1
@@ -503,6 +518,252 @@ func TestKeySets(t *testing.T) {
 		if n != want {
 			t.Errorf("%s: %d keys and %v, want %d keys", set, n, err, want)
 		}
+	}
+}
+
+// rsaKey is a key of RSA whose modulus has so many bits, and may be any odd number.
+func rsaKey(bits int, exponent string) string {
+	n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
+	return fmt.Sprintf(`{"kty":"RSA","kid":"r","n":%q,"e":%q}`, base64.RawURLEncoding.EncodeToString(n.Bytes()), exponent)
+}
+
+// TestPassedOver: a key that cannot be used turns away none of the players whose tokens another one has signed, and it is said which one
+// it is and why. Rules with a secret key are refused as a whole, since they would be stored and shown.
+func TestPassedOver(t *testing.T) {
+	t.Parallel()
+	public, private := newKey(t)
+	keys := `{"keys":[{"kty":"oct","kid":"o","k":"AQAB"},` + rsaKey(16384, "AQAB") + `,` + inner(jwksOf("k", public)) + `]}`
+	server := httptest.NewServer(say(keys))
+	defer server.Close()
+	f := start(t, server.URL, Options{})
+	if got := f.find(f.token("ada", "k", private)); got != "ada" {
+		t.Error(got)
+	}
+	set, err := parseKeys([]byte(keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []leaderboard.UnusableKey{{KID: "o", Reason: keyIsSecret}, {KID: "r", Reason: "has 16384 bits, want 2048 to 4096"}}
+	if !slices.Equal(set.passed, want) {
+		t.Errorf("%v", set.passed)
+	}
+	bad := f.CheckIssuer(leaderboard.IssuerRules{JWKS: []byte(keys)})
+	if len(bad) != 1 || bad[0].Pointer != "/jwks" || !strings.Contains(bad[0].Detail, "secret") {
+		t.Errorf("%v", bad)
+	}
+}
+
+// signed makes a token of any claims, by a method and with header fields.
+func signed(t *testing.T, method jwt.SigningMethod, key any, header map[string]any, claims jwt.MapClaims) string {
+	t.Helper()
+	j := jwt.NewWithClaims(method, claims)
+	maps.Copy(j.Header, header)
+	text, err := j.SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestTokensOfOthers: a token whose signature is right is refused all the same when it is for another audience, by an algorithm that the
+// issuer's rules do not have, or wants something that is not known here; no signature is verified for that.
+func TestTokensOfOthers(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{})
+	rules := f.tables.issuers[0].IssuerRules
+	rules.Issuer, rules.Prefix, rules.Algorithms = "strict", "s:", []leaderboard.TokenAlgorithm{leaderboard.TokenAlgorithmRS256, leaderboard.TokenAlgorithmES256}
+	f.tables.issuers = append(f.tables.issuers, leaderboard.Issuer{Name: "strict", IssuerRules: rules})
+	now := time.Now()
+	claims := func(name string, value any) jwt.MapClaims {
+		c := jwt.MapClaims{"iss": "i", "aud": "a", "sub": "ada", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+		c[name] = value
+		return c
+	}
+	kid := map[string]any{"kid": "k"}
+	for name, c := range map[string]struct {
+		token, want string
+	}{
+		"good":               {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", "a")), "ada"},
+		"one of audiences":   {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", []string{"b", "a"})), "ada"},
+		"another audience":   {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", "b")), "The token is for another audience."},
+		"other audiences":    {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", []string{"b", "aa"})), "The token is for another audience."},
+		"no audience":        {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", nil)), "The token is for another audience."},
+		"audience of ours":   {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", leaderboard.OwnIssuer)), "The token is for another audience."},
+		"another algorithm":  {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("iss", "strict")), "The token is signed by another algorithm than those of its issuer."},
+		"none":               {signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, kid, claims("aud", "a")), "The token is signed by another algorithm than those of its issuer."},
+		"by the public key":  {signed(t, jwt.SigningMethodHS256, []byte(f.private.Public().(ed25519.PublicKey)), kid, claims("aud", "a")), "The token is signed by another algorithm than those of its issuer."},
+		"crit":               {signed(t, jwt.SigningMethodEdDSA, f.private, map[string]any{"kid": "k", "crit": []string{"exp"}}, claims("aud", "a")), "The token has a header that is not known here."},
+		"crit that is empty": {signed(t, jwt.SigningMethodEdDSA, f.private, map[string]any{"kid": "k", "crit": []string{}}, claims("aud", "a")), "The token has a header that is not known here."},
+	} {
+		if got := f.find(c.token); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if n := f.verified.Load(); n != 2 {
+		t.Errorf("%d signatures were verified", n)
+	}
+}
+
+// TestWrongTokensCost: a wrong signature keeps its place for seven times as long as its verification took, so wrong ones take an eighth
+// of the places' time at most; a right one leaves at once.
+func TestWrongTokensCost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const took = 10 * time.Millisecond
+		public, private := newKey(t)
+		_, other := newKey(t)
+		p := New(&tables{}, &tables{}, Options{OnVerify: func(bool) { time.Sleep(took) }})
+		for _, c := range []struct {
+			key  ed25519.PrivateKey
+			want time.Duration
+		}{{private, took}, {other, (1 + 7) * took}} {
+			text := signed(t, jwt.SigningMethodEdDSA, c.key, nil, jwt.MapClaims{})
+			parsed, _, err := parse(p.parser, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			err = p.signature(t.Context(), text, parsed, public)
+			if got := time.Since(began); got != c.want || (err == nil) != (c.want == took) || len(p.places) != 0 {
+				t.Errorf("%v after %s, want %s", err, got, c.want)
+			}
+		}
+	})
+}
+
+// TestPlays: the token of a play is of this service, for its plays and for nothing else; no token of a player is one, and the reverse.
+func TestPlays(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{})
+	now := time.Now()
+	play := leaderboard.Play{ID: leaderboard.NewPlayID(), Board: "b", Member: "ada", StartedTime: leaderboard.MicrosOf(now)}
+	good, err := f.MintPlay(t.Context(), play, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	player, _, err := f.Mint(t.Context(), leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, kid := f.table.Value().signs, f.table.Value().signs.ID
+	with := func(name string, value any) jwt.MapClaims {
+		c := jwt.MapClaims{"iss": leaderboard.OwnIssuer, "aud": playAudience, "sub": "ada", "board": "b", "jti": play.ID.String()}
+		c[name] = value
+		return c
+	}
+	by := func(header map[string]any, claims jwt.MapClaims) string {
+		return signed(t, jwt.SigningMethodEdDSA, own.private, header, claims)
+	}
+	header := map[string]any{"kid": kid}
+	_, other := newKey(t)
+	for name, c := range map[string]struct{ token, want string }{
+		"good":              {good, ""},
+		"made alike":        {by(header, with("sub", "ada")), ""},
+		"a player's token":  {player, "That is no play."},
+		"another audience":  {by(header, with("aud", leaderboard.OwnIssuer)), "That is no play."},
+		"another issuer":    {by(header, with("iss", "i")), "That is no play."},
+		"no id":             {by(header, with("jti", "x")), "That is no play."},
+		"another key":       {by(map[string]any{"kid": "s0"}, with("sub", "ada")), "The key that signed the play is not known, or not valid any more."},
+		"crit":              {by(map[string]any{"kid": kid, "crit": []string{"b64"}}, with("sub", "ada")), "The token has a header that is not known here."},
+		"forged":            {signed(t, jwt.SigningMethodEdDSA, other, header, with("sub", "ada")), "The signature of the token is not right."},
+		"by the public key": {signed(t, jwt.SigningMethodHS256, []byte(own.public), header, with("sub", "ada")), "That is no play."},
+		"none":              {signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header, with("sub", "ada")), "That is no play."},
+		"long":              {good + strings.Repeat("A", leaderboard.MaxTokenBytes), "The play is longer than 8192 bytes."},
+	} {
+		got, err := f.FindPlay(t.Context(), c.token, now, free)
+		if err == nil && (c.want != "" || got.ID != play.ID || got.Board != "b" || got.Member != "ada") || err != nil && err.Error() != c.want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if got := f.find(good); got != "The token is for another audience." {
+		t.Errorf("a play as a player's token: %s", got)
+	}
+	no := errors.New("no")
+	before := f.verified.Load()
+	if _, err := f.FindPlay(t.Context(), good, now, func() error { return no }); !errors.Is(err, no) || f.verified.Load() != before {
+		t.Errorf("%v: a play was verified that was not admitted", err)
+	}
+	f.tables.change(func() { f.tables.keys[0].EndsAt = leaderboard.MicrosOf(now) })
+	if err := f.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.FindPlay(t.Context(), good, now, free); err == nil {
+		t.Error("the key that signed the play has ended")
+	}
+}
+
+// TestMintedAfterRotation: what is minted after another server has ended the signing key is signed by the next one, however short the
+// time since then is.
+func TestMintedAfterRotation(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{Options: mirror.Options{Fresh: time.Hour}})
+	grant := leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}
+	now := time.Now()
+	if _, _, err := f.Mint(t.Context(), grant, now); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		f.tables.change(func() { f.tables.keys = nil }) // as a rotation without overlap
+		if err := f.tables.RenewSigning(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		token, _, err := f.Mint(t.Context(), grant, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		play, err := f.MintPlay(t.Context(), leaderboard.Play{ID: leaderboard.NewPlayID(), Board: "b", Member: "ada"}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.find(token); got != "ada" {
+			t.Fatal(got)
+		}
+		if _, err := f.FindPlay(t.Context(), play, now, free); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestIDTokens: what an ID token must say besides being signed: a subject, and that it was issued during the sign-in (promise G10).
+func TestIDTokens(t *testing.T) {
+	t.Parallel()
+	p, now := NewProvider("https://login.example", "scores", Options{}), time.Now().Truncate(time.Second)
+	for name, c := range map[string]struct {
+		claim string
+		value any
+		words string // "": good
+	}{
+		"good":                 {"sub", "7", ""},
+		"just in time":         {"iat", float64(now.Add(-10*time.Minute - 29*time.Second).Unix()), ""},
+		"a clock that is fast": {"iat", float64(now.Add(30 * time.Second).Unix()), ""},
+		"25 hours old":         {"iat", float64(now.Add(-25 * time.Hour).Unix()), "issued just now"},
+		"older than a sign-in": {"iat", float64(now.Add(-10*time.Minute - 30*time.Second).Unix()), "issued just now"},
+		"of the future":        {"iat", float64(now.Add(time.Minute).Unix()), "issued just now"},
+		"not dated":            {"iat", nil, "issued just now"},
+		"a date that is none":  {"iat", "now", "issued just now"},
+		"no subject":           {"sub", nil, "no subject"},
+		"an empty subject":     {"sub", "", "no subject"},
+		"a subject of numbers": {"sub", 7.0, "no subject"},
+		"over":                 {"exp", float64(now.Add(-time.Minute).Unix()), "is over"},
+		"another audience":     {"aud", "shop", "another client"},
+		"another party":        {"azp", "shop", "another client"},
+		"several audiences":    {"aud", []any{"scores", "shop"}, "another client"},
+		"another issuer":       {"iss", "https://evil.example", "another issuer"},
+		"another nonce":        {"nonce", "m", "another sign-in"},
+		"no nonce":             {"nonce", nil, "another sign-in"},
+	} {
+		body := jwt.MapClaims{"iss": "https://login.example", "aud": "scores", "sub": "7", "nonce": "n", "iat": float64(now.Unix()), "exp": float64(now.Add(time.Hour).Unix())}
+		body[c.claim] = c.value
+		err := p.judge(body, "n", now)
+		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if p.judge(jwt.MapClaims{"nonce": ""}, "", now) == nil {
+		t.Error("a sign-in without a nonce")
 	}
 }
 

@@ -124,10 +124,9 @@ func (p *Provider) Claims(ctx context.Context, token, nonce string, now time.Tim
 	if err != nil {
 		return nil, err
 	}
-	body := jwt.MapClaims{}
-	parsed, _, err := p.parser.ParseUnverified(token, body)
+	parsed, body, err := parse(p.parser, token)
 	if err != nil {
-		return nil, refusedSignIn("The ID token of the provider is no JWT.")
+		return nil, refusedSignIn("The ID token of the provider is no JWT, or has a header that is not known here.")
 	}
 	kid, _ := parsed.Header["kid"].(string)
 	set := f.keys.current(ctx, now, kid)
@@ -148,6 +147,7 @@ func (p *Provider) Claims(ctx context.Context, token, nonce string, now time.Tim
 func (p *Provider) judge(body jwt.MapClaims, nonce string, now time.Time) error {
 	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
 	expires, dated := moment(body["exp"])
+	issued, told := moment(body["iat"])
 	audiences, _ := leaderboard.Claims(body).Texts("aud")
 	party, named := body["azp"]
 	switch {
@@ -157,6 +157,10 @@ func (p *Provider) judge(body jwt.MapClaims, nonce string, now time.Time) error 
 		return refusedSignIn("The ID token is for another client of the provider.")
 	case !dated || at >= expires+skew:
 		return refusedSignIn("The time of the ID token is over.")
+	case !told || at >= issued+leaderboard.Micros(leaderboard.SignInTime/time.Microsecond)+skew || at < issued-skew: // its nonce is of a sign-in that began later
+		return refusedSignIn("The ID token does not say that it was issued just now.")
+	case textOf(body["sub"]) == "":
+		return refusedSignIn("The ID token names no subject.")
 	case nonce == "" || body["nonce"] != nonce:
 		return refusedSignIn("The ID token is of another sign-in.")
 	}

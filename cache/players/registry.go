@@ -102,7 +102,7 @@ func (p *Players) compile(i *leaderboard.Issuer, old *issuer) *issuer {
 	out := &issuer{Issuer: *i, maxAge: i.Age()}
 	if i.JWKSURL == "" {
 		set, err := parseKeys(i.JWKS)
-		if err != nil { // it was checked when it came
+		if err != nil { // it was checked when it came, maybe by an older version
 			p.opts.Log.Error("the keys of an issuer cannot be read", "issuer", i.Name, "error", err)
 		}
 		out.keys = fixedKeys{set}
@@ -202,6 +202,9 @@ func (f *fetchedKeys) ask(ctx context.Context, before *held, now time.Time) (*he
 	if err != nil {
 		return nil, err
 	}
+	for _, k := range set.passed {
+		f.opts.Log.Warn("a key of an issuer is not used", "issuer", f.name, "kid", k.KID, "reason", k.Reason)
+	}
 	return &held{set, text, now}, nil
 }
 
@@ -214,8 +217,12 @@ func (p *Players) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.Field
 		}
 		return nil
 	}
-	if _, err := parseKeys(rules.JWKS); err != nil {
+	set, err := parseKeys(rules.JWKS)
+	switch {
+	case err != nil:
 		return []leaderboard.FieldError{{Pointer: "/jwks", Detail: fmt.Sprint(err)}}
+	case set.secret != "": // it would be stored, shown and recorded
+		return []leaderboard.FieldError{{Pointer: "/jwks", Detail: set.secret}}
 	}
 	return nil
 }

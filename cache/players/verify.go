@@ -193,7 +193,7 @@ func (p *Players) judge(ctx context.Context, r *registry, v *verified, now time.
 
 // verify verifies a signature, unless that is known to be wrong.
 func (p *Players) verify(ctx context.Context, r *registry, token string, sum [sha256.Size]byte, now time.Time, admit func() error) (*verified, error) {
-	parsed, body, err := p.parse(token)
+	parsed, body, err := parse(p.parser, token)
 	if err != nil {
 		return nil, err
 	}
@@ -232,9 +232,9 @@ func (p *Players) verify(ctx context.Context, r *registry, token string, sum [sh
 }
 
 // parse takes a token apart.
-func (p *Players) parse(token string) (*jwt.Token, jwt.MapClaims, error) {
+func parse(parser *jwt.Parser, token string) (*jwt.Token, jwt.MapClaims, error) {
 	body := jwt.MapClaims{}
-	parsed, _, err := p.parser.ParseUnverified(token, body)
+	parsed, _, err := parser.ParseUnverified(token, body)
 	if err != nil {
 		return nil, nil, refused("The token is not a JWT.")
 	}

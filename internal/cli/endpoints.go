@@ -105,7 +105,7 @@ func (p *program) endpointRotateCommand() *cli.Command {
 		func(ctx context.Context, c *client.Client, args []string) (client.NewEndpoint, error) {
 			return c.RotateEndpoint(ctx, args[0], overlap)
 		}, (*remote).printNewEndpoint,
-		&cli.DurationFlag{Name: "overlap", Usage: "how long the secret before it is taken too", Destination: &overlap})
+		overlapFlag(&overlap))
 }
 
 func (p *program) endpointTestCommand() *cli.Command {

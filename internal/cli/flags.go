@@ -257,6 +257,13 @@ func custom[T any](s setting, at *T, parse func(string) (T, error)) *checked[str
 
 // Flags of several families of commands.
 
+// overlapFlag is of commands that put a secret in the place of another one.
+func overlapFlag(at *time.Duration) cli.Flag {
+	return &cli.DurationFlag{
+		Name: "overlap", Usage: "how long the secret before it is taken too (default: 0s; of token rotate 24h)", Destination: at, Value: *at, HideDefault: true,
+	}
+}
+
 func jsonFlag(at *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "answer in JSON, for machines", Destination: at}
 }

@@ -94,7 +94,7 @@ func (p *program) keyRotateCommand() *cli.Command {
 		func(ctx context.Context, c *client.Client, args []string) (client.NewKey, error) {
 			return c.RotateKey(ctx, args[0], overlap)
 		}, (*remote).printNewKey,
-		&cli.DurationFlag{Name: "overlap", Usage: "how long the secret before it is taken too", Destination: &overlap})
+		overlapFlag(&overlap))
 }
 
 func (r *remote) printNewKey(k *client.NewKey) error {

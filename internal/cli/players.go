@@ -142,7 +142,10 @@ func (p *program) tokenRotateCommand() *cli.Command {
 			}
 		}
 		return r.carryOut(func(c *client.Client) error { return c.RotateTokens(ctx, overlap) }, "overlap", overlap.String(), "another key signs tokens; those before are taken for "+overlap.String())
-	}, yesFlag(&yes), &cli.DurationFlag{Name: "grace", Usage: "how long tokens that were signed before are taken; 0: not at all", Destination: &overlap, Value: leaderboard.SigningOverlap})
+	}, yesFlag(&yes),
+		overlapFlag(&overlap),
+		&cli.DurationFlag{Name: "grace", Hidden: true, Destination: &overlap, Value: leaderboard.SigningOverlap}, // its name before v0.2
+	)
 }
 
 func (p *program) tokenBarCommand() *cli.Command {
