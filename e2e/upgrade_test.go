@@ -189,7 +189,8 @@ func (u *upgrade) addTwice(ctx context.Context, n int, key string) error {
 	if err := u.try(n+1, func(s *server) (err error) { second, err = s.Do(ctx, request); return err }); err != nil {
 		return fmt.Errorf("add again: %w", err)
 	}
-	if !bytes.Equal(first.Body, second.Body) {
+	again := []byte(`,"replayed":true`) // the release before does not say so, and the first may be a repetition too
+	if !bytes.Equal(bytes.Replace(first.Body, again, nil, 1), bytes.Replace(second.Body, again, nil, 1)) {
 		return fmt.Errorf("the answers to one key are %s and %s", first.Body, second.Body)
 	}
 	var r client.Receipt
