@@ -164,6 +164,46 @@ func TestViewsAgreeWithTheTables(t *testing.T) {
 	})
 }
 
+// TestViewsCompareExactly: a space at the end of a name makes it another one, in each text column of each view.
+func TestViewsCompareExactly(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		makeBoard(t, s, "b", leaderboard.Rules{})
+		members := []string{"bob", "bob ", "bob  ", "Bob"}
+		for _, view := range []string{"scores", "hidden_scores"} {
+			for _, member := range members {
+				if _, err := s.Submit(t.Context(), one("b", "", member, 5)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, member := range members {
+				if got := count(t, db, view+" WHERE member = '"+member+"'"); got != 1 {
+					t.Errorf("%s has %d rows of %q, want 1", view, got, member)
+				}
+			}
+			if got := count(t, db, "(SELECT member FROM "+view+" GROUP BY member) m"); got != len(members) {
+				t.Errorf("%s has %d members, want %d", view, got, len(members))
+			}
+			for _, member := range members {
+				if _, err := s.Hide(t.Context(), ban("b", member)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for view, columns := range map[string][]string{
+			"scores": {"board", "window_name", "period"}, "hidden_scores": {"board", "window_name", "period"},
+			"period_counts": {"board", "window_name", "period", "state"},
+		} {
+			for _, column := range columns {
+				if got := count(t, db, fmt.Sprintf("%s WHERE %s = CONCAT(%[2]s, ' ')", view, column)); got != 0 {
+					t.Errorf("%s.%s takes a name and a space for the name", view, column)
+				}
+			}
+		}
+	})
+}
+
 // TestViewsAreCheap: a look at a large table reads what it shows, and the hidden entries are found without the others.
 func TestViewsAreCheap(t *testing.T) {
 	t.Parallel()
