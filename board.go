@@ -3,6 +3,8 @@ package leaderboard
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,12 +17,12 @@ type Board struct {
 	CreatedTime Micros
 	UpdatedTime Micros
 
-	// Unknown is the first rule of the board, as a JSON pointer, that this version does not know: a newer one made it. It is
-	// "" when Rules are all that there are.
+	// Unknown is the first rule of the board, as a JSON pointer, that this server does not know: a newer version made it, or it
+	// names a time zone that this machine does not have. It is "" when Rules are all that there are.
 	Unknown string
 }
 
-// CheckWritable returns an ErrUnknownRule when the board has a rule that this version does not know. It may be read then,
+// CheckWritable returns an ErrUnknownRule when the board has a rule that this server does not know. It may be read then,
 // by the rules that are known; changes of it, its entries and its periods are left to a server that knows the rule.
 func (b *Board) CheckWritable() error {
 	if b.Unknown == "" {
@@ -247,14 +249,34 @@ func (r *Rules) IncrementalEvery() time.Duration {
 	return d
 }
 
-// Calendar returns the calendar of the rules. It fails when the time zone is not known to this system.
+// Calendar returns the calendar of the rules. It fails with ErrUnknownRule when this system does not know the time zone; the
+// calendar then knows the windows that need none.
 func (r *Rules) Calendar() (Calendar, error) {
-	zone, err := time.LoadLocation(r.TimeZone)
-	if err == nil && r.TimeZone == "Local" {
-		err = fmt.Errorf("not a zone of its own")
-	}
+	zone, err := loadZone(r.TimeZone)
 	if err != nil {
-		return Calendar{}, fmt.Errorf("time zone %q: %w", r.TimeZone, err)
+		err = fmt.Errorf("%w: /time_zone: %w", ErrUnknownRule, err)
 	}
-	return Calendar{zone: zone, seasons: r.Seasons}, nil
+	return Calendar{zone: zone, seasons: r.Seasons}, err
+}
+
+// loadZone returns a time zone; nil and an error when this system does not know it, or when its name is that of the clock of each
+// machine.
+func loadZone(name string) (*time.Location, error) {
+	if name == "Local" || name == "localtime" {
+		return nil, fmt.Errorf("%s is another time zone on each machine", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, err
+	}
+	return zone, nil
+}
+
+// checkZone reports a time zone that this system does not know, or that other systems may not know: the folders posix and right, which
+// counts leap seconds, and posixrules are not everywhere.
+func (r *Rules) checkZone(fail failFunc) {
+	folder, _, _ := strings.Cut(r.TimeZone, "/")
+	if _, err := loadZone(r.TimeZone); err != nil || slices.Contains([]string{"posix", "right", "posixrules"}, folder) {
+		fail("/time_zone", "want the name of an IANA time zone, such as Europe/Berlin")
+	}
 }

@@ -27,9 +27,7 @@ func (r *Rules) Check() error {
 	if r.TopN < 1 || r.TopN > MaxTopN {
 		fail("/top_n", "want 1 to %d", MaxTopN)
 	}
-	if _, err := r.Calendar(); err != nil {
-		fail("/time_zone", "want the name of an IANA time zone, such as Europe/Berlin")
-	}
+	r.checkZone(fail)
 	r.checkWindows(fail)
 	r.checkSeasons(fail)
 	r.checkKeep(fail)

@@ -209,16 +209,29 @@ type SeasonRule struct {
 }
 
 // Calendar tells which periods a board's windows have. It is made from the rules once, because a time zone is read from
-// a file. It is immutable.
+// a file. It is immutable. Windows that it does not Know have no periods.
 type Calendar struct {
-	zone    *time.Location
+	zone    *time.Location // nil: not known
 	seasons []SeasonRule
+}
+
+// Knows reports whether the calendar knows the periods of w: most windows need the time zone.
+func (c Calendar) Knows(w Window) bool {
+	return c.zone != nil || w == WindowAllTime || w == WindowSeason
+}
+
+// spanAt is Window.SpanAt, false when the calendar does not know the window.
+func (c Calendar) spanAt(w Window, t Micros) (Span, bool) {
+	if !c.Knows(w) {
+		return Span{}, false
+	}
+	return w.SpanAt(t, c.zone), true
 }
 
 // At returns the period of w that the moment t lies in, false between seasons.
 func (c Calendar) At(w Window, t Micros) (Span, bool) {
 	if w != WindowSeason {
-		return w.SpanAt(t, c.zone), true
+		return c.spanAt(w, t)
 	}
 	span, ok := c.Latest(w, t)
 	return span, ok && t < span.EndsAt
@@ -227,7 +240,7 @@ func (c Calendar) At(w Window, t Micros) (Span, bool) {
 // Latest returns the period of w that began last at the moment t, false before the first season.
 func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 	if w != WindowSeason {
-		return w.SpanAt(t, c.zone), true
+		return c.spanAt(w, t)
 	}
 	for _, s := range slices.Backward(c.seasons) {
 		if s.StartsAt <= t {
@@ -239,6 +252,9 @@ func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 
 // Named returns the period of w with this name. The error describes the form of the names.
 func (c Calendar) Named(w Window, name string) (Span, error) {
+	if !c.Knows(w) {
+		return Span{}, fmt.Errorf("%w: the time zone by which a %s begins", ErrUnknownRule, w)
+	}
 	if w != WindowSeason {
 		return w.SpanNamed(name, c.zone)
 	}
@@ -253,7 +269,7 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 // turn returns the interval [from, until) around t in which Latest returns the same period.
 func (c Calendar) turn(w Window, t Micros) (from, until Micros) {
 	if w != WindowSeason {
-		span := w.SpanAt(t, c.zone)
+		span, _ := c.spanAt(w, t)
 		return span.StartsAt, span.EndsAt
 	}
 	from, until = MinTime, Forever
@@ -278,7 +294,8 @@ func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 // After returns the first period of w that begins at the moment end or later, false when there is none, or none yet.
 func (c Calendar) After(w Window, end Micros) (Span, bool) {
 	if w != WindowSeason {
-		return w.SpanAt(end, c.zone), end < Forever
+		span, ok := c.spanAt(w, end)
+		return span, ok && end < Forever
 	}
 	for _, s := range c.seasons {
 		if s.StartsAt >= end {

@@ -1,11 +1,32 @@
 package leaderboard
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestCalendarOfRules(t *testing.T) {
-	for _, zone := range []string{"Local", "Mars/Base", "../etc/passwd"} {
-		if _, err := (&Rules{TimeZone: zone}).Calendar(); err == nil {
-			t.Errorf("zone %q is taken", zone)
+	for _, zone := range []string{"Local", "localtime", "Mars/Base", "../etc/passwd"} {
+		cal, err := (&Rules{TimeZone: zone, Seasons: []SeasonRule{{"s1", 100, 200}}}).Calendar()
+		if !errors.Is(err, ErrUnknownRule) {
+			t.Errorf("zone %q: %v", zone, err)
+		}
+		for _, w := range Windows() {
+			_, at := cal.At(w, 150)
+			_, latest := cal.Latest(w, 150)
+			_, after := cal.After(w, 50)
+			if known := w == WindowAllTime || w == WindowSeason; at != known || latest != known || cal.Knows(w) != known || after != known {
+				t.Errorf("zone %q, window %s: at %t, latest %t, after %t, known %t", zone, w, at, latest, after, cal.Knows(w))
+			}
+			if _, err := cal.Named(w, "2026"); !cal.Knows(w) && !errors.Is(err, ErrUnknownRule) {
+				t.Errorf("zone %q, window %s: %v", zone, w, err)
+			}
+		}
+	}
+	for _, zone := range []string{"localtime", "posixrules", "posix/Europe/Berlin", "right/Europe/Berlin"} {
+		r := Rules{TimeZone: zone}.WithDefaults()
+		if rule := AsRule(r.Check()); rule == nil || rule.Fields[0].Pointer != "/time_zone" {
+			t.Errorf("zone %q is taken: %v", zone, rule)
 		}
 	}
 	cal, err := (&Rules{TimeZone: "Europe/Berlin"}).Calendar()

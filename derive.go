@@ -191,6 +191,16 @@ func (d *Derive) Spans(now Micros, find FindSource) []SourceSpan {
 	return spans
 }
 
+// CheckKnown returns an ErrUnknownRule when a source is a period of a window whose periods this server does not know.
+func (d *Derive) CheckKnown(find FindSource) error {
+	for _, f := range d.From {
+		if b, ok := find(f.Board); ok && !b.Derived && !b.Calendar.Knows(d.windowOn(&f, &b)) {
+			return fmt.Errorf("%w: /time_zone of board %s", ErrUnknownRule, f.Board)
+		}
+	}
+	return nil
+}
+
 // Turn returns the interval [from, until) around now in which Spans returns the same sources, as long as the boards do
 // not change.
 func (d *Derive) Turn(now Micros, find FindSource) (from, until Micros) {

@@ -68,9 +68,9 @@ var (
 	ErrOverloaded = &Error{Code: "overloaded", text: "overloaded"}
 	// ErrUnavailable: MySQL is away, and no copy could answer. Nothing was done.
 	ErrUnavailable = &Error{Code: "unavailable", text: "unavailable"}
-	// ErrUnknownRule: the board has a rule that this version does not know, so that only a newer server may write to it.
-	// Nothing was done.
-	ErrUnknownRule = &Error{Code: "unknown-rule", text: "board has a rule that this version does not know"}
+	// ErrUnknownRule: the board has a rule that this server does not know, so that only another server may write to it, or read
+	// the periods that the rule makes. Nothing was done.
+	ErrUnknownRule = &Error{Code: "unknown-rule", text: "board has a rule that this server does not know"}
 	// ErrOutcomeUnknown: the connection was lost during COMMIT. The write happened or not; a repetition with the same
 	// Idempotency-Key returns the one result.
 	ErrOutcomeUnknown = &Error{Code: "outcome-unknown", text: "outcome unknown"}

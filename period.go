@@ -130,6 +130,8 @@ func (l *Listing) Find(cal Calendar, now Micros, w Window, name string) (current
 		past = w.SpanAt(now, cal.zone) // the board had this window: its one period is found by this name too
 	case !has && (isCurrent || name == PreviousPeriod), !slices.Contains(Windows(), w):
 		err = l.noWindow(w)
+	case !cal.Knows(w):
+		err = fmt.Errorf("%w: /time_zone of board %s", ErrUnknownRule, l.Board.Name)
 	case isCurrent:
 		past, err = cal.began(w, now)
 	case name == PreviousPeriod:

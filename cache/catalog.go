@@ -82,13 +82,16 @@ func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 }
 
 // over reports whether the period here is not the current one of its window any more, by the database clock. When this
-// version does not know all rules of the board, a newer server may begin a current period without a row at any time.
+// server does not know all rules of the board, another server may begin a current period without a row at any time.
 func (l *listed) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 	if p := l.current(w); p != nil {
 		return p.ID == 0 || clock >= p.EndsAt || p.StartsAt-clock > leaderboard.ClockBack
 	}
 	if !slices.Contains(l.Board.Rules.Windows, w) {
 		return false
+	}
+	if !l.calendar.Knows(w) {
+		return true
 	}
 	span, ok := l.calendar.At(w, clock)
 	return ok && (l.Clock < span.StartsAt || l.Clock >= span.EndsAt)
@@ -384,13 +387,13 @@ func (c *Catalog) lastKnown(ctx context.Context, name string, k *known[*listed])
 	now := c.now()
 	k.asked, k.until = now.Add(-age), now.Add(left)
 	k.fail(now)
-	k.value, err = c.newListed(found, k.asked)
-	return err == nil
+	k.value = c.newListed(found, k.asked)
+	return true
 }
 
-func (c *Catalog) newListed(l leaderboard.Listing, sent time.Time) (*listed, error) {
-	calendar, err := l.Board.Rules.Calendar()
-	return &listed{Listing: l, calendar: calendar, serial: c.serial.Add(1), sent: sent}, err
+func (c *Catalog) newListed(l leaderboard.Listing, sent time.Time) *listed {
+	calendar, _ := l.Board.Rules.Calendar() // it lacks windows when the time zone is not known here
+	return &listed{Listing: l, calendar: calendar, serial: c.serial.Add(1), sent: sent}
 }
 
 func (c *Catalog) ask(ctx context.Context, name string) (l *listed, err error) {
@@ -402,7 +405,7 @@ func (c *Catalog) ask(ctx context.Context, name string) (l *listed, err error) {
 		sent := c.now()
 		found, err := c.boards.Current(ctx, name)
 		if err == nil {
-			l, err = c.newListed(found, sent)
+			l = c.newListed(found, sent)
 		}
 		return err
 	})

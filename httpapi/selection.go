@@ -15,7 +15,7 @@ import (
 type selection struct {
 	target // without ref; private as for one board, the mode in query
 	refs   []leaderboard.PeriodRef
-	absent []string // boards that have no such window or period
+	absent []string // boards that have no such window or period, or whose periods this server does not know
 
 	minSeqs map[string]int64 // by board, nil when any state will do
 }
@@ -59,7 +59,7 @@ func (r resolver) selection(c *call, most int) (selection, error) {
 		case err == nil:
 			s.refs = append(s.refs, ref)
 			s.private = s.private || board.Rules.Visibility != leaderboard.VisibilityPublic
-		case errors.Is(err, leaderboard.ErrPeriodNotFound):
+		case errors.Is(err, leaderboard.ErrPeriodNotFound), errors.Is(err, leaderboard.ErrUnknownRule):
 			if s.absent = append(s.absent, name); why == nil {
 				why = err
 			}

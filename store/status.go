@@ -31,13 +31,9 @@ func (s *Store) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]l
 	for i := range list {
 		b := &list[i]
 		window := b.Rules.Windows[0]
-		cal, err := s.memory.Calendar(b)
-		if err != nil {
-			return nil, err
-		}
 		if p, ok := latest[b.ID]; ok && p.EndsAt > now && p.Window == window {
 			out[i] = p
-		} else if span, ok := cal.At(window, now); ok {
+		} else if span, ok := s.memory.Calendar(b).At(window, now); ok {
 			out[i] = leaderboard.Period{
 				BoardID: b.ID, Window: window, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
 				State: leaderboard.PeriodStateOpen, Committed: max(span.StartsAt, b.CreatedTime),

@@ -19,6 +19,7 @@ func TestUnknownRule(t *testing.T) {
 		for i, change := range []string{
 			"JSON_SET(rules, '$.attachments', JSON_OBJECT('max_bytes', 100))", "JSON_SET(rules, '$.limits.per_fortnight', 3)",
 			"JSON_SET(rules, '$.policy', 'elo')", "JSON_SET(rules, '$.windows', JSON_ARRAY('all_time', 'fortnight'))",
+			"JSON_SET(rules, '$.time_zone', 'Custom/New')",
 		} {
 			name := fmt.Sprint("newer", i)
 			t.Run(change, func(t *testing.T) { testUnknownRule(t, s, name, change) })
@@ -58,8 +59,10 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	for what, write := range map[string]func() error{
 		"submit":        func() error { _, err := s.Submit(ctx, one(name, "", "ada", 2)); return err },
 		"submit, keyed": func() error { _, err := s.Submit(ctx, one(name, "key", "ada", 3)); return err },
-		"several boards": func() error {
-			_, err := s.SubmitMultiBoard(ctx, multiBoard("both-"+name, "ada", 4, other, name))
+		"several boards, atomic": func() error {
+			r := multiBoard("both-"+name, "ada", 4, other, name)
+			r.Atomic = true
+			_, err := s.SubmitMultiBoard(ctx, r)
 			return err
 		},
 		"remove": func() error {
@@ -76,8 +79,10 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if r, err := s.SubmitMultiBoard(ctx, multiBoard("", "ada", 4, other)); err != nil || r.Boards[other].Seq != 1 {
-		t.Errorf("another board: %+v, %v", r, err)
+	r, err := s.SubmitMultiBoard(ctx, multiBoard("", "ada", 4, other, name))
+	if err != nil || r.Boards[other].Seq != 1 || r.Results[0].Status != leaderboard.StatusApplied || r.Results[1].Status != leaderboard.StatusRejected ||
+		r.Results[1].Rule == nil || r.Results[1].Rule.Code != leaderboard.ErrUnknownRule.Code {
+		t.Errorf("beside another board: %+v, %v", r, err)
 	}
 	if got := scoreOf(t, s, ref, "ada"); got != 1 {
 		t.Errorf("the score is %d", got)
@@ -95,7 +100,9 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 		if key == "key" {
 			_, err = s.Submit(ctx, one(name, key, "ada", want))
 		} else {
-			_, err = s.SubmitMultiBoard(ctx, multiBoard("both-"+name, "ada", want, other, name))
+			r := multiBoard("both-"+name, "ada", want, other, name)
+			r.Atomic = true
+			_, err = s.SubmitMultiBoard(ctx, r)
 		}
 		if err != nil {
 			t.Errorf("%s, once the rule is gone: %v", key, err)

@@ -58,6 +58,8 @@ func (a *App) wireCatalog() {
 		opts.LastKnown = a.listings.Find
 	}
 	a.catalog = cache.NewCatalog(a.store, opts)
+	changed := func(ctx context.Context) (leaderboard.Revision, bool) { return a.feed.Ask(ctx, leaderboard.BoardsPeriod) }
+	a.rules = &unknownRules{boards: a.store.Boards, revision: changed, catalog: a.catalog, log: a.log}
 	if a.listings != nil {
 		a.hot = &hot{periods: a.resident, catalog: a.catalog, noted: a.listings, log: a.log}
 	}
@@ -126,6 +128,7 @@ func (a *App) wireAPI() error {
 	}
 	a.api = httpapi.New(cfg)
 	a.metrics.watchStreams(a.api.Streams)
+	a.metrics.watchRules(a.rules.count)
 	return nil
 }
 
@@ -182,6 +185,7 @@ func (a *App) opsHandler() http.Handler {
 func (a *App) wireHealth() {
 	a.health = &readiness{mysql: a.mysqlHealth, watched: a.feed.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
 	a.health.hints = map[string]func() error{
+		"rules": a.rules.health,
 		"keys": func() error {
 			if a.writers.none.Load() {
 				return errNoWriters

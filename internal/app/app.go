@@ -62,6 +62,7 @@ type App struct {
 	faults    *redisState
 	writers   writers
 	health    *readiness
+	rules     *unknownRules
 	api       *httpapi.API
 	probes    probes
 	traces    traces

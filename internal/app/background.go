@@ -148,6 +148,7 @@ func (a *App) startBackground(ctx context.Context) {
 		a.background.Go(func() { a.sweep(ctx) })
 		a.background.Go(func() { a.endRuns(ctx) })
 		a.background.Go(func() { a.sender.Run(ctx) })
+		a.background.Go(func() { a.rules.run(ctx) })
 		a.refresher.Run(ctx)
 	})
 }

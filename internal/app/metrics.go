@@ -253,6 +253,13 @@ func (m *metrics) watchAge(age func() time.Duration) {
 	}, func() float64 { return age().Seconds() })
 }
 
+// watchRules publishes how many boards have a rule that this server does not know.
+func (m *metrics) watchRules(count func() int) {
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_boards_unknown_rule", Help: "Boards with a rule that this server does not know, of a newer version or with a time zone that its machine lacks: it writes nothing to them.",
+	}, func() float64 { return float64(count()) })
+}
+
 // watchStreams publishes the counts of streams and of their events.
 func (m *metrics) watchStreams(stats func() httpapi.StreamStats) {
 	m.auto.NewGaugeFunc(prometheus.GaugeOpts{

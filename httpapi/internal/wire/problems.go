@@ -546,8 +546,8 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.ErrUnknownRule.Code, Status: 503, Wait: 5 * time.Second,
 		Title:  "The board has a rule that this server does not know",
-		Detail: "A newer version of the service gave the board a rule that this server does not know, so it may not write to it. Nothing was done.",
-		Help:   "Try again: another server may be newer. Bring all servers to one version, see the notes about upgrades.",
+		Detail: "The board has a rule that this server does not know: of a newer version, or a time zone that its machine does not have. Nothing was done.",
+		Help:   "Try again: another server may know it. Bring all servers to one version, and their machines to one version of the time zones.",
 	},
 	{
 		Code: CodeRunFailed, Status: 503, Wait: 5 * time.Second,

@@ -40,9 +40,25 @@ func (r *Row) Dest() []any {
 	return []any{&r.ID, &r.Name, &r.Version, &r.Rules, &r.Created, &r.Updated}
 }
 
-// Board returns the board of the row, its rules with their defaults. Board.Unknown has the rule that this version does not
+// Board returns the board of the row, its rules with their defaults. Board.Unknown has the rule that this server does not
 // know.
-func (r *Row) Board() (leaderboard.Board, error) {
+func (r *Row) Board() (leaderboard.Board, error) { return r.board(zones{}) }
+
+// zones are time zones that were looked up, by name: known or not. Each look reads a file.
+type zones map[string]bool
+
+// know reports whether this machine knows the time zone of rules.
+func (z zones) know(r *leaderboard.Rules) bool {
+	known, found := z[r.TimeZone]
+	if !found {
+		_, err := r.Calendar()
+		known = err == nil
+		z[r.TimeZone] = known
+	}
+	return known
+}
+
+func (r *Row) board(zones zones) (leaderboard.Board, error) {
 	b := leaderboard.Board{
 		ID: r.ID, Name: string(r.Name), Version: r.Version,
 		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
@@ -57,15 +73,18 @@ func (r *Row) Board() (leaderboard.Board, error) {
 	}
 	b.Rules = b.Rules.WithDefaults()
 	b.Unknown = cmp.Or(b.Unknown, b.Rules.UnknownWord())
+	if b.Unknown == "" && !zones.know(&b.Rules) {
+		b.Unknown = "/time_zone"
+	}
 	return b, nil
 }
 
 // All returns the boards of rows.
 func All(rows []Row) ([]leaderboard.Board, error) {
-	boards := make([]leaderboard.Board, len(rows))
+	boards, zones := make([]leaderboard.Board, len(rows)), zones{}
 	for i := range rows {
 		var err error
-		if boards[i], err = rows[i].Board(); err != nil {
+		if boards[i], err = rows[i].board(zones); err != nil {
 			return nil, err
 		}
 	}

@@ -306,9 +306,7 @@ func (t *transaction) remember(row *boards.Row) (*boards.Known, error) {
 		return nil, err
 	}
 	k := &boards.Known{Board: board}
-	if k.Calendar, err = board.Rules.Calendar(); err != nil {
-		return nil, db.Wrap("rules of board "+board.Name, err)
-	}
+	k.Calendar, _ = board.Rules.Calendar() // Board.Unknown says when it lacks windows
 	t.memory.Put(k)
 	return k, nil
 }

@@ -128,12 +128,12 @@ func (s *multiBoardSubmission) collect(of func(board string) *needs) {
 	}
 }
 
-// apply rejects entries of boards that do not exist, and of derived ones. These are among the locked boards only when
-// it was not known before the lock that they are derived; the answer is the same.
+// apply rejects entries of boards that do not exist, that have a rule that this server does not know, and of derived ones. These are
+// among the locked boards only when it was not known before the lock that they are derived; the answer is the same.
 func (s *multiBoardSubmission) apply(l *locked) error {
-	for _, name := range s.boards { // what is stored as rejected would stay so on a server that knows the rule
-		if err := l.without[name]; errors.Is(err, leaderboard.ErrUnknownRule) {
-			return err
+	for _, name := range s.boards {
+		if err := l.without[name]; s.atomic && errors.Is(err, leaderboard.ErrUnknownRule) {
+			return err // a repetition finds a server that knows the rule
 		}
 	}
 	s.receipt = leaderboard.MultiBoardReceipt{
@@ -197,6 +197,10 @@ func (l *locked) submit(e *leaderboard.BoardSubmission, caller *leaderboard.Call
 		return b.submit(&e.Submission, caller)
 	}
 	rejected := leaderboard.Result{Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard()}
+	if err := l.without[e.Board]; errors.Is(err, leaderboard.ErrUnknownRule) {
+		rejected.Rule = &leaderboard.RuleError{Code: leaderboard.ErrUnknownRule.Code, Detail: err.Error()}
+		return rejected
+	}
 	if l.derived[e.Board] || l.boards[e.Board] != nil {
 		if rejected.Rule = leaderboard.AsRule(leaderboard.CheckMember(e.Member)); rejected.Rule == nil {
 			rejected.Rule = leaderboard.NotToDerived()

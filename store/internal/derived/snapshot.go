@@ -146,8 +146,8 @@ func (d *derivation) readDesired(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	find, err := sourcesAmong(d.memory, found)
-	if err != nil {
+	find := sourcesAmong(d.memory, found)
+	if err := d.board.Rules.Derive.CheckKnown(find); err != nil {
 		return err
 	}
 	byID := map[int64]leaderboard.Board{}

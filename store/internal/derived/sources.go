@@ -21,8 +21,8 @@ func CheckSources(ctx context.Context, d *db.DB, tx *sqlx.Tx, m *boards.Memory, 
 	if err != nil {
 		return err
 	}
-	find, err := sourcesAmong(m, found)
-	if err != nil {
+	find := sourcesAmong(m, found)
+	if err := rules.Derive.CheckKnown(find); err != nil {
 		return err
 	}
 	return rules.CheckSources(name, find)
@@ -73,22 +73,18 @@ func sourceBoards(ctx context.Context, q db.Querier, query string) ([]leaderboar
 }
 
 // sourcesAmong finds sources among boards.
-func sourcesAmong(m *boards.Memory, found []leaderboard.Board) (leaderboard.FindSource, error) {
+func sourcesAmong(m *boards.Memory, found []leaderboard.Board) leaderboard.FindSource {
 	sources := make(map[string]leaderboard.SourceBoard, len(found))
 	for i := range found {
 		b := &found[i]
-		cal, err := m.Calendar(b)
-		if err != nil {
-			return nil, err
-		}
 		sources[b.Name] = leaderboard.SourceBoard{
-			Windows: b.Rules.Windows, Calendar: cal, CreatedTime: b.CreatedTime, Derived: b.Rules.Derive != nil,
+			Windows: b.Rules.Windows, Calendar: m.Calendar(b), CreatedTime: b.CreatedTime, Derived: b.Rules.Derive != nil,
 		}
 	}
 	return func(name string) (leaderboard.SourceBoard, bool) {
 		b, ok := sources[name]
 		return b, ok
-	}, nil
+	}
 }
 
 // place is how a period is found.

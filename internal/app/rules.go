@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/httpapi"
+)
+
+// rulesEvery is the time between two looks whether boards have changed.
+const rulesEvery = 10 * time.Second
+
+// unknownRules counts the boards with a rule that this server does not know: of a newer version, or with a time zone that this
+// machine does not have. /readyz and a metric show the count, the log has the boards.
+type unknownRules struct {
+	boards   func(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+	revision func(context.Context) (leaderboard.Revision, bool) // of all boards
+	catalog  *cache.Catalog
+	log      *slog.Logger
+
+	at     leaderboard.Revision // before all boards were read last; of run's goroutine alone, as logged
+	logged map[int64]int64      // versions of boards that the log has, by id
+	found  atomic.Int64
+}
+
+// run reads the list of all boards, again after each change of boards, until ctx ends.
+func (u *unknownRules) run(ctx context.Context) {
+	u.look(ctx)
+	every(ctx, rulesEvery, rulesEvery/10, func() { u.look(ctx) })
+}
+
+func (u *unknownRules) look(ctx context.Context) {
+	at, ok := u.revision(ctx)
+	if !ok || u.logged != nil && at == u.at {
+		return
+	}
+	const page = 500
+	logged := map[int64]int64{}
+	for after, more := "", true; more; {
+		boards, err := u.boards(ctx, after, page)
+		if err != nil {
+			return // the next look tries again
+		}
+		for i := range boards {
+			b := &boards[i]
+			if after = b.Name; b.Unknown == "" {
+				continue
+			}
+			if version, again := u.logged[b.ID]; !again || version != b.Version {
+				u.log.Warn("this server does not know a rule of a board, and writes nothing to it", "board", b.Name, "rule", b.Unknown)
+			}
+			logged[b.ID] = b.Version
+		}
+		more = len(boards) == page
+	}
+	u.at, u.logged = at, logged
+	u.found.Store(int64(len(logged)))
+}
+
+// count returns how many boards there are, of all or of those that were read here since.
+func (u *unknownRules) count() int {
+	met := u.catalog.Known("", maxTold, func(b *leaderboard.Board) bool { return b.Unknown != "" })
+	return max(int(u.found.Load()), len(met))
+}
+
+// health returns what /readyz shows, nil without such boards.
+func (u *unknownRules) health() error {
+	n := u.count()
+	if n == 0 {
+		return nil
+	}
+	return httpapi.Reason(fmt.Sprintf("boards with a rule that this server does not know, of a newer version or with a time zone that is not on its machine: %d; the log names them", n))
+}
