@@ -103,6 +103,12 @@ func defaultField(_ *jsontext.Decoder, f *leaderboard.TiebreakField) error {
 	return errors.ErrUnsupported
 }
 
+// defaultNotify gives the rule notify of a body its defaults and otherwise decodes as usual.
+func defaultNotify(_ *jsontext.Decoder, n *leaderboard.Notify) error {
+	n.Within = leaderboard.DefaultNotifyWithin
+	return errors.ErrUnsupported
+}
+
 func (h *boardHandlers) checkRules(rules leaderboard.Rules) error {
 	var fields []leaderboard.FieldError
 	if broken := leaderboard.AsRule(rules.Check()); broken != nil {

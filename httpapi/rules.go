@@ -34,7 +34,7 @@ func readOnly(pointer string, said jsontext.Value, is string) error {
 
 // strictly are the options that rules are decoded with besides those of every body.
 func strictly() json.Options {
-	return json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))
+	return json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(defaultField), json.UnmarshalFromFunc(defaultNotify)))
 }
 
 // patch answers PATCH /v1/boards/{board}, a merge patch (RFC 7396) of its rules.
