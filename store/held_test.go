@@ -202,3 +202,43 @@ func TestHeldGoes(t *testing.T) {
 		}
 	})
 }
+
+// TestApprovedIsRecorded: an approved submission has a record with its score, by who submitted it, and the race shows it.
+func TestApprovedIsRecorded(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		for policy, want := range map[leaderboard.Policy][2]int64{leaderboard.PolicyBest: {300, 300}, leaderboard.PolicySum: {300, 310}} {
+			board := string(policy)
+			ref := reviewBoard(t, s, board, leaderboard.Rules{Policy: policy, Record: leaderboard.RecordApplied})
+			player := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kwriterwrite", RequestID: "r1"})
+			for _, score := range []int64{10, 300} {
+				if _, err := s.Submit(player, one(board, "", "m-"+board, score)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			list, err := s.Held(t.Context(), leaderboard.HeldQuery{Member: "m-" + board, State: leaderboard.HeldStateWaiting, Limit: 1})
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%+v, %v", list, err)
+			}
+			for range 2 { // the second one changes nothing
+				if _, err := s.DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: list[0].ID, Approve: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			records, err := s.Submissions(t.Context(), leaderboard.SubmissionsQuery{BoardID: ref.BoardID, Member: "m-" + board, Limit: 10})
+			if err != nil || len(records) != 2 {
+				t.Fatalf("%s: %+v, %v", policy, records, err)
+			}
+			r := records[0]
+			if r.Status != leaderboard.StatusApplied || r.Score != want[0] || r.Previous == nil || *r.Previous != 10 || r.NewScore == nil || *r.NewScore != want[1] ||
+				r.Actor != "kwriterwrite" || r.RequestID != "r1" || r.Seq != 2 {
+				t.Errorf("%s: the record is %+v", policy, r)
+			}
+			race, err := s.Race(t.Context(), leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"m-" + board}})
+			if err != nil || len(race.Scores) != 1 || race.Scores[0][leaderboard.RaceMoments-1] == nil || *race.Scores[0][leaderboard.RaceMoments-1] != want[1] {
+				t.Errorf("%s: the race is %+v, %v", policy, race, err)
+			}
+		}
+	})
+}

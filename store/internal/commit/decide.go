@@ -103,7 +103,21 @@ func (r *review) enter(b *lockedBoard, h *leaderboard.Held) (leaderboard.Status,
 			p.corrected(r.caller.Key, before)
 		}
 	}
+	b.record(&sub, approvedResult(b, periods, decisions, &sub, status), &leaderboard.Caller{Key: h.Actor, RequestID: h.RequestID})
 	return status, nil
+}
+
+// approvedResult returns what an approved submission came to in the current period of the board's first window; where it was for
+// earlier periods alone that period is shown as it was.
+func approvedResult(b *lockedBoard, periods []*period, decisions []decision, sub *leaderboard.Submission, status leaderboard.Status) *leaderboard.Result {
+	first := b.periods[0]
+	if i := slices.Index(periods, first); i >= 0 {
+		res := decisions[i].result(first, sub)
+		return &res
+	}
+	res := &leaderboard.Result{Member: sub.Member, Status: status}
+	first.show(res, first.entry(sub.Member), sub)
+	return res
 }
 
 // heldState is what the audit says of a held submission.
