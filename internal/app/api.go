@@ -58,7 +58,9 @@ func (a *App) wireCatalog() {
 		opts.LastKnown = a.listings.Find
 	}
 	a.catalog = cache.NewCatalog(a.store, opts)
-	changed := func(ctx context.Context) (leaderboard.Revision, bool) { return a.feed.Ask(ctx, leaderboard.BoardsPeriod) }
+	changed := func(ctx context.Context) (leaderboard.Revision, bool) {
+		return a.feed.Ask(ctx, leaderboard.BoardsPeriod)
+	}
 	a.rules = &unknownRules{boards: a.store.Boards, revision: changed, catalog: a.catalog, log: a.log}
 	if a.listings != nil {
 		a.hot = &hot{periods: a.resident, catalog: a.catalog, noted: a.listings, log: a.log}
