@@ -148,8 +148,8 @@ func TestSweepPastUselessIndexes(t *testing.T) {
 		if err := c.stores[0].Close(); err != nil {
 			t.Fatal(err)
 		}
-		s := open(t, dsn, everywhere)
-		if _, err := s.Submit(t.Context(), one(c.ref.Board, "", "somebody", 5)); err != nil {
+		s, writer := open(t, dsn, everywhere), open(t, dsn, nil)
+		if _, err := writer.Submit(t.Context(), one(c.ref.Board, "", "somebody", 5)); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, db, "INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('x', n), '{}', NOW(6), NOW(6) FROM "+hundred+" numbers WHERE n < 40")

@@ -59,12 +59,16 @@ type Indexes struct {
 
 	mu     sync.Mutex // guards the fields below
 	slots  map[int64]*slot
+	bytes  int64 // that all trackers together take, but those that leave
 	closed bool
 }
 
 // slot is what is known about the index of one period.
 type slot struct {
 	tracker *Tracker
+	bytes   int64     // that the tracker takes, as counted in Indexes.bytes
+	leaving bool      // the tracker is saved, and then dropped
+	written bool      // a commit found no tracker, see begin
 	missing *Missing  // since a tracker was first asked for in vain
 	loading bool      // a goroutine loads or builds
 	retryAt time.Time // not before then, after a failure
@@ -102,13 +106,21 @@ func New(cfg Config, d *db.DB, runs Runs) *Indexes {
 
 // Ready returns the tracker of a period that is in memory, nil without one.
 func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
+	t := x.peek(ref)
+	if t != nil {
+		t.used.Store(x.ticks.Add(1))
+	}
+	return t
+}
+
+// peek is Ready for what is no use of the index.
+func (x *Indexes) peek(ref leaderboard.PeriodRef) *Tracker {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	sl := x.slots[ref.ID]
 	if sl == nil || sl.tracker == nil || sl.tracker.ref.Incarnation != ref.Incarnation {
 		return nil
 	}
-	sl.tracker.used.Store(x.ticks.Add(1))
 	return sl.tracker
 }
 
@@ -126,7 +138,7 @@ func (x *Indexes) Need(ref leaderboard.PeriodRef, total int64) (*Tracker, *Missi
 	sl := x.slotOf(ref.ID)
 	x.missingIn(sl).asked(total)
 	if !sl.loading && !x.closed && time.Now().After(sl.retryAt) {
-		x.start(sl, ref)
+		x.start(sl, ref, true)
 	}
 	return nil, sl.missing
 }
@@ -158,11 +170,11 @@ func (x *Indexes) Drop(t *Tracker, err error) {
 	if sl == nil || sl.tracker != t {
 		return
 	}
+	x.clear(sl)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) && !sl.loading {
 		delete(x.slots, t.ref.ID)
 		return
 	}
-	sl.tracker = nil
 	sl.invalid = isDamage(err)
 	x.db.Log.Warn("a rank index is dropped", "board", t.ref.Board, "period", t.ref.ID, "error", err)
 }
@@ -176,57 +188,19 @@ func (x *Indexes) Committed(ref leaderboard.PeriodRef, c *leaderboard.Commit) {
 	}
 	x.mu.Unlock()
 	if t == nil {
+		x.begin(ref, c)
 		return
 	}
 	switch err := t.fold(step{codec: rank.CodecOf(ref.Rules), commit: c}); {
-	case err == nil:
+	case err == nil, isGap(err): // after a gap, another process has written too, the log is read, later
 		x.startMaintenance(t)
-	case !isGap(err): // after a gap, another process has written too, the next reader reads the log
+	default:
 		x.Drop(t, err)
 	}
 }
 
-// install puts a tracker into service and makes room for it.
-func (x *Indexes) install(t *Tracker) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	sl := x.slotOf(t.ref.ID)
-	sl.tracker, sl.invalid, sl.retryAt = t, false, time.Time{}
-	x.missingIn(sl).find()
-	sl.missing = nil
-	t.used.Store(x.ticks.Add(1))
-	held, more := x.bound(t)
-	for more {
-		held, more = x.bound(t)
-	}
-	x.cfg.OnIndexes(held)
-}
-
-// bound returns the bytes that all trackers together take. If these are too many it removes the one that was not used for
-// longest, and reports that it did. It is called with mu held.
-func (x *Indexes) bound(but *Tracker) (bytes int64, removed bool) {
-	var oldest *slot
-	for _, sl := range x.slots {
-		if sl.tracker == nil {
-			continue
-		}
-		bytes += sl.tracker.bytes()
-		if sl.tracker != but && (oldest == nil || sl.tracker.used.Load() < oldest.tracker.used.Load()) {
-			oldest = sl
-		}
-	}
-	if bytes <= x.cfg.Memory || oldest == nil {
-		return bytes, false
-	}
-	t := oldest.tracker
-	oldest.tracker = nil
-	if !x.closed {
-		x.work.Go(func() { x.saveQuietly(x.ctx, t) })
-	}
-	return bytes, true
-}
-
-// startMaintenance begins to split overgrown buckets and to save the index, in the background, when that is due.
+// startMaintenance begins to read the log, to split overgrown buckets and to save the index, in the background, when that
+// is due.
 func (x *Indexes) startMaintenance(t *Tracker) {
 	if !t.wantsWork(x.cfg.SaveEvery) || !t.maintained.CompareAndSwap(false, true) {
 		return
@@ -238,28 +212,45 @@ func (x *Indexes) startMaintenance(t *Tracker) {
 		return
 	}
 	x.work.Go(func() {
-		defer t.maintained.Store(false)
 		x.maintain(x.ctx, t)
+		done := !t.wantsWork(x.cfg.SaveEvery)
+		t.maintained.Store(false)
+		t.rest()
+		x.account(t)
+		if done {
+			x.startMaintenance(t) // for what came since
+		}
 	})
 }
 
 func (x *Indexes) maintain(ctx context.Context, t *Tracker) {
+	if ahead, ok := t.lags(); ok {
+		if err := x.Reach(ctx, t, x.db, ahead); err != nil {
+			x.failed(ctx, t, err)
+			return
+		}
+	}
 	for range 1 + maxHistory/splitAtOnce {
 		n, err := x.split(ctx, t)
 		if err != nil {
-			if IsUseless(err) || errors.Is(err, leaderboard.ErrPeriodNotFound) {
-				x.Drop(t, err)
-			} else if ctx.Err() == nil && !errors.Is(err, ErrTooOld) {
-				x.db.Log.InfoContext(ctx, "buckets of a rank index are split later", "board", t.ref.Board, "error", err)
-			}
+			x.failed(ctx, t, err)
 			return
 		}
 		if n == 0 {
 			break
 		}
 	}
-	if t.wantsWork(x.cfg.SaveEvery) {
+	if t.wantsSave(x.cfg.SaveEvery) {
 		x.saveQuietly(ctx, t)
+	}
+}
+
+// failed drops an index that cannot be used any more since its maintenance failed.
+func (x *Indexes) failed(ctx context.Context, t *Tracker, err error) {
+	if IsUseless(err) || errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		x.Drop(t, err)
+	} else if ctx.Err() == nil && !errors.Is(err, ErrTooOld) {
+		x.db.Log.InfoContext(ctx, "a rank index is maintained later", "board", t.ref.Board, "error", err)
 	}
 }
 
@@ -351,7 +342,7 @@ func (x *Indexes) advanceOne(ctx context.Context, row lagging) error {
 		return x.saved.remove(ctx, row)
 	}
 	ref := leaderboard.PeriodRef{ID: row.ID, Incarnation: row.Incarnation, BoardID: row.BoardID}
-	if x.Ready(ref) != nil {
+	if x.peek(ref) != nil {
 		return nil // it follows the log already
 	}
 	t, err := x.load(ctx, ref)
@@ -439,7 +430,9 @@ func (x *Indexes) split(ctx context.Context, t *Tracker) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		cuttings = append(cuttings, found...)
+		if cuttings = append(cuttings, found...); t.farFrom(cuttings) {
+			break
+		}
 	}
 	if len(cuttings) == 0 {
 		return 0, nil
@@ -451,7 +444,8 @@ func (x *Indexes) split(ctx context.Context, t *Tracker) (int, error) {
 	return len(spans), t.cut(cuttings)
 }
 
-// cuttings counts where to cut one bucket, part by part, each with one statement.
+// cuttings counts where to cut one bucket, part by part, each with one statement. It leaves parts for later when the period
+// moves on fast.
 func (x *Indexes) cuttings(ctx context.Context, t *Tracker, span rank.Span) ([]cutting, error) {
 	until, err := entries.BeforeKey(span.To)
 	if err != nil {
@@ -480,6 +474,9 @@ func (x *Indexes) cuttings(ctx context.Context, t *Tracker, span rank.Span) ([]c
 		}
 		at := entries.Between(keys[0], keys[1])
 		out = append(out, cutting{span: span, from: from, at: at, left: size, state: RankState(r.State)})
+		if t.farFrom(out) {
+			break
+		}
 		from = at
 	}
 	return out, nil
@@ -500,7 +497,7 @@ func (x *Indexes) save(ctx context.Context, t *Tracker, must bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.unsaved -= unsaved
-	t.savedAt = time.Now()
+	t.entries, t.savedAt = at.Total, time.Now()
 	return nil
 }
 

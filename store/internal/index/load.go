@@ -12,13 +12,13 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// start gets the index of a period in the background. It is called with mu held.
-func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef) {
+// start gets the index of a period in the background; without build only one that is saved. It is called with mu held.
+func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef, build bool) {
 	missing, invalid := x.missingIn(sl), sl.invalid
 	sl.loading = true
 	missing.try()
 	x.work.Go(func() {
-		err := x.open(ref, invalid, missing)
+		err := x.open(ref, invalid, build, missing)
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if sl.loading = false; err != nil {
@@ -31,8 +31,8 @@ func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef) {
 	})
 }
 
-// open loads the saved index, or builds one.
-func (x *Indexes) open(ref leaderboard.PeriodRef, invalid bool, missing *Missing) error {
+// open loads the saved index, or builds one, with build.
+func (x *Indexes) open(ref leaderboard.PeriodRef, invalid, build bool, missing *Missing) error {
 	if !invalid {
 		if t, err := x.load(x.ctx, ref); t != nil || err != nil {
 			if t != nil {
@@ -40,6 +40,9 @@ func (x *Indexes) open(ref leaderboard.PeriodRef, invalid bool, missing *Missing
 			}
 			return err
 		}
+	}
+	if !build {
+		return nil
 	}
 	missing.build()
 	_, err := x.buildLocked(x.ctx, ref, BuildRequest{Reason: leaderboard.RunReasonDemand, Progress: missing.progress})
@@ -161,4 +164,125 @@ func (x *Indexes) unlock(ctx context.Context, periodID int64) {
 	if err := x.db.Locks.Release(context.WithoutCancel(ctx), buildOf(periodID)); err != nil {
 		x.db.Log.DebugContext(ctx, "the lock of a build was lost", "period", periodID, "error", err)
 	}
+}
+
+// birthMost is how many times Config.MinEntries a period may have when its index begins with one bucket. More entries are counted
+// by a build, which does not lose what it has when the period moves on.
+const birthMost = 4
+
+// begin gives a period that is worth an index one with the first commit of this process, before a reader asks. A young one has
+// all entries in one bucket, which is exact and costs nothing; the bucket is split in the background like any other. Of a larger
+// one begin loads what was saved. Nothing is built: a period that nobody reads may have as many entries as it likes.
+func (x *Indexes) begin(ref leaderboard.PeriodRef, c *leaderboard.Commit) {
+	if !x.Wanted(c.EntryCount) {
+		return
+	}
+	x.mu.Lock()
+	sl := x.slotOf(ref.ID)
+	if sl.written || sl.tracker != nil || sl.loading || x.closed {
+		x.mu.Unlock()
+		return
+	}
+	sl.written = true
+	if c.EntryCount > birthMost*x.cfg.MinEntries {
+		x.start(sl, ref, false)
+		x.mu.Unlock()
+		return
+	}
+	x.mu.Unlock()
+	t, err := x.young(ref, rank.StateOf(c))
+	if err != nil {
+		x.db.Log.Warn("a rank index is not begun", "board", ref.Board, "period", ref.ID, "error", err)
+		return
+	}
+	x.install(t)
+	x.startMaintenance(t)
+}
+
+// young returns a tracker with all entries of a period in one bucket, which nobody has read yet.
+func (x *Indexes) young(ref leaderboard.PeriodRef, at rank.State) (*Tracker, error) {
+	b := rank.NewBuilder(x.cfg.Target)
+	if err := b.Append(at, "", at.Total); err != nil {
+		return nil, err
+	}
+	index, err := b.Finish()
+	if err != nil {
+		return nil, err
+	}
+	t := newTracker(ref, index, at.Total)
+	t.entries, t.unused = -1, maxHistory
+	return t, nil
+}
+
+// install puts a tracker into service and makes room for it.
+func (x *Indexes) install(t *Tracker) {
+	x.mu.Lock()
+	sl := x.slotOf(t.ref.ID)
+	x.clear(sl)
+	sl.tracker, sl.invalid, sl.retryAt = t, false, time.Time{}
+	x.missingIn(sl).find()
+	sl.missing = nil
+	t.usedAt = x.ticks.Add(1)
+	t.used.Store(t.usedAt)
+	x.mu.Unlock()
+	x.account(t)
+}
+
+// clear takes the tracker out of a slot. It is called with mu held.
+func (x *Indexes) clear(sl *slot) {
+	if !sl.leaving {
+		x.bytes -= sl.bytes
+	}
+	sl.tracker, sl.bytes, sl.leaving = nil, 0, false
+}
+
+// account counts what a tracker takes now, and makes room: as long as all take too much, the one that was not used for longest
+// leaves, but not this one.
+func (x *Indexes) account(t *Tracker) {
+	bytes := t.bytes()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	sl := x.slots[t.ref.ID]
+	if sl == nil || sl.tracker != t || sl.leaving {
+		return
+	}
+	x.bytes += bytes - sl.bytes
+	sl.bytes = bytes
+	for x.bytes > x.cfg.Memory && !x.closed {
+		oldest := x.oldest(sl)
+		if oldest == nil {
+			break
+		}
+		x.leave(oldest)
+	}
+	x.cfg.OnIndexes(x.bytes)
+}
+
+// oldest returns the slot of the tracker that was not used for longest, but not this one; nil when there is none. It is called
+// with mu held.
+func (x *Indexes) oldest(but *slot) (oldest *slot) {
+	for _, sl := range x.slots {
+		if sl.tracker == nil || sl.leaving || sl == but {
+			continue
+		}
+		if oldest == nil || sl.tracker.used.Load() < oldest.tracker.used.Load() {
+			oldest = sl
+		}
+	}
+	return oldest
+}
+
+// leave saves a tracker and drops it. It serves until it is saved. leave is called with mu held.
+func (x *Indexes) leave(sl *slot) {
+	t := sl.tracker
+	x.bytes -= sl.bytes
+	sl.leaving = true
+	x.work.Go(func() {
+		x.saveQuietly(x.ctx, t)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if sl.tracker == t && !x.closed {
+			x.clear(sl)
+		}
+	})
 }

@@ -70,7 +70,7 @@ func (st *Status) describe(saved *savedIndex) {
 
 // Loaded returns the state of the index of a period that is in memory, and its number of buckets; false without one.
 func (x *Indexes) Loaded(ref leaderboard.PeriodRef) (at rank.State, buckets int, ok bool) {
-	t := x.Ready(ref)
+	t := x.peek(ref)
 	if t == nil {
 		return at, 0, false
 	}

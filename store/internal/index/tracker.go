@@ -27,15 +27,19 @@ type Tracker struct {
 	mu      sync.RWMutex // guards the fields below
 	index   *rank.Index
 	past    history
-	broken  error // why the index cannot be used any more
-	unsaved int64 // changes folded since it was saved
+	ahead   rank.State // the newest state that a commit was seen to lead to
+	broken  error      // why the index cannot be used any more
+	unsaved int64      // changes folded since it was saved
 	savedAt time.Time
+	entries int64 // that it had when it was saved, -1 before the first time
+	usedAt  int64 // used, when a commit was folded last
+	unused  int64 // changes folded since used was another
 }
 
-// newTracker takes the index over. unsaved is the number of changes since it was saved.
+// newTracker takes over an index that is saved. unsaved is the number of changes since.
 func newTracker(ref leaderboard.PeriodRef, index *rank.Index, unsaved int64) *Tracker {
 	return &Tracker{
-		ref: ref, target: index.Target(), index: index, past: history{start: index.At()}, unsaved: unsaved,
+		ref: ref, target: index.Target(), index: index, past: history{start: index.At()}, unsaved: unsaved, entries: index.At().Total,
 		reading: make(chan struct{}, 1), savedAt: time.Now(),
 	}
 }
@@ -155,6 +159,9 @@ func (t *Tracker) fold(s step) error {
 		return t.broken
 	}
 	at := t.index.At()
+	if s.commit.LastSeq > t.ahead.Seq {
+		t.ahead = s.to()
+	}
 	if err := t.index.Fold(s.codec, s.commit); err != nil {
 		if !errors.Is(err, rank.ErrGap) {
 			t.broken = err
@@ -165,9 +172,30 @@ func (t *Tracker) fold(s step) error {
 		return nil
 	}
 	t.past.push(s)
-	t.unsaved += int64(len(s.commit.Changes))
+	n := int64(len(s.commit.Changes))
+	t.unsaved += n
+	if used := t.used.Load(); used != t.usedAt {
+		t.usedAt, t.unused = used, 0
+	}
+	t.unused += n
+	t.forget()
 	t.index.Compact()
 	return nil
+}
+
+// forget makes the history short when nobody needs it: no reader asked since maxHistory changes ago, and no bucket is split. One
+// that asks now begins at a state that is not older. It is called with mu held.
+func (t *Tracker) forget() {
+	if t.unused > maxHistory && t.used.Load() == t.usedAt && !t.maintained.Load() {
+		t.past = history{start: t.index.At()}
+	}
+}
+
+// rest is called when the tracker is not maintained any more.
+func (t *Tracker) rest() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget()
 }
 
 // invalidate ends the use of the index.
@@ -179,20 +207,53 @@ func (t *Tracker) invalidate(err error) {
 	}
 }
 
-// wantsWork reports whether the index can still be used, and whether it has work: buckets to split, or at least saveEvery
-// changes to save.
+// wantsWork reports whether the index can still be used, and whether it has work: much of the log to read, buckets to split, or
+// to be saved.
 func (t *Tracker) wantsWork(saveEvery int64) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.broken == nil && (t.unsaved >= saveEvery || len(t.index.Overgrown()) > 0)
+	return t.broken == nil && (t.isFarBehind() || t.isSaveDue(saveEvery) || len(t.index.Overgrown()) > 0)
+}
+
+// wantsSave reports whether the index can still be used, and is to be saved.
+func (t *Tracker) wantsSave(saveEvery int64) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.broken == nil && t.isSaveDue(saveEvery)
+}
+
+// isSaveDue reports whether an index was never saved, has saveEvery changes since, or has become twice as large, so that another
+// process reads little of the log that leads to a young one. It is called with mu held.
+func (t *Tracker) isSaveDue(saveEvery int64) bool {
+	return t.entries < 0 || t.unsaved >= saveEvery || t.unsaved > 0 && t.index.At().Total >= 2*max(t.entries, t.target)
+}
+
+// lags returns the newest state that a commit was seen to lead to, and whether the index is so far behind it that the next reader
+// should not be the one who reads the log.
+func (t *Tracker) lags() (ahead rank.State, much bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.ahead, t.isFarBehind()
+}
+
+// isFarBehind is called with mu held.
+func (t *Tracker) isFarBehind() bool { return t.ahead.Seq-t.index.At().Seq > maxHistory }
+
+// farFrom reports whether the index will soon no longer remember the first state at which cuttings were counted.
+func (t *Tracker) farFrom(cuttings []cutting) bool {
+	return len(cuttings) > 0 && t.At().Seq-cuttings[0].state.Seq > maxHistory/2
 }
 
 // bytes is about how much memory the index takes.
 func (t *Tracker) bytes() int64 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	const perBucket = 56 // two counts, a boundary that is the head of a key, and its header
-	return int64(t.index.Len())*perBucket + int64(t.past.changes)*300
+	const (
+		itself    = 1024
+		perBucket = 56  // two counts, a boundary that is the head of a key, and its header
+		perChange = 300 // with its entries
+	)
+	return itself + int64(t.index.Len())*perBucket + int64(t.past.changes)*perChange
 }
 
 // RankState returns the state that an answer of the database is true at.

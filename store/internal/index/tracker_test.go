@@ -144,3 +144,47 @@ func TestCutOfMergedBucket(t *testing.T) {
 		t.Errorf("%d buckets, %v", index.Len(), err)
 	}
 }
+
+// TestUnreadRemembersNothing: an index that nobody reads keeps no history; from the moment a reader asks, it does.
+func TestUnreadRemembersNothing(t *testing.T) {
+	t.Parallel()
+	x := &Indexes{cfg: Config{Target: 4, Memory: 1 << 30, OnIndexes: func(int64) {}}, slots: map[int64]*slot{}}
+	ref := leaderboard.PeriodRef{ID: 1}
+	tr, err := x.young(ref, rank.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.install(tr)
+	commit := func(n int) {
+		t.Helper()
+		at := tr.At()
+		seq := at.Seq + int64(n)
+		c := &leaderboard.Commit{FirstSeq: at.Seq + 1, LastSeq: seq, PrevCommittedAt: at.AsOf, CommittedAt: leaderboard.Micros(seq), EntryCount: seq}
+		for i := range n {
+			e := &leaderboard.Entry{Member: fmt.Sprint(seq, i), Score: int64(i)}
+			c.Changes = append(c.Changes, leaderboard.Change{Seq: at.Seq + int64(i) + 1, Member: e.Member, New: e})
+		}
+		if err := tr.fold(step{commit: c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(100)
+	if n := len(tr.past.steps); n > 0 {
+		t.Errorf("%d commits are remembered that nobody needs", n)
+	}
+	at := x.Ready(ref).At()
+	commit(50)
+	commit(50)
+	if _, err := tr.Rebase([]rank.Key{""}, at, tr.At()); err != nil {
+		t.Errorf("a reader does not get on from the state that it found: %v", err)
+	}
+	for range 10 {
+		commit(maxHistory / 8)
+	}
+	if n := len(tr.past.steps); n > 0 {
+		t.Errorf("%d commits are remembered long after the last reader", n)
+	}
+	if b := tr.bytes(); b > 4096 {
+		t.Errorf("an index of one bucket takes %d bytes", b)
+	}
+}
