@@ -42,8 +42,8 @@ type Config struct {
 	IndexMinEntries int64
 	// IndexTarget is the number of entries per bucket of a rank index. Default 256.
 	IndexTarget int
-	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved before a quarter of ChangeTTL
-	// has passed (by Sweep), and by Close. Default 200,000.
+	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved when it is new or twice as large, before a
+	// quarter of ChangeTTL has passed (by Sweep), before it gives way to another one, and by Close. Default 200,000.
 	IndexSaveEvery int64
 	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is always kept.
 	// Default 256 MiB, enough for a billion entries.

@@ -39,6 +39,7 @@ func (p pace) of(l load, rows int) time.Duration {
 // backlog is the requests that wait in a queue, and how fast they become fewer.
 type backlog struct {
 	load  load      // of the requests that wait
+	large load      // of those of them that are large
 	busy  load      // of the batch under way
 	since time.Time // when its turn began, which may be before it has its locks; zero between batches
 	pace  pace      // of its batches
@@ -59,7 +60,7 @@ func newAdmission(limits Limits, boards *boardMutexes) admission {
 }
 
 // mayWait returns why one more request of so many bytes may not wait in a queue, nil when it may. one is nil for a queue
-// in which nothing waits. The reasons, in this order:
+// in which nothing waits. A request that is large waits for longer. The reasons, in this order:
 //
 //   - MySQL does not answer.
 //   - Its board is stuck: one batch tries, and nothing waits behind it.
@@ -67,7 +68,7 @@ func newAdmission(limits Limits, boards *boardMutexes) admission {
 //   - The requests ahead of it take too long, by how long batches took lately.
 //   - The requests that wait take too much memory: a queue may take as much as it leaves free, so that there is some for
 //     other boards.
-func (a *admission) mayWait(id queueID, one *backlog, bytes int64) error {
+func (a *admission) mayWait(id queueID, one *backlog, bytes int64, large bool) error {
 	if err := a.away(); err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (a *admission) mayWait(id queueID, one *backlog, bytes int64) error {
 		return errNoConnection(expected)
 	}
 	if one.load.requests > 0 {
-		if expected = a.expected(one); expected > a.limits.Wait {
+		if expected = a.expected(one, large); expected > a.limits.Wait {
 			return errBusy(expected)
 		}
 	}
@@ -91,13 +92,18 @@ func (a *admission) mayWait(id queueID, one *backlog, bytes int64) error {
 	return nil
 }
 
-// expected returns how long it takes until all requests that wait in a queue are sent.
-func (a *admission) expected(one *backlog) time.Duration {
+// expected returns how long it takes until a request that enters a queue is sent: until all that wait are, but for a small one,
+// which waits for one large request at most.
+func (a *admission) expected(one *backlog, large bool) time.Duration {
+	ahead := one.load
+	if n := one.large.requests; n > 0 && !large {
+		ahead = ahead.minus(one.large).plus(load{requests: 1, cost: one.large.cost / n})
+	}
 	rest := time.Duration(0)
 	if !one.since.IsZero() {
 		rest = max(0, one.pace.of(one.busy, a.limits.Batch)-time.Since(one.since))
 	}
-	return rest + one.pace.of(one.load, a.limits.Batch)
+	return rest + one.pace.of(ahead, a.limits.Batch)
 }
 
 // usual is how long batches of queues of a kind take, and so those of a new one are likely to.

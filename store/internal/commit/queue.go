@@ -34,6 +34,7 @@ type queue struct {
 	// The fields below are guarded by queues.mu.
 	waiting []request
 	backlog
+	spent   bool          // the last batch had a large request: those that are small have their turn
 	pause   int           // how many batches go without a wait of awaitCallers
 	pauses  int           // how many they were the last time that callers did not come, less after they came
 	goal    int           // how many requests it waits for
@@ -68,7 +69,7 @@ func (q *queues) push(r request) error {
 	h := r.head()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.refusal(h.queue, h.load.bytes, h.urgent); err != nil {
+	if err := q.refusal(h.queue, h.load.bytes, h.load.isLarge(q.limits.Batch), h.urgent); err != nil {
 		return err
 	}
 	one := q.byID[h.queue]
@@ -91,11 +92,11 @@ func (q *queues) push(r request) error {
 func (q *queues) admit(id queueID, bytes int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.refusal(id, bytes, false)
+	return q.refusal(id, bytes, bytes > int64(q.limits.Batch/largeShare*leastJSON), false)
 }
 
 // refusal returns why a request may not wait in a queue, nil when it may. mu is held.
-func (q *queues) refusal(id queueID, bytes int64, urgent bool) error {
+func (q *queues) refusal(id queueID, bytes int64, large, urgent bool) error {
 	switch {
 	case q.closed:
 		return errClosed
@@ -106,7 +107,7 @@ func (q *queues) refusal(id queueID, bytes int64, urgent bool) error {
 	if one := q.byID[id]; one != nil {
 		ahead = &one.backlog
 	}
-	return q.mayWait(id, ahead, bytes)
+	return q.mayWait(id, ahead, bytes, large)
 }
 
 // await waits until a request is answered, its time is up or ctx ends.
@@ -186,11 +187,17 @@ func (q *queues) close() {
 // enter and leave keep count of the requests that wait. mu is held.
 func (one *queue) enter(h *header) {
 	one.load = one.load.plus(h.load)
+	if h.load.isLarge(one.limits.Batch) {
+		one.large = one.large.plus(h.load)
+	}
 	one.bytes += h.load.bytes
 }
 
 func (one *queue) leave(h *header) {
 	one.load = one.load.minus(h.load)
+	if h.load.isLarge(one.limits.Batch) {
+		one.large = one.large.minus(h.load)
+	}
 	one.bytes -= h.load.bytes
 }
 
@@ -296,13 +303,23 @@ func (one *queue) enough() bool {
 }
 
 // take removes and returns the next batch: whole requests, for as many entries as one batch takes on at most
-// MaxBoardsPerSubmit boards, or one request; none when nothing waits.
+// MaxBoardsPerSubmit boards, or one request; none when nothing waits. After a batch with a large request come all small ones
+// that wait: they wait for one large request, however many there are. Otherwise the order is that of arrival.
 func (one *queue) take() []request {
 	one.mu.Lock()
 	defer one.mu.Unlock()
+	onlySmall := one.spent && one.load.requests > one.large.requests
+	if onlySmall {
+		one.smallFirst()
+	}
+	one.spent = false
 	n, cost, boards := 0, 0, map[string]bool{}
 	for n < len(one.waiting) {
 		h := one.waiting[n].head()
+		large := h.load.isLarge(one.limits.Batch)
+		if large && onlySmall {
+			break
+		}
 		for _, b := range h.boards {
 			boards[b] = true
 		}
@@ -310,6 +327,7 @@ func (one *queue) take() []request {
 			break
 		}
 		cost += h.load.cost
+		one.spent = one.spent || large
 		n++
 	}
 	if n == 0 {
@@ -324,6 +342,20 @@ func (one *queue) take() []request {
 	}
 	one.bytes += one.busy.bytes // until the batch is through: it may wait for a connection
 	return reqs
+}
+
+// smallFirst moves small requests ahead of large ones. mu is held.
+func (one *queue) smallFirst() {
+	var large []request
+	small := one.waiting[:0]
+	for _, r := range one.waiting {
+		if r.head().load.isLarge(one.limits.Batch) {
+			large = append(large, r)
+		} else {
+			small = append(small, r)
+		}
+	}
+	one.waiting = append(small, large...)
 }
 
 // standInLine counts one more or one less batch that waits for a connection.

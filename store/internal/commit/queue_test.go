@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -97,7 +98,84 @@ func TestMovesShareNoLargeBatch(t *testing.T) {
 	for reqs := one.take(); reqs != nil; reqs = one.take() {
 		sizes = append(sizes, len(reqs))
 	}
-	if want := []int{2, 2, 2, 1, 1}; !slices.Equal(sizes, want) || one.load != (load{}) {
+	if want := []int{2, 1, 2, 2, 1}; !slices.Equal(sizes, want) || one.load != (load{}) {
 		t.Errorf("batches of %v requests, want %v; left: %+v", sizes, want, one.load)
+	}
+}
+
+// TestSmallRequestsTakeTurns: however many large requests wait, a small one waits for one of them at most, and they for the small ones
+// that were there: neither keeps the other out. Each kind keeps its order.
+func TestSmallRequestsTakeTurns(t *testing.T) {
+	t.Parallel()
+	const batch = 500
+	q := newQueues(Limits{Batch: batch, Wait: time.Hour, Memory: 1 << 30}, newBoardMutexes(time.Minute))
+	one := &queue{queues: q, id: queueID{board: "b"}, backlog: backlog{pace: pace{full: 100 * time.Millisecond}}}
+	q.byID[one.id] = one
+	push := func(rows ...int) {
+		t.Helper()
+		for _, n := range rows {
+			if err := q.push(entriesRequest(n)); err != nil {
+				t.Errorf("a request of %d entries is refused: %v", n, err)
+			}
+		}
+	}
+	take := func(want ...int) {
+		t.Helper()
+		var got []int
+		for _, r := range one.take() {
+			got = append(got, r.head().load.rows)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("a batch of %v, want %v", got, want)
+		}
+	}
+	push(500, 1000, 501, 502, 503, 1, 2)
+	take(500)
+	take(1, 2)
+	push(3)
+	take(1000)
+	push(400, 4)
+	take(3, 4)
+	push(5)
+	take(501)
+	take(5)
+	take(502)
+	take(503)
+	take(400)
+	for range 500 {
+		push(62)
+	}
+	push(600, 6)
+	for range 62 {
+		if n := len(one.take()); n != 8 {
+			t.Fatalf("a batch of %d small requests", n)
+		}
+	}
+	take(62, 62, 62, 62, 6)
+	push(601, 7)
+	take(600)
+	take(7)
+	take(601)
+	if one.load != (load{}) || one.large != (load{}) {
+		t.Errorf("nothing waits, and what is counted is %+v, %+v", one.load, one.large)
+	}
+}
+
+// TestSmallRequestsAreAdmitted: large requests that wait for long do not have small ones refused, which will not wait for them.
+func TestSmallRequestsAreAdmitted(t *testing.T) {
+	t.Parallel()
+	q := newQueues(Limits{Batch: 500, Wait: time.Second, Memory: 1 << 30}, newBoardMutexes(time.Minute))
+	one := &queue{queues: q, id: queueID{board: "b"}, backlog: backlog{pace: pace{full: 100 * time.Millisecond}}}
+	q.byID[one.id] = one
+	for n := 0; q.push(entriesRequest(500)) == nil; n++ {
+		if n > 20 {
+			t.Fatal("any number of large requests may wait")
+		}
+	}
+	if err := errors.Join(q.push(entriesRequest(1)), q.admit(one.id, 100)); err != nil {
+		t.Errorf("a small one: %v", err)
+	}
+	if q.admit(one.id, 100_000) == nil {
+		t.Error("a large one may wait")
 	}
 }

@@ -122,6 +122,14 @@ type load struct {
 	bytes          int64 // of memory, roughly
 }
 
+const (
+	largeShare = 8  // a request of more than this part of a batch is large
+	leastJSON  = 64 // bytes of an entry in a request, roughly and at least
+)
+
+// isLarge reports whether a request is so large that others should not wait for several like it.
+func (l load) isLarge(batch int) bool { return l.cost*largeShare > batch }
+
 func (l load) plus(o load) load {
 	return load{l.requests + o.requests, l.rows + o.rows, l.cost + o.cost, l.bytes + o.bytes}
 }

@@ -16,7 +16,7 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// Indexes keeps the rank indexes of the periods that are read (promise P4). Nothing is shared between processes but the
+// Indexes keeps the rank indexes of the periods that are read, or grow (promise P4). Nothing is shared between processes but the
 // database: each keeps its own indexes in memory and folds the change log into them.
 //
 // # Why an answer is exact
@@ -95,7 +95,7 @@ type Runs interface {
 	FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
 }
 
-// New returns indexes without any: each is loaded or built when it is first used.
+// New returns indexes without any: each is loaded or built when it is first used, or begun when its period has grown.
 func New(cfg Config, d *db.DB, runs Runs) *Indexes {
 	x := &Indexes{cfg: cfg, db: d, runs: runs, saved: savedIndexes{d}, slots: map[int64]*slot{}}
 	x.builds = make(chan struct{}, max(1, d.Config.MaxConns/12))
