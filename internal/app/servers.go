@@ -71,7 +71,7 @@ func faultOf(dsn string, err error) error {
 		f.Remedy = "give the primary's address in --mysql-dsn, or SET GLOBAL read_only = OFF on it"
 	case store.IsDenied(err):
 		f.Check, f.Wrong = leaderboard.ServerCheckPrivileges, "the account is not let in ("+err.Error()+")"
-		f.Remedy = "mend user, password or database in --mysql-dsn, or GRANT SELECT, INSERT, UPDATE, DELETE ON the database to it"
+		f.Remedy = "mend user, password, database or tls in --mysql-dsn, or GRANT SELECT, INSERT, UPDATE, DELETE ON the database to it"
 	default:
 		return nil
 	}

@@ -184,7 +184,7 @@ func TestCheck(t *testing.T) {
 		states, says string
 	}{
 		"MySQL away":     {[]string{"--mysql-dsn", "root:secret@tcp(127.0.0.1:1)/lb"}, exitFailed, "mysql failed, " + unasked, "start it, or mend its address in --mysql-dsn"},
-		"wrong password": {[]string{"--mysql-dsn", user + ":secret@" + at}, exitFailed, "mysql failed, " + unasked, "mend user, password or database in --mysql-dsn"},
+		"wrong password": {[]string{"--mysql-dsn", user + ":secret@" + at}, exitFailed, "mysql failed, " + unasked, "mend user, password, database or tls in --mysql-dsn"},
 		"Redis away":     {[]string{"--redis-url", "redis://:secret@127.0.0.1:1/0"}, exitOK, "redis warning, mysql warning", "mend --redis-url; servers work without it"},
 		"no Redis":       {nil, exitOK, "mysql warning", "none is given"},
 		"Redis password": {[]string{"--redis-url", "redis://:secret@" + locked.Addr + "/0"}, exitOK, "redis warning, mysql warning", "WRONGPASS"},

@@ -58,6 +58,9 @@ func (c *conn) dial(ctx context.Context, dial func(context.Context) (driverConn,
 		return ErrAway
 	}
 	c.driverConn, err = dial(ctx)
+	if err != nil && number(err) == 0 && !isUnfit(err) && !isSentinel(err) && !lost(err) && !errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w: %w", errNoSession, err)
+	}
 	c.got(err)
 	if err != nil {
 		c.leave()

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -17,38 +18,70 @@ import (
 // Numbers of server errors that the store knows what to do about.
 const (
 	errWrite            = 3 // a file
+	errMemory           = 5
+	errChanged          = 1020 // MariaDB: another transaction wrote the row after the snapshot
 	errDiskFull         = 1021
 	errFileWrite        = 1026
+	errSortAborted      = 1028
+	errEngine           = 1030 // the storage engine says no, and why as a number of the system
+	errTableReadOnly    = 1036 // innodb_force_recovery
+	errOutOfMemory      = 1037
+	errSortMemory       = 1038
 	errTooManyConns     = 1040
-	errServerShutdown   = 1053
-	errDuplicate        = 1062
-	errCommit           = 1180
-	errTableFull        = 1114 // InnoDB says so of the disk, too
-	errAccessDenied     = 1045
+	errOutOfResources   = 1041
+	errBadHost          = 1042
+	errHandshake        = 1043
 	errDBAccessDenied   = 1044
-	errTableDenied      = 1142
-	errColumnDenied     = 1143
-	errNeedsPrivilege   = 1227
+	errAccessDenied     = 1045
 	errNotReady         = 1047 // Galera: the node is without a majority, or not in step; nothing was carried out
 	errNoDatabase       = 1049
+	errServerShutdown   = 1053
+	errDuplicate        = 1062
+	errNormalShutdown   = 1077
+	errShutdownComplete = 1079
+	errTableFull        = 1114 // InnoDB says so of the disk, too
+	errHostBlocked      = 1129 // max_connect_errors
+	errHostDenied       = 1130
+	errNoThread         = 1135
+	errTableDenied      = 1142
+	errColumnDenied     = 1143
 	errNoTable          = 1146
+	errAborting         = 1152
+	errPacketTooLarge   = 1153
+	errPacketOrder      = 1156 // the first of six that say that a packet was lost on its way
+	errNetWriteTimeout  = 1161 // the last of them
+	errCommit           = 1180
+	errNewAborting      = 1184
 	errUnknownVariable  = 1193
 	errTooManyUserConns = 1203
 	errLockWait         = 1205
+	errLockTableFull    = 1206
 	errDeadlock         = 1213
 	errUserLimit        = 1226
+	errNeedsPrivilege   = 1227
 	errReadOnlyOption   = 1290
 	errInterrupted      = 1317
+	errTableChanged     = 1412 // by DDL, after the snapshot
+	errNoPassword       = 1698
 	errReadOnlyTx       = 1792
+	errMustChange       = 1820 // the password
+	errMalformedPacket  = 1835
 	errReadOnlyMode     = 1836
+	errMustChangeLogin  = 1862 // the password
 	errKilled           = 1927 // MariaDB
 	errStatementTime    = 1969 // MariaDB
+	errClientFirst      = 2000 // a proxy passes on what it met as a client of the server behind it
+	errClientLast       = 2999
 	errQueryTimeout     = 3024
-	errLockNoWait       = 3572
+	errOffline          = 3032
 	errHook             = 3100 // group replication: the member cannot reach the others, or a transaction is too large for them
 	errRolledBack       = 3101 // group replication, at COMMIT
-	errOffline          = 3032
+	errAccountLocked    = 3118
+	errNotAvailable     = 3168
+	errSessionKilled    = 3169
+	errLockNoWait       = 3572
 	errIdleTooLong      = 4031
+	errProxyWait        = 9001 // ProxySQL waited too long for a connection to a server
 )
 
 // ErrAway is a server that does not answer: a connection is lost, or cannot be made. Nothing is sent to a server that is
@@ -68,26 +101,78 @@ func meaningOf(number uint16) (meaning, bool) {
 	switch number {
 	case errDeadlock, errRolledBack, errIdleTooLong: // the last one instead of an answer: the session had ended before
 		return meaning{leaderboard.ErrUnavailable, true, true}, true
-	case errLockWait:
+	case errLockWait, errChanged, errTableChanged:
 		return meaning{leaderboard.ErrUnavailable, true, false}, true
 	case errReadOnlyOption, errReadOnlyMode, errReadOnlyTx, errNotReady:
 		return meaning{leaderboard.ErrUnavailable, false, true}, true
-	case errTooManyConns, errTooManyUserConns, errUserLimit, errServerShutdown, errKilled, errInterrupted, errOffline,
-		errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable, errWrite, errDiskFull, errFileWrite, errTableFull,
-		errCommit, errHook:
-		return meaning{leaderboard.ErrUnavailable, false, false}, true
 	case errQueryTimeout, errStatementTime:
 		return meaning{leaderboard.ErrOverloaded, false, false}, true
+	}
+	if isDeniedNumber(number) || endsSession(number) || isExhausted(number) || number == errOffline || number == errHook ||
+		number == errCommit || number == errNoTable || number == errTableReadOnly {
+		return meaning{leaderboard.ErrUnavailable, false, false}, true
 	}
 	return meaning{}, false
 }
 
+// endsSession reports whether the server, or a proxy before it, says that it ends the session or the statement, or begins no
+// session.
+func endsSession(number uint16) bool {
+	switch number {
+	case errServerShutdown, errNormalShutdown, errShutdownComplete, errAborting, errNewAborting, errInterrupted, errSortAborted,
+		errKilled, errSessionKilled, errNotAvailable, errBadHost, errHandshake, errHostBlocked, errMalformedPacket, errProxyWait:
+		return true
+	}
+	return errPacketOrder <= number && number <= errNetWriteTimeout || errClientFirst <= number && number <= errClientLast
+}
+
+// isExhausted reports whether the server lacks what the statement needs: sessions, memory, disk, room in a packet.
+func isExhausted(number uint16) bool {
+	switch number {
+	case errTooManyConns, errTooManyUserConns, errUserLimit, errOutOfResources, errNoThread, errMemory, errOutOfMemory,
+		errSortMemory, errLockTableFull, errEngine, errPacketTooLarge, errWrite, errDiskFull, errFileWrite, errTableFull:
+		return true
+	}
+	return false
+}
+
+// isDeniedNumber reports whether the server does not let the account in, or not do what it asked for.
+func isDeniedNumber(number uint16) bool {
+	switch number {
+	case errAccessDenied, errDBAccessDenied, errTableDenied, errColumnDenied, errNeedsPrivilege, errNoDatabase, errHostDenied,
+		errNoPassword, errMustChange, errMustChangeLogin, errAccountLocked:
+		return true
+	}
+	return false
+}
+
+// isUnfit reports whether the driver found that server and DSN do not fit each other: no session can begin until an operator
+// changes one of them.
+func isUnfit(err error) bool {
+	for _, unfit := range []error{
+		mysql.ErrNoTLS, mysql.ErrOldProtocol, mysql.ErrUnknownPlugin, mysql.ErrCleartextPassword, mysql.ErrNativePassword, mysql.ErrOldPassword,
+	} {
+		if errors.Is(err, unfit) {
+			return true
+		}
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted
+}
+
+// errNoSession is a connection on which no session began, whatever the reason: the server was ending, for instance.
+var errNoSession = errors.New("store: no session began")
+
 // lost reports whether err means that the connection is gone, or never was.
 func lost(err error) bool {
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sql.ErrConnDone) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, mysql.ErrMalformPkt) || errors.Is(err, mysql.ErrPktSync) {
-		return true
+	for _, gone := range []error{
+		driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, context.DeadlineExceeded,
+		mysql.ErrInvalidConn, mysql.ErrMalformPkt, mysql.ErrPktSync, mysql.ErrPktSyncMul, errNoSession,
+		mysql.ErrBusyBuffer, // the server said something that nobody had asked for: why it ends the session
+	} {
+		if errors.Is(err, gone) {
+			return true
+		}
 	}
 	var netErr net.Error
 	return errors.As(err, &netErr)
@@ -118,8 +203,11 @@ func Translate(ctx context.Context, doing string, err error) error {
 	if m, ok := meaningOf(number(err)); ok {
 		return fmt.Errorf("store: %s: %w: %w", doing, m.sentinel, err)
 	}
-	if lost(err) || errors.Is(err, context.Canceled) {
+	if lost(err) || errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("store: %s: %w: %w", doing, ErrAway, err)
+	}
+	if isUnfit(err) || errors.Is(err, mysql.ErrPktTooLarge) {
+		return fmt.Errorf("store: %s: %w: %w", doing, leaderboard.ErrUnavailable, err)
 	}
 	return Wrap(doing, err)
 }

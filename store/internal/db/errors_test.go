@@ -2,12 +2,15 @@ package db
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"syscall"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -15,37 +18,68 @@ import (
 	"leaderboard"
 )
 
+// TestTranslate names every error that the driver, database/sql and the network return, with its meaning (promise D6).
 func TestTranslate(t *testing.T) {
 	t.Parallel()
-	server := func(number uint16) error { return fmt.Errorf("exec: %w", &mysql.MySQLError{Number: number}) }
+	unavailable, overloaded := error(leaderboard.ErrUnavailable), error(leaderboard.ErrOverloaded)
 	for name, c := range map[string]struct{ err, want error }{
-		"deadlock":        {server(1213), leaderboard.ErrUnavailable},
-		"lock wait":       {server(1205), leaderboard.ErrUnavailable},
-		"too many":        {server(1040), leaderboard.ErrUnavailable},
-		"shutdown":        {server(1053), leaderboard.ErrUnavailable},
-		"read-only":       {server(1290), leaderboard.ErrUnavailable},
-		"not in step":     {server(1047), leaderboard.ErrUnavailable},
-		"not migrated":    {server(1146), leaderboard.ErrUnavailable},
-		"password":        {server(1045), leaderboard.ErrUnavailable},
-		"time limit":      {server(3024), leaderboard.ErrOverloaded},
-		"time limit, too": {server(1969), leaderboard.ErrOverloaded},
-		"bad connection":  {driver.ErrBadConn, leaderboard.ErrUnavailable},
-		"invalid":         {mysql.ErrInvalidConn, leaderboard.ErrUnavailable},
-		"end of file":     {io.ErrUnexpectedEOF, leaderboard.ErrUnavailable},
-		"refused":         {&net.OpError{Op: "dial", Err: errors.New("refused")}, leaderboard.ErrUnavailable},
-		"own meaning":     {fmt.Errorf("x: %w", leaderboard.ErrNotRanked), leaderboard.ErrNotRanked},
-		"rule":            {&leaderboard.RuleError{Code: "c"}, nil},
-		"fault":           {server(1064), nil},
+		// Errors of the driver: its errors.go, packets.go and buffer.go.
+		"bad connection":            {driver.ErrBadConn, ErrAway},
+		"invalid connection":        {mysql.ErrInvalidConn, ErrAway},
+		"malformed packet":          {mysql.ErrMalformPkt, ErrAway},
+		"out of sync":               {mysql.ErrPktSync, ErrAway},
+		"out of sync, large packet": {mysql.ErrPktSyncMul, ErrAway},
+		"words nobody asked for":    {mysql.ErrBusyBuffer, ErrAway}, // the server said why it ends the session
+		"packet half written":       {io.ErrShortWrite, ErrAway},
+		"too large for the server":  {mysql.ErrPktTooLarge, unavailable},
+		"no session":                {fmt.Errorf("%w: unsupported protocol version 9", errNoSession), ErrAway},
+		"no TLS there":              {mysql.ErrNoTLS, unavailable},
+		"password in clear text":    {mysql.ErrCleartextPassword, unavailable},
+		"password as of MySQL 4.1":  {mysql.ErrNativePassword, unavailable},
+		"password as of MySQL 4.0":  {mysql.ErrOldPassword, unavailable},
+		"another plugin":            {mysql.ErrUnknownPlugin, unavailable},
+		"another protocol":          {mysql.ErrOldProtocol, unavailable},
+		"another certificate":       {&tls.CertificateVerificationError{Err: errors.New("unknown authority")}, unavailable},
+		// Errors of database/sql.
+		"connection given back": {sql.ErrConnDone, ErrAway},
+		"transaction ended":     {sql.ErrTxDone, ErrAway}, // its own limit ended it
+		"no row":                {sql.ErrNoRows, nil},
+		// Errors of the network and of contexts.
+		"end of file":             {io.EOF, ErrAway},
+		"end within a packet":     {io.ErrUnexpectedEOF, ErrAway},
+		"refused":                 {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, ErrAway},
+		"reset":                   {syscall.ECONNRESET, ErrAway},
+		"broken pipe":             {syscall.EPIPE, ErrAway},
+		"no such host":            {&net.DNSError{Err: "no such host", IsNotFound: true}, ErrAway},
+		"read timeout":            {os.ErrDeadlineExceeded, ErrAway},
+		"closed by us":            {net.ErrClosed, ErrAway},
+		"own limit":               {context.DeadlineExceeded, ErrAway},
+		"cut by us":               {context.Canceled, ErrAway},
+		"several reasons at once": {errors.Join(io.ErrShortWrite, errors.New("close")), ErrAway},
+		// What has its meaning already, and faults of this program.
+		"own meaning": {leaderboard.ErrNotRanked, leaderboard.ErrNotRanked},
+		"rule":        {&leaderboard.RuleError{Code: "c"}, nil},
+		"syntax":      {&mysql.MySQLError{Number: 1064}, nil},
+		"duplicate":   {&mysql.MySQLError{Number: 1062}, nil},
 	} {
-		got := Translate(t.Context(), "test", c.err)
-		if !errors.Is(got, c.err) {
-			t.Errorf("%s: %v has lost its cause", name, got)
-		}
-		if c.want != nil && !errors.Is(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-		if c.want == nil && isSentinel(got) {
-			t.Errorf("%s: %v, want no sentinel", name, got)
+		checkTranslated(t, name, c.err, c.want)
+	}
+	for _, c := range []struct {
+		want    error
+		numbers []uint16
+	}{
+		{overloaded, []uint16{1969, 3024}},                                                        // the limit on a statement
+		{unavailable, []uint16{1020, 1205, 1213, 1412, 3101}},                                     // another session was first
+		{unavailable, []uint16{1040, 1041, 1135, 1203, 1226, 3168}},                               // too many sessions
+		{unavailable, []uint16{1053, 1077, 1079, 1152, 1184, 1317, 1927, 3169, 4031}},             // the session ends
+		{unavailable, []uint16{1042, 1043, 1129, 1130, 1156, 1157, 1158, 1159, 1160, 1161, 1835}}, // the connection
+		{unavailable, []uint16{2002, 2003, 2005, 2006, 2013, 2026, 2055, 9001}},                   // a proxy, of the server behind it
+		{unavailable, []uint16{1044, 1045, 1049, 1142, 1143, 1146, 1227, 1698, 1820, 1862, 3118}}, // the account, the schema
+		{unavailable, []uint16{1036, 1047, 1290, 1792, 1836, 3032, 3100}},                         // takes no writes
+		{unavailable, []uint16{3, 5, 1021, 1026, 1028, 1030, 1037, 1038, 1114, 1153, 1180, 1206}}, // disk, memory, bounds
+	} {
+		for _, number := range c.numbers {
+			checkTranslated(t, fmt.Sprint("number ", number), &mysql.MySQLError{Number: number}, c.want)
 		}
 	}
 	if err := Translate(t.Context(), "test", nil); err != nil {
@@ -58,7 +92,22 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestCommitOutcome: only what is known for certain may be called not committed.
+// checkTranslated translates an error with text around it. want is nil for an error without a meaning.
+func checkTranslated(t *testing.T, name string, err, want error) {
+	t.Helper()
+	got := Translate(t.Context(), "test", fmt.Errorf("exec: %w", err))
+	if !errors.Is(got, err) {
+		t.Errorf("%s: %v has lost its cause", name, got)
+	}
+	if want != nil && !errors.Is(got, want) {
+		t.Errorf("%s: %v, want %v", name, got, want)
+	}
+	if want == nil && isSentinel(got) {
+		t.Errorf("%s: %v, want no sentinel", name, got)
+	}
+}
+
+// TestCommitOutcome: only what is known for certain may be called not committed (promise D6).
 func TestCommitOutcome(t *testing.T) {
 	t.Parallel()
 	server := func(number uint16) error { return &mysql.MySQLError{Number: number} }

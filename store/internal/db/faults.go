@@ -331,11 +331,5 @@ func (d *DB) attempt(ctx context.Context, statement string) error {
 	return errors.Join(rows.Close(), rows.Err())
 }
 
-// IsDenied reports whether a statement failed because the account may not run it, or may not connect.
-func IsDenied(err error) bool {
-	switch number(err) {
-	case errTableDenied, errColumnDenied, errDBAccessDenied, errNeedsPrivilege, errAccessDenied, errNoDatabase:
-		return true
-	}
-	return false
-}
+// IsDenied reports whether a statement failed because the account may not run it, or because it cannot connect as the DSN says.
+func IsDenied(err error) bool { return isDeniedNumber(number(err)) || isUnfit(err) }
