@@ -3,6 +3,7 @@ package topn
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -210,15 +211,45 @@ var errLeftAlone = errors.New("topn: Redis is left alone for now")
 
 // IsAway reports whether an error means that Redis does not answer, or cannot do its work.
 func IsAway(err error) bool {
-	var network net.Error
 	if errors.Is(err, ErrAway) || errors.Is(err, errLeftAlone) {
 		return true
 	}
-	away := errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrClosed)
-	for _, prefix := range []string{"LOADING", "READONLY", "MISCONF", "NOREPLICAS", "OOM", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
-		away = away || redis.HasErrorPrefix(err, prefix)
+	if _, answered := errors.AsType[redis.Error](err); answered {
+		return cannotWork(err)
 	}
-	return away
+	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, redis.ErrPoolTimeout, redis.ErrPoolExhausted, redis.ErrClosed} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	var network net.Error
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	return errors.As(err, &network) || untrusted || noTLS || ofClient(err)
+}
+
+// cannotWork reports whether an answer of Redis is that it cannot do its work now, whatever the command.
+func cannotWork(err error) bool {
+	for _, prefix := range []string{
+		"LOADING", "BUSY", "READONLY", "MISCONF", "NOREPLICAS", "OOM", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOAUTH", "WRONGPASS",
+		"max number of clients reached",
+	} {
+		if redis.HasErrorPrefix(err, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofClient reports whether the client of Redis itself made the error: it has found no server to ask, or what came is no answer. Such
+// errors are not exported.
+func ofClient(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if strings.HasPrefix(err.Error(), "redis: ") {
+			return true
+		}
+	}
+	return false
 }
 
 // orAway wraps err as an ErrAway when it means that and ctx, the caller's own, has not ended.

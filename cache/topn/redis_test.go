@@ -1,12 +1,22 @@
 package topn
 
 import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
 )
 
 func TestRedisAddresses(t *testing.T) {
@@ -62,6 +72,44 @@ func TestBadRedisAddresses(t *testing.T) {
 		}
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: the error shows the password: %v", address, err)
+		}
+	}
+}
+
+// answer is an answer of Redis that is an error.
+type answer string
+
+func (a answer) Error() string { return string(a) }
+
+func (answer) RedisError() {}
+
+// TestIsAway names every error that the client of Redis, Redis and the network return, with its meaning (promise D6).
+func TestIsAway(t *testing.T) {
+	t.Parallel()
+	for away, all := range map[bool][]error{
+		true: {
+			io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, net.ErrClosed, os.ErrDeadlineExceeded, context.DeadlineExceeded, syscall.ECONNRESET, syscall.EPIPE,
+			&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, &net.DNSError{Err: "no such host", IsNotFound: true},
+			&tls.CertificateVerificationError{Err: errors.New("unknown authority")},
+			tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"},
+			redis.ErrPoolTimeout, redis.ErrPoolExhausted, redis.ErrClosed,
+			errors.New("redis: cluster has no nodes"), errors.New("redis: all sentinels specified in configuration are unreachable"),
+			errors.New("redis: connection unusable (reply stream desynchronized)"), errors.New("redis: invalid line"),
+			answer("LOADING Redis is loading the dataset in memory"), answer("BUSY Redis is busy running a script."), answer("READONLY You can't write against a read only replica."),
+			answer("MISCONF Redis is configured to save RDB snapshots"), answer("NOREPLICAS Not enough good replicas to write."), answer("OOM command not allowed"),
+			answer("MASTERDOWN Link with MASTER is down"), answer("CLUSTERDOWN The cluster is down"), answer("TRYAGAIN Multiple keys request during rehashing of slot"),
+			answer("NOAUTH Authentication required."), answer("WRONGPASS invalid username-password pair"), answer("ERR max number of clients reached"),
+		},
+		false: {
+			redis.Nil, redis.TxFailedErr, redis.ErrNoScript, redis.ErrCrossSlot, answer("ERR unknown command"), answer("WRONGTYPE Operation against a key"),
+			answer("NOPERM no permissions"), answer("MOVED 1 h:1"), answer("ASK 1 h:1"), ErrMissing, ErrDamaged, context.Canceled,
+			leaderboard.ErrUnavailable, errors.New("topn: reply of a script: it ends early"),
+		},
+	} {
+		for _, err := range all {
+			if wrapped := fmt.Errorf("topn: read: %w", err); IsAway(wrapped) != away {
+				t.Errorf("%v: away %t", wrapped, !away)
+			}
 		}
 	}
 }
