@@ -122,7 +122,7 @@ func (s *soak) client(ctx context.Context, id int) {
 		<-pace.C
 		a := s.servers[random.IntN(len(s.servers))].api
 		board, member := []string{"best", "sum"}[random.IntN(2)], fmt.Sprintf("m%05d", random.IntN(soakMembers))
-		err := s.one(context.WithoutCancel(ctx), a, random.IntN(20), board, member, fmt.Sprintf("key-%d-%d-%d", id, i, time.Now().UnixNano()))
+		err := soakRequest(context.WithoutCancel(ctx), a, random.IntN(soakKinds), board, member, fmt.Sprintf("key-%d-%d-%d", id, i, time.Now().UnixNano()))
 		s.asked.Add(1)
 		switch code := status(err); {
 		case code == http.StatusServiceUnavailable:
@@ -137,8 +137,11 @@ func (s *soak) client(ctx context.Context, id int) {
 	}
 }
 
-// one sends a request of a random kind.
-func (s *soak) one(ctx context.Context, a *api, kind int, board, member, key string) (err error) {
+// soakKinds is how many kinds of requests soakRequest knows.
+const soakKinds = 20
+
+// soakRequest sends a request of a kind, from 0 on.
+func soakRequest(ctx context.Context, a *api, kind int, board, member, key string) (err error) {
 	score := int64(len(key)) * time.Now().UnixMilli() % 1000
 	switch kind {
 	case 0, 1, 2, 3:
