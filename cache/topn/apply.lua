@@ -1,5 +1,6 @@
 -- ARGV: format, from, as_of of from, to, as_of of to, total at to, top_n, slack, then member and key pairs ('' when the
 -- member has no entry any more). Each pair is absolute: what the member has at to. Reply: what became of it, n.
+local TRIM_STEP = 1000
 local c, why = copy()
 if why == 'damaged' then redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3]) end
 if not c then return { why, 0 } end
@@ -32,10 +33,12 @@ if (c.complete and string.format('%d', n) ~= ARGV[6]) or less(ARGV[6], string.fo
 end
 local keep, slack = tonumber(ARGV[7]), tonumber(ARGV[8])
 if n > keep + 2 * slack then
-  local over = redis.call('ZRANGE', KEYS[1], keep + slack, -1)
-  redis.call('ZREMRANGEBYRANK', KEYS[1], keep + slack, -1)
-  for i = 1, #over do redis.call('HDEL', KEYS[2], over[i]:sub(25)) end
-  n = keep + slack
+  -- At once only so many: the slack of a large copy, or what a smaller top_n leaves over, would block Redis for long.
+  local rest = math.max(keep + slack, n - math.max(TRIM_STEP, #ARGV))
+  local over = redis.call('ZRANGE', KEYS[1], rest, -1)
+  redis.call('ZREMRANGEBYRANK', KEYS[1], rest, -1)
+  for i = 1, #over do redis.call('HDEL', KEYS[2], over[i]:sub(KEY_LEN)) end
+  n = rest
   c.floor = redis.call('ZRANGE', KEYS[1], -1, -1)[1]
 end
 redis.call('HSET', KEYS[3], 'seq', to, 'as_of', ARGV[5], 'total', ARGV[6], 'n', n, 'floor', c.floor)

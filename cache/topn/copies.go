@@ -56,7 +56,7 @@ type Options struct {
 	Slack  int    // entries kept beyond top_n; 0: a tenth of top_n, at least 100
 	// TempTTL is how long the temporary keys of a build that died live on; 1 minute when 0.
 	TempTTL time.Duration
-	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published. For tests
+	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published, and of Verify: part. For tests
 	// of faults.
 	HookPoint func(name string)
 	OnBuild   func(p leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) // metrics; may be nil
@@ -200,8 +200,8 @@ var (
 	readLua string
 	//go:embed info.lua
 	infoLua string
-	//go:embed clone.lua
-	cloneLua string
+	//go:embed part.lua
+	partLua string
 	//go:embed apply.lua
 	applyLua string
 	//go:embed publish.lua
@@ -217,16 +217,16 @@ var (
 )
 
 type scripts struct {
-	read, info                         *redis.Script // read only
-	apply, publish, drop, touch, clone *redis.Script
-	extend, release                    *redis.Script
+	read, info, part            *redis.Script // read only
+	apply, publish, drop, touch *redis.Script
+	extend, release             *redis.Script
 }
 
 func newScripts() scripts {
 	return scripts{
 		read:    redis.NewScript(headLua + readLua),
 		info:    redis.NewScript(headLua + infoLua),
-		clone:   redis.NewScript(headLua + cloneLua),
+		part:    redis.NewScript(headLua + partLua),
 		apply:   redis.NewScript(headLua + applyLua),
 		publish: redis.NewScript(headLua + publishLua),
 		drop:    redis.NewScript(dropLua),

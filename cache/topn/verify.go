@@ -3,9 +3,9 @@ package topn
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"leaderboard"
@@ -13,14 +13,18 @@ import (
 )
 
 const (
-	verifyChunk = 1000 // entries read from Redis at once
+	// verifyPart is how many entries one script reads: it blocks Redis for some milliseconds at most.
+	verifyPart = 1000
 	// verifyTries bounds how often it begins again: the log may be pruned, or the copy replaced, meanwhile.
 	verifyTries = 3
 )
 
+// errReplaced means that another build took the place of the copy while it was read.
+var errReplaced = errors.New("topn: the copy was replaced while it was read")
+
 // Verify compares the copy with MySQL at one seq and names the first difference. It disturbs neither writers nor
-// readers: it clones the copy, reads MySQL in one snapshot, and brings the clone to that state by the change log, in
-// memory. Errors: ErrAway, ErrPeriodNotFound, ErrUnavailable.
+// readers: it reads the copy in parts, reads MySQL in one snapshot, and brings what it has of the copy to that state by the
+// change log, in memory. Errors: ErrAway, ErrPeriodNotFound, ErrUnavailable.
 func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	var last error
 	for range verifyTries {
@@ -30,6 +34,9 @@ func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboa
 			return c.unused(ctx, p, leaderboard.Verification{Equal: true, Detail: leaderboard.NoCopy})
 		case errors.Is(err, ErrDamaged):
 			return c.unused(ctx, p, leaderboard.Verification{Detail: "the copy is damaged and is not used"})
+		case errors.Is(err, errReplaced):
+			last = err
+			continue
 		case err != nil:
 			return leaderboard.Verification{}, orAway(ctx, err)
 		}
@@ -52,66 +59,64 @@ func (c *Copies) unused(ctx context.Context, p leaderboard.PeriodRef, v leaderbo
 	return v, nil
 }
 
-// image is a copy in memory.
+// image is a copy in memory. Its parts may be from different states. An entry that did not change since the first of them is in
+// the image as it is in the copy; all others get their place by the change log, which names each change since that state.
 type image struct {
-	head
-	whole bool // it was complete when it was read
+	head           // of the first part
+	whole bool     // it was complete when its last part was read
+	bound rank.Key // the last entry that it covered by then, unless it was complete
 	keys  map[string]rank.Key
 	odd   string // a member whose sort key and hash entry disagree
 }
 
-// image reads the copy at one state.
+// image reads the copy, part by part.
 func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, error) {
-	base := c.base(p) + "tmp:" + rand.Text() + ":"
-	top, hash := base+"top", base+"key"
-	defer func() { _ = c.background.Unlink(context.WithoutCancel(ctx), top, hash).Err() }() // else their TTL does it
-	raw, err := c.scripts.clone.Run(ctx, c.background, append(c.keys(p), top, hash), format(p), c.opts.TempTTL.Milliseconds()).Slice()
-	if err != nil {
-		return nil, fmt.Errorf("topn: clone the copy of period %d: %w", p.ID, err)
-	}
-	h, err := parseHead(raw, p)
-	if err != nil {
-		return nil, err
-	}
-	img := &image{head: h, whole: h.complete(), keys: make(map[string]rank.Key, h.n)}
-	for at := int64(0); at < h.n; at += verifyChunk {
-		keys, err := c.background.ZRange(ctx, top, at, at+verifyChunk-1).Result()
+	var img *image
+	var after rank.Key
+	var built int64
+	for {
+		h, err := c.part(ctx, p, after)
 		if err != nil {
-			return nil, fmt.Errorf("topn: read a clone: %w", err)
-		}
-		if err := c.collect(ctx, img, hash, keys); err != nil {
 			return nil, err
 		}
+		at, keys, odd := h.rest.int(), h.rest.keys(), h.rest.string()
+		if h.rest.err != nil {
+			return nil, h.rest.err
+		}
+		switch {
+		case img == nil:
+			img, built = &image{head: h, keys: make(map[string]rank.Key, h.n)}, at
+		case at != built:
+			return nil, errReplaced
+		}
+		img.whole, img.bound, img.odd = h.complete(), h.floor, cmp.Or(img.odd, odd)
+		for _, k := range keys {
+			if !k.Valid() {
+				return nil, ErrDamaged
+			}
+			img.keys[k.Member()] = k
+		}
+		if len(keys) < verifyPart {
+			break
+		}
+		after = keys[len(keys)-1]
+		c.opts.HookPoint("part")
 	}
-	if int64(len(img.keys)) != h.n && img.odd == "" {
-		return nil, errors.New("topn: a clone has expired while it was read")
-	}
+	maps.DeleteFunc(img.keys, func(_ string, k rank.Key) bool { return !img.covers(k) }) // they left the copy meanwhile
 	return img, nil
 }
 
-func (c *Copies) collect(ctx context.Context, img *image, hash string, keys []string) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	members := make([]string, len(keys))
-	for i, k := range keys {
-		if !rank.Key(k).Valid() {
-			return ErrDamaged
-		}
-		members[i] = rank.Key(k).Member()
-	}
-	held, err := c.background.HMGet(ctx, hash, members...).Result()
+// part reads what follows a sort key, and the state that it is exact at.
+func (c *Copies) part(ctx context.Context, p leaderboard.PeriodRef, after rank.Key) (head, error) {
+	raw, err := c.scripts.part.RunRO(ctx, c.background, c.keys(p), format(p), string(after), verifyPart).Slice()
 	if err != nil {
-		return fmt.Errorf("topn: read a clone: %w", err)
+		return head{}, fmt.Errorf("topn: read a part of the copy of period %d: %w", p.ID, err)
 	}
-	for i, k := range keys {
-		if held[i] != k && img.odd == "" {
-			img.odd = members[i]
-		}
-		img.keys[members[i]] = rank.Key(k)
-	}
-	return nil
+	return parseHead(raw, p)
 }
+
+// covers reports whether the copy had an entry of this sort key when its last part was read, if the period has.
+func (img *image) covers(key rank.Key) bool { return img.whole || key <= img.bound }
 
 // compare reads MySQL and compares the image with it.
 func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *image) (leaderboard.Verification, error) {
@@ -193,7 +198,7 @@ func growth(commits []leaderboard.Commit) int64 {
 // apply is the rule of apply.lua.
 func (img *image) apply(final map[string]rank.Key) {
 	for member, key := range final {
-		if key == "" || (!img.whole && key > img.floor) {
+		if key == "" || !img.covers(key) {
 			delete(img.keys, member)
 		} else {
 			img.keys[member] = key
@@ -210,7 +215,7 @@ func (img *image) against(v *leaderboard.Verification, codec rank.Codec, want []
 	slices.SortFunc(keys, cmp.Compare[rank.Key])
 	if !img.whole {
 		// The copy says nothing about entries below the floor.
-		if end := slices.IndexFunc(want, func(k rank.Key) bool { return k > img.floor }); end >= 0 {
+		if end := slices.IndexFunc(want, func(k rank.Key) bool { return !img.covers(k) }); end >= 0 {
 			want, all = want[:end], true
 		}
 	}

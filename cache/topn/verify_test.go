@@ -1,6 +1,7 @@
 package topn
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/internal/testenv"
 	"leaderboard/rank"
 )
 
@@ -154,6 +156,93 @@ func TestVerifyTotalAndTime(t *testing.T) {
 				t.Errorf("%s is wrong in a copy %d commits behind: %+v", field, behind, v)
 			}
 			b.world.Commit(cachetest.Put("m1", 10))
+		}
+	}
+}
+
+// TestVerifyWhileItMoves: the copy is read in parts, between which entries come, go, pass each other and are trimmed. What is
+// equal is found equal, an entry that was forged before or between the parts is found, and a copy that another build has replaced
+// is read once more.
+func TestVerifyWhileItMoves(t *testing.T) {
+	t.Parallel()
+	const members = 3*verifyPart + 500
+	var between func(part int)
+	parts := 0
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = members - 1000 }), Options{Slack: 100, HookPoint: func(name string) {
+		if parts++; name == "part" && between != nil {
+			between(parts)
+		}
+	}})
+	b.world.Fill(members)
+	b.build(t)
+	verify := func(name string, equal bool, meanwhile func(part int)) {
+		t.Helper()
+		parts, between = 0, meanwhile
+		if v := b.verify(t); v.Equal != equal {
+			t.Errorf("%s: %+v", name, v)
+		}
+		if between = nil; parts < 2 {
+			t.Errorf("%s: read in %d parts", name, parts)
+		}
+	}
+	verify("moves", true, func(part int) {
+		var edits []cachetest.Edit
+		for i := range 150 { // they pass the place that was read, both ways; those that are new make the copy trim
+			edits = append(edits, cachetest.Put(fmt.Sprint("m", i*20+part), int64(i*17)), cachetest.Put(fmt.Sprint("new", part, i), members+1),
+				cachetest.Remove(fmt.Sprint("m", i*20+7)))
+		}
+		b.apply(t, b.world.Commit(edits...))
+	})
+	verify("another build", true, func(part int) {
+		if part == 1 {
+			b.world.Commit(cachetest.Put("late", 5))
+			b.build(t)
+		}
+	})
+	codec := rank.CodecOf(b.ref.Rules)
+	oracle, _ := b.world.At(b.world.Name())
+	forged := oracle.Sorted[2*verifyPart+5]
+	keys := b.copies.keys(b.ref)
+	b.client.ZRem(cachetest.Within(t), keys[0], string(codec.Key(forged)))
+	forged.Score++
+	b.client.ZAdd(cachetest.Within(t), keys[0], redis.Z{Member: string(codec.Key(forged))})
+	b.client.HSet(cachetest.Within(t), keys[1], forged.Member, string(codec.Key(forged)))
+	verify("forged", false, func(int) { b.apply(t, b.world.Commit(cachetest.Put("m1", 5))) })
+}
+
+// TestNothingTakesLong: no command concerns a whole copy, which would block Redis for all others as long as it takes. Verifying copies
+// nothing, and what a smaller top_n leaves over goes step by step.
+func TestNothingTakesLong(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client := cachetest.Must(Open(server.URL))(t)
+	t.Cleanup(func() { _ = client.Close() })
+	w := cachetest.NewWorld(7, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 3500 }))
+	b := &rig{client, w, New(client, w, Options{Slack: 10}), w.Ref}
+	b.world.Fill(5000)
+	b.build(t)
+	if v := b.verify(t); !v.Equal || v.Checked < 3500 {
+		t.Errorf("%+v", v)
+	}
+	rules := *b.ref.Rules
+	rules.TopN = 100
+	b.ref.Rules = &rules
+	before := b.info(t).N
+	for i := 0; before > 120; i++ {
+		b.apply(t, b.world.Commit(cachetest.Put("m1", int64(10_000+i))))
+		now := b.info(t).N
+		if now >= before || before-now > 1001 {
+			t.Fatalf("from %d entries to %d at once", before, now)
+		}
+		before = now
+	}
+	if v := b.verify(t); !v.Equal || v.Checked != 110 {
+		t.Errorf("after it was trimmed: %+v", v)
+	}
+	stats := cachetest.Must(client.Info(cachetest.Within(t), "commandstats").Result())(t)
+	for _, slow := range []string{"copy", "del", "keys", "hgetall", "hkeys", "hvals", "sort", "zunionstore", "zrangestore"} {
+		if strings.Contains(stats, "cmdstat_"+slow+":") {
+			t.Errorf("%s was used:\n%s", slow, stats)
 		}
 	}
 }
