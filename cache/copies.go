@@ -91,6 +91,14 @@ func (c *copies) ask(ctx context.Context, q question, server *topn.Server[*lookU
 	return a, err
 }
 
+// Probe finds out whether the servers of Redis that readers leave alone answer again, unless readers ask them. It is called again and
+// again: otherwise nobody would know while nobody reads.
+func (r *Reader) Probe(ctx context.Context) {
+	if r.redis != nil {
+		r.redis.servers.Probe(trace.With(ctx, trace.Span{}), r.redis.of, r.opts.RedisDeadline)
+	}
+}
+
 // outdated implements layer: a copy that lacks commits is brought up to date, one of another branch is built again.
 func (c *copies) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
 	switch ref := q.refs()[0]; {

@@ -61,6 +61,16 @@ func (b *Breaker) Done(ok bool) {
 	}
 }
 
+// probe asks by itself when the breaker is open and Allow was not called for a BreakerPause.
+func (b *Breaker) probe(ask func() error) {
+	b.mu.Lock()
+	unasked := b.open && b.now().Sub(b.asked) >= BreakerPause
+	b.mu.Unlock()
+	if unasked && b.Allow() {
+		b.Done(ask() == nil)
+	}
+}
+
 // rest closes a breaker whose Allow was not called for so long.
 func (b *Breaker) rest(idle time.Duration) {
 	b.mu.Lock()

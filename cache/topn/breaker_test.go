@@ -1,6 +1,7 @@
 package topn
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,41 @@ func TestBreaker(t *testing.T) {
 		}
 		if fmt.Sprint(changes) != "[true false]" {
 			t.Errorf("changes: %v", changes)
+		}
+	})
+}
+
+// TestBreakerProbes: an open breaker that nobody asks finds out by itself that the server answers again, and leaves a server alone
+// that readers try.
+func TestBreakerProbes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		open, asked := false, 0
+		b := NewBreaker(time.Now, func(is bool) { open = is })
+		away := errors.New("away")
+		ask := func(err error) func() error { return func() error { asked++; return err } }
+		b.probe(ask(nil))
+		for range BreakerFailures {
+			b.Done(false)
+		}
+		b.probe(ask(nil))
+		if !open || asked > 0 {
+			t.Errorf("asked %d times, open %t", asked, open)
+		}
+		time.Sleep(BreakerPause - time.Nanosecond)
+		b.Allow() // a reader
+		time.Sleep(time.Nanosecond)
+		b.probe(ask(nil))
+		if asked > 0 {
+			t.Error("asked beside a reader")
+		}
+		time.Sleep(BreakerPause)
+		if b.probe(ask(away)); !open || asked != 1 {
+			t.Errorf("after it failed: asked %d times, open %t", asked, open)
+		}
+		time.Sleep(BreakerPause)
+		if b.probe(ask(nil)); open || asked != 2 || !b.Allow() {
+			t.Errorf("after it answered: asked %d times, open %t", asked, open)
 		}
 	})
 }

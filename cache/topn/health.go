@@ -3,6 +3,7 @@ package topn
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -53,4 +54,17 @@ func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef, run
 		return nil, away
 	}
 	return out, nil
+}
+
+// probe runs a script that reads on one server, of whatever period, in the time that a read has: an error means that reads from that
+// server would fail.
+func (c *Copies) probe(ctx context.Context, server redis.UniversalClient, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	none := leaderboard.PeriodRef{Rules: &leaderboard.Rules{}}
+	err := c.scripts.info.RunRO(ctx, server, c.keys(none), format(none)).Err()
+	if IsMoving(err) { // in a cluster it has the slots of others
+		return nil
+	}
+	return err
 }

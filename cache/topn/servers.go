@@ -20,7 +20,8 @@ const restAfter = 10 * time.Second
 // that does not answer delays no reader of another. The server that takes its place after a failover begins with a closed
 // breaker. All methods may be called concurrently.
 type Servers[T any] struct {
-	cluster *redis.ClusterClient // nil: there is one server
+	client  redis.UniversalClient
+	cluster *redis.ClusterClient // client; nil: there is one server
 	now     func() time.Time
 	change  func(server string, open bool)
 	own     func() T
@@ -42,7 +43,7 @@ type Server[T any] struct {
 // NewServers does no I/O. change is called when a breaker opens or closes, with host:port, "" of the one server; it must not
 // block. own makes what the caller keeps for a server.
 func NewServers[T any](client redis.UniversalClient, now func() time.Time, change func(server string, open bool), own func() T) *Servers[T] {
-	s := &Servers[T]{now: now, change: change, own: own, byAddr: map[string]*Server[T]{}}
+	s := &Servers[T]{client: client, now: now, change: change, own: own, byAddr: map[string]*Server[T]{}}
 	s.cluster, _ = client.(*redis.ClusterClient)
 	s.first = s.server("")
 	return s
@@ -89,6 +90,29 @@ func (s *Servers[T]) Of(ctx context.Context, p leaderboard.PeriodRef) *Server[T]
 		s.byAddr[addr] = found
 	}
 	return found
+}
+
+// Probe asks the servers whose breakers are open and that nobody asks now, so that it is known when they answer again. limit is the time
+// that a read of the copies has.
+func (s *Servers[T]) Probe(ctx context.Context, of *Copies, limit time.Duration) {
+	switch {
+	case s.open.Load() == 0:
+	case s.cluster == nil:
+		s.first.probe(func() error { return of.probe(ctx, s.client, limit) })
+	case !s.known.Load():
+		s.learn(ctx)
+	default:
+		s.closeIdle()
+		_ = s.cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error {
+			s.mu.RLock()
+			found := s.byAddr[primary.Options().Addr]
+			s.mu.RUnlock()
+			if found != nil {
+				found.probe(func() error { return of.probe(ctx, primary, limit) })
+			}
+			return nil
+		})
+	}
 }
 
 // learn asks a cluster which servers it has, and reports whether it has answered.

@@ -135,6 +135,7 @@ func (a *App) startBackground(ctx context.Context) {
 	a.background.Go(func() { a.keys.Run(ctx) })
 	a.background.Go(func() { a.players.Run(ctx) })
 	a.background.Go(func() { a.resident.Run(ctx) })
+	a.background.Go(func() { every(ctx, redisProbeEvery, redisAskJitter, func() { a.reader.Probe(ctx) }) })
 	if a.cert != nil {
 		a.background.Go(func() { every(ctx, certEvery, certJitter, a.cert.reread) })
 	}
@@ -276,6 +277,8 @@ const (
 	redisAskEvery  = time.Minute
 	redisAwayEvery = 2 * time.Second
 	redisAskJitter = 500 * time.Millisecond
+	// redisProbeEvery is the time between two questions to a Redis that readers leave alone, while nobody reads.
+	redisProbeEvery = 2 * time.Second
 )
 
 // askRedis looks at Redis, for a limited time.

@@ -311,6 +311,47 @@ func freeze(t *testing.T, server *devserver.Server, dsn string) {
 	})
 }
 
+// TestRedisIsBackWithoutReaders: readers have found out that Redis is away, and then nobody reads any more. The log says so all the
+// same when it is back.
+func TestRedisIsBackWithoutReaders(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	a := startReady(t, testenv.MySQL(t), server.URL, func(c *Config) { c.RedisURL = server.URL })
+	a.Ask(201, "PUT", "/v1/boards/b", `{}`)
+	a.Ask(200, "POST", "/v1/boards/b/scores", score)
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	breaker := func() string {
+		_, metrics := a.Get("/metrics")
+		for line := range strings.Lines(string(metrics)) {
+			if strings.HasPrefix(line, "leaderboard_redis_breaker_open ") {
+				return strings.TrimSpace(line)
+			}
+		}
+		return ""
+	}
+	const closed = "leaderboard_redis_breaker_open 0"
+	offset := 0
+	apptest.Eventually(t, func() string {
+		offset++
+		a.answers("GET", fmt.Sprintf("/v1/boards/b/top?limit=1&offset=%d", offset), "")
+		if breaker() == closed {
+			return "readers do not leave it alone"
+		}
+		return ""
+	})
+	if err := server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, func() string {
+		if got := breaker(); got != closed || a.lines("Redis answers again") == 0 {
+			return "the log says nothing, " + got
+		}
+		return ""
+	})
+}
+
 // TestRedisAwayIsToldOnce: six boards are written to, read and refreshed while Redis is gone, or hangs. The log has one line about
 // that, and one when Redis is back.
 func TestRedisAwayIsToldOnce(t *testing.T) {
