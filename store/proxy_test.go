@@ -29,6 +29,14 @@ type proxy struct {
 	mu       sync.Mutex
 	judge    func(statement string) fault
 	released chan struct{} // closed when statements that are held go on
+	sent     []onWire      // while recording
+	recorded bool
+}
+
+// onWire is a packet of a connection.
+type onWire struct {
+	conn      int64
+	statement string
 }
 
 // newProxy starts a proxy to the server of a DSN and returns the DSN that goes through it.
@@ -46,12 +54,12 @@ func newProxy(t *testing.T, dsn string) (*proxy, string) {
 	var conns sync.WaitGroup
 	t.Cleanup(func() { _ = listener.Close(); conns.Wait() })
 	conns.Go(func() {
-		for {
+		for conn := int64(0); ; conn++ {
 			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			conns.Go(func() { p.serve(client) })
+			conns.Go(func() { p.serve(conn, client) })
 		}
 	})
 	cfg.Addr = listener.Addr().String()
@@ -119,11 +127,61 @@ func (p *proxy) hold(text string, n int) (held <-chan struct{}, release func()) 
 	return reports, sync.OnceFunc(func() { close(released) })
 }
 
+// committed calls do and returns the packets of the one transaction of a writer that it commits, from START TRANSACTION to COMMIT. What a
+// store sends besides does not count, and comes when it likes: looks at the server, connections that are made, an attempt that another
+// session had rolled back.
+func (p *proxy) committed(t *testing.T, do func() error) (packets []string) {
+	t.Helper()
+	p.mu.Lock()
+	p.sent, p.recorded = nil, true
+	p.mu.Unlock()
+	err := do()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.recorded = false
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, commits := map[int64][]string{}, 0
+	for _, s := range p.sent {
+		switch {
+		case strings.HasPrefix(s.statement, "START TRANSACTION;"):
+			begun[s.conn] = []string{s.statement}
+		case begun[s.conn] == nil:
+		case s.statement == "ROLLBACK":
+			begun[s.conn] = nil
+		default:
+			begun[s.conn] = append(begun[s.conn], s.statement)
+			if s.statement == "COMMIT" {
+				packets, begun[s.conn] = begun[s.conn], nil
+				commits++
+			}
+		}
+	}
+	if commits != 1 {
+		t.Fatalf("%d transactions were committed, want 1: %v", commits, p.sent)
+	}
+	return packets
+}
+
+// about counts the packets that contain text.
+func about(packets []string, text string) (n int) {
+	for _, packet := range packets {
+		if strings.Contains(packet, text) {
+			n++
+		}
+	}
+	return n
+}
+
 func (p *proxy) heal() { p.on("", faultPass, 0) }
 
 // ask returns what happens to a statement, once it is released if it is held.
-func (p *proxy) ask(statement string) fault {
+func (p *proxy) ask(conn int64, statement string) fault {
 	p.mu.Lock()
+	if p.recorded {
+		p.sent = append(p.sent, onWire{conn, statement})
+	}
 	f, released := p.judge(statement), p.released
 	p.mu.Unlock()
 	if f == faultHold {
@@ -134,7 +192,7 @@ func (p *proxy) ask(statement string) fault {
 }
 
 // serve copies one connection until either end closes it, or a fault does.
-func (p *proxy) serve(client net.Conn) {
+func (p *proxy) serve(conn int64, client net.Conn) {
 	server, err := net.Dial("tcp", p.upstream)
 	if err != nil {
 		_ = client.Close()
@@ -170,7 +228,7 @@ func (p *proxy) serve(client net.Conn) {
 		if err != nil {
 			return
 		}
-		f := p.ask(statement)
+		f := p.ask(conn, statement)
 		if f == faultFreeze {
 			<-ended
 		}
