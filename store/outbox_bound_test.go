@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+const (
+	boundStep = 4 * time.Hour // between two periods that end
+	boundDays = 6             // twice as long as an event is kept
+)
+
+// TestOutboxIsBounded: for six days a period ends every four hours. Without endpoints there are no rows. With as many as there may be,
+// of which one takes events and the others are dead, there are the rows of the last three days, and of the day in which housekeeping
+// comes; commits send the same packets on the last day as on the first, and the live endpoint has each event after one round, which
+// takes no more statements than at first. In the end all rows go (promise B10).
+func TestOutboxIsBounded(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		o := &outboxBound{dsn: dsn, db: connect(t, dsn)}
+		p, through := newProxy(t, dsn)
+		o.proxy, o.store = p, open(t, through, clockBy(&o.offset))
+		rules := leaderboard.Rules{Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowHour}}
+		if _, _, err := o.store.PutBoard(t.Context(), "b", rules); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			o.end(t)
+		}
+		if n := o.rows(t, "outbox") + o.rows(t, "deliveries"); n > 0 {
+			t.Errorf("%d rows without endpoints", n)
+		}
+		live := putEndpoint(t, o.store, "live", leaderboard.EventKindPeriodClosed)
+		var dead []leaderboard.Endpoint
+		for i := range testenv.Size(9, leaderboard.MaxEndpoints-1) {
+			dead = append(dead, putEndpoint(t, o.store, fmt.Sprint("dead", i), leaderboard.EventKindPeriodClosed))
+		}
+		const perDay = int(24 * time.Hour / boundStep)
+		most := (int(leaderboard.EventTTL/boundStep) + perDay + 1) * (1 + len(dead))
+		var packets, statements int
+		for i := range boundDays * perDay {
+			sends := o.end(t)
+			asks := o.round(t, live)
+			if i == 0 {
+				packets, statements = sends, asks
+			}
+			if sends != packets || asks > statements {
+				t.Fatalf("on day %d a commit takes %d packets, %d at first; a round %d statements, %d at first", i/perDay, sends, packets, asks, statements)
+			}
+			o.fail(t, dead)
+			if i%perDay == perDay-1 {
+				o.sweep(t)
+				if n := o.rows(t, "deliveries"); n > most || o.rows(t, "outbox")*(1+len(dead)) > most {
+					t.Fatalf("after day %d there are %d events and %d deliveries, want %d at most", i/perDay, o.rows(t, "outbox"), n, most)
+				}
+			}
+		}
+		if n := o.rows(t, "deliveries"); n < most/2 {
+			t.Errorf("%d deliveries in the end: too little was put off", n)
+		}
+		t.Logf("%d events, %d deliveries in the end", o.rows(t, "outbox"), o.rows(t, "deliveries"))
+		for range 2 { // the first ends the last period, which is one more event
+			o.offset.Add(int64(leaderboard.EventTTL + time.Hour))
+			o.sweep(t)
+		}
+		if n := o.rows(t, "outbox") + o.rows(t, "outbox_members") + o.rows(t, "deliveries"); n > 0 {
+			t.Errorf("%d rows six days later", n)
+		}
+	})
+}
+
+// outboxBound is a store whose clock is injected, and the proxy between it and the database.
+type outboxBound struct {
+	dsn    string
+	db     *sql.DB
+	proxy  *proxy
+	store  *store.Store
+	offset atomic.Int64
+	score  int64
+}
+
+func (o *outboxBound) rows(t *testing.T, table string) int {
+	t.Helper()
+	return count(t, o.db, table)
+}
+
+// end lets a period end, and returns the packets of the commit that ends it.
+func (o *outboxBound) end(t *testing.T) int {
+	t.Helper()
+	o.offset.Add(int64(boundStep))
+	o.score++
+	return len(o.proxy.committed(t, func() error {
+		_, err := o.store.Submit(t.Context(), one("b", "", "m", o.score))
+		return err
+	}))
+}
+
+// round spreads what is new, delivers it to an endpoint that gets one event, and returns how many statements that takes.
+func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
+	t.Helper()
+	var n atomic.Int64
+	o.proxy.judgeBy(func(text string) fault {
+		for _, table := range []string{"outbox", "deliveries", "endpoints"} {
+			if strings.Contains(text, table) {
+				n.Add(1)
+				break
+			}
+		}
+		return faultPass
+	})
+	defer o.proxy.heal()
+	if _, err := o.store.Spread(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	due, err := o.store.Due(t.Context(), live.ID, 10)
+	if err != nil || len(due) != 1 {
+		t.Fatalf("the live endpoint is to get %d events, %v", len(due), err)
+	}
+	if _, err := o.store.Settle(t.Context(), leaderboard.Attempt{EndpointID: live.ID, Event: due[0].Seq, Status: 204}); err != nil {
+		t.Fatal(err)
+	}
+	return int(n.Load())
+}
+
+// fail tries what is due to endpoints that are dead.
+func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
+	t.Helper()
+	for _, e := range dead {
+		due, err := o.store.Due(t.Context(), e.ID, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range due {
+			a := leaderboard.Attempt{EndpointID: e.ID, Event: d.Seq, Error: "connection refused", Retry: 24 * time.Hour}
+			if _, err := o.store.Settle(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// sweep is the housekeeping of a server that has just been started: one that sees the clock leap deletes nothing for an hour.
+func (o *outboxBound) sweep(t *testing.T) {
+	t.Helper()
+	if err := open(t, o.dsn, clockBy(&o.offset)).Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
