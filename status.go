@@ -17,6 +17,15 @@ type BoardHealth struct {
 	Lag *time.Duration
 }
 
+// Purge is what is left to delete of boards and periods that no reader finds any more.
+type Purge struct {
+	Boards  int64 // deleted ones, at most MaxPurgeBoards
+	Entries int64 // of them, and of periods that are given up, as far as the housekeeping has looked
+}
+
+// MaxPurgeBoards bounds Purge.Boards.
+const MaxPurgeBoards = 100
+
 // CopyHealth is the state of the Redis copy of a period.
 type CopyHealth struct {
 	Seq     int64

@@ -22,6 +22,10 @@ type ServerStatus struct {
 	ReadsPerSecond    float64   `json:"reads_per_second"`
 	WritesPerSecond   float64   `json:"writes_per_second"`
 	Streams           int       `json:"streams"`
+	Purge             struct {  // what is left to delete of boards and periods that are gone
+		Boards  int64 `json:"boards"`
+		Entries int64 `json:"entries"`
+	} `json:"purge"`
 }
 
 // BoardStatus is the health of a board: the current period of its first window.

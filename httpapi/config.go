@@ -45,6 +45,8 @@ type Config struct {
 	// CORSOrigins are the origins whose pages may use the routes of /v1, as browsers send them ("https://game.example"), or
 	// "*" alone for those of all; nil: none.
 	CORSOrigins []string
+	// Purge returns what is left to delete of what is gone; nil: nothing.
+	Purge func() leaderboard.Purge
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Pages makes the handler of the pages for people, which read from api; nil: no pages.
@@ -67,6 +69,9 @@ func (c Config) withDefaults() Config {
 	c.Limits = c.Limits.withDefaults()
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Purge == nil {
+		c.Purge = func() leaderboard.Purge { return leaderboard.Purge{} }
 	}
 	if c.OnRequest == nil {
 		c.OnRequest = func(Answered) {}

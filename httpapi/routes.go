@@ -69,7 +69,7 @@ func newHandlers(cfg *Config) *handlers {
 	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
 	h.followed = followerHandlers{&h.changes}
 	h.friends = friendHandlers{&h.reader, cfg.Store}
-	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, &h.streams, time.Now()}
+	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
 	h.streams.reader, h.streams.broadcasts.rankings, h.streams.notices.from = &h.reader, cfg.Rankings, cfg.Notices
 	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
 	return h

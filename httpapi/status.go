@@ -24,6 +24,7 @@ type statusHandlers struct {
 	store   Store
 	build   Build
 	check   func(context.Context) Health
+	purge   func() leaderboard.Purge
 	streams *streamHandlers
 	started time.Time
 }
@@ -38,6 +39,12 @@ type serverJSON struct {
 	Reads    float64            `json:"reads_per_second"`
 	Writes   float64            `json:"writes_per_second"`
 	Streams  int                `json:"streams"`
+	Purge    purgeJSON          `json:"purge"`
+}
+
+type purgeJSON struct {
+	Boards  int64 `json:"boards"`
+	Entries int64 `json:"entries"`
 }
 
 type boardStatusJSON struct {
@@ -158,7 +165,7 @@ func (h *statusHandlers) server(c *call, health Health, now time.Time) serverJSO
 	t := &c.shared.traffic
 	return serverJSON{
 		Version: h.build.Version, Commit: h.build.Commit, Started: leaderboard.MicrosOf(h.started), MySQL: reached("mysql"), Redis: reached("redis"),
-		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.open.Taken(),
+		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.open.Taken(), Purge: purgeJSON(h.purge()),
 	}
 }
 

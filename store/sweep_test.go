@@ -144,11 +144,16 @@ func TestDeleteLargeBoard(t *testing.T) {
 			mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
 				hundred+" a, "+hundred+" b", ref.ID, i)
 		}
+		mustExec(t, db, "UPDATE periods SET entry_count = 30001 WHERE id = ?", ref.ID)
 		if err := s.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "entries"); n == 0 || n > 15_000 {
-			t.Errorf("%d rows are left after the deletion, want it to have done a part", n)
+		left := count(t, db, "entries")
+		if left < 29_000 {
+			t.Errorf("%d rows are left after the deletion, want it to leave them to the housekeeping", left)
+		}
+		if p := s.Purge(); p != (leaderboard.Purge{Boards: 1, Entries: int64(left)}) {
+			t.Errorf("to be purged: %+v, want %d entries", p, left)
 		}
 		if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("a page of a half-deleted period: %v", err)
@@ -162,6 +167,9 @@ func TestDeleteLargeBoard(t *testing.T) {
 		}
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if p := s.Purge(); p != (leaderboard.Purge{}) {
+			t.Errorf("still to be purged: %+v", p)
 		}
 		for table, want := range map[string]int{"boards": 1, "periods": 1, "entries": 1, "changes": 1, "idempotency_keys": 1, "runs": 0} {
 			if n := count(t, db, table); n != want {

@@ -116,7 +116,7 @@ func (a *App) wireAPI() error {
 		Store:     backend{a.people, status, a.catalog, a.listings, a.keys, a.players, a.log, a.gate},
 		Refresher: refreshing{a.refresher, a.store, a.copies},
 		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store,
-		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, CheckRules: checkRules,
+		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Purge, CheckRules: checkRules,
 		Keys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, OnStandings: a.metrics.standings, Tracer: a.traces.requests(), Logger: a.log,
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.standingWait},

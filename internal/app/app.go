@@ -99,6 +99,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireResident()
 	a.metrics.watchAge(a.feed.Age)
 	a.metrics.watchLog(a.store.ChangeLog)
+	a.metrics.watchPurge(a.store.Purge)
 	a.metrics.watchReads(a.store)
 	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {

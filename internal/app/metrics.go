@@ -233,6 +233,16 @@ func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, kn
 	}, told(func(_ int64, overdue time.Duration) float64 { return overdue.Seconds() }))
 }
 
+// watchPurge publishes what is left to delete of boards and periods that are gone.
+func (m *metrics) watchPurge(left func() leaderboard.Purge) {
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_purge_boards", Help: "Deleted boards whose rows are still being deleted, as this server's housekeeping last found it.",
+	}, func() float64 { return float64(left().Boards) })
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_purge_entries", Help: "Entries that are left to delete of deleted boards and of periods that are given up.",
+	}, func() float64 { return float64(left().Entries) })
+}
+
 // watchReads publishes the transactions that answers took.
 func (m *metrics) watchReads(s *store.Store) {
 	m.auto.NewCounterFunc(prometheus.CounterOpts{

@@ -26,6 +26,7 @@ func TestPlans(t *testing.T) {
 		"runs":           {Query: plantest.Literal(runsNext, 0, 1000), Keys: map[string]string{"runs": "PRIMARY"}},
 		"kept runs":      {Query: plantest.Literal(runsKept, 10_000), Keys: map[string]string{"runs": "PRIMARY"}},
 		"given up":       {Query: plantest.Literal(periodsGiven, 500), Keys: map[string]string{"periods": "periods_end"}},
+		"purge":          {Query: plantest.Literal(purgeLeft, 100, 500), Keys: map[string]string{"boards": "boards_name", "periods": "periods_end"}},
 		"retired boards": {Query: plantest.Literal(boardsRetired, 100), Keys: map[string]string{"boards": "boards_name"}},
 	}
 	for i, query := range purgeQueries(ids) {

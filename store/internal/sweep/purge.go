@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 )
@@ -18,13 +19,15 @@ const (
 	// pagePeriods is how many periods are worked on together.
 	pagePeriods = db.MaxRows
 	// pageBoards is how many deleted boards are looked at together.
-	pageBoards = 100
+	pageBoards = leaderboard.MaxPurgeBoards
 )
 
 // Steps counts statements down to where a caller wants to stop, and knows when a slice is over.
 type Steps struct {
 	Left  int
 	Slice Slice
+	// Small: a table that has more rows than one statement deletes ends the work.
+	Small bool
 }
 
 // take reports whether there may be another statement.
@@ -43,7 +46,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 		"DELETE FROM derived_boards WHERE board_id = ? LIMIT ?",
 		"DELETE FROM followers WHERE board_id = ? ORDER BY name LIMIT ?",
 	} {
-		if finished, err := s.drain(ctx, steps, query, id); !finished {
+		if finished, _, err := s.drain(ctx, steps, query, id); !finished {
 			return false, err
 		}
 	}
@@ -71,7 +74,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 		"DELETE FROM notice_boards WHERE board_id = ? LIMIT ?",
 		"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?",
 	} {
-		if finished, err := s.drain(ctx, steps, query, id); !finished {
+		if finished, _, err := s.drain(ctx, steps, query, id); !finished {
 			return false, err
 		}
 	}
@@ -83,12 +86,46 @@ func (s *Sweeper) purgePeriods(ctx context.Context, ids []int64, steps *Steps) (
 	if finished, err := s.purgeMetadata(ctx, ids, steps); !finished {
 		return false, err
 	}
-	for _, query := range purgeQueries(ids) {
-		if finished, err := s.drain(ctx, steps, query); !finished {
+	for i, query := range purgeQueries(ids) {
+		finished, rows, err := s.drain(ctx, steps, query)
+		if i == 0 {
+			err = errors.Join(err, s.countDown(ctx, ids, rows))
+		}
+		if !finished || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// countDown takes the entries that were deleted, which are those of the first periods, off the counts of the periods: the counts say how
+// much is left to delete.
+func (s *Sweeper) countDown(ctx context.Context, ids []int64, deleted int64) error {
+	if deleted == 0 {
+		return nil
+	}
+	var counts []struct {
+		ID      int64 `db:"id"`
+		Entries int64 `db:"entry_count"`
+	}
+	of := (&db.Text{}).Str("FROM periods WHERE id IN (").Ints(ids).Str(") ORDER BY id").String()
+	if err := s.db.SelectContext(ctx, &counts, "SELECT id, entry_count "+of); err != nil {
+		return err
+	}
+	const count = "UPDATE periods SET entry_count = CASE WHEN entry_count > ? THEN entry_count - ? ELSE 0 END WHERE id = ? AND CONCAT(state) = 'deleting'"
+	for _, c := range counts {
+		n := min(c.Entries, deleted)
+		if n == 0 {
+			continue
+		}
+		if _, err := s.Delete(ctx, count, n, n, c.ID); err != nil {
+			return err
+		}
+		if deleted -= n; deleted == 0 {
+			break
+		}
+	}
+	return nil
 }
 
 // purgeQueries are the statements that delete the rows of periods, in the order of their primary keys.
@@ -122,6 +159,9 @@ func (s *Sweeper) purgeMetadata(ctx context.Context, ids []int64, steps *Steps) 
 		}
 		if n < Rows {
 			return true, nil
+		}
+		if steps.Small {
+			break
 		}
 	}
 	return false, nil
@@ -170,27 +210,51 @@ func purgeMetadata(ctx context.Context, tx *sqlx.Tx, ids []int64) (n int, err er
 	return len(rows), nil
 }
 
-// drain repeats a statement until it finds fewer than Rows rows.
-func (s *Sweeper) drain(ctx context.Context, steps *Steps, query string, args ...any) (finished bool, err error) {
+// drain repeats a statement until it finds fewer than Rows rows, and returns how many it found in all.
+func (s *Sweeper) drain(ctx context.Context, steps *Steps, query string, args ...any) (finished bool, rows int64, err error) {
 	for steps.take() {
 		n, err := s.Delete(ctx, query, append(args[:len(args):len(args)], Rows)...)
 		if err != nil {
-			return false, fmt.Errorf("%w: %s", err, query[:min(len(query), 60)])
+			return false, rows, fmt.Errorf("%w: %s", err, query[:min(len(query), 60)])
 		}
-		if n < Rows {
-			return true, nil
+		if rows += n; n < Rows {
+			return true, rows, nil
+		}
+		if steps.Small {
+			break
 		}
 	}
-	return false, nil
+	return false, rows, nil
+}
+
+// MeasurePurge looks how much is left to delete, for Purge.
+func (s *Sweeper) MeasurePurge(ctx context.Context) error {
+	var p leaderboard.Purge
+	if err := s.db.QueryRowContext(ctx, s.db.Limited(purgeLeft), pageBoards, pagePeriods).Scan(&p.Boards, &p.Entries); err != nil {
+		return err
+	}
+	s.purge.Store(&p)
+	return nil
+}
+
+// Purge returns how much is left to delete, as MeasurePurge last found it.
+func (s *Sweeper) Purge() leaderboard.Purge {
+	if p := s.purge.Load(); p != nil {
+		return *p
+	}
+	return leaderboard.Purge{}
 }
 
 const (
 	boardsRetired = "SELECT id FROM boards WHERE name >= '" + DeletedMark + "' AND state = 'deleting' ORDER BY name LIMIT ?"
 	periodsGiven  = "SELECT id FROM periods WHERE state = 'deleting' ORDER BY ends_at LIMIT ?"
+	purgeLeft     = "SELECT (SELECT COUNT(*) FROM (" + boardsRetired + ") b)," +
+		" (SELECT COALESCE(SUM(p.entry_count), 0) FROM (SELECT entry_count FROM periods WHERE state = 'deleting' ORDER BY ends_at LIMIT ?) p)"
 )
 
 // Boards goes on with the deletion of boards.
 func (s *Sweeper) Boards(ctx context.Context, slice Slice) (more bool, err error) {
+	defer func() { err = errors.Join(err, s.MeasurePurge(ctx)) }()
 	var ids []int64
 	if err := s.db.SelectContext(ctx, &ids, boardsRetired, pageBoards); err != nil {
 		return false, err

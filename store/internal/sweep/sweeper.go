@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard"
 	"leaderboard/store/internal/db"
 )
 
@@ -39,6 +40,7 @@ type Sweeper struct {
 	runsUpTo int64              // up to this id there are only runs that are kept
 
 	logSize atomic.Pointer[LogSize] // may be read at any time
+	purge   atomic.Pointer[leaderboard.Purge]
 }
 
 // New returns a Sweeper that remembers nothing.
