@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -248,7 +249,7 @@ func TestRefusesWhileBatchesHang(t *testing.T) {
 		var a asking
 		b := l.batcher(Options{Slots: 2, Wait: time.Second})
 		a.ask(t, t.Context(), b, "k", 1, 2)
-		late := 0
+		var late atomic.Int64
 		for began := time.Now(); time.Since(began) < 4900*time.Millisecond; pass(100 * time.Millisecond) {
 			go func() {
 				asked := time.Now()
@@ -257,15 +258,15 @@ func TestRefusesWhileBatchesHang(t *testing.T) {
 				if after := time.Since(asked); !errors.As(err, &busy) || busy.Wait < time.Second || after > time.Second || after > 0 && asked.Sub(began) > time.Second {
 					t.Errorf("%v after %s, asked at %s", err, after, asked.Sub(began))
 				}
-				late++
+				late.Add(1)
 			}()
 		}
 		l.takes(10 * time.Millisecond)
 		pass(time.Second)
 		a.ask(t, t.Context(), b, "k", 3)
 		pass(time.Second)
-		if err := a.all()[3]; err != nil || late != 49 || !b.rests() {
-			t.Errorf("%v; %d were refused", err, late)
+		if err := a.all()[3]; err != nil || late.Load() != 49 || !b.rests() {
+			t.Errorf("%v; %d were refused", err, late.Load())
 		}
 	})
 }
@@ -307,6 +308,7 @@ func TestWaitingBatchesHandTheirSlotsOn(t *testing.T) {
 			t.Errorf("%d, %v after %s", got, err, time.Since(began))
 		}
 		waiting.Wait()
+		synctest.Wait()
 		if b.took[together] > time.Second || !b.rests() {
 			t.Errorf("a batch takes %s, it is said, though that was waiting", b.took[together])
 		}

@@ -25,6 +25,8 @@ const (
 	firstPace = 400 * time.Nanosecond
 	// paceWeight is the weight of what was known before.
 	paceWeight = 8
+	// lookPause is how long an answer waits before it looks whether the next attempt to get the index is due.
+	lookPause = 500 * time.Millisecond
 	// patience is how long an answer waits for an index, or to be counted without, that has no turn to give up.
 	patience = 30 * time.Second
 )
@@ -75,17 +77,25 @@ type errMissing struct{ index missing }
 
 func (*errMissing) Error() string { return "store: there is no rank index yet" }
 
-// admit returns the permit to scan, or nil once there may be an index. When neither comes in time the error says when there
-// will be one. Meanwhile the work of the caller gives up its slot.
-func (s *scans) admit(ctx context.Context, m missing) (*scan, error) {
+// leave has the work of a caller give up its slot, and returns until when it waits for an index or for a permit to scan.
+func leave(ctx context.Context) (until time.Time) {
 	until, ok := turn.Leave(ctx)
 	if !ok || until.IsZero() {
 		until = time.Now().Add(patience)
 	}
+	return until
+}
+
+// admit returns the permit to scan, or nil when there may be an index, or an attempt to get it is due. When neither comes in time the
+// error says when there will be an index.
+func (s *scans) admit(ctx context.Context, m missing, until time.Time) (*scan, error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		now := time.Now()
+		tried, now := m.Tried(), time.Now()
+		if m.Found() {
+			return nil, nil
+		}
 		permit, again, changed := s.begin(m, now)
 		switch {
 		case permit != nil:
@@ -95,9 +105,15 @@ func (s *scans) admit(ctx context.Context, m missing) (*scan, error) {
 		case again.Before(now) || again.After(until):
 			again = until
 		}
+		var look <-chan time.Time
+		if tried == nil {
+			look = time.After(lookPause)
+		}
 		timer.Reset(again.Sub(now))
 		select {
-		case <-m.Tried():
+		case <-tried:
+			return nil, nil
+		case <-look:
 			return nil, nil
 		case <-changed:
 		case <-timer.C:

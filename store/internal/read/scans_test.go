@@ -45,7 +45,7 @@ func ask(t *testing.T, s *scans, m missing) <-chan admitted {
 	began := time.Now()
 	ctx := turn.With(t.Context(), began.Add(time.Second), func() {})
 	go func() {
-		permit, err := s.admit(ctx, m)
+		permit, err := s.admit(ctx, m, leave(ctx))
 		out <- admitted{permit, err, time.Since(began)}
 	}()
 	synctest.Wait()
@@ -166,6 +166,24 @@ func TestScansThatCannotEnd(t *testing.T) {
 	})
 }
 
+// TestAttemptsAreLookedFor: whoever finds no attempt to get the index under way looks again twice a second, which begins one that is due,
+// and at once when there is an index.
+func TestAttemptsAreLookedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newScans(5*time.Second), lackOf(0)
+		permit(t, ask(t, s, m))
+		m.ready = nil
+		if got := <-ask(t, s, m); got.permit != nil || got.err != nil || got.after != lookPause {
+			t.Errorf("%+v, want to look again after %s", got, lookPause)
+		}
+		m.found = true
+		if got := <-ask(t, s, m); got.permit != nil || got.err != nil || got.after != 0 {
+			t.Errorf("%+v, want to look again at once", got)
+		}
+	})
+}
+
 // TestSavedIndexIsWaitedFor: while an index that is saved is loaded, nothing is scanned.
 func TestSavedIndexIsWaitedFor(t *testing.T) {
 	t.Parallel()
@@ -185,9 +203,12 @@ func TestPatienceWithoutATurn(t *testing.T) {
 		s, m := newScans(5*time.Second), lackOf(0)
 		permit(t, ask(t, s, m))
 		began := time.Now()
+		if until := leave(t.Context()); until != began.Add(patience) {
+			t.Errorf("it waits for %s", until.Sub(began))
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		if _, err := s.admit(ctx, m); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Second {
+		if _, err := s.admit(ctx, m, leave(ctx)); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})

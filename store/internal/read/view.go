@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -83,6 +84,7 @@ func (s *Reader) read(ctx context.Context, ref leaderboard.PeriodRef, fn func(*v
 // than they can be read are ErrOverloaded, and so are those that lack an index when it is not their turn to be scanned.
 func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) (err error) {
 	var permit *scan
+	var until time.Time // for which it waits for an index
 	defer func() { permit.end(err) }()
 	for moved := 0; moved < attempts; {
 		s.reads.transactions.Add(1)
@@ -90,7 +92,10 @@ func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn f
 		lacks, ok := errors.AsType[*errMissing](err)
 		switch {
 		case ok:
-			if permit, err = s.scans.admit(ctx, lacks.index); err != nil {
+			if until.IsZero() {
+				until = leave(ctx)
+			}
+			if permit, err = s.scans.admit(ctx, lacks.index, until); err != nil {
 				return err
 			}
 			if permit != nil {
