@@ -241,7 +241,7 @@ func TestRefusesByTime(t *testing.T) {
 }
 
 // TestRefusesWhileBatchesHang: while the database hangs, no question waits longer than it may, and once the batches under way have taken
-// that long each is refused at once; after the first answer it is as before (promise E5).
+// that long each is refused at once; after the first answer it is as before (promises E1, E5).
 func TestRefusesWhileBatchesHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

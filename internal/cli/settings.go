@@ -199,7 +199,7 @@ func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 		custom(p.setting("resident-memory", "memory for periods that are kept whole in the process, in `bytes` as in 256MiB; 0: none is kept; empty: a quarter of "+
 			"GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"), &cfg.ResidentMemory, parseMemory),
 		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
-		whole(p.setting("fallback-concurrent", "batches of reads that MySQL answers at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),
+		whole(p.setting("fallback-concurrent", "batches of reads that MySQL answers at the same time at most, besides two that count by scanning"), &cfg.FallbackConcurrent, 1, 10_000),
 		duration(p.setting("read-wait", "how long a read may wait to be sent to MySQL; what would take longer: 503"), &cfg.ReadWait, time.Millisecond),
 	}
 }

@@ -67,7 +67,7 @@ func permit(t *testing.T, out <-chan admitted) *scan {
 }
 
 // TestOneScanOfAPeriod: of a period without an index one answer at a time is counted by scanning, and then none for nine times as
-// long; the others wait for the index, a second at most, and then are told how long that takes (promises C7, E5).
+// long; the others wait for the index, a second at most, and then are told how long that takes (promises C2, C7, E5).
 func TestOneScanOfAPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestOneScanOfAPeriod(t *testing.T) {
 	})
 }
 
-// TestScansAtOnce: of all periods together two, and one while a scan takes more than twice as long as usual (promise C7).
+// TestScansAtOnce: of all periods together two, and one while a scan takes more than twice as long as usual (promises C7, D2).
 func TestScansAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestScansThatCannotEnd(t *testing.T) {
 	})
 }
 
-// TestAttemptsAreLookedFor: whoever finds no attempt to get the index under way looks again twice a second, which begins one that is due,
+// TestAttemptsAreLookedFor: while no attempt to get the index is under way, a waiting answer looks again twice a second, which begins one,
 // and at once when there is an index.
 func TestAttemptsAreLookedFor(t *testing.T) {
 	t.Parallel()
