@@ -53,7 +53,7 @@ func importRules() []importRule {
 				module, rankPkg, "leaderboard/migrations", storeDB, storeAudit, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, sqlxPkg,
 			},
-			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
+			inTest: []string{plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
 		{dir: "store/internal/db", may: []string{module, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "store/internal/audit", may: []string{module, storeDB}, inTest: []string{plansPkg}},
