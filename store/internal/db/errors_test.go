@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -104,6 +106,45 @@ func checkTranslated(t *testing.T, name string, err, want error) {
 	}
 	if want == nil && isSentinel(got) {
 		t.Errorf("%s: %v, want no sentinel", name, got)
+	}
+}
+
+// TestNoSession: whatever a server, or what stands in its place, answers to a new connection, the error is that no session began, and
+// not a fault of the program (promise D6).
+func TestNoSession(t *testing.T) {
+	t.Parallel()
+	for name, greeting := range map[string]string{
+		"nothing":          "",
+		"another protocol": "\x01\x00\x00\x00\x09",
+		"another service":  "HTTP/1.1 400 Bad Request\r\n\r\n",
+		"out of order":     "\x01\x00\x00\x07\x0a",
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var served sync.WaitGroup
+		served.Go(func() {
+			for {
+				c, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = io.WriteString(c, greeting)
+				_ = c.Close()
+			}
+		})
+		pool, err := Connect(Config{DSN: "u:p@tcp(" + listener.Addr().String() + ")/d", MaxConns: 1, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Translate(t.Context(), "ping", pool.PingContext(t.Context())); !errors.Is(err, ErrAway) {
+			t.Errorf("%s: %v, want %v", name, err, ErrAway)
+		}
+		if err := errors.Join(pool.Close(), listener.Close()); err != nil {
+			t.Error(err)
+		}
+		served.Wait()
 	}
 }
 
