@@ -159,7 +159,7 @@ func programRules() []importRule {
 		{
 			dir: "internal/cli", may: []string{
 				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
-				"leaderboard/migrations", "leaderboard/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver",
+				"leaderboard/migrations", "leaderboard/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver", "leaderboard/internal/dialer",
 				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...", "go.yaml.in/yaml/v3", // files of contexts and settings
 			},

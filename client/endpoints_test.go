@@ -12,16 +12,16 @@ import (
 func endpointsPart(t *testing.T, c *client.Client) []string {
 	t.Helper()
 	ctx, name := t.Context(), "client"
-	made, err := c.PutEndpoint(ctx, name, client.EndpointRequest{URL: "https://localhost:1/hooks", Kinds: []leaderboard.EventKind{leaderboard.EventKindBoardChanged}})
+	made, err := c.PutEndpoint(ctx, name, client.EndpointRequest{URL: "https://hooks.example:1/", Kinds: []leaderboard.EventKind{leaderboard.EventKindBoardChanged}})
 	must(t, err)
 	if made.Secret == "" || made.State != leaderboard.EndpointStateOn {
 		t.Errorf("made %+v", made)
 	}
-	again, err := c.PutEndpoint(ctx, name, client.EndpointRequest{URL: "https://localhost:1/hooks", Kinds: made.Kinds})
+	again, err := c.PutEndpoint(ctx, name, client.EndpointRequest{URL: "https://hooks.example:1/", Kinds: made.Kinds})
 	must(t, err)
 	shown, err := c.GetEndpoint(ctx, name)
 	must(t, err)
-	if list := all(t, c.Endpoints(ctx)); again.Secret != "" || shown.URL != "https://localhost:1/hooks" || len(list) != 1 || list[0].Name != name {
+	if list := all(t, c.Endpoints(ctx)); again.Secret != "" || shown.URL != "https://hooks.example:1/" || len(list) != 1 || list[0].Name != name {
 		t.Errorf("again %+v, shown %+v, listed %+v", again, shown, list)
 	}
 	tested, err := c.TestEndpoint(ctx, name)

@@ -93,7 +93,7 @@ func everyEvent(t *testing.T, c *client.Client, ends time.Time) map[leaderboard.
 // the server: an endpoint of all kinds would be listed to other tests, and get their events.
 func TestEventContents(t *testing.T) {
 	c := admin(t)
-	_, err := c.PutEndpoint(t.Context(), "contents", client.EndpointRequest{URL: "https://localhost:1/hooks"}) // which is refused, so all wait
+	_, err := c.PutEndpoint(t.Context(), "contents", client.EndpointRequest{URL: "https://hooks.example:1/"}) // which is nowhere, so all wait
 	must(t, err)
 	ends := time.Now().UTC().Add(3 * time.Second).Truncate(time.Second)
 	contents := map[leaderboard.EventKind]any{}

@@ -166,7 +166,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestFinish: a code becomes a session; a provider that refuses it, or does not answer, or goes elsewhere, is told apart.
+// TestFinish: a code becomes a session; a provider that refuses it, or does not answer, or goes elsewhere, is told apart (promise G11).
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	p, now := newIDP(t), time.Now()

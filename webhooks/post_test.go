@@ -1,8 +1,10 @@
 package webhooks
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +23,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestPost: what an answer means, and what is not read or followed.
+// TestPost: what an answer means, and what is not read or followed (promise G11).
 func TestPost(t *testing.T) {
 	t.Parallel()
 	followed := false
@@ -78,6 +80,26 @@ func TestPost(t *testing.T) {
 	}
 	if followed {
 		t.Error("a redirect was followed")
+	}
+}
+
+// names is a resolver to which every name is these addresses.
+type names []netip.Addr
+
+func (n names) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { return n, nil }
+
+// TestReboundNames: a name that stands for a private address when an event is due is not dialled, whatever it stood for when it was typed
+// (promise G11).
+func TestReboundNames(t *testing.T) {
+	t.Parallel()
+	for _, private := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1", "64:ff9b::a00:1"} {
+		cfg := Config{Timeout: 2 * time.Second, Resolver: names{netip.MustParseAddr(private)}}.withDefaults()
+		p := newPoster(&cfg)
+		to := &leaderboard.Recipient{Endpoint: leaderboard.Endpoint{URL: "https://hooks.example/"}}
+		if got := p.post(t.Context(), to, &leaderboard.Event{Data: "{}"}); got.err != errPrivate.Error() {
+			t.Errorf("a name for %s: %+v", private, got)
+		}
+		p.close()
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"time"
 
@@ -27,8 +26,11 @@ type fetcher struct {
 }
 
 // newFetcher returns a fetcher. private: it may dial addresses of private networks and of this machine, the latter by http too.
-func newFetcher(private bool) *fetcher {
-	f, d := &fetcher{private: private}, &dialer.Dialer{Resolver: net.DefaultResolver, Private: private, Refusal: errPrivate, Dial: (&net.Dialer{}).DialContext}
+func newFetcher(private bool) *fetcher { return newFetcherBy(net.DefaultResolver, private) }
+
+// newFetcherBy returns a fetcher that finds addresses by a resolver.
+func newFetcherBy(resolver dialer.Resolver, private bool) *fetcher {
+	f, d := &fetcher{private: private}, &dialer.Dialer{Resolver: resolver, Private: private, Refusal: errPrivate, Dial: (&net.Dialer{}).DialContext}
 	f.client = &http.Client{
 		Timeout:       fetchFor,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -40,21 +42,8 @@ func newFetcher(private bool) *fetcher {
 // check returns what is wrong with an address, "" when it may be asked as far as its text tells.
 func (f *fetcher) check(address string) string {
 	u, err := url.Parse(address)
-	if err != nil {
-		return "want a URL"
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	switch {
-	case u.Scheme == "http" && !(f.private && leaderboard.IsThisMachine(u.Hostname())):
-		return "want https"
-	case err == nil && !f.mayDial(ip):
-		return "want an address that is not private"
-	}
-	return ""
+	return dialer.Check(address, dialer.Rules{Private: f.private, Plain: err == nil && f.private && leaderboard.IsThisMachine(u.Hostname())})
 }
-
-// mayDial reports whether an address may be dialled.
-func (f *fetcher) mayDial(ip netip.Addr) bool { return f.private || dialer.IsPublic(ip.Unmap()) }
 
 var errPrivate = errors.New("the issuer has no public address")
 

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -450,7 +451,12 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestFetch: what is asked for keys: https, an address of the internet, no redirect, 64 KiB.
+// names is a resolver to which every name is these addresses.
+type names []netip.Addr
+
+func (n names) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { return n, nil }
+
+// TestFetch: what is asked for keys: https, an address of the internet, no redirect, 64 KiB (promise G11).
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	strict, free := newFetcher(false), newFetcher(true)
@@ -481,8 +487,11 @@ func TestFetch(t *testing.T) {
 		}
 	}
 	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
-	if _, err := strict.fetch(t.Context(), "https://localhost"+port+"/there"); !errors.Is(err, errPrivate) { // its text tells nothing, what it stands for does
-		t.Errorf("a name for a private address: %v", err)
+	for _, private := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1"} { // the text of the name tells nothing, what it stands for does
+		rebound := newFetcherBy(names{netip.MustParseAddr(private)}, false)
+		if _, err := rebound.fetch(t.Context(), "https://keys.example"+port+"/there"); !errors.Is(err, errPrivate) {
+			t.Errorf("a name for %s: %v", private, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/dialer"
 	"leaderboard/store"
 	"leaderboard/webhooks"
 )
@@ -32,6 +33,16 @@ func (e endpoints) PutEndpoint(
 		return leaderboard.Endpoint{}, false, &leaderboard.RuleError{Code: leaderboard.CodeInvalidEndpoint, Detail: "the endpoint is not valid", Fields: []leaderboard.FieldError{
 			{Pointer: "/allow_private", Detail: "the server's setting private-endpoints does not allow it"},
 		}}
+	}
+	if r.Check(name) == nil { // otherwise the store says all that is wrong
+		if wrong := dialer.Check(r.URL, dialer.Rules{Private: r.AllowPrivate, Plain: r.AllowPrivate}); wrong != "" {
+			if !r.AllowPrivate && dialer.Check(r.URL, dialer.Rules{Private: true, Plain: true}) == "" {
+				wrong += "; others need allow_private"
+			}
+			return leaderboard.Endpoint{}, false, &leaderboard.RuleError{
+				Code: leaderboard.CodeInvalidEndpoint, Detail: "the endpoint is not valid", Fields: []leaderboard.FieldError{{Pointer: "/url", Detail: wrong}},
+			}
+		}
 	}
 	return e.Store.PutEndpoint(ctx, name, r, secret, may)
 }

@@ -12,6 +12,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/app"
+	"leaderboard/internal/dialer"
 )
 
 // signInFlags returns the settings of how people sign in.
@@ -69,7 +70,7 @@ func parseSite(v string) (string, error) {
 // machine.
 func parseProvider(v string) (string, error) {
 	u, err := url.Parse(v)
-	if err != nil || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.RawQuery != "" || dialer.Check(v, dialer.Rules{Private: true, Plain: true}) != "" {
 		return "", errors.New("want a URL such as https://login.example/realms/games")
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !leaderboard.IsThisMachine(u.Hostname())) {
