@@ -353,3 +353,35 @@ func TestPlans(t *testing.T) {
 		"still waited": {Query: plantest.Literal(stillWaited, 1), Keys: map[string]string{"d": "deliveries_event"}},
 	})
 }
+
+// TestNewEndpointGetsNothingOld: an endpoint gets the events from its creation on, and none of those that others were sent before.
+func TestNewEndpointGetsNothingOld(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		o, pool := newOutbox(t, dsn)
+		happen := func() int64 {
+			t.Helper()
+			e := enter(t, pool, leaderboard.EventKinds()[0])
+			if err := e.tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := o.Spread(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return e.id
+		}
+		o.put(t, "before")
+		for range 3 {
+			happen()
+		}
+		o.put(t, "after")
+		last := happen()
+		const query = "SELECT event_id FROM deliveries WHERE endpoint_id = (SELECT id FROM endpoints WHERE name = ?) ORDER BY event_id"
+		if got := ids(t, pool, query, "after"); !slices.Equal(got, []int64{last}) {
+			t.Errorf("a new endpoint gets the events %v, want %d", got, last)
+		}
+		if got := ids(t, pool, query, "before"); len(got) != 4 {
+			t.Errorf("the other one gets %v", got)
+		}
+	})
+}
