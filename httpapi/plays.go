@@ -86,9 +86,10 @@ func (r resolver) forPlayers(c *call, name string) (leaderboard.Board, error) {
 	return b, wire.Reject(wire.CodeForbidden, "Players do not submit to this board: its rule players.submit says so.")
 }
 
-// playOf returns the play that entry i of a submission came with, by its token.
+// playOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the
+// address, as a token that is not good is.
 func playOf(c *call, players Players, board, token string, i int) (leaderboard.PlayID, error) {
-	play, err := players.FindPlay(c.ctx, token, c.start, func() error { return nil })
+	play, err := players.FindPlay(c.ctx, token, c.start, func() error { return c.shared.guard.MayAttempt(c.r) })
 	refused, ok := errors.AsType[*leaderboard.TokenError](err)
 	switch {
 	case ok:
@@ -100,5 +101,9 @@ func playOf(c *call, players Players, board, token string, i int) (leaderboard.P
 		return play.ID, nil
 	}
 	at := leaderboard.FieldError{Pointer: fmt.Sprintf("/entries/%d/play", i), Detail: refused.Detail}
-	return play.ID, &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "that is no play of the player on this board", Fields: []leaderboard.FieldError{at}}
+	err = &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "that is no play of the player on this board", Fields: []leaderboard.FieldError{at}}
+	if ok {
+		err = c.shared.guard.Guessed(c.w, c.r, err)
+	}
+	return play.ID, err
 }

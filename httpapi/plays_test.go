@@ -82,3 +82,27 @@ func TestPlaysOfOthers(t *testing.T) {
 	}
 	e.post(writeKey, "/v1/boards/play/scores", `{"entries":[{"member":"5","score":9}]}`).want(200)
 }
+
+// TestPlayGuesses: a play that is not of this service is an attempt of the address, as a wrong token is; another player's is none, and a
+// good one goes on (promise G9).
+func TestPlayGuesses(t *testing.T) {
+	t.Parallel()
+	q := &charges{}
+	e := newEnv(t, withCharges(q))
+	e.board("b", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+	e.fake.players.tokens["t.o.k"] = &leaderboard.Player{Member: "ada", All: true}
+	with := func(play string) reply {
+		return e.post("t.o.k", "/v1/boards/b/scores", `{"entries":[{"member":"ada","score":1,"play":"`+play+`"}]}`)
+	}
+	other := "b bob " + leaderboard.NewPlayID().String()
+	for i := range 3 {
+		with("guess").wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay)
+		if with(other).wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.attempts != i+1 {
+			t.Errorf("%d attempts", q.attempts)
+		}
+	}
+	if got := with("guess"); got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts).Detail == "" || got.header.Get("Retry-After") == "" {
+		t.Errorf("%v", got.header)
+	}
+	with(other).wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay)
+}
