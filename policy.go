@@ -8,13 +8,16 @@ import (
 // Apply returns what a submission makes of cur, the member's entry (nil: none), and whether it differs from cur, or a
 // RuleError: one with CodeConditionUnmet when cur is not as the submission wants it. It is pure: now is the created_time of
 // an applied change unless the submission gives one, or keeps that of cur; clock is the database clock, and no created_time
-// may be later.
+// is later: one that is ahead of it by ClockAhead at most becomes the clock.
 func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, err error) {
 	if err = r.checkSubmission(sub, clock); err != nil {
 		return Entry{}, false, err
 	}
 	if err = r.checkTerms(cur, &sub); err != nil {
 		return Entry{}, false, err
+	}
+	if t := sub.CreatedTime; t != nil && *t > clock {
+		sub.CreatedTime = &clock
 	}
 	policy := sub.Edit.policy(r.Policy)
 	if next, err = r.next(policy, cur, &sub, now); err != nil {
@@ -98,6 +101,9 @@ func (r *Rules) replaces(policy Policy, cur, next Entry, timeGiven bool) bool {
 	return policy != PolicyBest || r.Better(next, cur)
 }
 
+// ClockAhead is how far the clock of a caller that gives a created_time may be ahead of the database's.
+const ClockAhead Micros = 1_000_000
+
 func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
 	if err := r.checkMember(sub.Member); err != nil {
 		return err
@@ -114,7 +120,7 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
 	if r.EndsAt != nil && clock >= *r.EndsAt {
 		return &RuleError{Code: CodeBoardEnded, Detail: fmt.Sprintf("the board ended at %s", *r.EndsAt)}
 	}
-	if t := sub.CreatedTime; t != nil && (*t < MinTime || *t > clock) {
+	if t := sub.CreatedTime; t != nil && (*t < MinTime || *t > clock && *t-clock > ClockAhead) {
 		return &RuleError{Code: CodeInvalidTime, Detail: fmt.Sprintf("created_time lies between %s and the database clock, now %s", MinTime, clock)}
 	}
 	return r.Metadata.accept(sub.Metadata)

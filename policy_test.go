@@ -94,7 +94,7 @@ func TestApplyRejects(t *testing.T) {
 		"amount too great":   {sum(Limits{MaxDelta: ptr[int64](5)}), nil, Submission{Score: 6}, CodeDeltaLimit},
 		"not started":        {Rules{StartsAt: ptr(tClock + 1)}, nil, Submission{}, CodeBoardNotStarted},
 		"ended":              {Rules{EndsAt: ptr(tClock)}, nil, Submission{}, CodeBoardEnded},
-		"time in the future": {Rules{}, nil, Submission{CreatedTime: ptr(tClock + 1)}, CodeInvalidTime},
+		"time in the future": {Rules{}, nil, Submission{CreatedTime: ptr(tClock + ClockAhead + 1)}, CodeInvalidTime},
 		"time before 1970":   {Rules{}, nil, Submission{CreatedTime: ptr[Micros](-1)}, CodeInvalidTime},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,4 +207,15 @@ func TestBestIsOrderFree(t *testing.T) {
 			t.Fatalf("kept %+v, the best is %+v", *cur, best)
 		}
 	})
+}
+
+// TestClockAhead: a created_time that is a second ahead of the database clock at most is stored as the clock.
+func TestClockAhead(t *testing.T) {
+	rules := Rules{Policy: PolicyLatest}.WithDefaults()
+	for _, ahead := range []Micros{0, 1, 50_000, ClockAhead} {
+		next, changed, err := rules.Apply(nil, Submission{Member: "m", Score: 1, CreatedTime: ptr(tClock + ahead)}, tClock+7, tClock)
+		if err != nil || !changed || next.CreatedTime != tClock {
+			t.Errorf("%d µs ahead: %+v, %t, %v", ahead, next, changed, err)
+		}
+	}
 }
