@@ -169,9 +169,8 @@ func (p *Profile) Check() error {
 		return err
 	}
 	var bad []FieldError
-	control := strings.ContainsFunc(p.DisplayName, unicode.IsControl)
-	if len(p.DisplayName) > MaxDisplayName || !utf8.ValidString(p.DisplayName) || control {
-		bad = append(bad, FieldError{"/display_name", fmt.Sprintf("want at most %d bytes of UTF-8 without control characters", MaxDisplayName)})
+	if len(p.DisplayName) > MaxDisplayName || !utf8.ValidString(p.DisplayName) || strings.ContainsFunc(p.DisplayName, isControl) || isInvisible(p.DisplayName) {
+		bad = append(bad, FieldError{"/display_name", fmt.Sprintf("want at most %d bytes of UTF-8 that can be seen, without control characters and those that turn the text", MaxDisplayName)})
 	}
 	if !validAvatar(p.AvatarURL) {
 		bad = append(bad, FieldError{"/avatar_url", fmt.Sprintf("want an http or https URL of at most %d bytes, such as https://example.org/u1.png", MaxAvatarURL)})
@@ -180,6 +179,14 @@ func (p *Profile) Check() error {
 		return nil
 	}
 	return invalidProfile(bad...)
+}
+
+// isInvisible reports whether a text has characters, and none of them can be seen: spaces, characters that only shape others, and the
+// fillers that fonts draw as nothing.
+func isInvisible(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) && r != '\u2800'
+	})
 }
 
 // NameReset asks to take a member's display name away.

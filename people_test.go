@@ -37,3 +37,17 @@ func TestAttributesAreCanonical(t *testing.T) {
 		}
 	})
 }
+
+// TestNamesThatDeceive: a display name can be seen, and turns no text.
+func TestNamesThatDeceive(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"": true, "ada": true, "高橋": true, "👩\u200d💻": true, "a\u200bb": true, "e\u0301": true, "نام\u200cها": true,
+		"a\u202eb": false, "\u2066x\u2069": false, "a\u2028b": false, "\u200b": false, "\u3164": false, " \u00a0 ": false, "\u2060\ufe0f": false, "\u115f\u1160": false,
+		"\u2800": false, "\u00ad": false, "a\u200fb": false, "a\tb": false,
+	} {
+		p := Profile{Member: "m", DisplayName: name}
+		if err := p.Check(); (err == nil) != ok {
+			t.Errorf("%+q: %v", name, err)
+		}
+	}
+}
