@@ -80,7 +80,6 @@ func TestPlayerReads(t *testing.T) {
 		"/v1/boards/look/members/5":                     200,
 		"/v1/boards/mine/members/4":                     404,
 		"/v1/boards/mine/members/4/around":              404,
-		"/v1/boards/mine/members/5/history":             404,
 		"/v1/boards/mine/top":                           404,
 		"/v1/boards/mine":                               404,
 		"/v1/boards/mine/scores/1/rank":                 404,
@@ -99,6 +98,9 @@ func TestPlayerReads(t *testing.T) {
 		"/v1/members/4/standings?boards=mine,open":      404,
 		"/v1/members/4/standings?boards=open":           200,
 		"/v1/boards/mine/members/5?window=day":          404,
+		"/v1/boards/mine/members/5/history":             200,
+		"/v1/boards/mine/members/4/history":             404,
+		"/v1/boards/private/members/5/history":          404,
 		"/v1/boards/mine/members/5?nothing=true":        400,
 	} {
 		r := e.do(ask{method: http.MethodGet, path: path, key: token5, off: want == 400})
@@ -194,6 +196,8 @@ func TestPlayerSubmits(t *testing.T) {
 	} {
 		if p := e.post(c.key, "/v1/boards/"+c.board+"/scores", c.body).wantProblem(c.status, c.code); c.body == other && p.Errors[0].Pointer != "/entries/1/member" {
 			t.Errorf("%+v", p.Errors)
+		} else if c.body == paid && c.board == "mine" && (!strings.Contains(p.Detail, "keep_time need a key") || strings.Contains(p.Detail, "for the player alone")) {
+			t.Errorf("what needs a key is refused with %q", p.Detail)
 		}
 	}
 	for path, want := range map[string]int{"mine/scores?standings=true&friends=true": 403, "claim/scores?standings=true": 403, "claim/scores": 200, "mine/scores?standings=true": 200} {

@@ -121,7 +121,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/members"), access: guard.AccessReaders, params: common("q", "limit", "cursor", "profiles"), heavy: 5, handle: fresh(h.reader.find)},
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("profiles", "metadata"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("before", "after", "profiles", "metadata"), handle: fresh(h.reader.around)},
-		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: guard.AccessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, handle: fresh(h.past.history)},
+		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: guard.AccessReaders, players: playersMayReadOwn, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, handle: fresh(h.past.history)},
 		{pattern: get("/v1/boards/{board}/members/{member}/submissions"), access: guard.AccessWriters, heavy: 1, params: []string{"limit", "cursor"}, handle: h.records.list},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: guard.AccessHolders, players: playersMayReadFriends, params: common("limit", "offset", "profiles", "metadata"), handle: fresh(h.friends.onBoard)},
 		{pattern: post("/v1/boards/{board}/ranks"), access: guard.AccessReaders, params: common("profiles", "metadata"), body: bodyRule{limit: ranksBody, charge: lookUpsOf}, handle: h.reader.ranks},

@@ -88,17 +88,19 @@ func (h *scoreHandlers) maySubmit(c *call, board string, body *submitBody, entri
 		return wire.Reject(wire.CodeForbidden, "This needs a key: a player's token shows no friends, and on a private board no ranks unless its rule players.read says so.")
 	}
 	var bad []wire.InputError
+	why := "A player's token changes entries only as the board's policy does: op, set, add and keep_time need a key."
 	for i := range entries {
 		switch {
 		case len(bad) == maxTold:
 		case entries[i].Member != c.player.Member:
 			bad = append(bad, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/member", i), Detail: "is not the player of the token"})
+			why = "A player's token submits scores for the player alone."
 		case entries[i].Edit != nil:
 			bad = append(bad, wire.InputError{Pointer: fmt.Sprintf("/entries/%d", i), Detail: "op, set, add and keep_time need a key"})
 		}
 	}
 	if bad != nil {
-		return wire.Reject(wire.CodeForbidden, "A player's token submits scores for the player alone.", bad...)
+		return wire.Reject(wire.CodeForbidden, why, bad...)
 	}
 	if body.Atomic && b.Rules.NeedsPlay() { // what is refused counts, whatever becomes of the others
 		return wire.Reject(wire.CodeForbidden, "With plays there is no atomic.", wire.InputError{Pointer: "/atomic", Detail: "needs a key"})

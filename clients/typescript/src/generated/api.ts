@@ -611,7 +611,7 @@ export interface components {
             } | null;
             /**
              * Format: date-time
-             * @description When the score was reached, for imports and corrections: needs scope admin.
+             * @description When the score was reached, for imports and corrections: needs scope admin. Up to a second ahead of the database's clock it is that clock.
              */
             created_time?: string | null;
             if?: components["schemas"]["Condition"];
@@ -994,7 +994,7 @@ export interface components {
             /** @description Of an entry that has some. */
             metadata?: components["schemas"]["Metadata"];
         };
-        /** @description One submission. previous_score, new_score and seq are those of the board's first window. */
+        /** @description One submission; one that was approved has a record of the approval, with the key that submitted it. previous_score, new_score and seq are those of the board's first window. */
         MemberDataSubmission: {
             board: components["schemas"]["BoardName"];
             time: components["schemas"]["Time"];
@@ -1099,7 +1099,7 @@ export interface components {
             standings: components["schemas"]["StandingOnBoard"][];
             /** @description Boards on which the member has no entry. */
             not_ranked: components["schemas"]["BoardName"][];
-            /** @description Boards that have no such window or period. Left out when there are none. */
+            /** @description Boards that have no such window or period, or whose time zone this server does not know. Left out when there are none. */
             absent?: components["schemas"]["BoardName"][];
         };
         /** @description What a member has on one of several boards. */
@@ -1162,7 +1162,7 @@ export interface components {
         MergedState: {
             /** @description The boards in the order of their names, each with the state that the answer is exact at. */
             boards: components["schemas"]["BoardState"][];
-            /** @description Boards that have no such window or period. Left out when there are none. */
+            /** @description Boards that have no such window or period, or whose time zone this server does not know. Left out when there are none. */
             absent?: components["schemas"]["BoardName"][];
             mode: components["schemas"]["MergedMode"];
             /**
@@ -1326,7 +1326,7 @@ export interface components {
         AttributeValue: string | number | boolean;
         /** @description A profile as it is sent; what is left out is empty. */
         ProfileFields: {
-            /** @description At most 100 bytes, without control characters. */
+            /** @description At most 100 bytes that can be seen, without control characters and those that turn the text. */
             display_name?: string;
             /** @description http or https, at most 500 bytes; empty for none. */
             avatar_url?: string;
@@ -1337,7 +1337,7 @@ export interface components {
         };
         /** @description Changes of a profile; what is left out stays, null makes it empty. */
         ProfilePatch: {
-            /** @description At most 100 bytes, without control characters. */
+            /** @description At most 100 bytes that can be seen, without control characters and those that turn the text. */
             display_name?: string | null;
             /** @description http or https, at most 500 bytes; empty for none. */
             avatar_url?: string | null;
