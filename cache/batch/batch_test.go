@@ -322,8 +322,9 @@ func TestOneSlotWhileItIsLoaded(t *testing.T) {
 		var l log
 		var a asking
 		b := l.batcher(Options{Slots: 3})
-		loads := true
-		b.one = func(key string) bool { return loads && key == "k" }
+		var loads atomic.Bool
+		loads.Store(true)
+		b.one = func(key string) bool { return loads.Load() && key == "k" }
 		a.ask(t, t.Context(), b, "k", 10, 9)
 		a.ask(t, t.Context(), b, "other", 8, 7)
 		a.ask(t, t.Context(), b, "k", 6)
@@ -333,7 +334,7 @@ func TestOneSlotWhileItIsLoaded(t *testing.T) {
 		if pass(time.Second); l.String() != "[[10] [8] [7] [9]]" {
 			t.Errorf("batches %s", &l)
 		}
-		loads = false
+		loads.Store(false)
 		if pass(5 * time.Second); l.String() != "[[10] [8] [7] [9] [6]]" || !b.rests() {
 			t.Errorf("batches %s", &l)
 		}

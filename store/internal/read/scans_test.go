@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,7 @@ type lack struct {
 	left    time.Duration
 	ready   chan struct{}
 	loads   time.Time
-	found   bool
+	found   atomic.Bool
 }
 
 func lackOf(left time.Duration) *lack {
@@ -30,7 +31,7 @@ func (l *lack) Entries() int64               { return l.entries }
 func (l *lack) Loads() time.Time             { return l.loads }
 func (l *lack) Tried() <-chan struct{}       { return l.ready }
 func (l *lack) Left(time.Time) time.Duration { return l.left }
-func (l *lack) Found() bool                  { return l.found }
+func (l *lack) Found() bool                  { return l.found.Load() }
 
 // admitted is the outcome of a call of admit, and how long it took.
 type admitted struct {
@@ -147,7 +148,7 @@ func TestScansThatCannotEnd(t *testing.T) {
 				if other == nil {
 					t.Fatal("other periods are not scanned any more")
 				}
-				if m.found = true; len(s.rests) == 0 {
+				if m.found.Store(true); len(s.rests) == 0 {
 					t.Fatal("the period is forgotten too soon")
 				}
 				other.end(nil)
@@ -177,7 +178,7 @@ func TestAttemptsAreLookedFor(t *testing.T) {
 		if got := <-ask(t, s, m); got.permit != nil || got.err != nil || got.after != lookPause {
 			t.Errorf("%+v, want to look again after %s", got, lookPause)
 		}
-		m.found = true
+		m.found.Store(true)
 		if got := <-ask(t, s, m); got.permit != nil || got.err != nil || got.after != 0 {
 			t.Errorf("%+v, want to look again at once", got)
 		}
