@@ -18,6 +18,6 @@
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	server_fault                            what is wrong with a MySQL or a Redis
 //	people, hidden, audit                   profiles, friends, erasure, hidden members, the record of changes
-//	event, endpoint, follower               what a change sends, and where to; programs that follow changes
+//	event, endpoint                         what a change sends, and where to
 //	member_data                             all that is stored of a member
 package leaderboard

@@ -37,8 +37,6 @@ var (
 	ErrEventNotFound = &Error{Code: "event-not-found", text: "event not found"}
 	// ErrKeyExpired: the API key, or its secret before the last rotation, has expired.
 	ErrKeyExpired = &Error{text: "API key is expired"}
-	// ErrFollowerNotFound: the board has no follower of this name.
-	ErrFollowerNotFound = &Error{Code: "follower-not-found", text: "follower not found"}
 	// ErrIssuerNotFound: no issuer has this name.
 	ErrIssuerNotFound = &Error{Code: "issuer-not-found", text: "issuer not found"}
 	// ErrHeldNotFound: no held submission that is kept has this id.
@@ -125,8 +123,6 @@ const (
 	CodeInvalidEndpoint = "invalid-endpoint"
 	// CodeTooManyEndpoints: there are MaxEndpoints already.
 	CodeTooManyEndpoints = "too-many-endpoints"
-	// CodeTooManyFollowers: the board has MaxFollowers already.
-	CodeTooManyFollowers = "too-many-followers"
 	// CodeInvalidIssuer: an issuer breaks one of its bounds, or meets another one.
 	CodeInvalidIssuer = "invalid-issuer"
 	// CodePlayNeeded: a player submitted without a play to a board that wants one.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -23,10 +22,7 @@ type ChangesQuery struct {
 	After string
 	Limit int           // 1 to 5,000; 0: 1,000
 	Wait  time.Duration // how long Changes waits for a change, up to a minute
-	// Follower is the name under which Follow tells the server every ten seconds how far it is, so that changes are kept for it
-	// for up to a day. Without After it goes on where the follower is, with changes of these ten seconds once more.
-	Follower string
-	Once     bool // Follow ends when there are no more changes for now, and leaves its follower there
+	Once  bool          // Follow ends when there are no more changes for now
 }
 
 func (q *ChangesQuery) params() url.Values {
@@ -100,25 +96,16 @@ const (
 )
 
 // Follow yields each change of a board once and in order, as they are committed, over the ends of periods, until ctx ends or
-// the caller breaks off. Changes are asked for, and a follower is moved on, when the caller has taken all before them. A lost
-// connection is opened again as Do repeats requests; an error is yielded last, as of Changes.
+// the caller breaks off. Changes are asked for when the caller has taken all before them. A lost connection is opened again
+// as Do repeats requests; an error is yielded last, as of Changes.
 func (c *Client) Follow(ctx context.Context, board string, q ChangesQuery) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		if q.Wait == 0 && !q.Once {
 			q.Wait = followWait
 		}
-		mark := followMark{board: board, name: q.Follower}
-		if err := mark.begin(ctx, c, &q); err != nil {
-			yield(Change{}, err)
-			return
-		}
 		over := "" // the period whose end was told, while nothing comes after it
 		for {
-			err := mark.tell(ctx, c, q.After)
-			var page Changes
-			if err == nil {
-				page, err = c.Changes(ctx, board, q)
-			}
+			page, err := c.Changes(ctx, board, q)
 			if err != nil {
 				yield(Change{}, err)
 				return
@@ -135,10 +122,6 @@ func (c *Client) Follow(ctx context.Context, board string, q ChangesQuery) iter.
 			}
 			q.After = page.Cursor
 			if q.Once && (len(page.Changes) == 0 || over != "") {
-				mark.told = time.Time{}
-				if err := mark.tell(ctx, c, q.After); err != nil {
-					yield(Change{}, err)
-				}
 				return
 			}
 			if over != "" {
@@ -151,80 +134,4 @@ func (c *Client) Follow(ctx context.Context, board string, q ChangesQuery) iter.
 			}
 		}
 	}
-}
-
-// Follower is a program that follows the changes of a board under a name: they are kept until it has them, for a day at most.
-type Follower struct {
-	Name            string             `json:"name"`
-	Window          leaderboard.Window `json:"window"`
-	Period          string             `json:"period"`            // where it is
-	Seq             int64              `json:"seq"`               // up to here it has the changes of that period
-	Cursor          string             `json:"cursor"`            // where it goes on
-	Waiting         int64              `json:"waiting"`           // changes that it does not have yet
-	OldestWaitingAt *time.Time         `json:"oldest_waiting_at"` // when the oldest of them was committed; nil: it has all
-	CreatedTime     time.Time          `json:"created_time"`
-	SeenAt          time.Time          `json:"seen_at"` // when it last told where it is
-	EndsAt          time.Time          `json:"ends_at"` // when it ends by itself unless it tells that again
-}
-
-// PutFollower makes a follower of a board, or moves it on: it has everything up to the cursor after. Needs scope admin, like
-// the methods below. Errors: those of Changes.
-func (c *Client) PutFollower(ctx context.Context, board, name, after string) (Follower, error) {
-	body := map[string]string{"after": after}
-	return call[Follower](ctx, c, Request{Method: http.MethodPut, Path: Path("boards", board, "followers", name), Body: body})
-}
-
-// Followers lists the followers of a board, in the order of their names.
-func (c *Client) Followers(ctx context.Context, board string) iter.Seq2[Follower, error] {
-	return Items[Follower](ctx, c, Path("boards", board, "followers"), nil, "followers")
-}
-
-// GetFollower returns one follower. Errors: leaderboard.ErrFollowerNotFound.
-func (c *Client) GetFollower(ctx context.Context, board, name string) (Follower, error) {
-	return get[Follower](ctx, c, Path("boards", board, "followers", name), nil)
-}
-
-// DeleteFollower ends a follower: nothing is kept for it any more. Errors: leaderboard.ErrFollowerNotFound.
-func (c *Client) DeleteFollower(ctx context.Context, board, name string) error {
-	return c.drop(ctx, Request{Method: http.MethodDelete, Path: Path("boards", board, "followers", name)})
-}
-
-const (
-	// followMoves is the least time between two moves of a follower, and followStays the longest.
-	followMoves = 10 * time.Second
-	followStays = 10 * time.Minute
-)
-
-// followMark is how far the server knows a follower.
-type followMark struct {
-	board, name string // name "": the server is told nothing
-	at          string // cursor
-	told        time.Time
-}
-
-// begin takes a query without a beginning to where the follower is, if there is one.
-func (m *followMark) begin(ctx context.Context, c *Client, q *ChangesQuery) error {
-	if m.name == "" || q.After != "" {
-		return nil
-	}
-	f, err := c.GetFollower(ctx, m.board, m.name)
-	if errors.Is(err, leaderboard.ErrFollowerNotFound) {
-		return nil
-	}
-	q.After, q.Window = f.Cursor, "" // the cursor is of a window
-	return err
-}
-
-// tell tells the server of a place, unless it knows a recent one.
-func (m *followMark) tell(ctx context.Context, c *Client, cursor string) error {
-	least := followMoves
-	if cursor == m.at {
-		least = followStays
-	}
-	if m.name == "" || cursor == "" || time.Since(m.told) < least {
-		return nil
-	}
-	_, err := c.PutFollower(ctx, m.board, m.name, cursor)
-	m.at, m.told = cursor, time.Now()
-	return err
 }

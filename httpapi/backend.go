@@ -80,15 +80,6 @@ type Store interface {
 	// ErrHistoryChanged when the revision is none of the period's; ErrFeedPruned.
 	ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error)
 
-	// PutFollower makes a follower of a board, or notes where it is now; *leaderboard.RuleError, ErrBoardNotFound.
-	PutFollower(ctx context.Context, b leaderboard.Board, f leaderboard.Follower) (out leaderboard.Follower, created bool, err error)
-	// Follower returns one of a board with what waits for it; ErrFollowerNotFound.
-	Follower(ctx context.Context, boardID int64, name string) (leaderboard.Follower, error)
-	// Followers lists those of a board with what waits for them, in the order of their names; there are MaxFollowers at most.
-	Followers(ctx context.Context, boardID int64) ([]leaderboard.Follower, error)
-	// DeleteFollower ends a follower; ErrFollowerNotFound.
-	DeleteFollower(ctx context.Context, b leaderboard.Board, name string) error
-
 	// BoardHealth returns the health of boards, in their order, with few questions for all of them; there are at most maxStatus.
 	// Servers that do not answer soon are left out. away: the database is known not to answer, so it is not asked.
 	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth

@@ -22,9 +22,8 @@ type fake struct {
 	*fakeKeys
 	*fakeEndpoints
 	*fakeIssuers
-	followers fakeFollowers
-	players   *fakePlayers
-	audit     *auditLog
+	players *fakePlayers
+	audit   *auditLog
 
 	mu       sync.Mutex
 	writes   int                // how often anything was changed
@@ -71,7 +70,6 @@ func newFake() *fake {
 		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}},
 		fakeEndpoints: &fakeEndpoints{all: map[string]leaderboard.Endpoint{}},
 		fakeIssuers:   &fakeIssuers{issuers: map[string]leaderboard.Issuer{}, bars: map[string]leaderboard.MemberBar{}},
-		followers:     fakeFollowers{map[int64][]leaderboard.Follower{}},
 		players:       &fakePlayers{tokens: map[string]*leaderboard.Player{}, refused: map[string]error{}}, audit: &auditLog{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}

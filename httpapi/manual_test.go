@@ -57,7 +57,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 	},
 	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
-	"getFollower": aboutNewFollower, "deleteFollower": aboutNewFollower, "putFollower": aboutNewFollower,
 	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
 	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
 	"getHeld": aboutNewHeld, "approveHeld": aboutNewHeld, "rejectHeld": aboutNewHeld,
@@ -97,13 +96,6 @@ func aboutNewBar(e *env, line string) string {
 // aboutNewHeld has a submission held, and makes the example one about it.
 func aboutNewHeld(e *env, line string) string {
 	return strings.Replace(line, "3690000000000000000", e.held("reviewed", leaderboard.Submission{Member: "1", Score: 500}), 1)
-}
-
-// aboutNewFollower makes the follower of the examples, and gives it a cursor that is one.
-func aboutNewFollower(e *env, line string) string {
-	_, cursor := e.changes("/v1/boards/demo/changes")
-	e.put(adminKey, "/v1/boards/demo/followers/warehouse", `{"after":"`+cursor+`"}`).want(201)
-	return strings.Replace(line, "AaBc", cursor, 1)
 }
 
 // aboutNewEndpoint makes the endpoint of the examples.

@@ -44,7 +44,6 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"POST /v1/tokens/rotate":                         {},
 	"PUT /v1/issuers/{name}":                         {},
 	"PUT /v1/members/{member}/bar":                   {},
-	"PUT /v1/boards/{board}/followers/{name}":        {plain: `{"after":"AaBc"}`},
 	"PUT /v1/endpoints/{name}":                       {}, // nor what an endpoint gets events of
 	"POST /v1/endpoints/{name}/rotate":               {},
 	"POST /v1/endpoints/{name}/test":                 {},

@@ -28,7 +28,6 @@ type handlers struct {
 	friends  friendHandlers
 	streams  streamHandlers
 	changes  changeHandlers
-	followed followerHandlers
 	keys     keyHandlers
 	hooks    endpointHandlers
 	issuers  issuerHandlers
@@ -67,7 +66,6 @@ func newHandlers(cfg *Config) *handlers {
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
 	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
-	h.followed = followerHandlers{&h.changes}
 	h.friends = friendHandlers{&h.reader, cfg.Store}
 	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
 	h.streams.reader, h.streams.broadcasts.rankings, h.streams.notices.from = &h.reader, cfg.Rankings, cfg.Notices
@@ -166,7 +164,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: remove("/v1/keys/{id}"), access: guard.AccessAdmins, writes: true, handle: h.keys.revoke},
 		{pattern: post("/v1/keys/{id}/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.rotate},
 	}
-	table = slices.Concat(table, h.heldRoutes(), h.followerRoutes(), h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes(), h.openRoutes())
+	table = slices.Concat(table, h.heldRoutes(), h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes(), h.openRoutes())
 	for i := range table {
 		if rt := &table[i]; !rt.anyQuery {
 			rt.params = append(rt.params, wire.NumbersParam)
@@ -204,16 +202,6 @@ func (h *handlers) heldRoutes() []route {
 		{pattern: get("/v1/held/{id}"), access: guard.AccessAdmins, someBoards: true, handle: h.held.get},
 		{pattern: post("/v1/held/{id}/approve"), access: guard.AccessAdmins, someBoards: true, params: []string{"reopen"}, body: bodyRule{limit: anyBody}, writes: true, handle: h.held.approve},
 		{pattern: post("/v1/held/{id}/reject"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.held.reject},
-	}
-}
-
-// followerRoutes are the routes about programs for which the changes of a board are kept.
-func (h *handlers) followerRoutes() []route {
-	return []route{
-		{pattern: get("/v1/boards/{board}/followers"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, heavy: 1, handle: h.followed.list},
-		{pattern: get("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, heavy: 1, handle: h.followed.get},
-		{pattern: put("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.followed.put},
-		{pattern: remove("/v1/boards/{board}/followers/{name}"), access: guard.AccessAdmins, writes: true, handle: h.followed.remove},
 	}
 }
 

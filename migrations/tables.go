@@ -3,15 +3,19 @@ package migrations
 import (
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // Table is a table of the schema, and its first column.
 type Table struct{ Name, Column string }
 
-var createTable = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+) \(\s+(\w+)`)
+var (
+	createTable = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+) \(\s+(\w+)`)
+	dropTable   = regexp.MustCompile(`DROP TABLE IF EXISTS (\w+)`)
+)
 
-// Tables returns the tables that the migrations create, in order, without those in which migrations are noted.
+// Tables returns the tables that the migrations create and do not drop later, in order, without those in which migrations are noted.
 func Tables() []Table {
 	var out []Table
 	names, err := fs.Glob(files, "*.sql")
@@ -26,6 +30,9 @@ func Tables() []Table {
 		up, _, _ := strings.Cut(string(text), "-- +goose Down")
 		for _, match := range createTable.FindAllStringSubmatch(up, -1) {
 			out = append(out, Table{match[1], match[2]})
+		}
+		for _, match := range dropTable.FindAllStringSubmatch(up, -1) {
+			out = slices.DeleteFunc(out, func(t Table) bool { return t.Name == match[1] })
 		}
 	}
 	return out

@@ -34,7 +34,6 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "sweep sessions", Run: s.sweeper.Sessions},
 		{Name: "sweep plays", Run: s.sweeper.Plays},
 		{Name: "sweep metadata", Run: s.sweeper.Metadata},
-		{Name: "sweep followers", Run: s.sweeper.Followers},
 		{Name: "sweep held", Run: s.sweeper.Held},
 		{Name: "sweep submissions", Run: s.sweeper.Submissions},
 		{Name: "sweep events", Run: s.sweepEvents},

@@ -330,37 +330,6 @@ func TestConsoleProfile(t *testing.T) {
 	stored("Good", `{"level":8,"ratio":0.25,"vip":true,"zip":"007"}`)
 }
 
-// TestConsoleFollowers: a follower is shown with what waits for it, also when that has grown, and is deleted.
-func TestConsoleFollowers(t *testing.T) {
-	t.Parallel()
-	const board = "console-followers"
-	c := admin(t)
-	makeBoard(t, c, board, leaderboard.Rules{}, leaderboard.Submission{Member: "ada", Score: 1})
-	p := console(t, desktop(), running(t).Key, "#/boards/"+board+"/followers")
-	p.awaitText("p", "No program follows this board")
-	export, err := c.Export(t.Context(), board, client.FormatJSONL, client.ExportQuery{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	export.Body.Close()
-	if _, err := c.PutFollower(t.Context(), board, "shop", export.Cursor); err != nil {
-		t.Fatal(err)
-	}
-	p.awaitText("td", "shop")
-	waiting := "document.querySelector('tbody tr td:nth-child(4)')?.innerText"
-	p.await(waiting + " === '0'")
-	if _, err := c.Submit(t.Context(), board, []leaderboard.Submission{{Member: "bob", Score: 2}, {Member: "cid", Score: 3}}); err != nil {
-		t.Fatal(err)
-	}
-	p.await(waiting + " === '2'")
-	p.press("Delete shop")
-	p.press("Delete")
-	p.awaitText("p", "No program follows this board")
-	for f, err := range c.Followers(t.Context(), board) {
-		t.Errorf("there is still %v, %v", f, err)
-	}
-}
-
 // TestConsoleHeld: what waits is listed with its metadata as text, approved with a note, and rejected; what was decided is found under its
 // state.
 func TestConsoleHeld(t *testing.T) {
@@ -1001,7 +970,6 @@ func TestConsoleViews(t *testing.T) {
 		{"#/boards/demo/runs", "Copy and runs"},
 		{"#/boards/demo/import", "Import"},
 		{"#/boards/demo/export", "Export"},
-		{"#/boards/demo/followers", "Followers"},
 		{"#/boards/demo/held", "Review"},
 		{"#/new-board", "New board"},
 		{"#/members?q=a", "Members"},

@@ -1,7 +1,7 @@
 // Sqlite keeps an SQLite file equal to a board: every entry of it, and nothing else. It may be killed at any moment and started
 // again; the board's database may be restored from a backup meanwhile. docs/events.md tells what it relies on.
 //
-//	sqlite -server http://127.0.0.1:8080 -board arcade -follower shop -file arcade.db
+//	sqlite -server http://127.0.0.1:8080 -board arcade -file arcade.db
 //
 // The key, of scope admin, is in LEADERBOARD_KEY; the address may be in LEADERBOARD_URL. The file may be read while the program runs, and shows a state that the board
 // had. This is its order, the member of strict rank 1 first, on a board whose rules are the defaults:
@@ -23,8 +23,8 @@ import (
 	"leaderboard/client"
 )
 
-// moves is the time between two calls that tell the server how far the file is.
-const moves = 10 * time.Second
+// wait is how long the program waits for changes in one call, and between two calls when there will be none.
+const wait = 10 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -39,7 +39,6 @@ func run(ctx context.Context) error {
 	server := flag.String("server", cmp.Or(os.Getenv("LEADERBOARD_URL"), "http://127.0.0.1:8080"), "address of the server")
 	f := follower{}
 	flag.StringVar(&f.board, "board", "arcade", "the board")
-	flag.StringVar(&f.name, "follower", "sqlite", "the name under which the server keeps changes for this file")
 	path := flag.String("file", "board.db", "the SQLite file")
 	flag.Parse()
 
@@ -59,10 +58,9 @@ func run(ctx context.Context) error {
 
 // follower takes a board's changes into a file.
 type follower struct {
-	client      *client.Client
-	board, name string
-	file        *file
-	told        time.Time // when the server was last told how far the file is
+	client *client.Client
+	board  string
+	file   *file
 }
 
 // run follows the board until ctx ends or something is wrong that only a person can mend.
@@ -91,14 +89,7 @@ func (f *follower) startOver(ctx context.Context) (string, error) {
 
 // step takes the changes after the cursor, or waits for some, and returns the cursor after them.
 func (f *follower) step(ctx context.Context, cursor string) (string, error) {
-	// The server is told what is in the file already, never what is on its way there.
-	if time.Since(f.told) > moves {
-		if _, err := f.client.PutFollower(ctx, f.board, f.name, cursor); err != nil {
-			return "", err
-		}
-		f.told = time.Now()
-	}
-	page, err := f.client.Changes(ctx, f.board, client.ChangesQuery{After: cursor, Wait: moves})
+	page, err := f.client.Changes(ctx, f.board, client.ChangesQuery{After: cursor, Wait: wait})
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +99,7 @@ func (f *follower) step(ctx context.Context, cursor string) (string, error) {
 	if n := len(page.Changes); n > 0 && page.Changes[n-1].End && page.Changes[n-1].Cursor == "" {
 		// The last season that the board names is over: each answer says so at once, until another one is named.
 		select {
-		case <-time.After(moves):
+		case <-time.After(wait):
 		case <-ctx.Done():
 		}
 	}

@@ -172,7 +172,7 @@ func (w *world) write() error {
 // start starts the program. The file and the key are all that it has.
 func (w *world) start() *exec.Cmd {
 	w.Helper()
-	cmd := exec.Command(w.program, "-server", w.url, "-board", board, "-follower", "shop", "-file", w.file)
+	cmd := exec.Command(w.program, "-server", w.url, "-board", board, "-file", w.file)
 	cmd.Env = append(os.Environ(), "LEADERBOARD_KEY="+apptest.AdminKey)
 	cmd.Stderr = w.said
 	w.must(cmd.Start())
@@ -263,7 +263,7 @@ func (w *world) startedOver(reason string) {
 
 // tablesOfBoards are what a backup of a board's state has.
 func tablesOfBoards() []string {
-	return []string{"boards", "periods", "entries", "changes", "hidden_members", "followers", "table_versions"}
+	return []string{"boards", "periods", "entries", "changes", "hidden_members", "table_versions"}
 }
 
 // backup copies tables, beside them.

@@ -107,7 +107,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("%s has no usage line", path)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "run", "verify", "index", "board", "submit", "top", "rank", "standings", "distribution", "history", "submissions", "activity", "watch", "follow", "follower", "export", "import", "member", "remove", "hide", "restore", "hidden", "held", "audit", "key", "issuer", "token", "play", "endpoint", "context", "status", "health", "version", "completion", "man"}
+	want := []string{"dev", "serve", "migrate", "refresh", "run", "verify", "index", "board", "submit", "top", "rank", "standings", "distribution", "history", "submissions", "activity", "watch", "follow", "export", "import", "member", "remove", "hide", "restore", "hidden", "held", "audit", "key", "issuer", "token", "play", "endpoint", "context", "status", "health", "version", "completion", "man"}
 	var got []string
 	for _, c := range (&program{}).root().Commands {
 		got = append(got, c.Name)

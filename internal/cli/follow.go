@@ -24,7 +24,6 @@ func (p *program) followCommand() *cli.Command {
 	return o.command("follow", "print each change of a board as it is committed, until Ctrl-C", "BOARD", o.run,
 		windowFlag(&o.query.Window),
 		&cli.StringFlag{Name: "after", Usage: "go on behind this `cursor`, of a change, of an end or of an export; empty: from the first change of the current period", Destination: &o.query.After},
-		&cli.StringFlag{Name: "follower", Usage: "a `name` under which changes are kept until they are printed, for up to a day; without --after it goes on where it was, with those of the last ten seconds once more", Destination: &o.query.Follower},
 		&cli.BoolFlag{Name: "once", Usage: "end when there are no more changes for now", Destination: &o.query.Once},
 		&cli.BoolFlag{Name: "from-start", Usage: "begin with all entries that there are, as changes from nothing", Destination: &o.fromStart})
 }
@@ -114,52 +113,4 @@ func scoreText(e *client.ChangedEntry) string {
 		text += " " + e.Fields.String()
 	}
 	return text
-}
-
-func (p *program) followerCommand() *cli.Command {
-	return group("follower", "followers: programs for which the changes of a board are kept until they have them",
-		p.followerListCommand(), p.followerShowCommand(), p.followerPutCommand(), p.followerDeleteCommand())
-}
-
-func followerHead() []string {
-	return []string{"NAME", "WINDOW", "PERIOD", "SEQ", "WAITING", "SINCE", "SEEN", "ENDS"}
-}
-
-func addFollower(t *terminal.Table, f *client.Follower) {
-	t.Row(f.Name, string(f.Window), f.Period, f.Seq, f.Waiting, f.OldestWaitingAt, f.SeenAt, f.EndsAt)
-}
-
-func (r *remote) printFollower(f *client.Follower) error {
-	t := terminal.NewTable(r.out, followerHead()...)
-	addFollower(t, f)
-	return t.Flush()
-}
-
-func (p *program) followerListCommand() *cli.Command {
-	return listing(p, "follower list", "list the followers of a board", "BOARD", func(args []string) list {
-		return list{path: client.Path("boards", args[0], "followers"), member: "followers", head: followerHead()}
-	}, addFollower)
-}
-
-func (p *program) followerShowCommand() *cli.Command {
-	return question(p, "follower show", "show a follower of a board", "BOARD NAME", func(ctx context.Context, c *client.Client, args []string) (client.Follower, error) {
-		return c.GetFollower(ctx, args[0], args[1])
-	}, (*remote).printFollower)
-}
-
-func (p *program) followerPutCommand() *cli.Command {
-	return question(p, "follower put", "make a follower of a board that goes on behind a cursor, or move it there", "BOARD NAME CURSOR", func(ctx context.Context, c *client.Client, args []string) (client.Follower, error) {
-		return c.PutFollower(ctx, args[0], args[1], args[2])
-	}, (*remote).printFollower)
-}
-
-func (p *program) followerDeleteCommand() *cli.Command {
-	r, yes := p.remote(), false
-	return r.command("follower delete", "delete a follower: nothing is kept for it any more", "BOARD NAME", func(ctx context.Context, args []string) error {
-		name := terminal.Printable(args[1])
-		if err := r.confirm(ctx, yes, "Delete follower "+name+" of "+terminal.Printable(args[0])+"? Changes are not kept for it any more."); err != nil {
-			return err
-		}
-		return r.carryOut(func(c *client.Client) error { return c.DeleteFollower(ctx, args[0], args[1]) }, "deleted", args[1], name+" is deleted")
-	}, yesFlag(&yes))
 }

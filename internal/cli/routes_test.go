@@ -28,7 +28,6 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",
 		"listEndpoints": "endpoint list", "getEndpoint": "endpoint show e", "putEndpoint": "endpoint put e https://game.example/hooks", "deleteEndpoint": "endpoint delete e --yes",
 		"rotateEndpoint": "endpoint rotate e", "testEndpoint": "endpoint test e", "listDeliveries": "endpoint deliveries e", "replayEvents": "endpoint replay e --since 2026-11-20T00:00:00Z",
-		"listFollowers": "follower list b", "getFollower": "follower show b f", "putFollower": "follower put b f CURSOR", "deleteFollower": "follower delete b f --yes",
 		"listIssuers": "issuer list", "getIssuer": "issuer show i", "putIssuer": "issuer put i --issuer x --audience y --jwks-url https://x/", "deleteIssuer": "issuer delete i --yes",
 		"createToken": "token create m", "beginPlay": "play b", "rotateTokens": "token rotate", "barMember": "token bar m", "getBar": "token barred m", "unbarMember": "token unbar m",
 		"searchMembers": "member search a --by name", "findMembers": "rank b --find ada", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x", "resetName": "member reset-name m --reason x",

@@ -108,7 +108,7 @@ func (p *program) root() *cli.Command {
 		Commands: []*cli.Command{
 			p.devCommand(), p.serveCommand(),
 			p.migrateCommand(), p.refreshCommand(), p.runCommand(), p.verifyCommand(), p.indexCommand(),
-			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.standingsCommand(), p.distributionCommand(), p.historyCommand(), p.submissionsCommand(), p.activityCommand(), p.watchCommand(), p.followCommand(), p.followerCommand(),
+			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.standingsCommand(), p.distributionCommand(), p.historyCommand(), p.submissionsCommand(), p.activityCommand(), p.watchCommand(), p.followCommand(),
 			p.exportCommand(), p.importCommand(),
 			p.memberCommand(), p.removeCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.heldCommand(), p.auditCommand(),
 			p.keyCommand(), p.issuerCommand(), p.tokenCommand(), p.playCommand(), p.endpointCommand(),

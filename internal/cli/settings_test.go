@@ -66,7 +66,7 @@ func sections() []section {
 		{"Refresh and verify", []string{"kind", "against", "all"}},
 		{"Talking to a server (board, submit, top, rank, follow, refresh, health)", []string{
 			"url", "key", "context", "ca-file", "timeout", "json", "utc", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "hours", "cursor", "around", "notices", "score", "tiebreak", "field", "metadata", "with-metadata",
-			"idempotency-key", "standings", "passed", "play", "buckets", "ready", "watch", "after", "follower", "once", "from-start",
+			"idempotency-key", "standings", "passed", "play", "buckets", "ready", "watch", "after", "once", "from-start",
 		}},
 		{"Conditions and single fields of a submit (submit)", []string{
 			"if-absent", "if-score", "if-tiebreak", "if-field", "if-created-time", "set", "add", "op", "keep-time", "atomic",

@@ -153,19 +153,6 @@ CREATE TABLE `erasures` (
   KEY `erasures_age` (`started_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE TABLE `followers` (
-  `board_id` bigint NOT NULL,
-  `name` varbinary(64) NOT NULL,
-  `window_name` varbinary(16) NOT NULL,
-  `starts_at` datetime(6) NOT NULL COMMENT 'of the period that it is in, which may not have begun',
-  `seq` bigint NOT NULL COMMENT 'up to here it has the changes of that period; of those after it, it has none',
-  `next_cursor` varbinary(256) NOT NULL COMMENT 'where it goes on, as it said',
-  `created_at` datetime(6) NOT NULL,
-  `seen_at` datetime(6) NOT NULL COMMENT 'when it last told where it is, by the database clock',
-  PRIMARY KEY (`board_id`,`name`),
-  KEY `followers_age` (`seen_at`)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
-
 CREATE TABLE `friend_lists` (
   `member` varbinary(64) NOT NULL,
   `updated_at` datetime(6) NOT NULL COMMENT 'who changes a list locks this row first',

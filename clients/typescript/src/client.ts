@@ -36,9 +36,6 @@ const followPause = 5000;
 /** Milliseconds for which the id of a notice is kept. */
 const heardFor = 300_000;
 
-/** Milliseconds between two moves of a follower, at least, and at most. */
-const [followMoves, followStays] = [10_000, 600_000];
-
 /** Operations are declared by the API's document; a static block of the class makes them. */
 export interface Leaderboard extends Operations {}
 
@@ -127,20 +124,10 @@ export class Leaderboard {
    * Each change of a board once and in order, as they are committed, over the ends of periods, until the caller breaks off or the
    * signal ends; `after` is where it begins. Changes are asked for when the caller has taken all before them. It throws a
    * ProblemError "history-changed" or "log-pruned" when another export is the remedy. GET /v1/boards/{board}/changes
-   *
-   * With `follower` it tells the server under that name every ten seconds how far it is, so that changes are kept for it for up to
-   * a day. Without `after` it goes on where that follower is, with the changes of these ten seconds once more.
    */
-  async *readChanges(board: string, { follower, ...options }: Query<"readChanges"> & CallOptions & { follower?: string } = {}): AsyncGenerator<BoardChange, void, undefined> {
-    const { signal, timeout, maxWait } = options;
+  async *readChanges(board: string, options: Query<"readChanges"> & CallOptions = {}): AsyncGenerator<BoardChange, void, undefined> {
     let after = options.after;
-    if (follower && !after) after = await this.#cursorOf(board, follower, { signal, timeout, maxWait });
-    let [at, told] = ["", -Infinity];
     for (let over = ""; ; ) {
-      if (follower && after && Date.now() - told >= (after === at ? followStays : followMoves)) {
-        await this.putFollower(board, follower, { after }, { signal, timeout, maxWait });
-        [at, told] = [after, Date.now()];
-      }
       const call = this.#call("readChanges", [board, { wait: "30s", ...options, after }]);
       const { lines, cursor } = await this.#repeat(call, async (signal) => {
         const response = await this.#send(call, signal);
@@ -156,16 +143,6 @@ export class Leaderboard {
       }
       after = cursor ?? after;
       if (over) await sleep(followPause, call.signal); // no period comes after it yet
-    }
-  }
-
-  /** cursorOf is where a follower goes on, undefined when there is none. */
-  async #cursorOf(board: string, follower: string, options: CallOptions): Promise<string | undefined> {
-    try {
-      return (await this.getFollower(board, follower, options)).cursor;
-    } catch (error) {
-      if (error instanceof ProblemError && error.code === "follower-not-found") return undefined;
-      throw error;
     }
   }
 

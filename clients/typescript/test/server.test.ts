@@ -52,15 +52,6 @@ test("changes come each once and in order, from an export on", async () => {
     if (scores.length === 2) break;
   }
   assert.deepEqual(scores, [[2, "ada", 1n, odd], [3, "bob", undefined, 2n]]);
-  for await (const _ of lb.readChanges(b, { after, follower: "shop" })) break;
-  for await (const change of lb.readChanges(b, { follower: "shop" })) { // from where that follower is
-    assert.equal("end" in change ? 0 : change.seq, 2);
-    break;
-  }
-  const [shop] = (await lb.listFollowers(b)).followers;
-  assert.deepEqual([shop!.name, shop!.seq, shop!.waiting, shop!.cursor], ["shop", 1, 2, after]);
-  assert.equal((await lb.getFollower(b, "shop")).period, "all_time");
-  await lb.deleteFollower(b, "shop");
   await lb.deleteBoard(b);
   await board("changes", {});
   await assert.rejects(async () => { for await (const _ of lb.readChanges(b, { after })); }, { code: "history-changed", status: 410 });
@@ -170,7 +161,6 @@ test("every operation of the document that the server shows has a method, and ea
   await boardOperations(every, b, d);
   await memberOperations(every, b);
   await eventOperations(every);
-  await followerOperations(every, b);
   await playerOperations(every, b);
   await heldOperations(every);
   await otherOperations(every, b);
@@ -187,15 +177,6 @@ async function callRead(lb: Leaderboard, id: string, operation: string, board: s
   const args = (operation.match(/{\w+}/g) ?? []).map((name) => known[name] ?? assert.fail(`${id}: what is ${name}?`));
   const method = Reflect.get(lb, id) as (...args: unknown[]) => Promise<unknown>;
   await method.apply(lb, args).catch((error: unknown) => assert.ok(error instanceof ProblemError && error.code !== "not-found" && error.status < 500, `${id}: ${error}`));
-}
-
-async function followerOperations(lb: Leaderboard, b: string): Promise<void> {
-  const after = (await lb.exportEntries(b)).headers.get("Leaderboard-Cursor")!;
-  assert.equal((await lb.putFollower(b, "ts-all", { after })).cursor, after);
-  assert.equal((await lb.getFollower(b, "ts-all")).cursor, after);
-  assert.deepEqual((await lb.listFollowers(b)).followers.map(({ name }) => name), ["ts-all"]);
-  await lb.deleteFollower(b, "ts-all");
-  await assert.rejects(lb.getFollower(b, "ts-all"), { status: 404 });
 }
 
 async function boardOperations(lb: Leaderboard, b: string, d: string): Promise<void> {

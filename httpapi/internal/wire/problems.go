@@ -130,12 +130,6 @@ var Kinds = []Kind{
 		Help:   "GET /v1/endpoints lists the endpoints that the key may see.",
 	},
 	{
-		Code: leaderboard.ErrFollowerNotFound.Code, Status: 404,
-		Title:  "Follower not found",
-		Detail: "The board has no follower of this name.",
-		Help:   "GET /v1/boards/{board}/followers lists them. One that has not told where it is for a day ends by itself; PUT makes it anew.",
-	},
-	{
 		Code: leaderboard.ErrEventNotFound.Code, Status: 404,
 		Title:  "Event not found",
 		Detail: "No event that is kept has this id, or the endpoint does not get it.",
@@ -416,12 +410,6 @@ var Kinds = []Kind{
 		Title:  "The endpoint is not valid",
 		Detail: "What is said of the endpoint is not valid.",
 		Help:   "Correct what the member errors points at.",
-	},
-	{
-		Code: leaderboard.CodeTooManyFollowers, Status: 422,
-		Title:  "The board has too many followers",
-		Detail: "The board has as many followers as it can have.",
-		Help:   "Delete one that is not needed. A program that is never away for an hour needs none: it follows the changes without.",
 	},
 	{
 		Code: leaderboard.CodeTooManyEndpoints, Status: 422,

@@ -25,7 +25,6 @@ const (
 	emptiedNext  = "SELECT emptied_at FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?, 1"
 	heldNext     = "SELECT expires_at FROM held WHERE expires_at >= ? AND expires_at < ? ORDER BY expires_at LIMIT ?, 1"
 	sessionsNext = "SELECT key_id FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?"
-	seenNext     = "SELECT seen_at FROM followers WHERE seen_at >= ? AND seen_at < ? ORDER BY seen_at LIMIT ?, 1"
 	runsNext     = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	runsKept     = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
@@ -97,12 +96,6 @@ func (s *Sweeper) Metadata(ctx context.Context, slice Slice) (more bool, err err
 func (s *Sweeper) Held(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM held WHERE expires_at >= ? AND expires_at < ? ORDER BY expires_at LIMIT ?"
 	return s.aged(ctx, slice, heldNext, remove, s.Before(0))
-}
-
-// Followers deletes followers that have not told where they are for FollowerTTL.
-func (s *Sweeper) Followers(ctx context.Context, slice Slice) (more bool, err error) {
-	const remove = "DELETE FROM followers WHERE seen_at >= ? AND seen_at < ? ORDER BY seen_at LIMIT ?"
-	return s.aged(ctx, slice, seenNext, remove, s.Before(leaderboard.FollowerTTL))
 }
 
 // aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which

@@ -3,7 +3,6 @@ package sweep
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"math"
 	"slices"
 	"time"
@@ -12,7 +11,7 @@ import (
 )
 
 const (
-	// followTTL is how long the log is kept for a derived board or a follower that makes no progress.
+	// followTTL is how long the log is kept for a derived board that makes no progress.
 	followTTL = 24 * time.Hour
 	// logSteps is how many statements delete commits of one period before others have their turn.
 	logSteps = 20
@@ -100,9 +99,9 @@ func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64
 	if !fromFuture && !o.At.Before(limit) {
 		return true, nil
 	}
-	upTo, needed, err := s.upTo(ctx, o.PeriodID, followed)
-	if err != nil {
-		return false, err
+	upTo, needed := followed[o.PeriodID]
+	if !needed {
+		upTo = math.MaxInt64
 	}
 	if fromFuture {
 		return s.pruneAhead(ctx, o, upTo)
@@ -116,23 +115,6 @@ func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64
 		return s.pruneLog(ctx, o, math.MaxInt64, limit)
 	}
 	return true, nil
-}
-
-// followersNeed finds how far all followers have the changes of a period: those that are in an earlier one have none of it.
-const followersNeed = "SELECT MIN(IF(f.starts_at = p.starts_at, f.seq, 0)) FROM periods p JOIN followers f" +
-	" ON f.board_id = p.board_id AND f.window_name = p.window_name AND f.starts_at <= p.starts_at WHERE p.id = ? AND f.seen_at >= ?"
-
-// upTo returns the last commit of a period that may be deleted for all who follow it; needed: there are some.
-func (s *Sweeper) upTo(ctx context.Context, period int64, followed map[int64]int64) (seq int64, needed bool, err error) {
-	seq, needed = followed[period]
-	if !needed {
-		seq = math.MaxInt64
-	}
-	var least sql.NullInt64
-	if err := s.db.GetContext(ctx, &least, followersNeed, period, s.Before(leaderboard.FollowerTTL)); err != nil || !least.Valid {
-		return seq, needed, err
-	}
-	return min(seq, least.Int64), true, nil
 }
 
 // pruneLog deletes commits of a period from the oldest one on, up to a seq and made before a time, logSteps times Rows

@@ -21,8 +21,6 @@ func TestPlans(t *testing.T) {
 		"old held":       {Query: plantest.Literal(heldNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"held": "held_age"}},
 		"metadata":       {Query: metadataIn(ids), Keys: map[string]string{"entry_metadata": "PRIMARY"}},
 		"old metadata":   {Query: plantest.Literal(emptiedNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"entry_metadata": "entry_metadata_emptied"}},
-		"followers":      {Query: plantest.Literal(seenNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"followers": "followers_age"}},
-		"followed":       {Query: plantest.Literal(followersNeed, 1, "'2026-01-01'"), Keys: map[string]string{"p": "PRIMARY", "f": "PRIMARY"}},
 		"runs":           {Query: plantest.Literal(runsNext, 0, 1000), Keys: map[string]string{"runs": "PRIMARY"}},
 		"kept runs":      {Query: plantest.Literal(runsKept, 10_000), Keys: map[string]string{"runs": "PRIMARY"}},
 		"given up":       {Query: plantest.Literal(periodsGiven, 500), Keys: map[string]string{"periods": "periods_end"}},

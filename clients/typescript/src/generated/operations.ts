@@ -80,14 +80,6 @@ export interface Operations {
   startRebuild(board: string, body?: Sent<Schemas["Rebuild"]>, options?: Query<"startRebuild"> & CallOptions): Promise<Schemas["Run"]>;
   /** Compare the Redis copy with MySQL. GET /v1/boards/{board}/verify */
   verifyCopy(board: string, options?: Query<"verifyCopy"> & CallOptions): Promise<Schemas["Verification"]>;
-  /** List the followers of a board. GET /v1/boards/{board}/followers */
-  listFollowers(board: string, options?: Query<"listFollowers"> & CallOptions): Pages<Schemas["FollowerList"]>;
-  /** A follower. GET /v1/boards/{board}/followers/{name} */
-  getFollower(board: string, name: string, options?: CallOptions): Promise<Schemas["Follower"]>;
-  /** Make a follower, or move it on. PUT /v1/boards/{board}/followers/{name} */
-  putFollower(board: string, name: string, body: Sent<Schemas["FollowerPlace"]>, options?: CallOptions): Promise<Schemas["Follower"]>;
-  /** Delete a follower. DELETE /v1/boards/{board}/followers/{name} */
-  deleteFollower(board: string, name: string, options?: CallOptions): Promise<undefined>;
   /** How the server and its boards stand. GET /v1/status */
   getStatus(options?: Query<"getStatus"> & CallOptions): Pages<Schemas["StatusAnswer"]>;
   /** Rebuilds and refreshes. GET /v1/runs */
@@ -249,10 +241,6 @@ export const table = {
   verifyCopy: "GET /v1/boards/{board}/verify",
   exportEntries: "GET /v1/boards/{board}/export",
   readChanges: "GET /v1/boards/{board}/changes",
-  listFollowers: "GET /v1/boards/{board}/followers",
-  getFollower: "GET /v1/boards/{board}/followers/{name}",
-  putFollower: "PUT /v1/boards/{board}/followers/{name}",
-  deleteFollower: "DELETE /v1/boards/{board}/followers/{name}",
   getStatus: "GET /v1/status",
   listRuns: "GET /v1/runs",
   getRun: "GET /v1/runs/{id}",
