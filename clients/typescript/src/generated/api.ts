@@ -1391,48 +1391,6 @@ export interface components {
              */
             rows_per_second?: number | null;
         };
-        FollowerName: string;
-        FollowerPlace: {
-            /** @description A cursor of this board's changes; the follower has everything up to it. */
-            after: string;
-        };
-        /** @description A program for which the changes of a board are kept. */
-        Follower: {
-            name: components["schemas"]["FollowerName"];
-            window: components["schemas"]["Window"];
-            /** @description Name of the period that it is in; it may not have begun. */
-            period: string;
-            /**
-             * Format: int64
-             * @description Up to here it has the changes of that period.
-             */
-            seq: number;
-            /** @description Where it goes on. */
-            cursor: string;
-            /** @description Changes that it does not have yet, also in later periods of the window, of which the oldest 500 count. */
-            waiting: number;
-            /**
-             * Format: date-time
-             * @description When the oldest of them was committed that is kept.
-             */
-            oldest_waiting_at: string | null;
-            created_time: components["schemas"]["Time"];
-            /**
-             * Format: date-time
-             * @description When it last told where it is.
-             */
-            seen_at: string;
-            /**
-             * Format: date-time
-             * @description When it ends by itself, unless it tells that again: 24 hours after seen_at.
-             */
-            ends_at: string;
-        };
-        FollowerList: {
-            followers: components["schemas"]["Follower"][];
-            /** @description Absent on the last page. */
-            next_cursor?: string;
-        };
         IssuerName: string;
         IssuerRules: {
             /** @description The claim iss of its tokens, byte for byte. */
@@ -2106,6 +2064,17 @@ export interface components {
             writes_per_second: number;
             /** @description Open on this server. */
             streams: number;
+            purge: components["schemas"]["PurgeStatus"];
+        };
+        /** @description What is left to delete of boards and periods that are gone for all readers, as the housekeeping of this server last found it, once a minute. */
+        PurgeStatus: {
+            /** @description Deleted boards that have rows. 100 may be more. */
+            boards: number;
+            /**
+             * Format: int64
+             * @description Entries that they and periods that are given up have.
+             */
+            entries: number;
         };
         BoardStatus: {
             board: components["schemas"]["BoardName"];
@@ -2291,7 +2260,7 @@ export interface components {
          * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
-        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/sign-in-refused" | "/problems/no-role" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/follower-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-number" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-reset" | "/problems/name-reset" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-followers" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/provider-away" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/sign-in-refused" | "/problems/no-role" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-number" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-reset" | "/problems/name-reset" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/provider-away" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
         InputError: {
             /** @description JSON pointer into the body. */
             pointer?: string;
@@ -2302,11 +2271,6 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /**
-         * @description Name of the follower.
-         * @example warehouse
-         */
-        followerParam: components["schemas"]["FollowerName"];
         /** @example 3690000000000000000 */
         heldParam: string;
         /**
@@ -3559,99 +3523,6 @@ export interface operations {
                  * @example demo
                  */
                 board: components["parameters"]["boardParam"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: never;
-    };
-    listFollowers: {
-        parameters: {
-            query?: {
-                /** @description Length of the page. */
-                limit?: components["parameters"]["listLimitParam"];
-                /** @description next_cursor of the page before. */
-                cursor?: components["parameters"]["cursorParam"];
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Name of the board.
-                 * @example demo
-                 */
-                board: components["parameters"]["boardParam"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: never;
-    };
-    getFollower: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Name of the board.
-                 * @example demo
-                 */
-                board: components["parameters"]["boardParam"];
-                /**
-                 * @description Name of the follower.
-                 * @example warehouse
-                 */
-                name: components["parameters"]["followerParam"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: never;
-    };
-    putFollower: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Name of the board.
-                 * @example demo
-                 */
-                board: components["parameters"]["boardParam"];
-                /**
-                 * @description Name of the follower.
-                 * @example warehouse
-                 */
-                name: components["parameters"]["followerParam"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "after": "AaBc"
-                 *     }
-                 */
-                "application/json": components["schemas"]["FollowerPlace"];
-            };
-        };
-        responses: never;
-    };
-    deleteFollower: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Name of the board.
-                 * @example demo
-                 */
-                board: components["parameters"]["boardParam"];
-                /**
-                 * @description Name of the follower.
-                 * @example warehouse
-                 */
-                name: components["parameters"]["followerParam"];
             };
             cookie?: never;
         };
