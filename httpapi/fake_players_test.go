@@ -55,6 +55,9 @@ func (f *fakePlayers) MintPlay(_ context.Context, p leaderboard.Play, _ time.Tim
 }
 
 func (f *fakePlayers) FindPlay(_ context.Context, token string, _ time.Time, _ func() error) (leaderboard.Play, error) {
+	if err := f.refused[token]; err != nil {
+		return leaderboard.Play{}, err
+	}
 	words := strings.Split(token, " ")
 	if len(words) != 3 {
 		return leaderboard.Play{}, &leaderboard.TokenError{Detail: "That is no play."}

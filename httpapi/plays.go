@@ -87,7 +87,7 @@ func (r resolver) forPlayers(c *call, name string) (leaderboard.Board, error) {
 }
 
 // playOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the
-// address, as a token that is not good is.
+// address, as a token that is not good is, unless it was good once.
 func playOf(c *call, players Players, board, token string, i int) (leaderboard.PlayID, error) {
 	play, err := players.FindPlay(c.ctx, token, c.start, func() error { return c.shared.guard.MayAttempt(c.r) })
 	refused, ok := errors.AsType[*leaderboard.TokenError](err)
@@ -102,7 +102,7 @@ func playOf(c *call, players Players, board, token string, i int) (leaderboard.P
 	}
 	at := leaderboard.FieldError{Pointer: fmt.Sprintf("/entries/%d/play", i), Detail: refused.Detail}
 	err = &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "that is no play of the player on this board", Fields: []leaderboard.FieldError{at}}
-	if ok {
+	if ok && !refused.Signed {
 		err = c.shared.guard.Guessed(c.w, c.r, err)
 	}
 	return play.ID, err

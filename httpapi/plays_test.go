@@ -83,8 +83,8 @@ func TestPlaysOfOthers(t *testing.T) {
 	e.post(writeKey, "/v1/boards/play/scores", `{"entries":[{"member":"5","score":9}]}`).want(200)
 }
 
-// TestPlayGuesses: a play that is not of this service is an attempt of the address, as a wrong token is; another player's is none, and a
-// good one goes on (promise G9).
+// TestPlayGuesses: a play that is not of this service is an attempt of the address, as a wrong token is; another player's is none,
+// nor one that was good once, and a good one goes on (promise G9).
 func TestPlayGuesses(t *testing.T) {
 	t.Parallel()
 	q := &charges{}
@@ -95,10 +95,14 @@ func TestPlayGuesses(t *testing.T) {
 		return e.post("t.o.k", "/v1/boards/b/scores", `{"entries":[{"member":"ada","score":1,"play":"`+play+`"}]}`)
 	}
 	other := "b bob " + leaderboard.NewPlayID().String()
+	e.fake.players.refused["old"] = &leaderboard.TokenError{Detail: "The key that signed the play is not valid any more.", Signed: true}
 	for i := range 3 {
 		with("guess").wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay)
 		if with(other).wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.attempts != i+1 {
 			t.Errorf("%d attempts", q.attempts)
+		}
+		if with("old").wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.attempts != i+1 {
+			t.Errorf("%d attempts after a play that was good once", q.attempts)
 		}
 	}
 	if got := with("guess"); got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts).Detail == "" || got.header.Get("Retry-After") == "" {

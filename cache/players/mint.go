@@ -71,7 +71,7 @@ func (p *Players) PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.
 	}
 	var out []leaderboard.PublicKey
 	for _, id := range slices.Sorted(maps.Keys(r.signing)) {
-		if k := r.signing[id]; k.EndsAt == 0 || leaderboard.MicrosOf(now) < k.EndsAt {
+		if k := r.signing[id]; !k.isOver(now) {
 			out = append(out, leaderboard.PublicKey{ID: id, X: base64.RawURLEncoding.EncodeToString(k.public)})
 		}
 	}

@@ -47,8 +47,8 @@ func (p *Players) FindPlay(ctx context.Context, token string, now time.Time, adm
 		return play, err
 	}
 	key := r.signing[kid]
-	if key == nil || key.EndsAt != 0 && leaderboard.MicrosOf(now) >= key.EndsAt {
-		return play, refused("The key that signed the play is not known, or not valid any more.")
+	if key == nil {
+		return play, refused("The key that signed the play is not known.")
 	}
 	id, ok := leaderboard.ParsePlayID(textOf(body["jti"]))
 	if parsed.Method != jwt.SigningMethodEdDSA || textOf(body["iss"]) != leaderboard.OwnIssuer || textOf(body["aud"]) != playAudience || !ok {
@@ -59,6 +59,9 @@ func (p *Players) FindPlay(ctx context.Context, token string, now time.Time, adm
 	}
 	if err := p.signature(ctx, token, parsed, key.public); err != nil {
 		return play, err
+	}
+	if key.isOver(now) {
+		return play, over("The key that signed the play is not valid any more.")
 	}
 	return leaderboard.Play{ID: id, Board: textOf(body["board"]), Member: textOf(body["sub"])}, nil
 }

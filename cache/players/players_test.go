@@ -672,7 +672,7 @@ func TestPlays(t *testing.T) {
 		"another audience":  {by(header, with("aud", leaderboard.OwnIssuer)), "That is no play."},
 		"another issuer":    {by(header, with("iss", "i")), "That is no play."},
 		"no id":             {by(header, with("jti", "x")), "That is no play."},
-		"another key":       {by(map[string]any{"kid": "s0"}, with("sub", "ada")), "The key that signed the play is not known, or not valid any more."},
+		"another key":       {by(map[string]any{"kid": "s0"}, with("sub", "ada")), "The key that signed the play is not known."},
 		"crit":              {by(map[string]any{"kid": kid, "crit": []string{"b64"}}, with("sub", "ada")), "The token has a header that is not known here."},
 		"forged":            {signed(t, jwt.SigningMethodEdDSA, other, header, with("sub", "ada")), "The signature of the token is not right."},
 		"by the public key": {signed(t, jwt.SigningMethodHS256, []byte(own.public), header, with("sub", "ada")), "That is no play."},
@@ -692,12 +692,61 @@ func TestPlays(t *testing.T) {
 	if _, err := f.FindPlay(t.Context(), good, now, func() error { return no }); !errors.Is(err, no) || f.verified.Load() != before {
 		t.Errorf("%v: a play was verified that was not admitted", err)
 	}
-	f.tables.change(func() { f.tables.keys[0].EndsAt = leaderboard.MicrosOf(now) })
-	if err := f.Renew(t.Context()); err != nil {
+}
+
+// TestPlayOfEndedKey: a play whose key has ended, or is gone, is refused as one that was good once; one that is forged by that key's
+// name is a guess still.
+func TestPlayOfEndedKey(t *testing.T) {
+	t.Parallel()
+	f := start(t, "", Options{})
+	now := time.Now()
+	play, err := f.MintPlay(t.Context(), leaderboard.Play{ID: leaderboard.NewPlayID(), Board: "b", Member: "ada"}, now)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.FindPlay(t.Context(), good, now, free); err == nil {
-		t.Error("the key that signed the play has ended")
+	token, _, err := f.Mint(t.Context(), leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, other := newKey(t)
+	forged := signed(t, jwt.SigningMethodEdDSA, other, map[string]any{"kid": f.table.Value().signs.ID}, jwt.MapClaims{"iss": leaderboard.OwnIssuer, "aud": playAudience, "sub": "ada", "board": "b", "jti": leaderboard.NewPlayID().String()})
+	for _, end := range []func(){
+		func() { f.tables.keys[0].EndsAt = leaderboard.MicrosOf(now) },
+		func() { f.tables.keys = nil }, // as a rotation without overlap
+		func() {},
+	} {
+		f.tables.change(end)
+		if err := f.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, ofPlay := f.FindPlay(t.Context(), play, now, free)
+		_, ofToken := f.Find(t.Context(), token, now, free)
+		for _, err := range []error{ofPlay, ofToken} {
+			if refused, ok := errors.AsType[*leaderboard.TokenError](err); !ok || !refused.Signed {
+				t.Errorf("%v: it was good once", err)
+			}
+		}
+		_, err := f.FindPlay(t.Context(), forged, now, free)
+		if refused, ok := errors.AsType[*leaderboard.TokenError](err); !ok || refused.Signed {
+			t.Errorf("%v of a forged play", err)
+		}
+	}
+	if keys, err := f.PublicKeys(t.Context(), now); err != nil || len(keys) > 0 {
+		t.Errorf("%v, %v: keys that have ended are shown", keys, err)
+	}
+}
+
+// TestGoneKeysAreBounded: of keys that are gone the newest are remembered.
+func TestGoneKeysAreBounded(t *testing.T) {
+	t.Parallel()
+	before, r := &registry{signing: map[string]*signingKey{}}, &registry{signing: map[string]*signingKey{}}
+	for i := range 2 * mostGone {
+		id := fmt.Sprint("s", i)
+		before.signing[id] = &signingKey{SigningKey: leaderboard.SigningKey{ID: id, CreatedTime: leaderboard.Micros(i)}}
+	}
+	r.keepGone(before)
+	if len(r.signing) != mostGone || r.signing[fmt.Sprint("s", mostGone-1)] != nil || !r.signing[fmt.Sprint("s", mostGone)].gone {
+		t.Errorf("%d keys are remembered", len(r.signing))
 	}
 }
 
@@ -825,7 +874,7 @@ func TestOwnTokens(t *testing.T) {
 	if err := f.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.find(first); got != "The issuer of the token, or its key, is not known." {
+	if got := f.find(first); got != "The key that signed the token is not valid any more." {
 		t.Error(got)
 	}
 }

@@ -2,11 +2,13 @@ package players
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +32,7 @@ type Source interface {
 // registry is the tables at one revision. Nothing writes to it.
 type registry struct {
 	byIssuer map[string]*issuer     // by the claim iss
-	signing  map[string]*signingKey // by kid
+	signing  map[string]*signingKey // by kid, with those that have ended lately
 	signs    *signingKey            // the newest one that signs, nil when there is none
 	bars     map[string]leaderboard.Micros
 }
@@ -47,6 +49,12 @@ type signingKey struct {
 	leaderboard.SigningKey
 	private ed25519.PrivateKey
 	public  ed25519.PublicKey
+	gone    bool // the tables do not have it any more
+}
+
+// isOver reports whether what the key has signed is not taken at a time.
+func (k *signingKey) isOver(now time.Time) bool {
+	return k.gone || k.EndsAt != 0 && leaderboard.MicrosOf(now) >= k.EndsAt
 }
 
 // readAll reads the tables. What has not changed is what it was, so that what is remembered of it is good.
@@ -70,6 +78,7 @@ func (p *Players) readAll(ctx context.Context) (*registry, error) {
 	for _, k := range keys {
 		r.addSigning(k, before.signing[k.ID])
 	}
+	r.keepGone(before)
 	err = mirror.Pages(ctx, p.source.Bars, func(b *leaderboard.MemberBar) string {
 		r.bars[b.Member] = b.NotBefore
 		return b.Member
@@ -85,12 +94,33 @@ func (r *registry) addSigning(k leaderboard.SigningKey, old *signingKey) {
 		private := ed25519.NewKeyFromSeed(k.Seed)
 		old = &signingKey{private: private, public: private.Public().(ed25519.PublicKey)}
 	}
-	key := &signingKey{k, old.private, old.public}
-	if reflect.DeepEqual(old.SigningKey, k) {
+	key := &signingKey{k, old.private, old.public, false}
+	if reflect.DeepEqual(old.SigningKey, k) && !old.gone {
 		key = old
 	}
 	if r.signing[k.ID] = key; k.EndsAt == 0 {
 		r.signs = key
+	}
+}
+
+// mostGone is how many keys are remembered that the tables do not have any more.
+const mostGone = 16
+
+// keepGone keeps the newest keys that have gone since the state before: what they have signed was good once, and is no guess.
+func (r *registry) keepGone(before *registry) {
+	var gone []*signingKey
+	for id, k := range before.signing {
+		if r.signing[id] != nil {
+			continue
+		}
+		if !k.gone {
+			k = &signingKey{k.SigningKey, k.private, k.public, true}
+		}
+		gone = append(gone, k)
+	}
+	slices.SortFunc(gone, func(a, b *signingKey) int { return cmp.Compare(b.CreatedTime, a.CreatedTime) })
+	for _, k := range gone[:min(len(gone), mostGone)] {
+		r.signing[k.ID] = k
 	}
 }
 

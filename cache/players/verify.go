@@ -176,7 +176,7 @@ func (p *Players) judge(ctx context.Context, r *registry, v *verified, now time.
 		return nil, over("The token was issued longer ago than tokens of its issuer are taken.")
 	case v.issuedAt < r.bars[v.player.Member]:
 		return nil, over("The token was ended.")
-	case v.signed != nil && v.signed.EndsAt != 0 && at >= v.signed.EndsAt:
+	case v.signed != nil && v.signed.isOver(now):
 		return nil, over("The key that signed the token is not valid any more.")
 	}
 	if v.issuer != nil {
