@@ -116,15 +116,27 @@ func (h *pageHandler) serve(c *call) error {
 }
 
 // missing answers 404 for an address that leads nowhere: by a page to a browser that shows one, and as the API does to all
-// others, with a detail.
+// others, with a detail. A browser that asks with a slash at the end is sent to the address without.
 func (h *pageHandler) missing(c *call, detail string) error {
-	at := c.r.URL.Path
-	isPlain := path.Clean(at) == at || path.Clean(at)+"/" == at
-	if h.handler == nil || !isPlain || strings.HasPrefix(at, "/v1/") || c.r.Method != http.MethodGet && c.r.Method != http.MethodHead || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+	at, bare := c.r.URL.Path, strings.TrimSuffix(c.r.URL.EscapedPath(), "/")
+	slashed := path.Clean(at)+"/" == at
+	isPlain := slashed || path.Clean(at) == at
+	if !isPlain || strings.HasPrefix(at, "/v1/") || c.r.Method != http.MethodGet && c.r.Method != http.MethodHead || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+		return wire.Reject(wire.CodeNotFound, detail)
+	}
+	if !slashed && h.handler == nil {
 		return wire.Reject(wire.CodeNotFound, detail)
 	}
 	c.w.Header().Add("Vary", "Accept")
-	return h.serve(c)
+	if !slashed {
+		return h.serve(c)
+	}
+	if c.r.URL.RawQuery != "" {
+		bare += "?" + c.r.URL.RawQuery
+	}
+	c.locate(bare)
+	c.sendNothing(http.StatusPermanentRedirect)
+	return nil
 }
 
 // pictureWork is how many units of heavy work a picture counts for.

@@ -77,7 +77,11 @@ func TestLost(t *testing.T) {
 	const browser, problem = "text/html,application/xhtml+xml,*/*;q=0.8", "application/problem+json"
 	for _, c := range []struct{ method, path, accept, want string }{
 		{http.MethodGet, "/nothing", browser, "text/html"},
-		{http.MethodGet, "/nothing/here/", browser, "text/html"},
+		{http.MethodGet, "/nothing/here", browser, "text/html"},
+		{http.MethodGet, "/boards/b/", "*/*", problem},
+		{http.MethodGet, "/v1/boards/", browser, problem},
+		{http.MethodPost, "/boards/b/", browser, problem},
+		{http.MethodGet, "//here/", browser, problem},
 		{http.MethodHead, "/nothing", browser, "text/html"},
 		{http.MethodGet, "/docs/nothing", browser, "text/html"},
 		{http.MethodGet, "/docs/nothing", "*/*", problem},
@@ -93,6 +97,22 @@ func TestLost(t *testing.T) {
 		r := e.do(ask{method: c.method, path: c.path, header: http.Header{"Accept": {c.accept}}, undocumented: !isManual})
 		if got := r.header.Get("Content-Type"); got != c.want {
 			t.Errorf("%s %s for %q: %d %s, want %s", c.method, c.path, c.accept, r.status, got, c.want)
+		}
+	}
+}
+
+// TestSlashAtTheEnd: a browser that asks for an address with a slash too many is sent to the one without.
+func TestSlashAtTheEnd(t *testing.T) {
+	for _, base := range []string{"", "/games"} {
+		e := newEnv(t, func(c *Config) { c.Base = base })
+		for address, want := range map[string]string{
+			"/boards/b/": "/boards/b", "/boards/b/?lang=de&offset=100": "/boards/b?lang=de&offset=100", "/boards/a%2Fb/": "/boards/a%2Fb", "/console/": "/console",
+			"/docs/": "/docs", "/docs/boards/": "/docs/boards", "/problems/not-ranked/": "/problems/not-ranked", "/nothing/here/": "/nothing/here",
+		} {
+			r := e.do(ask{method: http.MethodGet, path: base + address, header: http.Header{"Accept": {"text/html"}}, undocumented: true})
+			if got := r.header.Get("Location"); r.status != http.StatusPermanentRedirect || got != base+want || r.header.Get("Vary") != "Accept" {
+				t.Errorf("%s: %d, Location %q, want %q", base+address, r.status, got, base+want)
+			}
 		}
 	}
 }
