@@ -33,7 +33,7 @@ func TestMutants(t *testing.T) {
 			t.Errorf("two mutants are called %q", m.name)
 		}
 		names[m.name] = true
-		if !regexp.MustCompile(`^[A-I][1-9]$`).MatchString(m.promise) {
+		if !regexp.MustCompile(`^[A-I][1-9][0-9]?$`).MatchString(m.promise) {
 			t.Errorf("%s: %q is no promise", m.name, m.promise)
 		}
 		if name, _, _ := strings.Cut(m.testName(), "/"); !isTest(t, m.packageOf(), name) {
