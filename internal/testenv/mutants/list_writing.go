@@ -247,7 +247,7 @@ func ofKeys() []mutant {
 		},
 		{
 			"G7", "an address without attempts has signatures verified", "httpapi/internal/guard/guard.go",
-			`func() error { return g.mayAttempt(r) }`, `func() error { return nil }`, "httpapi TestBadTokens",
+			`func() error { return g.MayAttempt(r) }`, `func() error { return nil }`, "httpapi TestBadTokens",
 		},
 		{
 			"G2", "a rotation ends a secret within its overlap", "store/keys.go",
