@@ -94,7 +94,7 @@ func ofAdmission() []mutant {
 	return []mutant{
 		{
 			"E2", "writes are admitted that cannot be made in time", commit + "admission.go",
-			`if expected = a.expected(one); expected > a.limits.Wait {`, `if expected = a.expected(one); false {`, test + "TestExpectedWait",
+			`if expected = a.expected(one, large); expected > a.limits.Wait {`, `if expected = a.expected(one, large); false {`, test + "TestExpectedWait",
 		},
 		{
 			"E2", "what waits may take any memory", commit + "admission.go",
