@@ -39,11 +39,15 @@ func based(page []byte, base string) []byte {
 	return bytes.ReplaceAll(page, []byte(` href="/`), []byte(` href="`+base+`/`))
 }
 
-// basedDocument has the OpenAPI document name that path in the place of the root: in JSON, or in YAML.
+// basedDocument has the OpenAPI document name that path in the place of the root, and before the types of problems: in JSON, or in YAML.
 func basedDocument(doc []byte, base string) []byte {
 	if base == "" {
 		return doc
 	}
+	for _, before := range []string{`"`, "- ", "type: "} { // of types, and not of the path of their pages
+		doc = bytes.ReplaceAll(doc, []byte(before+"/problems/"), []byte(before+base+"/problems/"))
+	}
+	doc = bytes.ReplaceAll(doc, []byte(`"`+base+"/problems/{code}"), []byte(`"/problems/{code}`))
 	doc = bytes.Replace(doc, []byte(`"servers":[{"url":"/"}]`), []byte(`"servers":[{"url":"`+base+`"}]`), 1)
 	return bytes.Replace(doc, []byte("servers:\n  - url: /\n"), []byte("servers:\n  - url: "+base+"\n"), 1)
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"leaderboard"
 )
 
 // TestBelow: what a request is without the base path, and which ones are for something else.
@@ -98,6 +100,35 @@ func TestBasePath(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestProblemsBelow: the type of a problem, and of an entry that was rejected, leads to its page below the base path.
+func TestProblemsBelow(t *testing.T) {
+	e := newEnv(t, func(c *Config) { c.Base = "/games" })
+	most := int64(5)
+	e.board("b", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &most}})
+	for _, c := range []struct {
+		ask  ask
+		code string
+	}{
+		{ask{method: http.MethodGet, path: "/games/v1/boards/none/top", key: readKey}, "board-not-found"},
+		{ask{method: http.MethodGet, path: "/games/v1/boards/b/top?limit=x", key: readKey}, "malformed-request"},
+		{ask{method: http.MethodGet, path: "/elsewhere"}, "not-found"},
+		{ask{method: http.MethodPost, path: "/games/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"a","score":9}]}`}, "score-out-of-range"},
+		{ask{method: http.MethodPost, path: "/games/v1/scores", key: writeKey, body: `{"entries":[{"board":"b","member":"a","score":9}]}`}, "score-out-of-range"},
+		{ask{method: http.MethodGet, path: "/games/openapi.json"}, "not-ranked"},
+	} {
+		c.ask.undocumented = true
+		if body := string(e.do(c.ask).body); !strings.Contains(body, `"/games/problems/`+c.code+`"`) || strings.Contains(body, `"/problems/`+c.code) {
+			t.Errorf("%s: no /games/problems/%s in %.300s", c.ask.path, c.code, body)
+		}
+	}
+	doc := string(e.do(ask{method: http.MethodGet, path: "/games/openapi.yaml", undocumented: true}).body)
+	if !strings.Contains(doc, "\n        - /games/problems/not-ranked\n") || !strings.Contains(doc, "\n  /problems/{code}:\n") {
+		t.Error("openapi.yaml has other types of problems than the answers")
+	}
+	page := e.do(ask{method: http.MethodGet, path: "/games/problems/not-ranked", undocumented: true})
+	page.want(http.StatusOK)
 }
 
 // TestLocations: nothing but locate and redirect says where something is, so that all of it is below the base path.

@@ -420,7 +420,7 @@ func (c *call) fail(err error) {
 	if c.r.Method == http.MethodGet || c.r.Method == http.MethodHead {
 		err = wire.OfRead(err)
 	}
-	k := wire.WriteProblem(c.w, err, c.caller.RequestID)
+	k := wire.WriteProblem(c.w, c.shared.base, err, c.caller.RequestID)
 	c.status = k.Status
 	if k.Code == wire.CodeInternal {
 		c.log(slog.LevelError, "request failed", slog.Any("error", err))
@@ -440,7 +440,7 @@ func (c *call) finish() {
 			c.report()
 			panic(http.ErrAbortHandler)
 		}
-		c.status = wire.WriteProblem(c.w, wire.Reject(wire.CodeInternal, ""), c.caller.RequestID).Status
+		c.status = wire.WriteProblem(c.w, c.shared.base, wire.Reject(wire.CodeInternal, ""), c.caller.RequestID).Status
 	}
 	c.report()
 }

@@ -226,7 +226,7 @@ func TestProblemPages(t *testing.T) {
 	e := newEnv(t)
 	manual := string(e.get(noKey, "/docs").body)
 	for i := range wire.Kinds {
-		r := e.get(noKey, wire.Kinds[i].Type()).want(200)
+		r := e.get(noKey, wire.Kinds[i].Type("")).want(200)
 		page := string(r.body)
 		checkPage(t, page, r.header.Get("Content-Security-Policy"))
 		for _, m := range regexp.MustCompile(`href="/docs#([^"]+)"`).FindAllStringSubmatch(page, -1) {

@@ -34,6 +34,7 @@ type ConnLimits struct {
 	// TLS reports that connections are encrypted: one that is refused is closed without an answer, which could not be read.
 	TLS       bool
 	OnRefused func() // metrics; must not block; may be nil
+	Base      string // path below which the service is; "": the root
 }
 
 // Listener keeps the connections of another listener within limits.
@@ -85,7 +86,7 @@ func (l *listener) refuse(tcp *net.TCPConn) {
 	k := wire.KindOf(wire.CodeOverloaded)
 	_ = tcp.SetDeadline(time.Now().Add(lingerFor))
 	_, _ = tcp.Write(rawProblem(
-		wire.Problem{Type: k.Type(), Title: k.Title, Status: k.Status, Detail: "The server has as many connections as it takes."},
+		wire.Problem{Type: k.Type(l.doors.limits.Base), Title: k.Title, Status: k.Status, Detail: "The server has as many connections as it takes."},
 		"Retry-After: "+strconv.Itoa(wire.RetryAfter(k.Wait))+"\r\n",
 	))
 	if l.lingering.Add(1) > MaxLingering {

@@ -98,7 +98,7 @@ func TestTableIsComplete(t *testing.T) {
 		if (k.Status == 503 || k.Status == 429) != (k.Wait > 0) {
 			t.Errorf("%s: 503 and 429 and nothing else has Retry-After", k.Code)
 		}
-		page := string(e.get(noKey, k.Type()).want(200).body)
+		page := string(e.get(noKey, k.Type("")).want(200).body)
 		if !strings.Contains(page, "<h1>") || !strings.Contains(page, strconv.Itoa(k.Status)) {
 			t.Errorf("the page of %s is %s", k.Code, page)
 		}

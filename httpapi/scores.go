@@ -72,7 +72,7 @@ func (h *scoreHandlers) submit(c *call) error {
 	c.shared.traffic.wrote(len(entries))
 	standings := h.standings.of(c, asked, &receipt)
 	return c.sendReceipt(receipt.Replayed, func(b []byte) []byte {
-		b = appendResults(b, receipt.Results, standings)
+		b = appendResults(b, c.shared.base, receipt.Results, standings)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
@@ -163,7 +163,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 		}
 	}
 	standings := h.standings.ofBoards(c, asked, &receipt)
-	return c.sendReceipt(receipt.Replayed, func(b []byte) []byte { return appendBoardsReceipt(b, &receipt, standings) })
+	return c.sendReceipt(receipt.Replayed, func(b []byte) []byte { return appendBoardsReceipt(b, c.shared.base, &receipt, standings) })
 }
 
 // submissions checks the envelope: the number of entries and what each must have. The rules are the writer's.
@@ -328,14 +328,14 @@ func (c *call) sendReceipt(replayed bool, body func([]byte) []byte) error {
 	return c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), end...) })
 }
 
-func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt, standings standings) []byte {
+func appendBoardsReceipt(b []byte, base string, r *leaderboard.MultiBoardReceipt, standings standings) []byte {
 	b = append(b, `"results":[`...)
 	for i := range r.Results {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = wire.AppendString(append(b, `{"board":`...), r.Results[i].Board)
-		b = standings.appendTo(appendResult(append(b, ','), &r.Results[i].Result), i, &r.Results[i].Result)
+		b = standings.appendTo(appendResult(append(b, ','), base, &r.Results[i].Result), i, &r.Results[i].Result)
 		b = append(b, '}')
 	}
 	b = append(b, `],"boards":{`...)
@@ -350,20 +350,20 @@ func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt, standings s
 	return append(b, '}')
 }
 
-func appendResults(b []byte, results []leaderboard.Result, standings standings) []byte {
+func appendResults(b []byte, base string, results []leaderboard.Result, standings standings) []byte {
 	b = append(b, `"results":[`...)
 	for i := range results {
 		r := &results[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(standings.appendTo(appendResult(append(b, '{'), r), i, r), '}')
+		b = append(standings.appendTo(appendResult(append(b, '{'), base, r), i, r), '}')
 	}
 	return append(b, ']')
 }
 
 // appendResult appends the members of a result's object, without the braces.
-func appendResult(b []byte, r *leaderboard.Result) []byte {
+func appendResult(b []byte, base string, r *leaderboard.Result) []byte {
 	b = wire.AppendString(append(b, `"member":`...), r.Member)
 	b = wire.AppendString(append(b, `,"status":`...), string(r.Status))
 	b = wire.AppendOptInt(append(b, `,"score":`...), r.Score)
@@ -373,15 +373,15 @@ func appendResult(b []byte, r *leaderboard.Result) []byte {
 		b = appendTiebreak(b, r)
 	}
 	if r.Rule != nil {
-		b = appendRule(append(b, `,"error":`...), r.Rule)
+		b = appendRule(append(b, `,"error":`...), base, r.Rule)
 	}
 	return b
 }
 
 // appendRule appends the problem of one rejected entry.
-func appendRule(b []byte, rule *leaderboard.RuleError) []byte {
+func appendRule(b []byte, base string, rule *leaderboard.RuleError) []byte {
 	k := wire.KindOf(rule.Code)
-	b = wire.AppendString(append(b, `{"type":`...), k.Type())
+	b = wire.AppendString(append(b, `{"type":`...), k.Type(base))
 	b = wire.AppendString(append(b, `,"title":`...), k.Title)
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(k.Status), 10)
 	b = wire.AppendString(append(b, `,"detail":`...), rule.Detail)

@@ -336,7 +336,7 @@ func (s *stream) write(text []byte) bool {
 
 // gone tells why the stream ends for good.
 func (s *stream) gone(err error) {
-	_, body := wire.EncodeProblem(wire.OfRead(err), s.c.caller.RequestID)
+	_, body := wire.EncodeProblem(s.c.shared.base, wire.OfRead(err), s.c.caller.RequestID)
 	s.write(append(append([]byte("event: gone\ndata: "), body...), "\n\n"...))
 }
 

@@ -119,7 +119,8 @@ func _send(method: HTTPClient.Method, path: String, query: Dictionary, body := "
 					return content
 				failed = {"problem": "", "detail": "status %d" % status, "status": status}
 				if content is Dictionary:
-					failed["problem"] = content.get("type", "")
+					var type: String = content.get("type", "")
+					failed["problem"] = type.substr(maxi(0, type.rfind("/problems/"))) # without the path below which the server may be
 					failed["detail"] = content.get("detail", "")
 				if status == 401 and new_token.is_valid() and not renewed:
 					renewed = true

@@ -117,7 +117,7 @@ namespace LeaderboardClient
             object error;
             if (first.TryGetValue("error", out error))
             {
-                result.Problem = (string)((Dictionary<string, object>)error)["type"];
+                result.Problem = KindOf((string)((Dictionary<string, object>)error)["type"]);
                 result.Detail = (string)((Dictionary<string, object>)error)["detail"];
             }
             return result;
@@ -241,12 +241,18 @@ namespace LeaderboardClient
             return Uri.EscapeDataString(text);
         }
 
+        // The type of a problem without the path below which the server may be.
+        static string KindOf(string type)
+        {
+            return type.Substring(Math.Max(0, type.LastIndexOf("/problems/", StringComparison.Ordinal)));
+        }
+
         static Exception ProblemOf(int status, string text)
         {
             try
             {
                 var problem = Json.Read(text);
-                return new ProblemException(status, (string)problem["type"], (string)problem["detail"]);
+                return new ProblemException(status, KindOf((string)problem["type"]), (string)problem["detail"]);
             }
             catch (Exception e) when (e is FormatException || e is KeyNotFoundException || e is InvalidCastException)
             {

@@ -34,6 +34,7 @@ type openFiles struct {
 func connLimits(cfg *Config, files openFiles, refused func()) httpapi.ConnLimits {
 	limits := httpapi.ConnLimits{
 		All: cfg.MaxConnections, Own: ownConns, PerAddress: cfg.MaxConnectionsPerAddress, Proxies: cfg.TrustedProxies.Networks, OnRefused: refused,
+		Base: cfg.BasePath,
 	}
 	if files.all > 0 {
 		limits.All = min(limits.All, max(1, files.all-files.others))

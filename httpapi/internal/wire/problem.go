@@ -160,9 +160,9 @@ type Problem struct {
 	RequestID string       `json:"request_id"`
 }
 
-// WriteProblem answers with an error, as nothing else does. It returns the row that it answered with.
-func WriteProblem(w http.ResponseWriter, err error, requestID string) *Kind {
-	k, body := EncodeProblem(err, requestID)
+// WriteProblem answers with an error, as nothing else does, of a service below base. It returns the row that it answered with.
+func WriteProblem(w http.ResponseWriter, base string, err error, requestID string) *Kind {
+	k, body := EncodeProblem(base, err, requestID)
 	h, values := w.Header(), [...]string{"application/problem+json", strconv.Itoa(len(body)), "no-store"}
 	h["Content-Type"], h["Content-Length"], h["Cache-Control"] = values[0:1:1], values[1:2:2], values[2:3:3]
 	TellWait(h, err, k)
@@ -186,8 +186,8 @@ func OfRead(err error) error { return &readError{err} }
 // Unwrap returns the failure.
 func (r *readError) Unwrap() error { return r.error }
 
-// EncodeProblem returns the row of an error, and the problem that it is to clients.
-func EncodeProblem(err error, requestID string) (*Kind, []byte) {
+// EncodeProblem returns the row of an error, and the problem that it is to clients of a service below base.
+func EncodeProblem(base string, err error, requestID string) (*Kind, []byte) {
 	k, detail, errs := Classify(err)
 	if detail == "" {
 		detail = k.Detail
@@ -195,7 +195,7 @@ func EncodeProblem(err error, requestID string) (*Kind, []byte) {
 			detail = strings.TrimSuffix(detail, nothingDone)
 		}
 	}
-	out := Problem{Type: k.Type(), Title: k.Title, Status: k.Status, Detail: detail, Errors: errs, RequestID: requestID}
+	out := Problem{Type: k.Type(base), Title: k.Title, Status: k.Status, Detail: detail, Errors: errs, RequestID: requestID}
 	if own, ok := errors.AsType[*Rejection](err); ok {
 		out.Run, out.Quotas = own.Run, own.Quotas
 	}
@@ -204,7 +204,7 @@ func EncodeProblem(err error, requestID string) (*Kind, []byte) {
 	}
 	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
 	if merr != nil { // all strings in it are valid UTF-8 by construction
-		body = []byte(`{"type":"` + k.Type() + `","title":"` + k.Title + `","status":` + strconv.Itoa(k.Status) + `,"detail":"","request_id":"` + NewRequestID() + `"}`)
+		body = []byte(`{"type":"` + k.Type(base) + `","title":"` + k.Title + `","status":` + strconv.Itoa(k.Status) + `,"detail":"","request_id":"` + NewRequestID() + `"}`)
 	}
 	return k, body
 }

@@ -40,8 +40,8 @@ type Kind struct {
 	Wait time.Duration // for Retry-After when the error has no wait; 0: no Retry-After
 }
 
-// Type returns the problem's member type.
-func (k *Kind) Type() string { return "/problems/" + k.Code }
+// Type returns the problem's member type, which leads to its page below the base path.
+func (k *Kind) Type(base string) string { return base + "/problems/" + k.Code }
 
 // Kinds is the one table from codes of errors to responses.
 var Kinds = []Kind{
