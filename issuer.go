@@ -71,6 +71,7 @@ const (
 	MaxClaimName       = 200 // bytes
 	MaxPrefix          = 32  // bytes
 	MaxJWKS            = 64 << 10
+	MaxPassedOver      = 10 // keys of an issuer that are shown as unusable
 	// OwnIssuer is the claims iss and aud of the tokens of this service, which no issuer may have.
 	OwnIssuer = "leaderboard"
 )

@@ -14,8 +14,10 @@ import (
 type Issuer struct {
 	Name string `json:"name"`
 	IssuerRules
-	CreatedTime time.Time `json:"created_time"`
-	UpdatedTime time.Time `json:"updated_time"`
+	// PassedOver is keys of its set that are not used, as far as the server that answers knows them: up to leaderboard.MaxPassedOver.
+	PassedOver  []leaderboard.UnusableKey `json:"passed_over,omitempty"`
+	CreatedTime time.Time                 `json:"created_time"`
+	UpdatedTime time.Time                 `json:"updated_time"`
 }
 
 // IssuerRules are the rules of an issuer; what is left out has its default.

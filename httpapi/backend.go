@@ -212,6 +212,8 @@ type Players interface {
 	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
 	// CheckIssuer finds what IssuerRules.Check leaves to others.
 	CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError
+	// PassedOver returns up to leaderboard.MaxPassedOver keys of an issuer that are not used, as far as this process knows them.
+	PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey
 }
 
 // Refresher works on the copies of periods.

@@ -77,6 +77,13 @@ func (f *fakePlayers) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.F
 	return nil
 }
 
+func (f *fakePlayers) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
+	if i.JWKS == nil {
+		return nil
+	}
+	return []leaderboard.UnusableKey{{KID: "o", Reason: "is secret"}}
+}
+
 func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules leaderboard.IssuerRules) (leaderboard.Issuer, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,26 +11,28 @@ import (
 
 // issuerHandlers make, show and delete issuers of players' tokens.
 type issuerHandlers struct {
-	store Store
-	check func(leaderboard.IssuerRules) []leaderboard.FieldError
+	store   Store
+	players Players
 }
 
 // issuerJSON is an issuer as it is shown.
 type issuerJSON struct {
-	Name                    string             `json:"name"`
-	leaderboard.IssuerRules                    // inlined
-	CreatedTime             leaderboard.Micros `json:"created_time"`
-	UpdatedTime             leaderboard.Micros `json:"updated_time"`
+	Name                    string                    `json:"name"`
+	leaderboard.IssuerRules                           // inlined
+	PassedOver              []leaderboard.UnusableKey `json:"passed_over,omitempty"`
+	CreatedTime             leaderboard.Micros        `json:"created_time"`
+	UpdatedTime             leaderboard.Micros        `json:"updated_time"`
 }
 
-func showIssuer(i *leaderboard.Issuer) issuerJSON {
-	return issuerJSON{i.Name, i.IssuerRules, i.CreatedTime, i.UpdatedTime}
+func (h *issuerHandlers) show(i *leaderboard.Issuer) issuerJSON {
+	return issuerJSON{i.Name, i.IssuerRules, h.players.PassedOver(i), i.CreatedTime, i.UpdatedTime}
 }
 
 // issuerBody is the body of PUT /v1/issuers/{name}: rules, and what else GET shows, which is not looked at.
 type issuerBody struct {
 	leaderboard.IssuerRules                // inlined
 	Name                    jsontext.Value `json:"name"`
+	PassedOver              jsontext.Value `json:"passed_over"`
 	CreatedTime             jsontext.Value `json:"created_time"`
 	UpdatedTime             jsontext.Value `json:"updated_time"`
 }
@@ -58,7 +60,7 @@ func (h *issuerHandlers) put(c *call) error {
 	if err := rules.Check(); err != nil {
 		return err
 	}
-	if bad := h.check(rules); bad != nil {
+	if bad := h.players.CheckIssuer(rules); bad != nil {
 		return &leaderboard.RuleError{Code: leaderboard.CodeInvalidIssuer, Detail: "the issuer's rules are not valid", Fields: bad}
 	}
 	i, created, err := h.store.PutIssuer(c.ctx, name, rules)
@@ -70,7 +72,7 @@ func (h *issuerHandlers) put(c *call) error {
 		status = http.StatusCreated
 		c.locate("/v1/issuers/" + name)
 	}
-	return c.sendJSON(status, showIssuer(&i))
+	return c.sendJSON(status, h.show(&i))
 }
 
 // get answers GET /v1/issuers/{name}.
@@ -83,7 +85,7 @@ func (h *issuerHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.sendJSON(http.StatusOK, showIssuer(&i))
+	return c.sendJSON(http.StatusOK, h.show(&i))
 }
 
 // remove answers DELETE /v1/issuers/{name}: its tokens are of no use any more.
@@ -111,5 +113,5 @@ func (h *issuerHandlers) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	return sendList(c, "issuers", found, limit, showIssuer, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
+	return sendList(c, "issuers", found, limit, h.show, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
 }

@@ -58,7 +58,7 @@ func newHandlers(cfg *Config) *handlers {
 		members:  memberHandlers{cfg.Store},
 		keys:     keyHandlers{cfg.Store},
 		hooks:    endpointHandlers{cfg.Endpoints},
-		issuers:  issuerHandlers{cfg.Store, cfg.Players.CheckIssuer},
+		issuers:  issuerHandlers{cfg.Store, cfg.Players},
 		tokens:   tokenHandlers{cfg.Store, cfg.Players},
 		people:   signInHandlers{cfg.Store, cfg.SignIn, cfg.isSecure(), cfg.Base},
 		plays:    playHandlers{find, cfg.Store, cfg.Players},

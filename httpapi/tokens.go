@@ -39,6 +39,8 @@ func (noPlayers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey
 
 func (noPlayers) CheckIssuer(leaderboard.IssuerRules) []leaderboard.FieldError { return nil }
 
+func (noPlayers) PassedOver(*leaderboard.Issuer) []leaderboard.UnusableKey { return nil }
+
 // tokenHandlers make tokens of this service, and end those of members.
 type tokenHandlers struct {
 	store   Store

@@ -187,6 +187,11 @@ func (f *fetchedKeys) current(ctx context.Context, now time.Time, kid string) *k
 	if !h.has(kid, now, f.opts.KeysHold) {
 		h = f.renew(ctx, now, kid)
 	}
+	return h.keys()
+}
+
+// keys returns the set, nil when there is none.
+func (h *held) keys() *keySet {
 	if h == nil {
 		return nil
 	}
@@ -236,6 +241,23 @@ func (f *fetchedKeys) ask(ctx context.Context, before *held, now time.Time) (*he
 		f.opts.Log.Warn("a key of an issuer is not used", "issuer", f.name, "kid", k.KID, "reason", k.Reason)
 	}
 	return &held{set, text, now}, nil
+}
+
+// PassedOver returns up to leaderboard.MaxPassedOver keys of an issuer's set that are not used. Of a set at an address it returns what
+// this process found when it last asked, nil before.
+func (p *Players) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
+	var set *keySet
+	if i.JWKSURL == "" {
+		set, _ = parseKeys(i.JWKS)
+	} else if r := p.table.Value(); r != nil && r.byIssuer[i.Issuer] != nil {
+		if f, ok := r.byIssuer[i.Issuer].keys.(*fetchedKeys); ok && f.url == i.JWKSURL {
+			set = f.held.Load().keys()
+		}
+	}
+	if set == nil {
+		return nil
+	}
+	return set.passed[:min(len(set.passed), leaderboard.MaxPassedOver)]
 }
 
 // CheckIssuer returns what is wrong with rules of an issuer that have passed their Check: keys that cannot be read, or an address

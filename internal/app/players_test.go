@@ -159,6 +159,43 @@ func (p *provider) public(t *testing.T) []byte {
 	return public
 }
 
+// TestPassedOverIsShown: an issuer shows which keys of its set are not used, and why: of keys in its rules at once, of others once they were
+// asked for. What it shows can be put back. Players of its good key are taken.
+func TestPassedOverIsShown(t *testing.T) {
+	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
+	a := startReady(t, dsn, redisURL, privateIssuers)
+	p := newProvider(t)
+	n := base64.RawURLEncoding.EncodeToString(p.rsa.N.Bytes())
+	usable := fmt.Sprintf(`{"kty":"RSA","kid":"even","n":%q,"e":"AQAA"},{"kty":"RSA","kid":"r","n":%q,"e":"AQAB"}`, n, n)
+	keys := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"keys":[{"kty":"oct","kid":"o","k":"AQAB"},`+usable+`]}`)
+	}))
+	t.Cleanup(keys.Close)
+	p.Server = keys
+	const even = "map[kid:even reason:has an exponent or a modulus that no key of RSA has]"
+	shows := func(issuer apptest.Object, want string) {
+		t.Helper()
+		if got := fmt.Sprint(issuer["passed_over"]); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	shows(a.Ask(201, "PUT", "/v1/issuers/given", `{"issuer":"given","audience":"game","prefix":"x:","jwks":{"keys":[`+usable+`]}}`), "["+even+"]")
+	a.issuerOf(p, 201)
+	shows(a.Ask(200, "GET", "/v1/issuers/game", ""), "<nil>")
+	a.Ask(201, "PUT", "/v1/boards/b", `{"visibility":"private","players":{"read":true,"submit":"own"}}`)
+	if status, text := a.as(t.Context(), p.token(t, "ada", map[string]any{"boards": "b"}), "POST", toB, adasOwn); status != 200 {
+		t.Errorf("%d %s", status, text)
+	}
+	both := "[map[kid:o reason:is secret, and everybody can read it here: its tokens prove nothing] " + even + "]"
+	shown := a.Ask(200, "GET", "/v1/issuers/game", "")
+	shows(shown, both)
+	body, err := json.Marshal(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Ask(200, "PUT", "/v1/issuers/game", string(body))
+}
+
 // TestIssuerTokens: what becomes of every sort of token, of the own entry and of another's, on a private board on which players
 // read and submit. The signature must be one of the issuer's, by its algorithms, and the claims must hold: HS256 with the
 // public key, none, another key under a known kid, another audience, issuer, time are all 401, and change nothing.

@@ -203,3 +203,13 @@ func TestHealth(t *testing.T) {
 		})
 	}
 }
+
+func TestIssuerShowsPassedOver(t *testing.T) {
+	url, _ := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"name":"i","passed_over":[{"kid":"o\u001b","reason":"is secret"},{"kid":"","reason":"has 1024 bits"}]}`))
+	})
+	status, out, _ := runWith(t, nil, "issuer", "show", "--url", url, "i")
+	if want := "not used: the key \"o\\x1b\" is secret\nnot used: the key \"\" has 1024 bits\n"; status != exitOK || !strings.HasSuffix(out, want) {
+		t.Errorf("status %d, %q", status, out)
+	}
+}

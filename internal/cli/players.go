@@ -76,7 +76,15 @@ func addIssuer(t *terminal.Table, i *client.Issuer) {
 func (r *remote) printIssuer(i *client.Issuer) error {
 	t := terminal.NewTable(r.out, issuerHead()...)
 	addIssuer(t, i)
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, k := range i.PassedOver {
+		if _, err := fmt.Fprintf(r.out, "not used: the key %s %s\n", terminal.Printable(k.KID), terminal.Printable(k.Reason)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *program) issuerListCommand() *cli.Command {

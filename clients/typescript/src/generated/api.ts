@@ -1433,6 +1433,10 @@ export interface components {
             rows_per_second?: number;
             /** @description Not looked at. */
             name?: string;
+            /** @description Not looked at. */
+            passed_over?: {
+                [key: string]: unknown;
+            }[];
             /**
              * Format: date-time
              * @description Not looked at.
@@ -1484,6 +1488,13 @@ export interface components {
              * @description Of all its players together; 0, and by default: any number.
              */
             rows_per_second?: number;
+            /** @description Keys of its set by which no token is verified; absent when there are none. Of jwks_url: as the server that answers found them when it last asked, so absent before it was sent a token. */
+            passed_over?: {
+                /** @description Empty when the key has none. */
+                kid: string;
+                /** @example has 1024 bits, want 2048 to 4096 */
+                reason: string;
+            }[];
             /** Format: date-time */
             created_time: string;
             /** Format: date-time */
