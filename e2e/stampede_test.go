@@ -29,7 +29,7 @@ func newStampede(t *testing.T) *stampede {
 	// FLUSHALL needs a Redis of its own.
 	s := &stampede{world: worldOn(t, testenv.MySQL(t), testenv.PrivateRedis(t).URL)}
 	for i := range 3 {
-		s.servers = append(s.servers, s.serve(t, fmt.Sprintf("server %d", i)))
+		s.servers = append(s.servers, s.serve(t, fmt.Sprintf("server %d", i), "--resident-memory=0")) // whose reads need the copies
 	}
 	for i := range stampedeBoards() {
 		board := fmt.Sprintf("board-%d", i)
