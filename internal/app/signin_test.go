@@ -361,7 +361,8 @@ func TestSignInRefused(t *testing.T) {
 		{name: "an old token", change: claim("exp", time.Now().Add(-time.Hour).Unix()), status: 400, words: "is over"},
 		{name: "no role", change: claim("groups", []string{"staff"}), status: 403, words: "You are ada@example.com"},
 		{name: "no groups", change: claim("groups", nil), status: 403, words: "no role here"},
-		{name: "no name", change: func(c map[string]any) { c["email"], c["sub"] = nil, nil }, status: 400, words: "no name"},
+		{name: "no name", change: func(c map[string]any) { c["email"], c["sub"] = nil, strings.Repeat("a", 101) }, status: 400, words: "no name"},
+		{name: "no subject", change: claim("sub", nil), status: 400, words: "no subject"},
 	} {
 		p.SetPerson(person("ada@example.com", "ops"))
 		b := newBrowser(t).stops()
