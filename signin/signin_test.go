@@ -34,13 +34,16 @@ func (s sealer) Unseal(_ context.Context, sealed string, _ time.Time) (string, b
 type idp struct {
 	*httptest.Server
 	claims       leaderboard.Claims
-	asked        atomic.Int64 // exchanges
-	exchange     func(w http.ResponseWriter, r *http.Request)
+	asked        atomic.Int64                     // exchanges
+	exchange     atomic.Pointer[http.HandlerFunc] // nil: the provider is away
 	secretInBody bool
 }
 
+// answers sets how the provider answers exchanges from now on.
+func (p *idp) answers(exchange http.HandlerFunc) { p.exchange.Store(&exchange) }
+
 func (p *idp) Places(context.Context, time.Time) (leaderboard.ProviderPlaces, error) {
-	if p.exchange == nil {
+	if p.exchange.Load() == nil {
 		return leaderboard.ProviderPlaces{}, refusal(leaderboard.ErrProviderAway, "away")
 	}
 	return leaderboard.ProviderPlaces{Authorize: p.URL + "/authorize?realm=a", Token: p.URL + "/token", SecretInBody: p.secretInBody}, nil
@@ -64,10 +67,11 @@ func ada() leaderboard.Claims {
 
 func newIDP(t *testing.T) *idp {
 	t.Helper()
-	p := &idp{claims: ada(), exchange: grant}
+	p := &idp{claims: ada()}
+	p.answers(grant)
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.asked.Add(1)
-		p.exchange(w, r)
+		(*p.exchange.Load())(w, r)
 	}))
 	t.Cleanup(p.Close)
 	return p
@@ -172,13 +176,13 @@ func TestFinish(t *testing.T) {
 	p, now := newIDP(t), time.Now()
 	s := New(p, sealer{}, settings())
 	in, _, _ := begun(t, s, now)
-	p.exchange = func(w http.ResponseWriter, r *http.Request) {
+	p.answers(func(w http.ResponseWriter, r *http.Request) {
 		client, secret, _ := r.BasicAuth()
 		if client != "scores" || secret != "s%2Fe%2Bcret" || r.PostFormValue("code") != "c" || r.PostFormValue("code_verifier") != in.Verifier || r.PostFormValue("redirect_uri") != "https://scores.example/back" {
 			t.Errorf("%s %s %v", client, secret, r.PostForm)
 		}
 		grant(w, r)
-	}
+	})
 	k, err := s.Finish(t.Context(), in, "c", now)
 	want := leaderboard.Key{Name: "ada@example.com", Person: "ada@example.com", Role: "ops", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(now.Add(time.Hour))}
 	if err != nil || !reflect.DeepEqual(k, want) {
@@ -203,7 +207,7 @@ func TestFinish(t *testing.T) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, leaderboard.ErrSignInRefused, "refuses this service"},
 	} {
-		p.exchange = c.answer
+		p.answers(c.answer)
 		if _, err := s.Finish(t.Context(), in, "c", now); !errors.Is(err, c.cause) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -211,7 +215,7 @@ func TestFinish(t *testing.T) {
 	if elsewhere {
 		t.Error("the secret went elsewhere")
 	}
-	p.exchange = nil
+	p.exchange.Store(nil)
 	if _, err := s.Finish(t.Context(), in, "c", now); !errors.Is(err, leaderboard.ErrProviderAway) {
 		t.Error(err)
 	}
@@ -226,12 +230,12 @@ func TestSecretInBody(t *testing.T) {
 	for _, secret := range []string{"s", ""} {
 		p, cfg := newIDP(t), settings()
 		cfg.Secret, p.secretInBody = secret, true
-		p.exchange = func(w http.ResponseWriter, r *http.Request) {
+		p.answers(func(w http.ResponseWriter, r *http.Request) {
 			if _, _, ok := r.BasicAuth(); ok || r.PostFormValue("client_id") != "scores" || r.PostFormValue("client_secret") != secret {
 				t.Errorf("%v %v", r.Header, r.PostForm)
 			}
 			grant(w, r)
-		}
+		})
 		s := New(p, sealer{}, cfg)
 		in, _, _ := begun(t, s, time.Now())
 		if _, err := s.Finish(t.Context(), in, "c", time.Now()); err != nil {
@@ -248,11 +252,11 @@ func TestAtOnce(t *testing.T) {
 	s := New(p, sealer{}, settings())
 	in, _, _ := begun(t, s, now)
 	arrived, answer := make(chan struct{}, 100), make(chan struct{})
-	p.exchange = func(w http.ResponseWriter, r *http.Request) {
+	p.answers(func(w http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}
 		<-answer
 		grant(w, r)
-	}
+	})
 	var waiting sync.WaitGroup
 	for range atOnce {
 		waiting.Go(func() {

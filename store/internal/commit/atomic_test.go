@@ -78,6 +78,7 @@ func TestAbortedLeavesNothing(t *testing.T) {
 		if stored[0] != receiptTerms {
 			t.Errorf("format %d", stored[0])
 		}
+		want.Replayed = true
 		if err := s.replay(l, stored); err != nil || !reflect.DeepEqual(s.receipt, want) || !bytes.Equal(s.stored(), stored) {
 			t.Errorf("replayed as %+v, %v; want %+v", s.receipt, err, want)
 		}
