@@ -252,21 +252,28 @@ func TestAtOnce(t *testing.T) {
 	s := New(p, sealer{}, settings())
 	in, _, _ := begun(t, s, now)
 	arrived, answer := make(chan struct{}, 100), make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	defer release() // the provider does not end while it holds an answer back
 	p.answers(func(w http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}
 		<-answer
 		grant(w, r)
 	})
 	var waiting sync.WaitGroup
+	refused := make(chan error, atOnce)
 	for range atOnce {
 		waiting.Go(func() {
 			if _, err := s.Finish(t.Context(), in, "c", now); err != nil {
-				t.Error(err)
+				refused <- err
 			}
 		})
 	}
 	for range atOnce {
-		<-arrived
+		select {
+		case <-arrived:
+		case err := <-refused:
+			t.Fatal(err)
+		}
 	}
 	for range 400 {
 		_, err := s.Finish(t.Context(), in, "c", now)
@@ -281,8 +288,11 @@ func TestAtOnce(t *testing.T) {
 	if n := p.asked.Load(); n != 8 {
 		t.Errorf("%d questions at once", n)
 	}
-	close(answer)
+	release()
 	waiting.Wait()
+	if len(refused) > 0 {
+		t.Error(<-refused)
+	}
 	if _, err := s.Finish(t.Context(), in, "c", now); err != nil {
 		t.Error(err)
 	}
