@@ -23,6 +23,7 @@ type Moved struct {
 	Ranks           // of the new entry
 	Previous *Ranks // of the old one, nil without one
 	Passed   []string
+	Replaced bool // the member has another entry there than the new one
 }
 
 // Moves is what moves come to, in their order, all in one state. One is nil when the member has no entry in it: the

@@ -63,7 +63,7 @@ type standingFinder struct {
 // StandingCounts is what became of the standings of a request.
 type StandingCounts struct {
 	Told int // results with a standing
-	None int // of members that are not ranked, or so deep that the dense rank is not known
+	None int // of members that are not ranked, or have another entry since, or are so deep that the dense rank is not known
 	Late int // what was not there in time
 }
 
@@ -79,6 +79,15 @@ func (m *moved) add(i int, r *leaderboard.Result) {
 	if !r.Status.Failed() {
 		m.moves, m.at = append(m.moves, leaderboard.Move{Member: r.Member, Old: r.Old, New: r.New}), append(m.at, i)
 	}
+}
+
+// replaced returns which members have another entry than their last move has left. Earlier moves are replaced by later ones.
+func (m *moved) replaced(found []*leaderboard.Moved) map[string]bool {
+	last := make(map[string]bool, len(found))
+	for i, one := range found {
+		last[m.moves[i].Member] = one != nil && one.Replaced
+	}
+	return last
 }
 
 // of returns the standings of a request for one board.
@@ -161,8 +170,9 @@ func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, ou
 	if err != nil || found.Seq < m.first.LastSeq || found.Incarnation != m.first.Incarnation {
 		return false
 	}
+	replaced := m.replaced(found.Moved)
 	for i, one := range found.Moved {
-		if one == nil || one.In(mode) == 0 {
+		if one == nil || one.In(mode) == 0 || replaced[m.moves[i].Member] {
 			continue
 		}
 		s := &standing{seq: found.Seq, total: found.Total, rank: one.In(mode)}

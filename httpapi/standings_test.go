@@ -162,6 +162,40 @@ func TestStandingsHidden(t *testing.T) {
 	}
 }
 
+// overtakenMoves takes in other submissions on a board before it answers.
+type overtakenMoves struct {
+	*fake
+	board string
+	by    *[]leaderboard.Submission
+}
+
+func (o overtakenMoves) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
+	if _, err := o.fake.Submit(ctx, leaderboard.SubmitRequest{Board: o.board, Entries: *o.by}); err != nil {
+		return nil, err
+	}
+	return o.fake.Moves(ctx, p, q)
+}
+
+// TestStandingsReplaced: a member whose entry another submit has replaced is told no rank of the entry that is gone.
+func TestStandingsReplaced(t *testing.T) {
+	var counts StandingCounts
+	var by []leaderboard.Submission
+	e := newEnv(t, func(c *Config) {
+		c.Rankings, c.OnStandings = overtakenMoves{c.Rankings.(*fake), "b", &by}, func(n StandingCounts) { counts = n }
+	})
+	e.board("b", leaderboard.Rules{})
+	const path = "/v1/boards/b/scores"
+	e.post(writeKey, path, `{"entries":[{"member":"a","score":10},{"member":"b","score":20},{"member":"c","score":30}]}`).want(200)
+	by = []leaderboard.Submission{{Member: "a", Score: 90}}
+	e.post(writeKey, path+"?standings=true", `{"entries":[{"member":"a","score":25},{"member":"b","score":27},{"member":"a","score":35}]}`).
+		wantStandings("applied null; 3>3/3@7; applied null")
+	if counts != (StandingCounts{Told: 1, None: 2}) {
+		t.Errorf("counted %+v", counts)
+	}
+	by = []leaderboard.Submission{{Member: "a", Score: 5}} // no better, so it replaces nothing
+	e.post(writeKey, path+"?standings=true", `{"entries":[{"member":"a","score":95},{"member":"b","score":1}]}`).wantStandings("1>1/3@8; 3>3/3@8")
+}
+
 // countedMoves counts the questions about moves.
 type countedMoves struct {
 	*fake

@@ -24,7 +24,8 @@ func (p *Period) moved(n uint32, m *leaderboard.Move, mode leaderboard.Mode) *le
 	if m.New == nil {
 		return &leaderboard.Moved{Ranks: p.ranks(p.order.place(n), mode)}
 	}
-	out := &leaderboard.Moved{Ranks: p.ranksWithout(n, p.codec.Head(m.New), mode)}
+	head := p.codec.Head(m.New)
+	out := &leaderboard.Moved{Ranks: p.ranksWithout(n, head, mode), Replaced: p.slab.at(n).head != head}
 	if m.Old == nil {
 		return out
 	}

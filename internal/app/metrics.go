@@ -126,7 +126,7 @@ func (m *metrics) newWrites() {
 
 func (m *metrics) newStandings() {
 	standings := m.auto.NewCounterVec(prometheus.CounterOpts{
-		Name: "leaderboard_standings_total", Help: "Results of submits with standings=true. late: null, since no state with the commit was there within 50 ms; none: null, since the member is not ranked, or too deep for a dense rank.",
+		Name: "leaderboard_standings_total", Help: "Results of submits with standings=true. late: null, since no state with the commit was there within 50 ms; none: null, since the member is not ranked, or has another entry since, or is too deep for a dense rank.",
 	}, []string{"result"})
 	m.standingsTold, m.standingsNone, m.standingsLate = standings.WithLabelValues("told"), standings.WithLabelValues("none"), standings.WithLabelValues("late")
 }

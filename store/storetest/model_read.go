@@ -255,7 +255,7 @@ func (v *look) moved(move leaderboard.Move, now leaderboard.Entry, mode leaderbo
 	if move.New == nil {
 		return &leaderboard.Moved{Ranks: v.ranks(now, mode)}
 	}
-	out := &leaderboard.Moved{Ranks: v.ranks(*move.New, mode)}
+	out := &leaderboard.Moved{Ranks: v.ranks(*move.New, mode), Replaced: v.rules.Compare(*move.New, now) != 0}
 	if move.Old == nil {
 		return out
 	}

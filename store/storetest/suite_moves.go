@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-// movesText is moves as a test writes them: ranks before and after, and who was passed.
+// movesText is moves as a test writes them: ranks before and after, who was passed, and whether the entry was replaced since.
 func movesText(m *leaderboard.Moves, mode leaderboard.Mode) (out []string) {
 	for _, one := range m.Moved {
 		if one == nil {
@@ -19,7 +19,11 @@ func movesText(m *leaderboard.Moves, mode leaderboard.Mode) (out []string) {
 		if one.Previous != nil {
 			before = rankText(mode, *one.Previous)
 		}
-		out = append(out, fmt.Sprint(before, " to ", rankText(mode, one.Ranks), " ", one.Passed))
+		text := fmt.Sprint(before, " to ", rankText(mode, one.Ranks), " ", one.Passed)
+		if one.Replaced {
+			text += " replaced"
+		}
+		out = append(out, text)
 	}
 	return out
 }
@@ -44,19 +48,20 @@ func testMoves(t *testing.T, s Subject) {
 		{Member: "f", Old: entry("f", 15, 1), New: entry("f", 20, 6), Friends: []string{}}, // tied with another
 		{Member: "c", Old: entry("c", 30, 9), New: entry("c", 35, 9), Friends: but("c")},   // it has moved on since
 		{Member: "d", Old: entry("d", 10, 1), New: entry("d", 25, 1), Friends: but("d")},   // and was alone with its score
+		{Member: "c", New: entry("c", 40, 9), Friends: but("c")},                           // it has moved on to another time
 		{Member: "b"}, // what it was is not known
 		{Member: "nobody", Old: entry("nobody", 1, 1), New: entry("nobody", 99, 1), Friends: all[:6]},
 		{Member: "nobody"},
 	}
 	for mode, want := range map[leaderboard.Mode][]string{
 		leaderboard.ModeStrict: {
-			"1 to 1 []", "6 to 1 [b c d e f]", "1 to 4 []", "none to 5 []", "5 to 5 []", "6 to 6 []", "4 to 3 [d]", "6 to 4 [e f]", "none to 2 []", "none", "none",
+			"1 to 1 []", "6 to 1 [b c d e f]", "1 to 4 []", "none to 5 []", "5 to 5 []", "6 to 6 []", "4 to 3 [d] replaced", "6 to 4 [e f] replaced", "none to 3 [] replaced", "none to 2 []", "none", "none",
 		},
 		leaderboard.ModeTied: {
-			"1 to 1 []", "6 to 1 [b c d e f]", "1 to 4 []", "none to 5 []", "5 to 5 []", "6 to 5 []", "3 to 3 [d]", "6 to 4 [e f]", "none to 2 []", "none", "none",
+			"1 to 1 []", "6 to 1 [b c d e f]", "1 to 4 []", "none to 5 []", "5 to 5 []", "6 to 5 []", "3 to 3 [d] replaced", "6 to 4 [e f] replaced", "none to 2 [] replaced", "none to 2 []", "none", "none",
 		},
 		leaderboard.ModeDense: {
-			"1 to 1 []", "4 to 1 [b c d e f]", "1 to 3 []", "none to 4 []", "4 to 4 []", "5 to 4 []", "3 to 3 [d]", "4 to 3 [e f]", "none to 2 []", "none", "none",
+			"1 to 1 []", "4 to 1 [b c d e f]", "1 to 3 []", "none to 4 []", "4 to 4 []", "5 to 4 []", "3 to 3 [d] replaced", "4 to 3 [e f] replaced", "none to 2 [] replaced", "none to 2 []", "none", "none",
 		},
 	} {
 		got, err := s.Rankings.Moves(t.Context(), b.ref, leaderboard.MovesQuery{Query: b.query(mode), Moves: moves})

@@ -79,7 +79,7 @@ func (b *asking) moved(ctx context.Context, a *asked, c *counted) (*leaderboard.
 		if m.own == "" {
 			continue
 		}
-		one := &leaderboard.Moved{Ranks: m.ranks(m.new, c, dense)}
+		one := &leaderboard.Moved{Ranks: m.ranks(m.new, c, dense), Replaced: m.new != m.own}
 		if m.old != "" {
 			previous := m.ranks(m.old, c, dense)
 			one.Previous, one.Passed = &previous, rank.Passed(m.old, m.new, m.friends)
