@@ -277,6 +277,13 @@ func TestWrongCookies(t *testing.T) {
 	with := func(value string) reply {
 		return e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: http.Header{"Cookie": {cookieSession + "=" + value}}})
 	}
+	for range 2 { // a person whose role gives less than it did has guessed nothing
+		k := e.post(adminKey, "/v1/keys", `{"name":"ada","scope":"read"}`).want(http.StatusCreated).key()
+		if _, err := e.fake.change(k.ID, func(k *leaderboard.HashedKey) error { k.Person, k.Role = "ada", roleWithout; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		with(k.Secret).want(http.StatusOK)
+	}
 	for i := range 3 {
 		with(fmt.Sprint("guess", i)).want(http.StatusOK)
 		with("guess0").want(http.StatusOK)

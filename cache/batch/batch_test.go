@@ -315,6 +315,32 @@ func TestWaitingBatchesHandTheirSlotsOn(t *testing.T) {
 	})
 }
 
+// TestTurnsCountFromWhenTheyCame: what waited for its slot may wait for so much less afterwards (promise C7).
+func TestTurnsCountFromWhenTheyCame(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		b := New(Options{Slots: 1, Wait: time.Second}, func(int) int { return 1 }, func(ctx context.Context, key string, _ []int, _ []Answer[int]) error {
+			if key == "first" {
+				time.Sleep(400 * time.Millisecond)
+			} else if until, ok := turn.Leave(ctx); !ok || until != began.Add(time.Second) {
+				t.Errorf("it may wait until %s, want a second after it came", until.Sub(began))
+			}
+			return nil
+		})
+		var waiting sync.WaitGroup
+		for _, key := range []string{"first", "second"} {
+			waiting.Go(func() {
+				if _, err := b.Ask(t.Context(), key, 1); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		waiting.Wait()
+	})
+}
+
 // TestOneSlotWhileItIsLoaded: the questions about a period that is being loaded have one slot, and those of others the rest (promise C7).
 func TestOneSlotWhileItIsLoaded(t *testing.T) {
 	t.Parallel()
