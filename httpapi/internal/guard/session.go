@@ -90,7 +90,7 @@ func (g *Guard) cookieOf(r *http.Request) string {
 }
 
 // AttemptCookie charges the address of a request for a cookie that opens nothing, as for a key that is not good, and returns the
-// refusal when there were too many. A browser goes on to send a cookie that is over, so each value is charged once for an address.
+// refusal when there were too many. A browser keeps sending an old cookie, so each value is charged once for an address.
 func (g *Guard) AttemptCookie(w http.ResponseWriter, r *http.Request) error {
 	from := g.Client(r)
 	if g.quotas == nil || !from.IsValid() {

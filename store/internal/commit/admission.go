@@ -39,7 +39,7 @@ func (p pace) of(l load, rows int) time.Duration {
 // backlog is the requests that wait in a queue, and how fast they become fewer.
 type backlog struct {
 	load  load      // of the requests that wait
-	large load      // of those of them that are large
+	large load      // the large ones among them
 	busy  load      // of the batch under way
 	since time.Time // when its turn began, which may be before it has its locks; zero between batches
 	pace  pace      // of its batches

@@ -32,7 +32,7 @@ type Config struct {
 	LockWait                  time.Duration // whole seconds
 	ReadTimeout, WriteTimeout time.Duration
 	Clock                     func(database string) string
-	Random                    func() uint64 // bits of ids; nil: those of math/rand
+	Random                    func() uint64 // bits of ids; nil: math/rand
 	Logger                    *slog.Logger
 }
 
