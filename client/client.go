@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -100,6 +101,8 @@ type Request struct {
 	Timeout time.Duration
 	// Once: the request is never repeated, because a second one would have another effect.
 	Once bool
+
+	maybeDone bool // an attempt of this call may have been carried out
 }
 
 // Answer is the whole of a 2xx answer.
@@ -107,6 +110,8 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	own bool // an attempt before this one may have been carried out: what the server tells as a replay may be the call's own work
 }
 
 // Decode reads the body into a value.
@@ -136,7 +141,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		if len(body) > maxAnswer {
 			return fmt.Errorf("read the answer: it has more than %d bytes", maxAnswer)
 		}
-		out = &Answer{resp.StatusCode, resp.Header, body}
+		out = &Answer{resp.StatusCode, resp.Header, body, r.maybeDone}
 		c.onAnswer(out)
 		return nil
 	})
@@ -245,6 +250,7 @@ func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Co
 		if err == nil || r.Once || ctx.Err() != nil || !mayPass(err) {
 			return err
 		}
+		r.maybeDone = r.maybeDone || mayBeDone(err)
 		wait := pause/2 + rand.N(pause/2)
 		if p, ok := errors.AsType[*Problem](err); ok && p.RetryAfter > 0 {
 			wait = p.RetryAfter + rand.N(retrySpread)
@@ -277,6 +283,15 @@ func mayPass(err error) bool {
 	}
 	_, lost := errors.AsType[*connectionError](err)
 	return lost || errors.Is(err, ErrTimeout) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// mayBeDone reports whether the server may have carried out the attempt that ended with an error.
+func mayBeDone(err error) bool {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p.Status != http.StatusTooManyRequests && p.Code() != "overloaded"
+	}
+	dial, ok := errors.AsType[*net.OpError](err)
+	return !ok || dial.Op != "dial"
 }
 
 // Path joins the parts of a path below /v1, each escaped, for a Request.

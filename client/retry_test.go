@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,6 +115,38 @@ func TestWritesAreRepeated(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOwnRetryIsNoReplay: the answer to a repetition of what this very call may have done already is the call's own; the answer to a first
+// attempt, or after attempts that did nothing, is of an earlier request.
+func TestOwnRetryIsNoReplay(t *testing.T) {
+	type attempts = []func(*http.Request) (*http.Response, error)
+	refused := func(*http.Request) (*http.Response, error) { return nil, &net.OpError{Op: "dial", Err: errors.New("refused")} }
+	replay := answer(200, strings.TrimSuffix(receipt, "}")+`,"replayed":true}`, 0)
+	unknown := answer(503, strings.ReplaceAll(overloaded, "overloaded", "outcome-unknown"), 0)
+	proxy := answer(502, "bad gateway", 0)
+	for name, c := range map[string]struct {
+		before   attempts
+		replayed bool
+	}{
+		"first": {nil, true}, "after overloaded": {attempts{answer(503, overloaded, 1)}, true}, "after no connection": {attempts{refused}, true},
+		"after a lost answer": {attempts{lost}, false}, "after silence": {attempts{silence}, false}, "after outcome-unknown": {attempts{unknown}, false},
+		"after a proxy's 502": {attempts{proxy}, false}, "after a lost answer and overloaded": {attempts{lost, answer(503, overloaded, 1)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var waited []time.Duration
+				one := scripted(t, &script{answers: append(slices.Clip(c.before), replay)}, &waited)
+				if r, err := one.Submit(t.Context(), "b", oneScore); err != nil || r.Replayed != c.replayed || r.Seq != 1 {
+					t.Errorf("%+v, %v", r, err)
+				}
+				several := scripted(t, &script{answers: append(slices.Clip(c.before), replay)}, &waited)
+				if r, err := several.SubmitMultiBoard(t.Context(), []leaderboard.BoardSubmission{{Board: "b", Submission: oneScore[0]}}); err != nil || r.Replayed != c.replayed {
+					t.Errorf("several boards: %+v, %v", r, err)
+				}
+			})
+		})
+	}
 }
 
 // TestRepeatingEnds: after MaxWait with the last error, at once when it would not help, and with the context.

@@ -60,8 +60,8 @@ type Receipt struct {
 	Results []Result                     `json:"results"` // one per entry, in order
 	Seq     int64                        `json:"seq"`     // of the board's first window; ReadQuery.MinSeq makes a read see it
 	Seqs    map[leaderboard.Window]int64 `json:"seqs"`    // by window, when the board has several
-	// Replayed: the request was carried out before under its IdempotencyKey, maybe by an attempt of this very call whose answer was lost. This
-	// is the result of then, and nothing counted again.
+	// Replayed: the request was carried out before this call under its IdempotencyKey. This is the result of then, and nothing counted again. The
+	// answer to a repetition by the client, after an attempt that may have been carried out, is the call's own and no replay.
 	Replayed bool `json:"replayed,omitempty"`
 }
 
@@ -112,7 +112,18 @@ type entries struct {
 // Submit submits 1 to 1,000 scores and returns after they are committed. An entry that breaks a rule is rejected alone.
 // Needs scope write.
 func (c *Client) Submit(ctx context.Context, board string, scores []leaderboard.Submission, options ...SubmitOptions) (Receipt, error) {
-	return call[Receipt](ctx, c, SubmitRequest(board, scores, options...))
+	out, own, err := submit[Receipt](ctx, c, SubmitRequest(board, scores, options...))
+	out.Replayed = out.Replayed && !own
+	return out, err
+}
+
+// submit sends a submission. own: the server may tell the work of an earlier attempt of this call as a replay.
+func submit[T any](ctx context.Context, c *Client, r Request) (out T, own bool, err error) {
+	answer, err := c.Do(ctx, r)
+	if err != nil {
+		return out, false, err
+	}
+	return out, answer.own, answer.Decode(&out)
 }
 
 // SubmitRequest returns the request of Submit, for callers that need the raw answer.
@@ -132,7 +143,10 @@ func (c *Client) SubmitMultiBoard(ctx context.Context, scores []leaderboard.Boar
 		body.Entries[i] = entryOf(scores[i].Board, &scores[i].Submission)
 	}
 	o := last(options)
-	return call[MultiBoardReceipt](ctx, c, Request{Method: http.MethodPost, Path: Path("scores"), Query: o.params().Values, Header: idempotent(o), Body: body})
+	r := Request{Method: http.MethodPost, Path: Path("scores"), Query: o.params().Values, Header: idempotent(o), Body: body}
+	out, own, err := submit[MultiBoardReceipt](ctx, c, r)
+	out.Replayed = out.Replayed && !own
+	return out, err
 }
 
 func atomic(options []SubmitOptions) bool {

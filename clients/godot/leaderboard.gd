@@ -25,7 +25,7 @@ var _token := ""
 
 ## Sends a score. The same idempotency_key again, also after a restart of the game, returns the result of the first time; it is chosen here
 ## when it is empty. play is the token of a play, on a board that wants one. The result has "status" (applied, unchanged, rejected, held …), "score",
-## "previous_score", "seq", "replayed" (nothing counted again), and "error" with "type" and "detail" when it was rejected or held.
+## "previous_score", "seq", "replayed" (by an earlier call: nothing counted again), and "error" with "type" and "detail" when it was rejected or held.
 func submit(board: String, member: String, score: int, idempotency_key := "", play := "") -> Dictionary:
 	var entry := {"member": member, "score": str(score)}
 	if play != "":
@@ -92,6 +92,7 @@ func _send(method: HTTPClient.Method, path: String, query: Dictionary, body := "
 	var address := url.trim_suffix("/") + path + "?" + "&".join(parts)
 	var began := Time.get_ticks_msec()
 	var renewed := false
+	var maybe_done := false # by an earlier attempt
 	var longest := 0.1
 	while true:
 		if _token == "" and new_token.is_valid():
@@ -115,6 +116,8 @@ func _send(method: HTTPClient.Method, path: String, query: Dictionary, body := "
 				var status: int = answer[1]
 				var content: Variant = JSON.parse_string((answer[3] as PackedByteArray).get_string_from_utf8())
 				if status == 200 and content is Dictionary:
+					if maybe_done:
+						content.erase("replayed") # it is of this very call
 					request.queue_free()
 					return content
 				failed = {"problem": "", "detail": "status %d" % status, "status": status}
@@ -133,6 +136,7 @@ func _send(method: HTTPClient.Method, path: String, query: Dictionary, body := "
 				for header: String in answer[2]:
 					if header.to_lower().begins_with("retry-after:"):
 						pause = header.get_slice(":", 1).strip_edges().to_float() + randf()
+		maybe_done = maybe_done or failed["status"] != 429 and failed["problem"] != "/problems/overloaded"
 		request.queue_free()
 		if (Time.get_ticks_msec() - began) / 1000.0 + pause > max_wait:
 			return failed

@@ -48,7 +48,7 @@ namespace LeaderboardClient
         public string Problem; // why it was rejected or held, as in /problems/score-out-of-range
         public string Detail;
         public long Seq; // give it to a read as minSeq: that sees the submission
-        public bool Replayed; // it is the result of the first time under the same idempotencyKey, and nothing counted again
+        public bool Replayed; // an earlier call under the same idempotencyKey had this result, and nothing counted again
     }
 
     /// <summary>The server refused a request, or could not answer it.</summary>
@@ -164,6 +164,7 @@ namespace LeaderboardClient
         {
             var began = Stopwatch.StartNew();
             var renewed = false;
+            var maybeDone = false; // by an earlier attempt
             for (var longest = 0.1; ; longest = Math.Min(2 * longest, 5))
             {
                 if (token == null && newToken != null)
@@ -191,7 +192,12 @@ namespace LeaderboardClient
                             var status = (int)response.StatusCode;
                             if (response.IsSuccessStatusCode)
                             {
-                                return Json.Read(text);
+                                var answer = Json.Read(text);
+                                if (maybeDone)
+                                {
+                                    answer.Remove("replayed"); // it is of this very call
+                                }
+                                return answer;
                             }
                             if (status == 401 && newToken != null && !renewed)
                             {
@@ -200,6 +206,7 @@ namespace LeaderboardClient
                                 continue;
                             }
                             failure = ProblemOf(status, text);
+                            maybeDone |= status != 429 && !text.Contains("/problems/overloaded");
                             if (status != 408 && status != 429 && status != 502 && status != 503 && status != 504)
                             {
                                 throw failure;
@@ -214,10 +221,12 @@ namespace LeaderboardClient
                 }
                 catch (HttpRequestException e)
                 {
+                    maybeDone = true;
                     failure = e;
                 }
                 catch (TaskCanceledException e) when (!cancel.IsCancellationRequested) // no answer in time
                 {
+                    maybeDone = true;
                     failure = new TimeoutException("no answer in " + http.Timeout, e);
                 }
                 if (began.Elapsed.TotalSeconds + pause > MaxWait.TotalSeconds)

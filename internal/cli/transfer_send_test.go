@@ -19,7 +19,7 @@ import (
 )
 
 // batchServer is a server with one board. It keeps the batches that come. Its answers are those of answers, or that all is
-// applied.
+// applied, of a key that came before as a replay.
 type batchServer struct {
 	url     string
 	answers map[int]http.HandlerFunc // by the number of the request, from 1
@@ -51,6 +51,7 @@ func (s *batchServer) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
+	again := slices.Contains(s.keys, r.Header.Get("Idempotency-Key"))
 	s.keys = append(s.keys, r.Header.Get("Idempotency-Key"))
 	s.sizes = append(s.sizes, len(body.Entries))
 	s.body = append(s.body, string(content))
@@ -64,7 +65,11 @@ func (s *batchServer) serve(w http.ResponseWriter, r *http.Request) {
 	for i, e := range body.Entries {
 		results[i] = map[string]any{"member": e.Member, "status": "applied"}
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"results": results, "seq": 7})
+	receipt := map[string]any{"results": results, "seq": 7}
+	if again {
+		receipt["replayed"] = true
+	}
+	_ = json.NewEncoder(w).Encode(receipt)
 }
 
 // importTo runs an import of a file with n members.
@@ -88,7 +93,7 @@ func membersFile(t *testing.T, n int) string {
 }
 
 // TestImportInsists: while the server is busy or away, or its answer is lost, a batch is sent again with its idempotency key and
-// the same body.
+// the same body. What one of these requests has counted is of this import, whichever was answered.
 func TestImportInsists(t *testing.T) {
 	hangUp := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	cut := func(w http.ResponseWriter, _ *http.Request) {
@@ -100,7 +105,7 @@ func TestImportInsists(t *testing.T) {
 		6: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "a proxy", http.StatusBadGateway) },
 	})
 	status, out, errOut := importTo(t, s, membersFile(t, 25), "--batch", "10")
-	if status != exitOK || !strings.Contains(out, "25 applied, 0 unchanged, 0 refused") || strings.Count(errOut, "asking again in") < 4 {
+	if status != exitOK || !strings.Contains(out, "25 applied, 0 unchanged, 0 refused; members new on the board: 25") || strings.Count(errOut, "asking again in") < 4 {
 		t.Fatalf("status %d, %q, %q", status, out, errOut)
 	}
 	if want := []int{10, 10, 10, 10, 10, 10, 10, 5}; !slices.Equal(s.sizes, want) {
@@ -117,7 +122,7 @@ func TestImportInsists(t *testing.T) {
 }
 
 // TestImportStopsAndGoesOn: an import that ends early leaves its progress. The next run begins with the batch that was not
-// answered, with the same idempotency key.
+// answered, with the same idempotency key. What the first run had counted of it is of this import.
 func TestImportStopsAndGoesOn(t *testing.T) {
 	busy := problemAnswer(503, `{"title":"The server is busy"}`)
 	for name, c := range map[string]struct {
@@ -142,7 +147,7 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 				t.Fatalf("status %d, %q, %q", status, out, errOut)
 			}
 			status, out, errOut = importTo(t, s, file)
-			if status != exitOK || !strings.Contains(out, "25 applied") || !strings.Contains(out, "15 of them by this run") {
+			if status != exitOK || !strings.Contains(out, "25 applied, 0 unchanged, 0 refused;") || !strings.Contains(out, "15 of them by this run") {
 				t.Fatalf("status %d, %q, %q", status, out, errOut)
 			}
 			if want := []int{10, 10, 10, 5}; !slices.Equal(s.sizes, want) || s.keys[1] != s.keys[2] || s.body[1] != s.body[2] {
@@ -176,7 +181,7 @@ func TestImportInterrupted(t *testing.T) {
 		}
 	}
 	runs(ctx, exitFailed, "ahead of line 12 are dealt with", "interrupted")
-	runs(t.Context(), exitOK, "15 of them by this run")
+	runs(t.Context(), exitOK, "25 applied, 0 unchanged, 0 refused; 15 of them by this run; members new on the board: 25")
 	runs(t.Context(), exitOK, "nothing new: all 25 lines were applied by an earlier run")
 	if want := []int{10, 10, 10, 5}; !slices.Equal(s.sizes, want) || s.keys[1] != s.keys[2] {
 		t.Errorf("sizes %v, keys %v", s.sizes, s.keys)

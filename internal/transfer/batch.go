@@ -67,8 +67,9 @@ type importResult struct {
 	seq                int64
 }
 
-// send submits a batch with its key. The client repeats the request while the server cannot answer.
-func (b *importBatch) send(ctx context.Context, c *client.Client, board string) (importResult, error) {
+// send submits a batch with its key. The client repeats the request while the server cannot answer. again: an earlier run of this import
+// sent it too and got no answer, so that a replay is of this import.
+func (b *importBatch) send(ctx context.Context, c *client.Client, board string, again bool) (importResult, error) {
 	receipt, err := c.Submit(ctx, board, b.entries, client.SubmitOptions{IdempotencyKey: b.key})
 	if err != nil {
 		return importResult{}, err
@@ -76,14 +77,14 @@ func (b *importBatch) send(ctx context.Context, c *client.Client, board string) 
 	if len(receipt.Results) != len(b.lines) {
 		return importResult{}, fmt.Errorf("the server answered with %d results for %d entries", len(receipt.Results), len(b.lines))
 	}
-	out := importResult{seq: receipt.Seq}
+	out, replayed := importResult{seq: receipt.Seq}, receipt.Replayed && !again
 	for i, r := range receipt.Results {
 		done := r.Status == leaderboard.StatusApplied || r.Status == leaderboard.StatusUnchanged
-		if r.Status == leaderboard.StatusApplied && r.PreviousScore == nil && !receipt.Replayed {
+		if r.Status == leaderboard.StatusApplied && r.PreviousScore == nil && !replayed {
 			out.newMembers++
 		}
 		switch {
-		case done && receipt.Replayed:
+		case done && replayed:
 			out.replayed++
 		case r.Status == leaderboard.StatusApplied:
 			out.applied++

@@ -221,10 +221,12 @@ func (im *importing) run(ctx context.Context) error {
 			return err
 		}
 		if len(batch.lines) > 0 {
-			result, err := batch.send(ctx, im.Client, im.done.Board)
+			result, err := batch.send(ctx, im.Client, im.done.Board, im.done.Unanswered == batch.key)
 			if err != nil {
-				return err
+				im.done.Unanswered = batch.key
+				return errors.Join(err, im.done.save(im.Progress))
 			}
+			im.done.Unanswered = ""
 			im.done.Applied += result.applied
 			im.done.Unchanged += result.unchanged
 			im.done.Replayed += result.replayed

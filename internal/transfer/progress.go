@@ -34,6 +34,9 @@ type importProgress struct {
 	Report    int64  `json:"report_bytes"`
 	Seq       int64  `json:"seq"` // of the board's first window, of the last answer
 	Complete  bool   `json:"complete"`
+
+	// Unanswered is the key of the batch that the last run ended with: a replay of its answer is what that run has counted.
+	Unanswered string `json:"unanswered,omitempty"`
 }
 
 const importVersion = 2

@@ -156,7 +156,11 @@ export class Leaderboard {
   #pages(id: Id, args: unknown[]): Promise<any> & AsyncIterable<any> {
     const ask = async (cursor?: string) => {
       const call = this.#call(id, args, cursor);
-      return this.#repeat(call, async (signal): Promise<any> => read(await this.#send(call, signal), call.plain));
+      return this.#repeat(call, async (signal, maybeDone): Promise<any> => {
+        const answer: any = await read(await this.#send(call, signal), call.plain);
+        if (maybeDone && answer?.replayed) delete answer.replayed; // it is of an earlier attempt of this very call
+        return answer;
+      });
     };
     const first = ask();
     const pages = async function* () {
@@ -200,9 +204,9 @@ export class Leaderboard {
   }
 
   /** repeat makes attempts, each within its time. */
-  #repeat<T>(call: Call, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  #repeat<T>(call: Call, attempt: (signal: AbortSignal, maybeDone: boolean) => Promise<T>): Promise<T> {
     const { maxWait, onRetry } = this.#defaults;
-    return repeat(() => within(call.timeout, call.signal, attempt), { ...call, maxWait: call.maxWait ?? maxWait, onRetry });
+    return repeat((maybeDone) => within(call.timeout, call.signal, (signal) => attempt(signal, maybeDone)), { ...call, maxWait: call.maxWait ?? maxWait, onRetry });
   }
 
   /** send makes one attempt and returns a 2xx answer. */

@@ -13,19 +13,22 @@ interface Rules {
 /**
  * repeat makes attempts until one succeeds, or fails in a way that another would not mend, or the time is over. The pause is
  * what the server asks for and up to a second more; otherwise it doubles from 100 ms to 5 s, each between half of it and the
- * whole, so that clients that failed together do not come back together.
+ * whole, so that clients that failed together do not come back together. An attempt is told whether the server may have done
+ * what an earlier one asked for.
  */
-export async function repeat<T>(attempt: () => Promise<T>, { safe, maxWait, signal, onRetry }: Rules): Promise<T> {
+export async function repeat<T>(attempt: (maybeDone: boolean) => Promise<T>, { safe, maxWait, signal, onRetry }: Rules): Promise<T> {
   const deadline = Date.now() + maxWait;
   signal?.throwIfAborted();
+  let maybeDone = false;
   for (let n = 1, longest = 100; ; n++, longest = Math.min(2 * longest, 5000)) {
     try {
-      return await attempt();
+      return await attempt(maybeDone);
     } catch (error) {
       signal?.throwIfAborted();
       const asked = error instanceof ProblemError ? error.retryAfter * 1000 : 0;
       const pause = asked ? asked + Math.random() * 1000 : (longest * (1 + Math.random())) / 2;
       if (!mayPass(error, safe) || Date.now() + pause > deadline) throw error;
+      maybeDone ||= !nothingDone(error);
       onRetry?.({ attempt: n, error, pause });
       await sleep(pause, signal);
     }
@@ -36,9 +39,11 @@ export async function repeat<T>(attempt: () => Promise<T>, { safe, maxWait, sign
 function mayPass(error: unknown, safe: boolean): boolean {
   if (!(error instanceof ProblemError)) return safe && error instanceof ConnectionError;
   if (error.run) return false; // the next one would do the same work again
-  const nothingDone = error.status === 429 || error.code === "overloaded";
-  return nothingDone || (safe && [408, 502, 503, 504].includes(error.status));
+  return nothingDone(error) || (safe && [408, 502, 503, 504].includes(error.status));
 }
+
+/** nothingDone says whether the server has certainly not done what a call that failed asked for. */
+const nothingDone = (error: unknown) => error instanceof ProblemError && (error.status === 429 || error.code === "overloaded");
 
 /** within gives an attempt a signal that ends with the caller's, or when the attempt has taken too long. */
 export async function within<T>(ms: number, signal: AbortSignal | undefined, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {

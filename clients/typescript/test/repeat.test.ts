@@ -22,6 +22,21 @@ test("a submission is repeated under one key, after what the server asks for, wh
   }
 });
 
+test("the answer to a repetition of its own is no replay", async (t) => {
+  const settle = still(t);
+  const replay = json('{"results":[],"seq":1,"replayed":true}');
+  for (const [name, before, replayed] of [
+    ["first", [], true], ["after overloaded", [problem(503, "overloaded")], true], ["after a quota", [problem(429, "quota-exceeded", 1)], true],
+    ["after a lost answer", [lost], undefined], ["after outcome-unknown", [problem(503, "outcome-unknown")], undefined],
+    ["after a lost answer and overloaded", [lost, problem(503, "overloaded")], undefined],
+  ] as const) {
+    const { lb } = scripted([...before, replay]);
+    const submitted = lb.submitScores("b", oneScore);
+    await settle(submitted);
+    assert.equal((await submitted).replayed, replayed, name);
+  }
+});
+
 test("two submissions have different keys, and one that is given is sent", async () => {
   const { lb, sent } = scripted([receipt]);
   await lb.submitScores("b", oneScore);
