@@ -34,7 +34,7 @@ type copies struct {
 func newCopies(of *topn.Copies, o *ReaderOptions, shared *calls[sharedKey, leaderboard.Answered]) *copies {
 	c := &copies{of: of, opts: o, shared: shared}
 	c.servers = topn.NewServers(of.Client(), o.Now, o.OnBreaker, func() *lookUps {
-		return batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, memberLookUp.size, c.lookUp)
+		return batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, func(memberLookUp) int { return 1 }, c.lookUp)
 	})
 	return c
 }
@@ -122,21 +122,16 @@ func (r *inRedis) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 	return page, err
 }
 
-// Members implements leaderboard.Rankings. A query about some of many goes alone: no other is like it.
-func (r *inRedis) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, err error) {
-	if q.Subset() {
-		s, r.short, err = r.of.Members(ctx, p, q)
-		return s, err
-	}
+// Members implements leaderboard.Rankings. The query is about one member.
+func (r *inRedis) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	key := lookUpKey{string(appendPeriods(nil, []leaderboard.PeriodRef{p})), ranksOf(q.Mode)}
 	found, err := r.lookUps.Ask(ctx, key, memberLookUp{p, q})
 	r.short = found.short
 	return found.standings, err
 }
 
-func (r *inRedis) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (rank *leaderboard.ScoreRank, err error) {
-	rank, r.short, err = r.of.ScoreRank(ctx, p, q)
-	return rank, err
+func (*inRedis) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+	return nil, nil
 }
 
 func (*inRedis) Distribution(context.Context, leaderboard.PeriodRef, leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
@@ -159,21 +154,19 @@ func (*inRedis) Past(context.Context, []leaderboard.PeriodRef, string) ([]leader
 	return nil, nil
 }
 
-// lookUps put questions about members of one server of Redis together: a batch costs less than half of what single commands
-// do.
+// lookUps put questions about one member each together, per server of Redis: a batch costs less than half of what single
+// commands do.
 type lookUps = batch.Batcher[lookUpKey, memberLookUp, lookedUp]
 
 // lookUpKey is what the questions of one batch have in common. How new each answer must be is compared with the state at which
 // the batch is answered.
 type lookUpKey struct{ period, mode string }
 
-// memberLookUp is a question about members, and the period as its caller knows it.
+// memberLookUp is a question about one member, and the period as its caller knows it.
 type memberLookUp struct {
 	ref   leaderboard.PeriodRef
 	query leaderboard.MembersQuery
 }
-
-func (q memberLookUp) size() int { return len(q.query.Members) }
 
 // lookedUp is the answer of the copy; short: it is due for renewal.
 type lookedUp struct {
@@ -181,25 +174,20 @@ type lookedUp struct {
 	short     bool
 }
 
-// lookUp answers a batch, each question for itself: the copy may be too old for one, or not reach down to the members of
+// lookUp answers a batch, each question for itself: the copy may be too old for one, or not reach down to the member of
 // another.
 func (c *copies) lookUp(ctx context.Context, _ lookUpKey, queries []memberLookUp, answers []batch.Answer[lookedUp]) error {
-	members := queries[0].query.Members
-	if len(queries) > 1 {
-		members = nil
-		for _, q := range queries {
-			members = append(members, q.query.Members...)
-		}
+	members := make([]string, len(queries))
+	for i, q := range queries {
+		members[i] = q.query.Members[0]
 	}
 	ranks, short, err := c.of.MemberRanks(ctx, queries[0].ref, queries[0].query.Mode, members)
 	if err != nil {
 		return err
 	}
-	from := 0
 	for i, q := range queries {
 		answers[i].Value.short = short
-		answers[i].Value.standings, answers[i].Err = ranks.Standings(from, q.query)
-		from += len(q.query.Members)
+		answers[i].Value.standings, answers[i].Err = ranks.Standings(i, q.query)
 	}
 	return nil
 }

@@ -46,35 +46,3 @@ func BenchmarkMembers(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkFriends asks for the best ten of many members and the place of one, from a copy that holds them all.
-// scripts/op is how many round trips to Redis that takes.
-func BenchmarkFriends(b *testing.B) {
-	const members = 10_000
-	w := cachetest.NewWorld(7, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = members }))
-	client := newClient(b)
-	calls := &scriptCalls{}
-	client.AddHook(calls)
-	rig := &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
-	rig.world.Fill(members)
-	rig.build(b)
-	r := NewReader(rig.copies, &worldDatabase{World: w}, ReaderOptions{FreshFor: time.Nanosecond})
-	for _, friends := range []int{10, 500, leaderboard.MaxFriends} {
-		b.Run(fmt.Sprint(friends), func(b *testing.B) {
-			b.ReportAllocs()
-			calls.n.Store(0)
-			for b.Loop() {
-				q := leaderboard.MembersQuery{Limit: 10}
-				for _, n := range rand.Perm(members)[:friends+1] {
-					q.Members = append(q.Members, fmt.Sprint("m", 1+n))
-				}
-				q.Self = q.Members[0]
-				s, err := r.Members(b.Context(), w.Ref, q)
-				if err != nil || len(s.Entries) != 10 || s.Self == nil || s.Source != leaderboard.SourceRedis {
-					b.Fatalf("%+v, %v", s, err)
-				}
-			}
-			b.ReportMetric(float64(calls.n.Load())/float64(b.N), "scripts/op")
-		})
-	}
-}

@@ -146,6 +146,10 @@ func (q *membersQuestion) appendKey(b []byte) []byte {
 
 func (q *membersQuestion) way() way { return wayUnless(q.Metadata) }
 
+// mayBeIn returns whether the question is about one member. Lists are left to memory and the database: many members of a
+// list are not in the top N.
+func (q *membersQuestion) mayBeIn(*topn.Copies) bool { return len(q.Members) == 1 && !q.Subset() }
+
 func (q *membersQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
 	return answered(of.Members(ctx, q.about[0], q.MembersQuery))
 }
@@ -160,6 +164,9 @@ func (q *scoreQuestion) minSeq(int) int64 { return q.MinSeq }
 func (q *scoreQuestion) appendKey(b []byte) []byte {
 	return appendInts(append(b, 's'), q.Score, q.Tiebreak)
 }
+
+// mayBeIn returns false: most scores asked for are below the top N.
+func (*scoreQuestion) mayBeIn(*topn.Copies) bool { return false }
 
 func (q *scoreQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
 	return answered(of.ScoreRank(ctx, q.about[0], q.ScoreQuery))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -157,11 +158,18 @@ func TestReaderLayers(t *testing.T) {
 	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceRedis, false)
 	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceLocal, false)
 	want(t, page(t, r, b.ref, leaderboard.PageQuery{Limit: 10}), 20, leaderboard.SourceMySQL, false) // below the copy
-	for members, source := range map[[2]string]leaderboard.Source{{"m1", "m2"}: leaderboard.SourceRedis, {"m1", "m9"}: leaderboard.SourceMySQL} {
-		got := member(t, r, b.ref, members[:]...)
-		again := member(t, r, b.ref, members[:]...)
-		if got.Source != source || again.Source != leaderboard.SourceLocal || len(again.Entries) != 2 {
+	for members, source := range map[string]leaderboard.Source{"m1": leaderboard.SourceRedis, "m9": leaderboard.SourceMySQL, "m1 m2": leaderboard.SourceMySQL} {
+		list := strings.Fields(members)
+		got := member(t, r, b.ref, list...)
+		again := member(t, r, b.ref, list...)
+		if got.Source != source || again.Source != leaderboard.SourceLocal || len(again.Entries) != len(list) {
 			t.Errorf("members %v: from %s, then %s: %+v", members, got.Source, again.Source, again.Entries)
+		}
+	}
+	for range 2 {
+		score, err := r.ScoreRank(cachetest.Within(t), b.ref, leaderboard.ScoreQuery{Score: 1000})
+		if err != nil || score.Strict != 1 {
+			t.Errorf("rank of the best score: %+v, %v", score, err)
 		}
 	}
 	b.world.Commit(cachetest.Put("new", 100))
@@ -177,7 +185,7 @@ func TestReaderLayers(t *testing.T) {
 	if _, err := r.Page(cachetest.Within(t), b.ref, q); !errors.Is(err, leaderboard.ErrNotRanked) || s.asked.Load() != asked+1 {
 		t.Errorf("around a member without an entry, which an incomplete copy cannot know: %v", err)
 	}
-	if sources[leaderboard.SourceLocal] != 3 || sources[leaderboard.SourceRedis] != 2 || sources[leaderboard.SourceMySQL] != 4 {
+	if sources[leaderboard.SourceLocal] != 5 || sources[leaderboard.SourceRedis] != 2 || sources[leaderboard.SourceMySQL] != 6 {
 		t.Errorf("answers by source: %v", sources)
 	}
 }

@@ -38,7 +38,7 @@ func BenchmarkCopy(b *testing.B) {
 				for pb.Next() {
 					i = i%20_000 + 1
 					q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: mode}, Members: []string{fmt.Sprint("m", i)}}
-					if _, _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
+					if _, err := r.member(b.Context(), q); err != nil {
 						b.Error(err)
 					}
 				}
@@ -49,7 +49,7 @@ func BenchmarkCopy(b *testing.B) {
 		b.Run(fmt.Sprint("member/dense/", at), func(b *testing.B) {
 			q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{fmt.Sprint("m", at)}}
 			for b.Loop() {
-				if _, _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
+				if _, err := r.member(b.Context(), q); err != nil {
 					b.Error(err)
 				}
 			}

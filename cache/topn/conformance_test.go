@@ -94,15 +94,23 @@ func (c *copyFirst) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 }
 
 func (c *copyFirst) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	if len(q.Members) != 1 || q.Subset() {
+		return c.database.Members(ctx, p, q)
+	}
 	return current(ctx, c, p,
-		func() (*leaderboard.Standings, bool, error) { return c.copies.Members(ctx, p, q) },
+		func() (*leaderboard.Standings, bool, error) {
+			ranks, short, err := c.copies.MemberRanks(ctx, p, q.Mode, q.Members)
+			if err != nil {
+				return nil, short, err
+			}
+			s, err := ranks.Standings(0, q)
+			return s, short, err
+		},
 		func() (*leaderboard.Standings, error) { return c.database.Members(ctx, p, q) })
 }
 
 func (c *copyFirst) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	return current(ctx, c, p,
-		func() (*leaderboard.ScoreRank, bool, error) { return c.copies.ScoreRank(ctx, p, q) },
-		func() (*leaderboard.ScoreRank, error) { return c.database.ScoreRank(ctx, p, q) })
+	return c.database.ScoreRank(ctx, p, q)
 }
 
 func (c *copyFirst) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {

@@ -1,6 +1,7 @@
 package topn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -45,6 +46,15 @@ func (b *rig) top(t testing.TB, limit int) (*leaderboard.Page, error) {
 	return page, err
 }
 
+// member returns the answer of the copy about one member.
+func (b *rig) member(ctx context.Context, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	ranks, _, err := b.copies.MemberRanks(ctx, b.ref, q.Mode, q.Members)
+	if err != nil {
+		return nil, err
+	}
+	return ranks.Standings(0, q)
+}
+
 func (b *rig) apply(t testing.TB, commits ...leaderboard.Commit) Effect {
 	t.Helper()
 	return cachetest.Must(b.copies.Apply(cachetest.Within(t), b.ref, commits))(t)
@@ -64,13 +74,6 @@ func TestEmptyPeriodHasACopy(t *testing.T) {
 	if _, _, err := b.copies.Page(cachetest.Within(t), b.ref, leaderboard.PageQuery{Around: "x", Limit: 3}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("around nobody: %v, want ErrNotRanked", err)
 	}
-	got, _, err := b.copies.ScoreRank(cachetest.Within(t), b.ref, leaderboard.ScoreQuery{Score: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Strict != 1 || got.Tied != 1 {
-		t.Errorf("rank of a score in an empty period: %+v", got)
-	}
 }
 
 func TestCopyCoversItsTop(t *testing.T) {
@@ -84,14 +87,9 @@ func TestCopyCoversItsTop(t *testing.T) {
 			t.Errorf("top %d of a copy of 7: %v", limit, err)
 		}
 	}
-	q := leaderboard.MembersQuery{Members: []string{"m1", "m8"}}
-	if _, _, err := b.copies.Members(cachetest.Within(t), b.ref, q); !errors.Is(err, ErrUncovered) {
-		t.Errorf("a member below the copy: %v, want ErrUncovered", err)
-	}
-	// m7 has the score 14 and is the last: what ties with it may go on below.
-	for s, covered := range map[int64]bool{20: true, 15: true, 14: false, 13: false} {
-		if _, _, err := b.copies.ScoreRank(cachetest.Within(t), b.ref, leaderboard.ScoreQuery{Score: s}); errors.Is(err, ErrUncovered) == covered {
-			t.Errorf("rank of score %d: %v", s, err)
+	for member, want := range map[string]error{"m1": nil, "m7": nil, "m8": ErrUncovered, "nobody": ErrUncovered} {
+		if _, err := b.member(cachetest.Within(t), leaderboard.MembersQuery{Members: []string{member}}); !errors.Is(err, want) {
+			t.Errorf("%s in a copy of 7: %v, want %v", member, err, want)
 		}
 	}
 	if _, _, err := b.copies.Page(cachetest.Within(t), b.ref, leaderboard.PageQuery{Query: leaderboard.Query{MinSeq: 21}, Limit: 1}); !errors.Is(err, ErrBehind) {
@@ -282,14 +280,14 @@ func TestDenseIsBounded(t *testing.T) {
 		t.Errorf("beyond the bound: %v, want ErrUncovered", err)
 	}
 	m := leaderboard.MembersQuery{Query: q.Query, Members: []string{"m10040"}}
-	if _, _, err := b.copies.Members(cachetest.Within(t), b.ref, m); !errors.Is(err, ErrUncovered) {
+	if _, err := b.member(cachetest.Within(t), m); !errors.Is(err, ErrUncovered) {
 		t.Errorf("member beyond the bound: %v, want ErrUncovered", err)
 	}
 	q.Mode, m.Mode = leaderboard.ModeAll, leaderboard.ModeAll
 	if page, _, err := b.copies.Page(cachetest.Within(t), b.ref, q); err != nil || page.Entries[0].Ranks != (leaderboard.Ranks{Strict: 10_002, Tied: 10_002}) {
 		t.Errorf("all ranks beyond the bound: %+v, %v", page, err)
 	}
-	if s, _, err := b.copies.Members(cachetest.Within(t), b.ref, m); err != nil || s.Entries[0].Ranks != (leaderboard.Ranks{Strict: 10_040, Tied: 10_040}) {
+	if s, err := b.member(cachetest.Within(t), m); err != nil || s.Entries[0].Ranks != (leaderboard.Ranks{Strict: 10_040, Tied: 10_040}) {
 		t.Errorf("all ranks of a member beyond the bound: %+v, %v", s, err)
 	}
 }

@@ -3,7 +3,6 @@
 --   after    limit, sort key
 --   around   limit, member, entries ahead of it
 --   members  members
---   score    16-byte prefix of a score and tiebreak
 -- Reply: the state, then the answer, which is described where it is made.
 local c, why = copy()
 if not c then return { why } end
@@ -20,12 +19,6 @@ local function ranks(keys, at)
   local counted = tells_dense(mode) and dense(wanted, last) or {}
   for i = 1, #keys do distinct[i] = keys[i] ~= '' and counted[at[i]] or 0 end
   return ties, distinct
-end
-
-if what == 'score' then -- entries that are better, entries that are as good or better
-  local better = redis.call('ZLEXCOUNT', KEYS[1], '-', '(' .. ARGV[4])
-  -- The byte after the prefix begins a time since 1970 and is never 255.
-  return answer(c, better, redis.call('ZLEXCOUNT', KEYS[1], '-', '(' .. ARGV[4] .. '\255'))
 end
 
 if what == 'members' then -- of each member: key, position from 0, tied and dense rank; '' and zeros when it is not in the copy

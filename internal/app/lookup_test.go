@@ -128,6 +128,12 @@ func TestColdServerWithoutMySQL(t *testing.T) {
 					}
 				}
 			}
+			for path, body := range map[string]string{"open/ranks": `{"members":["ada","bob"]}`, "open/scores/8/rank": ""} { // no copy answers these
+				method := map[bool]string{true: "GET", false: "POST"}[body == ""]
+				if got := cold.answers(method, "/v1/boards/"+path, body); got.status != http.StatusServiceUnavailable {
+					t.Errorf("%s: %d %s", path, got.status, got.body)
+				}
+			}
 			if status, body := cold.Get("/v1/boards/secret/top"); status != http.StatusServiceUnavailable { // as of nowhere
 				t.Errorf("a private board, without a key: %d %s", status, body)
 			}
