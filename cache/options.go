@@ -10,6 +10,14 @@ import (
 	"leaderboard/cache/resident"
 )
 
+// The bounds of what MySQL is asked.
+const (
+	// FallbackConcurrent is how many batches of questions it answers at the same time at most, besides two that count by scanning.
+	FallbackConcurrent = 4
+	// ReadWait is how long a question may wait to be sent; what would take longer is refused.
+	ReadWait = time.Second
+)
+
 // ReaderOptions adjust a Reader; the zero value is fit for production.
 type ReaderOptions struct {
 	// StaleLimit is how old an answer may be that is served, marked stale, while no layer behind it answers; 10 min.
@@ -20,8 +28,8 @@ type ReaderOptions struct {
 	LocalBytes   int // and their approximate size, 32 MiB
 
 	RedisDeadline      time.Duration // all that one query may wait for Redis, a build included; 150 ms
-	FallbackConcurrent int           // batches of questions in MySQL at once, 4
-	ReadWait           time.Duration // how long a question waits to be sent there, 1 s; ErrOverloaded when it takes, or would take, longer
+	FallbackConcurrent int           // batches of questions in MySQL at once; 0: the constant
+	ReadWait           time.Duration // how long a question waits to be sent there, 0: the constant; ErrOverloaded when it takes, or would take, longer
 	CallTimeout        time.Duration // for one query through all layers, 6 s
 
 	// Feed judges how old answers are. nil, for tests of the layers: FreshFor decides.
@@ -51,8 +59,8 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	o.LocalEntries = cmp.Or(o.LocalEntries, 65_536)
 	o.LocalBytes = cmp.Or(o.LocalBytes, 32<<20)
 	o.RedisDeadline = cmp.Or(o.RedisDeadline, 150*time.Millisecond)
-	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, 4)
-	o.ReadWait = cmp.Or(o.ReadWait, time.Second)
+	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, FallbackConcurrent)
+	o.ReadWait = cmp.Or(o.ReadWait, ReadWait)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 6*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now

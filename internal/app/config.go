@@ -46,12 +46,12 @@ type Config struct {
 	Migrate          bool          // bring the schema up to date at the start, waiting for MySQL if it is away
 	Fault            Fault
 
-	BatchRows int           // entries that one transaction commits at most
-	WriteWait time.Duration // how long a write may wait until it is sent
+	BatchRows int           // of store.Config; 0: its default
+	WriteWait time.Duration // as well
 	ChangeTTL time.Duration // how long the change log is kept
-	KeyTTL    time.Duration // how long an Idempotency-Key is remembered
+	KeyTTL    time.Duration // of store.Config; 0: its default
 	AuditTTL  time.Duration // how long records of changes are kept
-	// AuditProfiles is whose changes of profiles are recorded: all, or people, which leaves out keys of scope write.
+	// AuditProfiles is whose changes of profiles are recorded: all, or people, which leaves out keys of scope write. "": all.
 	AuditProfiles string
 
 	MaxAge             time.Duration // of an answer that does not say that it is stale
@@ -61,8 +61,8 @@ type Config struct {
 	Face               pages.Face    // how the pages look
 	Language           string        // of the pages, for readers whose languages there are not; "": English
 	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
-	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most
-	ReadWait           time.Duration // how long a read may wait to go there
+	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most; 0: cache.FallbackConcurrent
+	ReadWait           time.Duration // how long a read may wait to go there; 0: cache.ReadWait
 
 	Tracing *telemetry.Config // where spans go; nil: nowhere. No setting sets it: see ReadTracing
 
@@ -110,8 +110,8 @@ func Defaults() Config {
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,
 		KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 		PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20},
-		BatchRows:   500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour, AuditProfiles: AuditProfilesAll,
-		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, Language: pages.DefaultLanguage, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+		ChangeTTL:   time.Hour, AuditTTL: 400 * 24 * time.Hour,
+		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, Language: pages.DefaultLanguage, StaleLimit: 10 * time.Minute,
 		SignIn:    SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: leaderboard.MaxSession},
 		LogFormat: "text", LogLevel: "info",
 	}

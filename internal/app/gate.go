@@ -1,19 +1,21 @@
 package app
 
 import (
+	"cmp"
 	"context"
 
 	"golang.org/x/sync/semaphore"
 
 	"leaderboard"
+	"leaderboard/cache"
 )
 
 // gate bounds how many questions go to MySQL at once that every caller may ask and no copy answers. A question that has waited
-// for --read-wait is refused (ErrOverloaded).
+// for cache.ReadWait is refused (ErrOverloaded).
 type gate func(ctx context.Context, work func(context.Context) error) error
 
 func newGate(cfg *Config, refused func()) gate {
-	permits, wait := semaphore.NewWeighted(int64(cfg.FallbackConcurrent)), cfg.ReadWait
+	permits, wait := semaphore.NewWeighted(int64(cmp.Or(cfg.FallbackConcurrent, cache.FallbackConcurrent))), cmp.Or(cfg.ReadWait, cache.ReadWait)
 	return func(ctx context.Context, work func(context.Context) error) error {
 		late := &leaderboard.OverloadError{Wait: wait, Detail: "too many questions wait for the database"}
 		limited, cancel := context.WithTimeoutCause(ctx, wait, late)

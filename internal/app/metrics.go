@@ -115,7 +115,7 @@ func (m *metrics) newWrites() {
 		Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000},
 	})
 	m.writeWait = m.auto.NewHistogram(prometheus.HistogramOpts{
-		Name: "leaderboard_write_wait_seconds", Help: "How long the first request of a transaction waited for it to begin; --write-wait is about the most.",
+		Name: "leaderboard_write_wait_seconds", Help: "How long the first request of a transaction waited for it to begin, about 7 seconds at most.",
 		Buckets: []float64{.0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5},
 	})
 	m.commits = m.auto.NewHistogramVec(prometheus.HistogramOpts{

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/cache"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/store"
@@ -67,7 +68,7 @@ func TestDeepReadsHoldNothingUp(t *testing.T) {
 				waiting++
 			}
 		}
-		if err != nil || waiting < Defaults().FallbackConcurrent {
+		if err != nil || waiting < cache.FallbackConcurrent {
 			return fmt.Sprintf("%d deep reads wait, %v", waiting, err)
 		}
 		return ""

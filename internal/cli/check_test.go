@@ -194,7 +194,7 @@ func TestCheck(t *testing.T) {
 		"provider":       {signingIn(provider.URL), exitOK, "mysql warning", provider.URL + " says where people sign in"},
 		"other provider": {signingIn(provider.URL + "/"), exitOK, "mysql warning, sign-in warning", "the settings call it"},
 		"provider away":  {signingIn("http://127.0.0.1:1"), exitOK, "mysql warning, sign-in warning", "connection refused: mend --oidc-issuer"},
-		"large batches":  {[]string{"--batch-rows", "10000"}, exitFailed, "mysql failed, mysql warning", "SET GLOBAL max_allowed_packet"},
+		"large batches":  {[]string{"--batch-rows", "10000"}, exitFailed, "settings warning, mysql failed, mysql warning", "SET GLOBAL max_allowed_packet"},
 		"settings":       {[]string{"--redis-url", "redis://127.0.0.1:1/0?no_such=1"}, exitUsage, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -158,12 +158,12 @@ func (v *valueBefore) GoString() string { return v.String() }
 // isMeant reports whether a command that can also work with local settings must ask the server of --url: --url or --context is on the
 // command line, or none of the local settings is given.
 func (r *remote) isMeant(local ...string) (bool, error) {
-	byURL, given := slices.Contains(r.typed, "url") || slices.Contains(r.typed, "context"), false
+	byURL, given := r.typed("url") || r.typed("context"), false
 	for _, name := range local {
-		if byURL && slices.Contains(r.typed, name) {
+		if byURL && r.typed(name) {
 			return false, usagef("give --url or --%s, not both", name)
 		}
-		given = given || slices.Contains(r.typed, name) || r.env(variableName(name)) != ""
+		given = given || r.typed(name) || r.env(variableName(name)) != ""
 	}
 	return byURL || !given, nil
 }

@@ -38,7 +38,7 @@ type program struct {
 	stdio
 	env    func(string) string // as os.Getenv
 	faults []string            // what is wrong with values of flags and variables
-	typed  []string            // checked flags that are on the command line, not empty
+	given  map[string]origin   // checked flags that have a value which is not empty, by name
 	before map[string]string   // values of flags that stand before the command
 	config map[string]string   // what the file of --config says, by the names of flags
 
@@ -104,7 +104,7 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 		OnUsageError:    onUsageError,
 		CommandNotFound: func(_ context.Context, cmd *cli.Command, _ string) { printHelp(p.out, "", cmd) }, // of --help behind an argument
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			err := cmp.Or(p.checkBefore(cmd), checkArguments(name, args, cmd.Args().Slice()))
+			err := cmp.Or(p.checkBefore(cmd), p.checkOld(), checkArguments(name, args, cmd.Args().Slice()))
 			if p.faults != nil {
 				err = usagef("%s", strings.Join(p.faults, "\n  "))
 			}

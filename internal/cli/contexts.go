@@ -178,7 +178,7 @@ type contextValue struct {
 // Lookup returns the value. The key and the CA of a context are for its own server only.
 func (v *contextValue) Lookup() (string, bool) {
 	r := v.remote
-	if v.chosen != slices.Contains(r.typed, "context") || v.flag != "url" && r.place == nil {
+	if v.chosen != r.typed("context") || v.flag != "url" && r.place == nil {
 		return "", false
 	}
 	if v.flag == "url" {
@@ -305,20 +305,19 @@ func (p *program) contextSetCommand() *cli.Command {
 
 // change makes a context what the flags say.
 func (p *program) change(c *serverContext, r *remote, given *serverContext) error {
-	typed := func(name string) bool { return slices.Contains(p.typed, name) }
-	if typed("key") && typed("key-file") {
+	if p.typed("key") && p.typed("key-file") {
 		return usagef("give --key or --key-file, not both")
 	}
-	if typed("url") {
+	if p.typed("url") {
 		if r.url != c.URL { // a key is for its server
 			*c = serverContext{}
 		}
 		c.URL = r.url
 	}
 	switch {
-	case typed("key"):
+	case p.typed("key"):
 		c.Key, c.KeyFile = r.key, ""
-	case typed("key-file") && given.KeyFile == "-":
+	case p.typed("key-file") && given.KeyFile == "-":
 		content, err := io.ReadAll(io.LimitReader(p.in, 4096))
 		if err != nil {
 			return err
@@ -328,14 +327,14 @@ func (p *program) change(c *serverContext, r *remote, given *serverContext) erro
 			return usagef("standard input: %s", err)
 		}
 		c.Key, c.KeyFile = key, ""
-	case typed("key-file"):
+	case p.typed("key-file"):
 		file, err := filepath.Abs(given.KeyFile)
 		if err != nil {
 			return err
 		}
 		c.Key, c.KeyFile = "", file
 	}
-	if typed("ca-file") {
+	if p.typed("ca-file") {
 		file, err := filepath.Abs(given.CAFile)
 		if err != nil {
 			return err

@@ -86,7 +86,7 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		return err
 	}
 	defer visitors.Close()
-	log := app.NewLogger(p.err, &cfg.Config)
+	log := p.logger(&cfg.Config)
 	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -20,14 +21,55 @@ import (
 type setting struct {
 	name, usage string
 	program     *program
-	variable    bool // there is an environment variable too
+	variable    bool   // there is an environment variable too
+	goes        bool   // with the next release
+	instead     string // the setting that takes its place then, "" for none
 }
 
 // option names a flag of a command.
-func (p *program) option(name, usage string) setting { return setting{name, usage, p, false} }
+func (p *program) option(name, usage string) setting {
+	return setting{name: name, usage: usage, program: p}
+}
 
 // setting names a flag that is an environment variable too.
-func (p *program) setting(name, usage string) setting { return setting{name, usage, p, true} }
+func (p *program) setting(name, usage string) setting {
+	return setting{name: name, usage: usage, program: p, variable: true}
+}
+
+// old names a setting that goes with the next release, and the one that takes its place, "" for none. Until then it has its effect. It is in no
+// help, and a server that has it says so when it starts.
+func (p *program) old(name, instead string) setting {
+	return setting{name: name, program: p, variable: true, goes: true, instead: instead}
+}
+
+// origin is where a setting got its value from.
+type origin struct {
+	setting
+	place string // --flag, a variable, or a line of the file of settings
+}
+
+// typed reports whether a checked flag is on the command line, not empty.
+func (p *program) typed(name string) bool { return p.given[name].place == "--"+name }
+
+// oldGiven returns the settings that were given and go with the next release, by their names.
+func (p *program) oldGiven() (out []origin) {
+	for _, name := range slices.Sorted(maps.Keys(p.given)) {
+		if g := p.given[name]; g.goes {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// checkOld fails when a setting was given together with the one that takes its place.
+func (p *program) checkOld() error {
+	for _, g := range p.oldGiven() {
+		if by, both := p.given[g.instead]; both {
+			return usagef("%s and %s: the second takes the place of the first, give it alone", g.place, by.place)
+		}
+	}
+	return nil
+}
 
 // checked is a typed flag that reads its values with a function.
 type checked[T any] = cli.FlagBase[T, parser[T], *parsed[T]]
@@ -44,20 +86,21 @@ type parser[T any] struct {
 
 // newChecked makes a flag for *at, whose value is the default.
 func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked[T] {
-	origin := "--" + s.name
-	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at}
+	place := "--" + s.name
+	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at, Hidden: s.goes}
 	f.Config = parser[T]{parse: parse, reject: func(err error) {
-		s.program.faults = append(s.program.faults, fmt.Sprintf("%s: %s", origin, err))
+		s.program.faults = append(s.program.faults, fmt.Sprintf("%s: %s", place, err))
 	}, taken: func() {
-		if origin == "--"+s.name {
-			s.program.typed = append(s.program.typed, s.name)
+		if s.program.given == nil {
+			s.program.given = map[string]origin{}
 		}
-	}, from: func(place string) { origin = place }}
+		s.program.given[s.name] = origin{s, place}
+	}, from: func(other string) { place = other }}
 	if s.variable {
 		name := variableName(s.name)
 		f.Sources = cli.NewValueSourceChain(
-			&variable{name, s.program.env, func() { origin = name }},
-			&configured{s.program, s.name, func() { origin = s.name + " in the file of --config" }},
+			&variable{name, s.program.env, func() { place = name }},
+			&configured{s.program, s.name, func() { place = s.name + " in the file of --config" }},
 		)
 	}
 	return f

@@ -58,7 +58,7 @@ func (p *program) serve(ctx context.Context, cfg *app.Config) error {
 	if err := p.readServing(cfg); err != nil {
 		return err
 	}
-	a, err := app.New(ctx, *cfg, app.NewLogger(p.err, cfg))
+	a, err := app.New(ctx, *cfg, p.logger(cfg))
 	if err != nil {
 		return err
 	}
@@ -80,6 +80,7 @@ func (p *program) checkStart(ctx context.Context, cfg *app.Config, json bool) er
 	if err != nil {
 		return err
 	}
+	findings = append(p.oldFindings(), findings...)
 	failed := 0
 	for _, f := range findings {
 		if f.State == app.FindingStateFailed {

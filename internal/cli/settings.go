@@ -29,7 +29,7 @@ import (
 // serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 	return slices.Concat(
-		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.signInFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.pageFlags(cfg), p.loggingFlags(cfg),
+		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.signInFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.pageFlags(cfg), p.loggingFlags(cfg), p.oldFlags(cfg),
 	)
 }
 
@@ -183,13 +183,8 @@ func (p *program) faultFlag(cfg *app.Config) cli.Flag {
 
 func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
-		whole(p.setting("batch-rows", "entries that one transaction commits at most"), &cfg.BatchRows, 1, 10_000),
-		duration(p.setting("write-wait", "how long a write may wait until it is sent; what would take longer: 503"), &cfg.WriteWait, time.Millisecond),
 		duration(p.setting("change-ttl", "how long the change log is kept; a copy that lags further is rebuilt"), &cfg.ChangeTTL, time.Minute),
-		duration(p.setting("key-ttl", "how long an Idempotency-Key is remembered"), &cfg.KeyTTL, time.Minute),
 		duration(p.setting("audit-ttl", "how long records of changes are kept: see leaderboard audit"), &cfg.AuditTTL, time.Minute),
-		choice(p.setting("audit-profiles", "whose changes of profiles the audit has: all, or people, which leaves out those by keys of scope write"),
-			&cfg.AuditProfiles, app.AuditProfilesAll, app.AuditProfilesPeople),
 	}
 }
 
@@ -199,8 +194,6 @@ func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 		custom(p.setting("resident-memory", "memory for periods that are kept whole in the process, in `bytes` as in 256MiB; 0: none is kept; empty: a quarter of "+
 			"GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"), &cfg.ResidentMemory, parseMemory),
 		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
-		whole(p.setting("fallback-concurrent", "batches of reads that MySQL answers at the same time at most, besides two that count by scanning"), &cfg.FallbackConcurrent, 1, 10_000),
-		duration(p.setting("read-wait", "how long a read may wait to be sent to MySQL; what would take longer: 503"), &cfg.ReadWait, time.Millisecond),
 	}
 }
 

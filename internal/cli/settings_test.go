@@ -56,8 +56,8 @@ func sections() []section {
 		{"Serving", []string{"listen", "base-path", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"People who sign in", []string{"public-url", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-claim", "oidc-admins", "oidc-writers", "oidc-readers", "oidc-boards-claim", "oidc-session"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
-		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl", "audit-profiles"}},
-		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
+		{"Writing", []string{"change-ttl", "audit-ttl"}},
+		{"Reading", []string{"max-age", "resident-memory", "stale-limit"}},
 		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "site-logos", "site-language", "picture-font"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"Checking a start (serve)", []string{"check"}},
@@ -249,8 +249,8 @@ func TestPrecedence(t *testing.T) {
 		want app.Config
 	}{
 		"defaults": {nil, nil, app.Config{
-			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
-			KeyTTL: 24 * time.Hour, AuditTTL: 9600 * time.Hour, AuditProfiles: "all", MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, Language: "en", StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, ChangeTTL: time.Hour,
+			AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, Language: "en", StaleLimit: 10 * time.Minute,
 			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 			SignIn:    app.SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour},
 			LogFormat: "text", LogLevel: "info",

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard/internal/app"
+)
+
+// oldFlags returns the settings that go with the next release.
+func (p *program) oldFlags(cfg *app.Config) []cli.Flag {
+	return []cli.Flag{
+		whole(p.old("batch-rows", ""), &cfg.BatchRows, 1, 10_000),
+		duration(p.old("write-wait", ""), &cfg.WriteWait, time.Millisecond),
+		duration(p.old("key-ttl", ""), &cfg.KeyTTL, time.Minute),
+		choice(p.old("audit-profiles", ""), &cfg.AuditProfiles, app.AuditProfilesAll, app.AuditProfilesPeople),
+		whole(p.old("fallback-concurrent", ""), &cfg.FallbackConcurrent, 1, 10_000),
+		duration(p.old("read-wait", ""), &cfg.ReadWait, time.Millisecond),
+	}
+}
+
+// logger makes the log of a server. It begins with the settings that were given and go with the next release.
+func (p *program) logger(cfg *app.Config) *slog.Logger {
+	log := app.NewLogger(p.err, cfg)
+	for _, old := range p.oldGiven() {
+		log.Warn("this setting goes with the next release", "setting", old.place, "instead", cmp.Or(old.instead, "nothing"))
+	}
+	return log
+}
+
+// oldFindings returns a warning for each setting that was given and goes with the next release.
+func (p *program) oldFindings() (findings []app.Finding) {
+	for _, old := range p.oldGiven() {
+		f := app.Finding{Check: "settings", State: app.FindingStateWarning, Found: old.place + " goes with the next release", Remedy: "leave it out"}
+		if old.instead != "" {
+			f.Remedy = "give --" + old.instead + " in its place"
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}

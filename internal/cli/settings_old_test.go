@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard/internal/app"
+)
+
+// oldSettings returns the settings that go with the next release, each with a value and what it makes of a configuration.
+func oldSettings() map[string]struct {
+	value string
+	makes func(*app.Config)
+} {
+	type old = struct {
+		value string
+		makes func(*app.Config)
+	}
+	return map[string]old{
+		"batch-rows":          {"7", func(c *app.Config) { c.BatchRows = 7 }},
+		"write-wait":          {"3s", func(c *app.Config) { c.WriteWait = 3 * time.Second }},
+		"key-ttl":             {"2h", func(c *app.Config) { c.KeyTTL = 2 * time.Hour }},
+		"audit-profiles":      {"people", func(c *app.Config) { c.AuditProfiles = app.AuditProfilesPeople }},
+		"fallback-concurrent": {"9", func(c *app.Config) { c.FallbackConcurrent = 9 }},
+		"read-wait":           {"5s", func(c *app.Config) { c.ReadWait = 5 * time.Second }},
+	}
+}
+
+// TestOldSettings: a setting that goes with the next release has its effect as a flag, as a variable and in a file of settings. It is in no help, no
+// manual and no document, and the log of a start has a line about it.
+func TestOldSettings(t *testing.T) {
+	t.Parallel()
+	var shown bytes.Buffer
+	if err := writeManual(&shown, (&program{}).root()); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"serve", "dev"} {
+		_, out, _ := runWith(t, nil, command, "--help")
+		shown.WriteString(out)
+	}
+	document, err := os.ReadFile(settingsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown.Write(document)
+	all := strings.ReplaceAll(shown.String(), `\-`, "-") // as the manual writes a hyphen
+	known := map[string]bool{}
+	for _, f := range (&program{}).oldFlags(new(app.Defaults())) {
+		known[f.Names()[0]] = true
+	}
+	for name, old := range oldSettings() {
+		if !known[name] {
+			t.Errorf("--%s is no setting that goes", name)
+		}
+		delete(known, name)
+		if at := regexp.MustCompile(`(?m)^.*(--`+name+`|`+variableName(name)+`)\b.*$`).FindString(all); at != "" {
+			t.Errorf("--%s is shown: %s", name, at)
+		}
+		want := app.Defaults()
+		old.makes(&want)
+		file := filepath.Join(t.TempDir(), "settings.yaml")
+		if err := os.WriteFile(file, []byte(name+": '"+old.value+"'\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for place, c := range map[string]struct {
+			env  map[string]string
+			args []string
+		}{
+			"--" + name:                       {nil, []string{"--" + name + "=" + old.value}},
+			variableName(name):                {map[string]string{variableName(name): old.value}, nil},
+			name + " in the file of --config": {nil, []string{"--config", file}},
+		} {
+			got, log := startWith(t, c.env, c.args...)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got\n%#v\nwant\n%#v", place, got, want)
+			}
+			if strings.Count(log, "\n") != 1 || !strings.Contains(log, `level=WARN msg="this setting goes with the next release" setting=`) || !strings.Contains(log, place) {
+				t.Errorf("%s: the log is %q", place, log)
+			}
+		}
+	}
+	for name := range known {
+		t.Errorf("--%s has no test of its effect", name)
+	}
+	if _, log := startWith(t, nil, "--max-age", "1s"); log != "" {
+		t.Errorf("a start without old settings logs %q", log)
+	}
+}
+
+// startWith reads the settings of a server, and returns them with what a start logs of them.
+func startWith(t *testing.T, env map[string]string, args ...string) (cfg app.Config, log string) {
+	t.Helper()
+	var errOut bytes.Buffer
+	p := &program{stdio: stdio{strings.NewReader(""), &errOut, &errOut}, env: func(name string) string { return env[name] }}
+	cfg = app.Defaults()
+	root, flags := p.root(), p.serverFlags(&cfg)
+	flags = append([]cli.Flag{p.configFlag(func() []string { return settingNames(flags) })}, flags...)
+	root.Commands = append(root.Commands, p.leaf("probe", "", "", func(context.Context, []string) error {
+		p.logger(&cfg)
+		return nil
+	}, flags...))
+	if err := root.Run(t.Context(), append([]string{"leaderboard", "probe"}, args...)); err != nil {
+		t.Errorf("%v with %v: %v", args, env, err)
+	}
+	return cfg, errOut.String()
+}
