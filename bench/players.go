@@ -30,7 +30,7 @@ type player struct {
 // measurePlayers holds reads with a player's token against those with a key, and measures honest ones while forged tokens come in: from the
 // address that the players have, and from a new address each.
 func (w *world) measurePlayers(ctx context.Context, rep *report) error {
-	if err := w.serveResident(ctx, "--trusted-proxies", "127.0.0.0/8", "--player-requests", strconv.Itoa(playerQuota), "--address-requests", "0"); err != nil {
+	if err := w.serveResident(ctx, "--trusted-proxies", "127.0.0.0/8", "--player-quota", strconv.Itoa(playerQuota)+"/20/20", "--address-quota", "0/100"); err != nil {
 		return err
 	}
 	all := make([]player, players)

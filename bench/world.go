@@ -162,8 +162,8 @@ type service struct {
 	cmd  *exec.Cmd
 }
 
-// plenty is a quota that no load uses up, but that is counted like any other.
-const plenty = "100000000"
+// plenty are quotas that no load uses up, but that are counted like any other.
+const plenty = "100000000/100000000/100000000"
 
 // start starts a server on the board's database and returns it when it is ready.
 func (w *world) start(ctx context.Context, redisURL string, args ...string) (*service, error) {
@@ -173,7 +173,7 @@ func (w *world) start(ctx context.Context, redisURL string, args ...string) (*se
 // startProgram starts a program of the service on a database and returns it when it is ready.
 func startProgram(ctx context.Context, program, dsn, redisURL string, args []string) (*service, error) {
 	cmd := exec.Command(program, slices.Concat([]string{
-		"serve", "--migrate", "--listen", "127.0.0.1:0", "--key-requests", plenty, "--key-rows", plenty, "--key-heavy", plenty,
+		"serve", "--migrate", "--listen", "127.0.0.1:0", "--key-quota", plenty,
 	}, args)...)
 	cmd.Env = append(os.Environ(), "LEADERBOARD_MYSQL_DSN="+dsn, "LEADERBOARD_REDIS_URL="+redisURL,
 		"LEADERBOARD_KEYS=admin:"+benchKey, "LEADERBOARD_LOG=text")

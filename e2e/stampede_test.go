@@ -135,7 +135,7 @@ func TestForcedRebuilds(t *testing.T) {
 	w := newWorld(t)
 	s := &stampede{world: w}
 	for i := range 3 {
-		s.servers = append(s.servers, w.serve(t, fmt.Sprintf("server %d", i), "--key-heavy", "0")) // 500 at once are a quota
+		s.servers = append(s.servers, w.serve(t, fmt.Sprintf("server %d", i), "--key-quota", "20000/500000/0")) // 500 at once are a quota
 	}
 	s.servers[0].fill(t, "demo", 3000, leaderboard.Rules{TopN: 3000})
 	const demands = 500

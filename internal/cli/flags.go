@@ -252,13 +252,35 @@ func optional[T any](f *checked[T], at **T) *checked[T] {
 }
 
 // rate makes a flag that takes a number per second.
-func rate(s setting, at *float64) *checked[float64] {
-	return newChecked(s, at, func(v string) (float64, error) {
-		f, err := strconv.ParseFloat(v, 64)
-		if err != nil || !(f == 0 || f >= 0.001 && f <= 1e9) {
-			return 0, fmt.Errorf("want 0 or a number from 0.001 to 1000000000, not %q", v)
+func rate(s setting, at *float64) *checked[float64] { return newChecked(s, at, parseRate) }
+
+func parseRate(v string) (float64, error) {
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(f == 0 || f >= 0.001 && f <= 1e9) {
+		return 0, fmt.Errorf("want 0 or a number from 0.001 to 1000000000, not %q", v)
+	}
+	return f, nil
+}
+
+// quotas makes a flag that takes a number per second for each of at, with slashes between them.
+func quotas(s setting, at ...*float64) *checked[string] {
+	defaults := make([]string, len(at))
+	for i, f := range at {
+		defaults[i] = strconv.FormatFloat(*f, 'f', -1, 64)
+	}
+	sample := strings.Join(defaults, "/")
+	return newChecked(s, &sample, func(v string) (string, error) {
+		numbers := strings.Split(v, "/")
+		if len(numbers) != len(at) {
+			return "", fmt.Errorf("want %d numbers such as %s, not %q", len(at), strings.Join(defaults, "/"), v)
 		}
-		return f, nil
+		for i, number := range numbers {
+			var err error
+			if *at[i], err = parseRate(number); err != nil {
+				return "", err
+			}
+		}
+		return v, nil
 	})
 }
 

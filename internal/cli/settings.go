@@ -79,15 +79,12 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 
 func (p *program) quotaFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
-		rate(p.setting("key-requests", "requests a second that a key may make which has no quota of its own, on all servers together; 0: any number"), &cfg.KeyQuota.Requests),
-		rate(p.setting("key-rows", "entries, friends and profiles a second that it may write; 0: any number"), &cfg.KeyQuota.Rows),
-		rate(p.setting("key-heavy", "units of heavy work a second that it may ask for; 0: any number"), &cfg.KeyQuota.Heavy),
-		rate(p.setting("player-requests", "requests a second that a player may make who comes with a token; 0: any number"), &cfg.PlayerQuota.Requests),
-		rate(p.setting("player-rows", "entries a second that a player may submit; 0: any number"), &cfg.PlayerQuota.Rows),
-		rate(p.setting("player-heavy", "units of heavy work a second that a player may ask for; 0: any number"), &cfg.PlayerQuota.Heavy),
-		rate(p.setting("address-requests", "requests a second without a key from one IPv4 address or one /64 of IPv6, other than this machine's, "+
-			"once --trusted-proxies is given; 0: any number"), &cfg.AddressQuota.Requests),
-		rate(p.setting("address-heavy", "units of heavy work a second that they may ask for; 0: any number"), &cfg.AddressQuota.Heavy),
+		quotas(p.setting("key-quota", "`requests/rows/heavy` a second of a key that has no quota of its own, on all servers together: requests, entries, friends and profiles that it "+
+			"writes, and units of heavy work; 0: any number"), &cfg.KeyQuota.Requests, &cfg.KeyQuota.Rows, &cfg.KeyQuota.Heavy),
+		quotas(p.setting("player-quota", "`requests/rows/heavy` a second of a player who comes with a token; rows are entries submitted"),
+			&cfg.PlayerQuota.Requests, &cfg.PlayerQuota.Rows, &cfg.PlayerQuota.Heavy),
+		quotas(p.setting("address-quota", "`requests/heavy` a second without a key from one IPv4 address or one /64 of IPv6, other than this machine's, "+
+			"once --trusted-proxies is given"), &cfg.AddressQuota.Requests, &cfg.AddressQuota.Heavy),
 		whole(p.setting("servers", "servers that share the quotas: without Redis each lets through its part"), &cfg.Servers, 1, 10_000),
 	}
 }

@@ -19,6 +19,14 @@ func (p *program) oldFlags(cfg *app.Config) []cli.Flag {
 		choice(p.old("audit-profiles", ""), &cfg.AuditProfiles, app.AuditProfilesAll, app.AuditProfilesPeople),
 		whole(p.old("fallback-concurrent", ""), &cfg.FallbackConcurrent, 1, 10_000),
 		duration(p.old("read-wait", ""), &cfg.ReadWait, time.Millisecond),
+		rate(p.old("key-requests", "key-quota"), &cfg.KeyQuota.Requests),
+		rate(p.old("key-rows", "key-quota"), &cfg.KeyQuota.Rows),
+		rate(p.old("key-heavy", "key-quota"), &cfg.KeyQuota.Heavy),
+		rate(p.old("player-requests", "player-quota"), &cfg.PlayerQuota.Requests),
+		rate(p.old("player-rows", "player-quota"), &cfg.PlayerQuota.Rows),
+		rate(p.old("player-heavy", "player-quota"), &cfg.PlayerQuota.Heavy),
+		rate(p.old("address-requests", "address-quota"), &cfg.AddressQuota.Requests),
+		rate(p.old("address-heavy", "address-quota"), &cfg.AddressQuota.Heavy),
 	}
 }
 

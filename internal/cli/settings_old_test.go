@@ -32,6 +32,14 @@ func oldSettings() map[string]struct {
 		"audit-profiles":      {"people", func(c *app.Config) { c.AuditProfiles = app.AuditProfilesPeople }},
 		"fallback-concurrent": {"9", func(c *app.Config) { c.FallbackConcurrent = 9 }},
 		"read-wait":           {"5s", func(c *app.Config) { c.ReadWait = 5 * time.Second }},
+		"key-requests":        {"1.5", func(c *app.Config) { c.KeyQuota.Requests = 1.5 }},
+		"key-rows":            {"0", func(c *app.Config) { c.KeyQuota.Rows = 0 }},
+		"key-heavy":           {"2", func(c *app.Config) { c.KeyQuota.Heavy = 2 }},
+		"player-requests":     {"3", func(c *app.Config) { c.PlayerQuota.Requests = 3 }},
+		"player-rows":         {"4", func(c *app.Config) { c.PlayerQuota.Rows = 4 }},
+		"player-heavy":        {"5", func(c *app.Config) { c.PlayerQuota.Heavy = 5 }},
+		"address-requests":    {"6", func(c *app.Config) { c.AddressQuota.Requests = 6 }},
+		"address-heavy":       {"7", func(c *app.Config) { c.AddressQuota.Heavy = 7 }},
 	}
 }
 
@@ -94,6 +102,13 @@ func TestOldSettings(t *testing.T) {
 	if _, log := startWith(t, nil, "--max-age", "1s"); log != "" {
 		t.Errorf("a start without old settings logs %q", log)
 	}
+}
+
+// TestOldAndNew: a setting is not given together with the one that takes its place.
+func TestOldAndNew(t *testing.T) {
+	t.Parallel()
+	wantUsage(t, map[string]string{"LEADERBOARD_KEY_ROWS": "5"}, "LEADERBOARD_KEY_ROWS and --key-quota: the second takes the place of the first",
+		"serve", "--key-quota", "1/2/3")
 }
 
 // startWith reads the settings of a server, and returns them with what a start logs of them.

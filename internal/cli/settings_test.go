@@ -55,7 +55,7 @@ func sections() []section {
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
 		{"Serving", []string{"listen", "base-path", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"People who sign in", []string{"public-url", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-claim", "oidc-admins", "oidc-writers", "oidc-readers", "oidc-boards-claim", "oidc-session"}},
-		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "player-requests", "player-rows", "player-heavy", "address-requests", "address-heavy", "servers"}},
+		{"Quotas", []string{"key-quota", "player-quota", "address-quota", "servers"}},
 		{"Writing", []string{"change-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit"}},
 		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "site-logos", "site-language", "picture-font"}},
@@ -258,6 +258,9 @@ func TestPrecedence(t *testing.T) {
 		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MAX_AGE": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {
 			c.Listen, c.MaxAge, c.Migrate = ":1", time.Second, true
 		})},
+		"quotas": {map[string]string{"LEADERBOARD_ADDRESS_QUOTA": "5/0.5"}, []string{"--key-quota", "1/0/2"}, changed(func(c *app.Config) {
+			c.KeyQuota, c.AddressQuota = leaderboard.Rates{Requests: 1, Heavy: 2}, leaderboard.Rates{Requests: 5, Heavy: 0.5}
+		})},
 		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, changed(func(c *app.Config) {
 			c.Listen = ":2"
 		})},
@@ -292,7 +295,8 @@ func TestBadValues(t *testing.T) {
 		"max-age":         {"0", "-1s", "soon", "5", "19ms"},
 		"resident-memory": {"-1", "much", "1.5GiB", "1TiB", "9999999999GiB", "12 MiB"},
 		"mysql-max-conns": {"0", "15", "many", "1.5", "99999999999999999999"},
-		"key-rows":        {"-1", "many", "0.0001", "2e9", "NaN"},
+		"key-quota":       {"1/2", "1/2/3/4", "-1/2/3", "1/many/3", "1/2/0.0001", "2e9/1/1", "NaN/1/1"},
+		"address-quota":   {"1", "1/2/3", "1/"},
 		"servers":         {"0", "1.5"},
 		"log":             {"xml", "TEXT"},
 		"site-language":   {"tlh", "EN", "de-DE"},
