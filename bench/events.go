@@ -31,7 +31,7 @@ const (
 
 // measureEvents measures what 100,000 events that wait for an endpoint that takes none cost the commits of submits.
 func (w *world) measureEvents(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx, "--private-endpoints"); err != nil {
+	if err := w.serve(ctx, "--allow-private-addresses"); err != nil {
 		return err
 	}
 	defer w.forgetEvents(ctx)

@@ -95,14 +95,14 @@ func newReceivers(t *testing.T) map[string]*inbox {
 func killSenders(t *testing.T, w *world) {
 	t.Helper()
 	receivers := newReceivers(t)
-	first := w.serve(t, "first", "--private-endpoints")
+	first := w.serve(t, "first", "--allow-private-addresses")
 	for name, in := range receivers {
 		in.subscribe(first, name, leaderboard.EventKindBoardChanged)
 	}
 	first.kill9(t)
 	var boards []string
 	for i, point := range []string{"events-spread", "events-spread-done", "events-sent", "events-settled"} {
-		dies := start(t, "dies at "+point, w.environment(), "serve", "--private-endpoints", "--fault", "kill:"+point)
+		dies := start(t, "dies at "+point, w.environment(), "serve", "--allow-private-addresses", "--fault", "kill:"+point)
 		serves := func() bool { return strings.Contains(dies.err.text(), `"msg":"serving"`) }
 		eventually(t, dies.name+" serves, or has died of the events before it", func() error {
 			select {
@@ -122,7 +122,7 @@ func killSenders(t *testing.T, w *world) {
 		}
 		dies.awaitKilled(t)
 	}
-	last := w.serve(t, "last", "--private-endpoints")
+	last := w.serve(t, "last", "--allow-private-addresses")
 	for j := range 3 {
 		board := fmt.Sprint("board-last-", j)
 		last.putBoard(t, board, leaderboard.Rules{})
@@ -190,7 +190,7 @@ func killNoticers(t *testing.T, w *world) {
 		}
 		return n
 	}
-	first := w.serve(t, "first", "--private-endpoints")
+	first := w.serve(t, "first", "--allow-private-addresses")
 	in.subscribe(first, "game", leaderboard.EventKindMemberPassed)
 	first.putBoard(t, "b", leaderboard.Rules{Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
 	pairs, begun := 0, false
@@ -205,7 +205,7 @@ func killNoticers(t *testing.T, w *world) {
 	first.kill9(t)
 	var want []string
 	for _, point := range []string{"notices-read", "notices-entered"} {
-		dies := start(t, "dies at "+point, w.environment(), "serve", "--private-endpoints", "--fault", "kill:"+point)
+		dies := start(t, "dies at "+point, w.environment(), "serve", "--allow-private-addresses", "--fault", "kill:"+point)
 		a := newAPI(t, dies.err.awaitLog(t, "serving", "addr"))
 		pairs++
 		passed, mover, score := fmt.Sprint("passed-", pairs), fmt.Sprint("mover-", pairs), int64(10*pairs)
@@ -214,7 +214,7 @@ func killNoticers(t *testing.T, w *world) {
 		}
 		dies.awaitKilled(t)
 	}
-	last := w.serve(t, "last", "--private-endpoints")
+	last := w.serve(t, "last", "--allow-private-addresses")
 	pairs++
 	want = append(want, pass(t, last.api, pairs))
 	eventually(t, "each notice has come", func() error {

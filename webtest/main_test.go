@@ -103,7 +103,7 @@ func startSite() (*site, error) {
 		}
 		httputil.NewSingleHostReverseProxy(to).ServeHTTP(w, r)
 	}))
-	s.Dev, err = apptest.StartDev("..", "--members", "1000", "--private-endpoints", "--public-url", s.front.URL,
+	s.Dev, err = apptest.StartDev("..", "--members", "1000", "--allow-private-addresses", "--public-url", s.front.URL,
 		"--oidc-issuer", provider.URL, "--oidc-client-id", provider.Client, "--oidc-client-secret", provider.Secret, "--oidc-admins", "ops")
 	if err != nil {
 		s.front.Close()

@@ -31,7 +31,7 @@ func (e endpoints) PutEndpoint(
 ) (leaderboard.Endpoint, bool, error) {
 	if r.AllowPrivate && !e.private {
 		return leaderboard.Endpoint{}, false, &leaderboard.RuleError{Code: leaderboard.CodeInvalidEndpoint, Detail: "the endpoint is not valid", Fields: []leaderboard.FieldError{
-			{Pointer: "/allow_private", Detail: "the server's setting private-endpoints does not allow it"},
+			{Pointer: "/allow_private", Detail: "the server's setting allow-private-addresses does not allow it"},
 		}}
 	}
 	if r.Check(name) == nil { // otherwise the store says all that is wrong

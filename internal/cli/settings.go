@@ -68,13 +68,23 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 		custom(p.setting("trusted-proxies", "addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their "+
 			"connections are those of many clients"), &cfg.TrustedProxies, parseProxies),
 		p.keysFlag(cfg),
-		toggle(p.setting("private-issuers", "the keys of issuers of players' tokens may be at private addresses, and at http://localhost: for development"), &cfg.PrivateIssuers),
+		p.privateFlag(cfg),
 		custom(p.setting("cors-origins", "origins whose pages may use the API from a browser, as in https://game.example,http://localhost:3000, or * for all; "+
 			"empty: none"), &cfg.CORSOrigins, parseOrigins),
-		toggle(p.setting("private-endpoints", "let endpoints of events that ask for it (allow_private) have http and addresses that are not public"), &cfg.PrivateEndpoints),
 		duration(p.setting("shutdown-timeout", "how long requests under way may take to end at shutdown"), &cfg.ShutdownTimeout, 0),
 		duration(p.setting("drain-delay", "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"), &cfg.DrainDelay, 0),
 	}
+}
+
+func (p *program) privateFlag(cfg *app.Config) cli.Flag {
+	f := toggle(p.setting("allow-private-addresses", "for development: the keys of issuers of players' tokens may be at private addresses, and at http://localhost; "+
+		"endpoints of events that ask for it (allow_private) may have http and private addresses"), new(bool))
+	f.Config.parse = func(v string) (allowed bool, err error) {
+		allowed, err = parseSwitch(v)
+		cfg.PrivateIssuers, cfg.PrivateEndpoints = allowed, allowed
+		return allowed, err
+	}
+	return f
 }
 
 func (p *program) quotaFlags(cfg *app.Config) []cli.Flag {

@@ -19,6 +19,8 @@ func (p *program) oldFlags(cfg *app.Config) []cli.Flag {
 		choice(p.old("audit-profiles", ""), &cfg.AuditProfiles, app.AuditProfilesAll, app.AuditProfilesPeople),
 		whole(p.old("fallback-concurrent", ""), &cfg.FallbackConcurrent, 1, 10_000),
 		duration(p.old("read-wait", ""), &cfg.ReadWait, time.Millisecond),
+		toggle(p.old("private-issuers", "allow-private-addresses"), &cfg.PrivateIssuers),
+		toggle(p.old("private-endpoints", "allow-private-addresses"), &cfg.PrivateEndpoints),
 		rate(p.old("key-requests", "key-quota"), &cfg.KeyQuota.Requests),
 		rate(p.old("key-rows", "key-quota"), &cfg.KeyQuota.Rows),
 		rate(p.old("key-heavy", "key-quota"), &cfg.KeyQuota.Heavy),

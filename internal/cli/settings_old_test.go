@@ -32,6 +32,8 @@ func oldSettings() map[string]struct {
 		"audit-profiles":      {"people", func(c *app.Config) { c.AuditProfiles = app.AuditProfilesPeople }},
 		"fallback-concurrent": {"9", func(c *app.Config) { c.FallbackConcurrent = 9 }},
 		"read-wait":           {"5s", func(c *app.Config) { c.ReadWait = 5 * time.Second }},
+		"private-issuers":     {"true", func(c *app.Config) { c.PrivateIssuers = true }},
+		"private-endpoints":   {"true", func(c *app.Config) { c.PrivateEndpoints = true }},
 		"key-requests":        {"1.5", func(c *app.Config) { c.KeyQuota.Requests = 1.5 }},
 		"key-rows":            {"0", func(c *app.Config) { c.KeyQuota.Rows = 0 }},
 		"key-heavy":           {"2", func(c *app.Config) { c.KeyQuota.Heavy = 2 }},

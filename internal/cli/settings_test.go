@@ -53,7 +53,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "base-path", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "private-issuers", "cors-origins", "private-endpoints", "shutdown-timeout", "drain-delay", "migrate", "config"}},
+		{"Serving", []string{"listen", "base-path", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "allow-private-addresses", "cors-origins", "shutdown-timeout", "drain-delay", "migrate", "config"}},
 		{"People who sign in", []string{"public-url", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-claim", "oidc-admins", "oidc-writers", "oidc-readers", "oidc-boards-claim", "oidc-session"}},
 		{"Quotas", []string{"key-quota", "player-quota", "address-quota", "servers"}},
 		{"Writing", []string{"change-ttl", "audit-ttl"}},
@@ -257,6 +257,9 @@ func TestPrecedence(t *testing.T) {
 		}},
 		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MAX_AGE": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {
 			c.Listen, c.MaxAge, c.Migrate = ":1", time.Second, true
+		})},
+		"private addresses": {nil, []string{"--allow-private-addresses"}, changed(func(c *app.Config) {
+			c.PrivateIssuers, c.PrivateEndpoints = true, true
 		})},
 		"quotas": {map[string]string{"LEADERBOARD_ADDRESS_QUOTA": "5/0.5"}, []string{"--key-quota", "1/0/2"}, changed(func(c *app.Config) {
 			c.KeyQuota, c.AddressQuota = leaderboard.Rates{Requests: 1, Heavy: 2}, leaderboard.Rates{Requests: 5, Heavy: 0.5}
