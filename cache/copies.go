@@ -42,7 +42,8 @@ func newCopies(of *topn.Copies, o *ReaderOptions, shared *calls[sharedKey, leade
 // find implements layer.
 func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
 	ref := q.refs()[0]
-	if !q.mayBeIn(c.of) || c.of.IsBehind(ref) {
+	of, ok := q.question.(copyQuestion)
+	if !ok || !of.mayBeIn(c.of) || c.of.IsBehind(ref) {
 		return nil, nil
 	}
 	return c.opts.wait(ctx, q, c.shared.start(ctx, q.shared(c), func(ctx context.Context) (leaderboard.Answered, error) {
@@ -53,7 +54,7 @@ func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, erro
 			return nil, nil
 		}
 		ctx, span := trace.Start(ctx, "read redis", trace.KindClient)
-		a, err := c.ask(ctx, q, server)
+		a, err := c.ask(ctx, of, server)
 		if span.On() {
 			span.Set(slog.String("db.system.name", "redis"))
 		}
@@ -71,21 +72,21 @@ func failureOf(err error) error {
 }
 
 // ask asks a server of Redis that has a copy. When the copy is missing it requests a build, and asks again if that is quick.
-func (c *copies) ask(ctx context.Context, q question, server *topn.Server[*lookUps]) (leaderboard.Answered, error) {
-	in, ref := &inRedis{of: c.of, lookUps: server.Own}, q.refs()[0]
-	a, err := q.ask(ctx, in)
+func (c *copies) ask(ctx context.Context, q copyQuestion, server *topn.Server[*lookUps]) (leaderboard.Answered, error) {
+	in, ref := inRedis{c.of, server.Own}, q.refs()[0]
+	a, short, err := q.askCopy(ctx, in)
 	if !topn.PoolIsBusy(err) && !topn.IsMoving(err) {
 		server.Done(!topn.Failed(err))
 	}
 	switch {
 	case errors.Is(err, topn.ErrBehind) && pause(ctx, behindPause):
-		return q.ask(ctx, in)
+		a, _, err = q.askCopy(ctx, in)
 	case c.opts.Demand == nil:
 	case errors.Is(err, topn.ErrMissing), errors.Is(err, topn.ErrDamaged):
 		if c.opts.Demand(ref)(ctx) == nil {
-			return q.ask(ctx, in)
+			a, _, err = q.askCopy(ctx, in)
 		}
-	case in.short:
+	case short:
 		c.opts.Demand(ref) // exact as far as it goes, and due for renewal
 	}
 	return a, err
@@ -110,48 +111,17 @@ func (c *copies) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v
 	return false
 }
 
-// inRedis answers from copies in Redis, as far as they have what is asked for.
+// inRedis is the copies of one server of Redis.
 type inRedis struct {
-	of      *topn.Copies
+	*topn.Copies
 	lookUps *lookUps
-	short   bool // the copy is due for renewal
 }
 
-func (r *inRedis) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, err error) {
-	page, r.short, err = r.of.Page(ctx, p, q)
-	return page, err
-}
-
-// Members implements leaderboard.Rankings. The query is about one member.
-func (r *inRedis) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+// Member implements copySource. It asks about the members of several callers together.
+func (r inRedis) Member(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error) {
 	key := lookUpKey{string(appendPeriods(nil, []leaderboard.PeriodRef{p})), ranksOf(q.Mode)}
 	found, err := r.lookUps.Ask(ctx, key, memberLookUp{p, q})
-	r.short = found.short
-	return found.standings, err
-}
-
-func (*inRedis) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	return nil, nil
-}
-
-func (*inRedis) Distribution(context.Context, leaderboard.PeriodRef, leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	return nil, nil
-}
-
-func (*inRedis) Moves(context.Context, leaderboard.PeriodRef, leaderboard.MovesQuery) (*leaderboard.Moves, error) {
-	return nil, nil
-}
-
-func (*inRedis) CombinedPage(context.Context, []leaderboard.PeriodRef, leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
-	return nil, nil
-}
-
-func (*inRedis) CombinedMember(context.Context, []leaderboard.PeriodRef, leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
-	return nil, nil
-}
-
-func (*inRedis) Past(context.Context, []leaderboard.PeriodRef, string) ([]leaderboard.PastEntry, error) {
-	return nil, nil
+	return found.standings, found.short, err
 }
 
 // lookUps put questions about one member each together, per server of Redis: a batch costs less than half of what single

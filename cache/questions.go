@@ -19,9 +19,22 @@ type question interface {
 	appendKey(b []byte) []byte
 	// ask puts the question to a source, which answers questions of all kinds.
 	ask(ctx context.Context, of source) (leaderboard.Answered, error)
-	mayBeIn(*topn.Copies) bool // without asking Redis
-	weight() int64             // of reading the periods from memory, see resident.Periods
+	weight() int64 // of reading the periods from memory, see resident.Periods
 	way() way
+}
+
+// copyQuestion is a question that a copy of the top in Redis may answer.
+type copyQuestion interface {
+	question
+	mayBeIn(*topn.Copies) bool // without asking Redis
+	askCopy(ctx context.Context, of copySource) (a leaderboard.Answered, short bool, err error)
+}
+
+// copySource is what a copy answers: pages, and questions about one member. short reports that the copy is due for renewal,
+// with an error too.
+type copySource interface {
+	Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, short bool, err error)
+	Member(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error)
 }
 
 // way says in which layers an answer is looked for, and whether another question may get it too.
@@ -34,7 +47,7 @@ const (
 	wayUncached            // only the database may answer
 )
 
-// source answers questions: the copies of a layer, or the database.
+// source answers all questions: the periods in memory, or the database.
 type source interface {
 	leaderboard.Rankings
 	leaderboard.CombinedRankings
@@ -81,11 +94,10 @@ func ranksOf(m leaderboard.Mode) string {
 	return string(leaderboard.ModeStrict)
 }
 
-// about is the one period of a question that a copy may answer.
+// about is the one period of a question.
 type about [1]leaderboard.PeriodRef
 
 func (q *about) refs() []leaderboard.PeriodRef { return q[:] }
-func (*about) mayBeIn(*topn.Copies) bool       { return true }
 func (*about) weight() int64                   { return resident.WeightDeep }
 func (*about) way() way                        { return wayOfOne }
 
@@ -105,6 +117,14 @@ func (q *pageQuestion) ask(ctx context.Context, of source) (leaderboard.Answered
 	return answered(of.Page(ctx, q.about[0], q.PageQuery))
 }
 
+func (q *pageQuestion) mayBeIn(c *topn.Copies) bool { return c.Reaches(q.about[0], q.PageQuery) }
+
+func (q *pageQuestion) askCopy(ctx context.Context, of copySource) (leaderboard.Answered, bool, error) {
+	page, short, err := of.Page(ctx, q.about[0], q.PageQuery)
+	a, err := answered(page, err)
+	return a, short, err
+}
+
 // forMany reports whether the page begins with the best entry.
 func (q *pageQuestion) forMany() bool { return q.Around == "" && q.After == "" && q.Offset <= 0 }
 
@@ -117,8 +137,6 @@ func (q *pageQuestion) way() way {
 	}
 	return wayOfOne
 }
-
-func (q *pageQuestion) mayBeIn(c *topn.Copies) bool { return c.Reaches(q.about[0], q.PageQuery) }
 
 func (q *pageQuestion) weight() int64 {
 	if q.forMany() {
@@ -146,9 +164,15 @@ func (q *membersQuestion) appendKey(b []byte) []byte {
 
 func (q *membersQuestion) way() way { return wayUnless(q.Metadata) }
 
-// mayBeIn returns whether the question is about one member. Lists are left to memory and the database: many members of a
+// mayBeIn reports whether the question is about one member. Lists are left to memory and the database: many members of a
 // list are not in the top N.
 func (q *membersQuestion) mayBeIn(*topn.Copies) bool { return len(q.Members) == 1 && !q.Subset() }
+
+func (q *membersQuestion) askCopy(ctx context.Context, of copySource) (leaderboard.Answered, bool, error) {
+	s, short, err := of.Member(ctx, q.about[0], q.MembersQuery)
+	a, err := answered(s, err)
+	return a, short, err
+}
 
 func (q *membersQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
 	return answered(of.Members(ctx, q.about[0], q.MembersQuery))
@@ -164,9 +188,6 @@ func (q *scoreQuestion) minSeq(int) int64 { return q.MinSeq }
 func (q *scoreQuestion) appendKey(b []byte) []byte {
 	return appendInts(append(b, 's'), q.Score, q.Tiebreak)
 }
-
-// mayBeIn returns false: most scores asked for are below the top N.
-func (*scoreQuestion) mayBeIn(*topn.Copies) bool { return false }
 
 func (q *scoreQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
 	return answered(of.ScoreRank(ctx, q.about[0], q.ScoreQuery))
@@ -187,9 +208,6 @@ func (q *distributionQuestion) ask(ctx context.Context, of source) (leaderboard.
 	return answered(of.Distribution(ctx, q.about[0], q.DistributionQuery))
 }
 
-// mayBeIn returns false: a copy of the top says nothing about the whole.
-func (*distributionQuestion) mayBeIn(*topn.Copies) bool { return false }
-
 // movesQuestion is about one write, so its answer is of no use to another.
 type movesQuestion struct {
 	about
@@ -198,7 +216,6 @@ type movesQuestion struct {
 
 func (q *movesQuestion) minSeq(int) int64          { return q.MinSeq }
 func (q *movesQuestion) appendKey(b []byte) []byte { return b }
-func (*movesQuestion) mayBeIn(*topn.Copies) bool   { return false }
 func (*movesQuestion) way() way                    { return wayOnce }
 
 func (q *movesQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
@@ -210,7 +227,6 @@ type several struct{ periods []leaderboard.PeriodRef }
 
 func (q *several) refs() []leaderboard.PeriodRef { return q.periods }
 func (q *several) minSeq(i int) int64            { return q.periods[i].LastSeq }
-func (*several) mayBeIn(*topn.Copies) bool       { return false }
 func (*several) weight() int64                   { return resident.WeightDeep }
 
 type combinedPageQuestion struct {

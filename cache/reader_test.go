@@ -271,9 +271,9 @@ type lagging struct {
 	asked   int
 }
 
-func (q *lagging) ask(context.Context, source) (leaderboard.Answered, error) {
+func (q *lagging) askCopy(context.Context, copySource) (leaderboard.Answered, bool, error) {
 	q.asked++
-	return nil, q.answers[q.asked-1]
+	return nil, false, q.answers[q.asked-1]
 }
 
 // staged returns a rig whose Redis is played by answer, for tests in which time is made up.
