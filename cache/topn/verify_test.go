@@ -160,9 +160,9 @@ func TestVerifyTotalAndTime(t *testing.T) {
 	}
 }
 
-// TestVerifyWhileItMoves: the copy is read in parts, between which entries come, go, pass each other and are trimmed. What is
-// equal is found equal, an entry that was forged before or between the parts is found, and a copy that another build has replaced
-// is read once more.
+// TestVerifyWhileItMoves: the copy is read in parts, between which entries come, go, pass each other and are trimmed, also
+// when they were read already. What is equal is found equal, an entry that was forged before or between the parts is found, and a
+// copy that another build has replaced is read once more.
 func TestVerifyWhileItMoves(t *testing.T) {
 	t.Parallel()
 	const members = 3*verifyPart + 500
@@ -197,6 +197,15 @@ func TestVerifyWhileItMoves(t *testing.T) {
 		if part == 1 {
 			b.world.Commit(cachetest.Put("late", 5))
 			b.build(t)
+		}
+	})
+	verify("what was read leaves", true, func(part int) {
+		for i := 0; part == 2 && i < 3; i++ { // the floor comes to lie in the part that was read last
+			var edits []cachetest.Edit
+			for j := range 500 {
+				edits = append(edits, cachetest.Put(fmt.Sprint("ahead", i, "/", j), members+2))
+			}
+			b.apply(t, b.world.Commit(edits...))
 		}
 	})
 	codec := rank.CodecOf(b.ref.Rules)
