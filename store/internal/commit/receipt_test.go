@@ -128,6 +128,12 @@ func TestRequestHash(t *testing.T) {
 		"fields":   {{Member: "a", Fields: map[string]int64{"l": 0, "m": 0}}},
 		"second":   {{Member: "a"}, {Member: "b", Fields: map[string]int64{"l": 0}}},
 		"first":    {{Member: "a", Fields: map[string]int64{"l": 0}}, {Member: "b"}},
+		"play":     {{Member: "a", Play: &leaderboard.PlayID{1}}},
+		"plays":    {{Member: "a", Play: &leaderboard.PlayID{2}}},
+		"metadata": {{Member: "a", Metadata: `{"a":1}`}},
+		"other":    {{Member: "a", Metadata: `{"a":2}`}},
+		"no num":   {{Member: "a", BadNumber: "1.5"}},
+		"nor this": {{Member: "a", BadNumber: "2.5"}},
 		"nothing":  {{}},
 		"nothings": {{}, {}},
 	} {
