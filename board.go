@@ -23,12 +23,25 @@ type Board struct {
 }
 
 // CheckWritable returns an ErrUnknownRule when the board has a rule that this server does not know. It may be read then,
-// by the rules that are known; changes of it, its entries and its periods are left to a server that knows the rule.
+// by the rules that are known; changes of it, its entries and its periods are left to a server that knows the rule, but for those that
+// CheckMovable allows.
 func (b *Board) CheckWritable() error {
 	if b.Unknown == "" {
 		return nil
 	}
 	return fmt.Errorf("%w: %s of board %s", ErrUnknownRule, b.Unknown, b.Name)
+}
+
+// UnknownZone is Board.Unknown of a board whose rules are all known but for its time zone, which this machine does not have.
+const UnknownZone = "/time_zone"
+
+// CheckMovable returns an ErrUnknownRule when entries of the board may not even be hidden, shown again or removed by this server. It
+// takes no calendar, so a time zone that is not known is no reason.
+func (b *Board) CheckMovable() error {
+	if b.Unknown == UnknownZone {
+		return nil
+	}
+	return b.CheckWritable()
 }
 
 // RulesChange returns the new rules of a board, given the board as it is, nil when it does not exist. It must not write

@@ -104,7 +104,7 @@ type Store interface {
 
 	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
 	// follow as after any write. A repetition may change reason and actor. Errors: *leaderboard.RuleError,
-	// ErrBoardNotFound, ErrOutcomeUnknown (it has begun and will be finished, or it has not begun).
+	// ErrBoardNotFound, ErrUnknownRule, ErrOutcomeUnknown (it has begun and will be finished, or it has not begun).
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
 	// Restore undoes that. ErrNotHidden, otherwise the errors of Hide.
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
@@ -144,8 +144,9 @@ type Store interface {
 	// MemberData calls tell with all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
 	// of tell ends it and is returned as it is.
 	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
-	// Forget removes everything about a member, and records the actor. It works until it is done or ctx ends, which is no
-	// error; the housekeeping then does the rest, and the same call again goes on and returns how far it is.
+	// Forget removes everything about a member, and records the actor. It works until it is done, or ctx ends, or a board cannot
+	// be written to, which are no errors; the housekeeping then does the rest, and the same call again goes on and returns how far it
+	// is.
 	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
 
 	// PutFriends makes a list the one given and returns its length; AddFriends adds to it, all or nothing. Errors of both:

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -58,8 +59,9 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 // Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx
 // ends; then Sweep finishes it, and the same call again goes on and returns how far it is. Submissions about the member
 // meanwhile may stay, and so may the record of a hide or a correction, as if they came later: stop those first. A member
-// without any row is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded, ErrUnavailable; after one the erasure
-// can go on.
+// without any row is erased at once. Once the erasure has begun, no board that cannot be written to now is an error, because it is
+// locked for long, or has a rule that this server does not know: the erasure is under way, and the Sweep of a server that can
+// finishes it. Errors, when nothing was done: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Erasure{}, db.Wrap("forget", broken)
@@ -69,10 +71,12 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	}
 	e := &erasure{Member: []byte(member)}
 	done, err := s.erase(ctx, e, sweep.Slice{})
-	if ctx.Err() != nil {
+	err = db.Translate(ctx, "forget", err)
+	if _, passes := errors.AsType[*leaderboard.Error](err); passes || ctx.Err() != nil {
+		s.db.Log.WarnContext(ctx, "an erasure is not finished yet", "error", err)
 		err = nil // it has begun, and the progress is the answer
 	}
-	return e.state(done), db.Translate(ctx, "forget", err)
+	return e.state(done), err
 }
 
 // aliasBytes is how many random bytes are in the name that takes the place of a member.
@@ -106,11 +110,11 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 	if err == nil {
 		err = s.erasePerson(ctx, e.Member)
 	}
-	for last := false; err == nil && !last; {
-		if slice.Over() {
+	if err == nil {
+		var finished bool
+		if finished, err = s.eraseEverywhere(ctx, e, slice); err == nil && !finished {
 			return false, nil
 		}
-		last, err = s.eraseEntries(ctx, e)
 	}
 	if err == nil {
 		err = s.inSteps(ctx, "DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?", e.Member)
@@ -206,36 +210,52 @@ type erasePlace struct {
 	Board []byte `db:"name"`
 }
 
-// eraseEntries removes the entries of the next periods and notes that they are done; last when there are no more.
-func (s *Store) eraseEntries(ctx context.Context, e *erasure) (last bool, err error) {
-	places, err := s.placesAfter(ctx, e.After)
-	if err != nil || len(places) == 0 {
-		return err == nil, err
+// eraseEverywhere removes the entries in all periods that are not done yet, until its time slice is over. A board that fails,
+// because its lock is held for long or it has a rule that this server does not know, does not stop those after it. But then only
+// the periods before it are noted as done, and the next attempt begins with it.
+func (s *Store) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.Slice) (finished bool, failed error) {
+	for at := e.After; !slice.Over(); {
+		places, err := s.placesAfter(ctx, at)
+		if err != nil || len(places) == 0 {
+			return err == nil && failed == nil, errors.Join(failed, err)
+		}
+		at = places[len(places)-1].ID
+		removed, err := s.eraseEntries(ctx, e, places)
+		if failed = cmp.Or(failed, err); failed == nil {
+			e.After = at
+		}
+		if ctx.Err() != nil {
+			return false, failed
+		}
+		e.Entries += removed
+		const note = "UPDATE erasures SET after_period = GREATEST(after_period, ?), removed_count = removed_count + ? WHERE member = ?"
+		if _, err := s.db.ExecContext(ctx, note, e.After, removed, e.Member); err != nil {
+			return false, errors.Join(failed, err)
+		}
 	}
+	return false, failed
+}
+
+// eraseEntries removes the entries in periods, and returns how many they were.
+func (s *Store) eraseEntries(ctx context.Context, e *erasure, places []erasePlace) (removed int64, err error) {
 	names := make(map[int64]string, len(places))
 	for _, p := range places {
 		names[p.ID] = string(p.Board)
 	}
 	var found []int64
 	if err := s.db.SelectContext(ctx, &found, s.db.Limited(entriesIn(places, string(e.Member)))); err != nil {
-		return false, err
+		return 0, err
 	}
 	holding := map[int64]string{}
 	for _, stored := range found {
 		id, _ := entries.PeriodOf(stored)
 		holding[id] = names[id]
 	}
-	removed, err := s.removeAll(ctx, e, holding)
+	removed, err = s.removeAll(ctx, e, holding)
 	if err == nil {
 		_, err = s.sweeper.Delete(ctx, metadataIn(places, string(e.Member)))
 	}
-	if err != nil {
-		return false, err
-	}
-	e.After, e.Entries = places[len(places)-1].ID, e.Entries+removed
-	const note = "UPDATE erasures SET after_period = GREATEST(after_period, ?), removed_count = removed_count + ? WHERE member = ?"
-	_, err = s.db.ExecContext(ctx, note, e.After, removed, e.Member)
-	return len(places) < erasePeriods, err
+	return removed, err
 }
 
 // placesAfter returns the next periods of all boards after the one with an id, erasePeriods at most.
@@ -334,6 +354,9 @@ func (s *Store) sweepErasures(ctx context.Context, slice sweep.Slice) (more bool
 		s.sweeps.erasures.Begin(m)
 		e := &erasure{Member: []byte(m)}
 		done, err := s.erase(ctx, e, slice)
+		if errors.Is(err, leaderboard.ErrUnknownRule) {
+			continue // a server that knows the rule finishes it
+		}
 		if done {
 			s.db.Log.InfoContext(ctx, "a member is erased", "entries", e.Entries, "asked", e.Started)
 		}

@@ -55,13 +55,13 @@ func (r *hiddenRow) hiddenMember() leaderboard.HiddenMember {
 // Hide hides a member on a board, or everywhere, and returns when no answer shows one of the member's entries in an
 // open period any more; with Reopen, nor in a closed one. The members below move up, in one change per period. Submissions of
 // the member are still taken and answered; they change the hidden entries. A repetition may change reason and actor.
-// ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it. Other errors: a
-// *leaderboard.RuleError, ErrBoardNotFound, ErrUnavailable.
+// ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it. Other errors, when nothing was
+// done: a *leaderboard.RuleError, ErrBoardNotFound, ErrUnknownRule of any board with such an entry, ErrUnavailable.
 func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	if broken := r.Check(); broken != nil {
 		return leaderboard.HiddenMember{}, db.Wrap("hide", broken)
 	}
-	row, err := s.changeHidden(ctx, r, (*hiddenRow).hide)
+	row, err := s.changeHidden(ctx, r, commit.StateHiding, (*hiddenRow).hide)
 	if err != nil {
 		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", err)
 	}
@@ -77,7 +77,7 @@ func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	if broken := r.CheckRestore(); broken != nil {
 		return db.Wrap("restore", broken)
 	}
-	row, err := s.changeHidden(ctx, r, (*hiddenRow).restore)
+	row, err := s.changeHidden(ctx, r, commit.StateRestoring, (*hiddenRow).restore)
 	if err != nil {
 		return db.Translate(ctx, "restore", err)
 	}
@@ -126,15 +126,17 @@ func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed 
 // hiddenChange is hide or restore.
 type hiddenChange func(row *hiddenRow, req *leaderboard.HideRequest, now time.Time) (changed bool, err error)
 
-// changeHidden changes the row of a member, and records that; both are committed when it returns. The row comes back as
-// it is now.
-func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, change hiddenChange) (row *hiddenRow, err error) {
+// changeHidden changes the row of a member, which has a state afterwards, and records that; both are committed when it returns. The
+// row comes back as it is now.
+func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, state string, change hiddenChange) (row *hiddenRow, err error) {
 	once := func(tx *sqlx.Tx) (err error) {
 		row, err = s.changeHiddenIn(ctx, tx, &req, change)
 		return err
 	}
 	if req.Board == "" {
-		err = s.db.InTx(ctx, once)
+		if err = s.checkMovable(ctx, &hiddenRow{Member: []byte(req.Member), State: state, Reopen: req.Reopen}); err == nil {
+			err = s.db.InTx(ctx, once)
+		}
 	} else {
 		err = s.writer.Alone(ctx, req.Board, once)
 	}
@@ -227,7 +229,7 @@ func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.H
 func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	b, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
 	if err == nil {
-		err = b.CheckWritable()
+		err = b.CheckMovable()
 	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", b.ID)

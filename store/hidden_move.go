@@ -198,6 +198,36 @@ func (s *Store) misplaced(ctx context.Context, row *hiddenRow, boardID, after in
 	return periods, last, rows.Err()
 }
 
+// checkedBoards is how many boards checkMovable reads at once.
+const checkedBoards = 1000
+
+// checkMovable returns an ErrUnknownRule when an entry that is not where the row wants it is on a board that this server must not
+// write to: the request is refused before anything is done, and a server that knows the rule carries it out.
+func (s *Store) checkMovable(ctx context.Context, row *hiddenRow) error {
+	for name, more := "", true; more; {
+		page, err := s.Boards(ctx, name, checkedBoards)
+		if err != nil {
+			return err
+		}
+		for i := range page {
+			b := &page[i]
+			name = b.Name
+			unknown := b.CheckMovable()
+			for after := int64(0); unknown != nil && after < math.MaxInt64; {
+				var periods []int64
+				if periods, after, err = s.misplaced(ctx, row, b.ID, after); err != nil {
+					return err
+				}
+				if len(periods) > 0 {
+					return unknown
+				}
+			}
+		}
+		more = len(page) == checkedBoards
+	}
+	return nil
+}
+
 // misplacedQuery takes a board, a period to start after, how many to look through, and the member.
 func misplacedQuery(row *hiddenRow) string {
 	side, periods := "q.id", "FORCE INDEX (periods_open) WHERE board_id = ? AND state = 'open'"
@@ -236,6 +266,9 @@ func (s *Store) sweepHidden(ctx context.Context, slice sweep.Slice) (more bool, 
 		}
 		s.sweeps.hides.Begin(rows[i].turnKey())
 		finished, err := s.moveHidden(ctx, &rows[i], slice)
+		if errors.Is(err, leaderboard.ErrUnknownRule) {
+			continue // a server that knows the rule finishes it
+		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			return true, failed
 		}

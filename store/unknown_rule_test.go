@@ -10,7 +10,7 @@ import (
 )
 
 // TestUnknownRule: a board to which a newer version gave a rule, or a word in a rule, that this one does not know is read, and
-// this version writes nothing to it: no entry, no period, no rule. Boards in the same batch take what they are given, what was refused
+// this version writes nothing to it: no entry, no period, no rule (but where only the time zone is not known, entries may go). Boards in the same batch take what they are given, what was refused
 // is not remembered under its Idempotency-Key, and once the rule is gone all is as before.
 func TestUnknownRule(t *testing.T) {
 	t.Parallel()
@@ -75,6 +75,9 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 		},
 		"change": func() error { _, _, err := s.PutBoard(ctx, name, leaderboard.Rules{TopN: 7}); return err },
 	} {
+		if movable := change == "JSON_SET(rules, '$.time_zone', 'Custom/New')"; movable && (what == "remove" || what == "hide") {
+			continue // see TestUnknownRuleOfAMember
+		}
 		if err := write(); !errors.Is(err, leaderboard.ErrUnknownRule) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -111,4 +114,89 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	if got := scoreOf(t, s, ref, "ada"); got != 4 || count() != 2 {
 		t.Errorf("once the rule is gone the score is %d, there are %d periods", got, count())
 	}
+}
+
+// TestUnknownRuleOfAMember: a member has entries on a board with a rule that this server does not know, and on others. What asks for
+// all of them does not say that nothing was done after it did something. A time zone that is not known here keeps nobody from being
+// hidden or erased. With any other rule a hide is refused as a whole, and an erasure goes on at a server that knows the rule.
+func TestUnknownRuleOfAMember(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		for name, change := range map[string]string{
+			"zone": "JSON_SET(rules, '$.time_zone', 'Custom/New')", "rule": "JSON_SET(rules, '$.attachments', JSON_OBJECT('max_bytes', 100))",
+		} {
+			t.Run(name, func(t *testing.T) { testUnknownRuleOfAMember(t, s, name, change) })
+		}
+	})
+}
+
+func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string) {
+	ctx, movable := t.Context(), name == "zone"
+	boards := []string{name + "1", name, name + "2"}
+	var refs []leaderboard.PeriodRef
+	for _, b := range boards {
+		refs = append(refs, makeBoard(t, s, b, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}))
+	}
+	if _, err := s.SubmitMultiBoard(ctx, multiBoard("", "ada", 7, boards...)); err != nil {
+		t.Fatal(err)
+	}
+	scores := func() (all [3]int64) {
+		for i, ref := range refs {
+			all[i] = scoreOf(t, s, ref, "ada")
+		}
+		return all
+	}
+	want := func(what string, want [3]int64) {
+		t.Helper()
+		if got := scores(); got != want {
+			t.Errorf("%s: the scores are %d, want %d", what, got, want)
+		}
+	}
+	var rules string
+	if err := s.DB().QueryRowContext(ctx, "SELECT rules FROM boards WHERE id = ?", refs[1].BoardID).Scan(&rules); err != nil {
+		t.Fatal(err)
+	}
+	const give = "UPDATE boards SET version = version + 1, updated_at = NOW(6), rules = "
+	mustExec(t, s.DB(), give+change+" WHERE id = ?", refs[1].BoardID)
+	if _, err := s.Submit(ctx, one(name, "", "ada", 8)); !errors.Is(err, leaderboard.ErrUnknownRule) {
+		t.Errorf("submit: %v", err)
+	}
+
+	hide := leaderboard.HideRequest{Member: "ada", Reason: "aimbot"}
+	_, err := s.Hide(ctx, hide)
+	restored := s.Restore(ctx, hide)
+	if movable {
+		if err != nil || restored != nil {
+			t.Errorf("hide: %v; restore: %v", err, restored)
+		}
+	} else if !errors.Is(err, leaderboard.ErrUnknownRule) || errors.Is(err, leaderboard.ErrOutcomeUnknown) || !errors.Is(restored, leaderboard.ErrNotHidden) {
+		t.Errorf("hide: %v; restore: %v", err, restored)
+	}
+	want("hidden and restored", [3]int64{7, 7, 7})
+	hide.Board = name
+	if _, err := s.Hide(ctx, hide); errors.Is(err, leaderboard.ErrUnknownRule) == movable {
+		t.Errorf("hide on the board: %v", err)
+	}
+	if movable {
+		want("hidden on the board", [3]int64{7, -1, 7})
+	}
+
+	f, err := s.Forget(ctx, "ada", "boss")
+	if err != nil || f.Done != movable {
+		t.Errorf("forget: %+v, %v", f, err)
+	}
+	if err := s.Sweep(ctx); err != nil {
+		t.Errorf("sweep: %v", err)
+	}
+	if movable {
+		want("erased", [3]int64{-1, -1, -1})
+	} else {
+		want("erased as far as this server may", [3]int64{-1, 7, -1})
+	}
+	mustExec(t, s.DB(), give+"? WHERE id = ?", rules, refs[1].BoardID)
+	if err := s.Sweep(ctx); err != nil {
+		t.Errorf("sweep, once the rule is gone: %v", err)
+	}
+	want("erased, once the rule is gone", [3]int64{-1, -1, -1})
 }

@@ -534,7 +534,7 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.ErrUnknownRule.Code, Status: 503, Wait: 5 * time.Second,
 		Title:  "The board has a rule that this server does not know",
-		Detail: "The board has a rule that this server does not know: of a newer version, or a time zone that its machine does not have. Nothing was done.",
+		Detail: "A board has a rule that this server does not know: of a newer version, or a time zone that its machine does not have. Nothing was done.",
 		Help:   "Try again: another server may know it. Bring all servers to one version, and their machines to one version of the time zones.",
 	},
 	{

@@ -74,7 +74,7 @@ func (r *Row) board(zones zones) (leaderboard.Board, error) {
 	b.Rules = b.Rules.WithDefaults()
 	b.Unknown = cmp.Or(b.Unknown, b.Rules.UnknownWord())
 	if b.Unknown == "" && !zones.know(&b.Rules) {
-		b.Unknown = "/time_zone"
+		b.Unknown = leaderboard.UnknownZone
 	}
 	return b, nil
 }

@@ -214,7 +214,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	if err != nil {
 		return err
 	}
-	l := &locked{boards: make(map[string]*lockedBoard, len(names)), without: map[string]error{}, derived: b.derived}
+	l := newLocked(len(names), b.derived)
 	w := writes{owner: noBoard, random: t.db.Config.Random}
 	for _, name := range names {
 		b.locking = name
@@ -228,7 +228,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		if err != nil {
 			return err
 		}
-		l.boards[name] = f
+		l.add(name, f)
 		w.periods = append(w.periods, f.all()...)
 		w.rolledOver = w.rolledOver || f.rolledOver
 		if !b.queue.id.several {

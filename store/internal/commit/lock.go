@@ -27,8 +27,24 @@ type transaction struct {
 type locked struct {
 	boards  map[string]*lockedBoard // by name
 	without map[string]error        // why a board is not among them: ErrBoardNotFound, ErrUnknownRule
+	movable map[string]*lockedBoard // not among them, but their entries may be hidden, shown again and removed
 	derived map[string]bool         // boards that are not locked, because they are derived and take no submissions
 	audit   []audit.Row             // what requests have done that the audit records
+}
+
+func newLocked(size int, derived map[string]bool) *locked {
+	return &locked{
+		boards: make(map[string]*lockedBoard, size), without: map[string]error{}, movable: map[string]*lockedBoard{}, derived: derived,
+	}
+}
+
+// add adds a board that is locked.
+func (l *locked) add(name string, b *lockedBoard) {
+	if err := b.known.Board.CheckWritable(); err != nil {
+		l.without[name], l.movable[name] = err, b
+		return
+	}
+	l.boards[name] = b
 }
 
 // board returns a board. Errors: ErrBoardNotFound, ErrUnknownRule.
@@ -37,6 +53,14 @@ func (l *locked) board(name string) (*lockedBoard, error) {
 		return b, nil
 	}
 	return nil, l.without[name]
+}
+
+// toMoveOn returns a board of which entries are hidden, shown again or removed. Errors: ErrBoardNotFound, ErrUnknownRule.
+func (l *locked) toMoveOn(name string) (*lockedBoard, error) {
+	if b := l.movable[name]; b != nil {
+		return b, nil
+	}
+	return l.board(name)
 }
 
 // recorded returns those of the boards that have records of submissions.
@@ -108,7 +132,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 	}
 	defer rows.Close()
 	if err = t.scanLock(rows, name, b); err == nil {
-		err = b.known.Board.CheckWritable()
+		err = b.known.Board.CheckMovable()
 	}
 	if err != nil {
 		return nil, err
@@ -122,7 +146,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 		err = t.rollOver(ctx, b, n)
 	}
 	if len(b.periods) == 0 && err == nil {
-		b.periods = []*period{{missing: leaderboard.AsRule(b.known.Calendar.Outside(b.clock))}}
+		b.periods = []*period{{missing: b.whyNone()}}
 	}
 	if err == nil {
 		err = t.lockPast(ctx, b, n)
@@ -132,6 +156,14 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lo
 	}
 	b.moveMembers(n.members)
 	return b, nil
+}
+
+// whyNone returns why the board has no current period.
+func (b *lockedBoard) whyNone() *leaderboard.RuleError {
+	if err := b.known.Board.CheckWritable(); err != nil {
+		return &leaderboard.RuleError{Code: leaderboard.ErrUnknownRule.Code, Detail: err.Error()}
+	}
+	return leaderboard.AsRule(b.known.Calendar.Outside(b.clock))
 }
 
 // isAs reports whether the lock found what was known before, so that what was read with it is what is needed.

@@ -39,7 +39,7 @@ func (m *move) collect(of func(board string) *needs) {
 // apply moves the entries in the periods named; those in the current ones were moved by the lock. A closed period stays
 // as it is unless it is reopened.
 func (m *move) apply(l *locked) error {
-	b, err := l.board(m.Board)
+	b, err := l.toMoveOn(m.Board)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (r *removal) collect(of func(board string) *needs) {
 }
 
 func (r *removal) apply(l *locked) error {
-	b, err := l.board(r.Board)
+	b, err := l.toMoveOn(r.Board)
 	if err != nil {
 		return err
 	}
