@@ -20,6 +20,8 @@ const (
 	yieldTimeout = time.Second
 	// restShare: a follower rests for at least this part of the time that its step took.
 	restShare = 4
+	// passPolls is for how many polls this process leaves boards to others after a rule that it does not know: each of them asks once.
+	passPolls = 3
 	// maxAwake is how many boards take steps at once, or rest between two. The others' turn comes with a later round.
 	maxAwake = 1000
 	// maxLong is how many of them take a long step, or wait for a permit for one.
@@ -44,6 +46,7 @@ type deriver struct {
 	listed    []*follower         // in the order of their ids; run's goroutine alone, as list and the next two
 	followers map[int64]*follower // by board id
 	turn      int                 // of the board that is woken first
+	foreign   atomic.Bool         // a step met a rule that this server does not know
 	crowded   atomic.Bool         // more boards have moved than may be awake: only rounds wake, and a board that is woken takes one step
 	bySource  atomic.Pointer[map[string][]*follower]
 
@@ -114,7 +117,12 @@ func (d *deriver) run(ctx context.Context) {
 			d.log.Info("derived boards can be listed again", "was", failed)
 		}
 		failed = err
-		if sleep(ctx, max(d.gap, d.poll-time.Since(start))) != nil {
+		pause := max(d.gap, d.poll-time.Since(start))
+		if d.foreign.Swap(false) {
+			d.letOthersLead(ctx)
+			pause = passPolls * d.poll
+		}
+		if sleep(ctx, pause) != nil {
 			break
 		}
 	}
@@ -248,6 +256,15 @@ func (d *deriver) yield(ctx context.Context) {
 	if err := d.derived.YieldDerived(ctx); err != nil {
 		d.log.Debug("derived boards are not yielded", "error", err)
 	}
+}
+
+// letOthersLead yields the boards for a moment, because a server that knows the rule may take the steps that this one cannot. What
+// no other takes is led again after it.
+func (d *deriver) letOthersLead(ctx context.Context) {
+	for _, f := range d.listed {
+		f.unsure()
+	}
+	d.yield(ctx)
 }
 
 // follower takes the steps of one board. It has a goroutine only while it is awake.
@@ -397,6 +414,9 @@ func (f *follower) count(ctx context.Context, err error) {
 	}
 	if f.failures == 0 && ctx.Err() == nil {
 		f.deriver.log.Warn("a derived board does not follow its sources", "board", f.board, "error", err)
+	}
+	if errors.Is(err, leaderboard.ErrUnknownRule) {
+		f.deriver.foreign.Store(true)
 	}
 	f.notBefore = time.Now().Add(min(maxBackoff, f.deriver.poll<<min(f.failures, 10)))
 	f.failures, f.failure = f.failures+1, err

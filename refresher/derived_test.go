@@ -30,6 +30,7 @@ type fakeDerived struct {
 	steps   []time.Time
 	stepped map[string]bool // boards
 	yields  int
+	others  bool          // another process takes the lead once it is yielded
 	gate    chan struct{} // a recomputation ends when it is closed
 	runs    []leaderboard.Run
 	state   leaderboard.DerivationState // of a recomputation
@@ -72,7 +73,7 @@ func (f *fakeDerived) MovedDerived(_ context.Context, ids []int64) (moved []bool
 }
 
 func (f *fakeDerived) YieldDerived(context.Context) error {
-	return f.do(func() error { f.yields++; return nil })
+	return f.do(func() error { f.yields++; f.lead = f.lead && !f.others; return nil })
 }
 
 func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool) (step leaderboard.DeriveStep, err error) {
@@ -412,6 +413,33 @@ func TestDerivedFailures(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		if got := f.taken(time.Now()); len(got) == 0 {
 			t.Error("no step of a new board")
+		}
+	})
+}
+
+// TestUnknownRuleLeaves: a process that does not know a rule of a board lets others lead, again and again, and goes on leading what
+// no other takes.
+func TestUnknownRuleLeaves(t *testing.T) {
+	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnknownRule, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *Refresher) {
+		time.Sleep(2 * time.Minute)
+		yields, steps := 0, len(f.taken(time.Now()))
+		_ = f.do(func() error { yields = f.yields; return nil })
+		if yields < 4 || yields > 12 || steps < 4 {
+			t.Errorf("the board was yielded %d times in %d steps", yields, steps)
+		}
+		if _, behind := r.Lag(); behind < 2*time.Minute {
+			t.Errorf("a board that nobody follows is %s behind", behind)
+		}
+		_ = f.do(func() error { f.others = true; return nil })
+		time.Sleep(time.Minute)
+		f.taken(time.Now())
+		time.Sleep(time.Minute)
+		if got := f.taken(time.Now()); len(got) > 0 {
+			t.Errorf("%d steps of a board that another process leads", len(got))
+		}
+		if _, behind := r.Lag(); behind != 0 {
+			t.Errorf("a board that another process leads is %s behind", behind)
 		}
 	})
 }

@@ -266,7 +266,7 @@ func (m *metrics) watchAge(age func() time.Duration) {
 // watchRules publishes how many boards have a rule that this server does not know.
 func (m *metrics) watchRules(count func() int) {
 	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "leaderboard_boards_unknown_rule", Help: "Boards with a rule that this server does not know, of a newer version or with a time zone that its machine lacks: it writes nothing to them.",
+		Name: "leaderboard_boards_unknown_rule", Help: "Boards with a rule that this server does not know, of a newer version or with a time zone that its machine lacks, or derived of such a board: it takes no submissions to them.",
 	}, func() float64 { return float64(count()) })
 }
 

@@ -15,8 +15,8 @@ import (
 // rulesEvery is the time between two looks whether boards have changed.
 const rulesEvery = 10 * time.Second
 
-// unknownRules counts the boards with a rule that this server does not know: of a newer version, or with a time zone that this
-// machine does not have. /readyz and a metric show the count, the log has the boards.
+// unknownRules counts the boards with a rule that this server does not know, of a newer version or with a time zone that this
+// machine does not have, and the boards that are derived of periods that it does not know because of that. /readyz and a metric show the count, the log has the boards.
 type unknownRules struct {
 	boards   func(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
 	revision func(context.Context) (leaderboard.Revision, bool) // of all boards
@@ -40,7 +40,13 @@ func (u *unknownRules) look(ctx context.Context) {
 		return
 	}
 	const page = 500
-	logged := map[int64]int64{}
+	logged, unknown, derived := map[int64]int64{}, map[string]leaderboard.SourceBoard{}, []leaderboard.Board(nil)
+	note := func(b *leaderboard.Board, said, rule string) {
+		if version, again := u.logged[b.ID]; !again || version != b.Version {
+			u.log.Warn(said, "board", b.Name, "rule", rule)
+		}
+		logged[b.ID] = b.Version
+	}
 	for after, more := "", true; more; {
 		boards, err := u.boards(ctx, after, page)
 		if err != nil {
@@ -48,15 +54,23 @@ func (u *unknownRules) look(ctx context.Context) {
 		}
 		for i := range boards {
 			b := &boards[i]
-			if after = b.Name; b.Unknown == "" {
-				continue
+			after = b.Name
+			switch {
+			case b.Unknown != "":
+				note(b, "this server does not know a rule of a board, and takes no submissions to it", b.Unknown)
+				calendar, _ := b.Rules.Calendar()
+				unknown[b.Name] = leaderboard.SourceBoard{Windows: b.Rules.Windows, Calendar: calendar, Derived: b.Rules.Derive != nil}
+			case b.Rules.Derive != nil:
+				derived = append(derived, *b)
 			}
-			if version, again := u.logged[b.ID]; !again || version != b.Version {
-				u.log.Warn("this server does not know a rule of a board, and writes nothing to it", "board", b.Name, "rule", b.Unknown)
-			}
-			logged[b.ID] = b.Version
 		}
 		more = len(boards) == page
+	}
+	find := func(name string) (leaderboard.SourceBoard, bool) { b, ok := unknown[name]; return b, ok }
+	for i := range derived {
+		if err := derived[i].Rules.Derive.CheckKnown(find); err != nil {
+			note(&derived[i], "this server does not know the periods of a source of a derived board, and leaves it to others", err.Error())
+		}
 	}
 	u.at, u.logged = at, logged
 	u.found.Store(int64(len(logged)))
@@ -74,5 +88,5 @@ func (u *unknownRules) health() error {
 	if n == 0 {
 		return nil
 	}
-	return httpapi.Reason(fmt.Sprintf("boards with a rule that this server does not know, of a newer version or with a time zone that is not on its machine: %d; the log names them", n))
+	return httpapi.Reason(fmt.Sprintf("boards with a rule that this server does not know, of a newer version or with a time zone that is not on its machine, or derived of such a board: %d; the log names them", n))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestUnknownZone: the time zone of a board is in the files of another server and not in those of this one. The periods that are there
-// are read, what needs the zone and all writes are unknown-rule, boards named in the same request are as ever, and /readyz and a
+// are read, what needs the zone and all writes but hiding and erasing are unknown-rule, boards named in the same request are as ever, and /readyz and a
 // metric tell it, of a board that nobody has read too.
 func TestUnknownZone(t *testing.T) {
 	onDatabases(t, func(t *testing.T, dsn string) {
@@ -43,7 +43,7 @@ func TestUnknownZone(t *testing.T) {
 		apptest.Eventually(t, func() string {
 			_, ready := a.Get("/readyz")
 			_, metrics := a.Get("/metrics")
-			if !strings.Contains(string(ready), "not on its machine: 2") || !strings.Contains(string(metrics), "leaderboard_boards_unknown_rule 2\n") {
+			if !strings.Contains(string(ready), "derived of such a board: 3") || !strings.Contains(string(metrics), "leaderboard_boards_unknown_rule 3\n") {
 				return string(ready)
 			}
 			return ""
@@ -79,5 +79,23 @@ func TestUnknownZone(t *testing.T) {
 		if said := sum(a); said != "" {
 			t.Errorf("a derived board whose source's zone is not known has %s", said)
 		}
+		far := func() int {
+			status, _ := a.Get("/v1/boards/far/members/ada?window=day")
+			return status
+		}
+		a.Ask(200, "PUT", "/v1/members/ada/hidden", `{"reason":"aimbot"}`)
+		apptest.Eventually(t, func() string { return unless(far() == 404, "a member that is hidden everywhere is shown") })
+		a.Ask(204, "DELETE", "/v1/members/ada/hidden", "")
+		apptest.Eventually(t, func() string { return unless(far() == 200, "a member that is shown again is not there") })
+		a.Ask(204, "DELETE", "/v1/members/ada", "")
+		apptest.Eventually(t, func() string { return unless(far() == 404, "an erased member is there") })
 	})
+}
+
+// unless returns what is wrong unless all is well.
+func unless(well bool, wrong string) string {
+	if well {
+		return ""
+	}
+	return wrong
 }
