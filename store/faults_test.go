@@ -179,8 +179,8 @@ func TestRightsOnSomeTables(t *testing.T) {
 	})
 }
 
-// TestDenied: an account that does not exist, one without rights and a database that does not exist are told apart from a server
-// that is away.
+// TestDenied: an account that does not exist, one without rights, a database that does not exist and a DSN that does not fit the
+// server are told apart from a server that is away.
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -192,7 +192,8 @@ func TestDenied(t *testing.T) {
 					c.User = cfg.User
 				}
 			},
-			"away": func(c *mysql.Config) { c.Addr = "127.0.0.1:1" },
+			"no trust": func(c *mysql.Config) { c.TLSConfig = "true" }, // no TLS there, or a certificate that nobody vouches for
+			"away":     func(c *mysql.Config) { c.Addr = "127.0.0.1:1" },
 		} {
 			cfg, err := mysql.ParseDSN(dsn)
 			if err != nil {
