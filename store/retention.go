@@ -129,8 +129,12 @@ func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool
 	})
 }
 
-// retain marks the periods that a board does not keep, and reports whether those were all.
+// retain marks the periods that a board does not keep, and reports whether those were all. A board with a rule that is not known here
+// is left to another server.
 func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (finished bool, err error) {
+	if b.CheckWritable() != nil {
+		return true, nil
+	}
 	finished = true
 	for w, kept := range b.Rules.Keep {
 		var ids []int64

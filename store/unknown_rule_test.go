@@ -200,3 +200,32 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 	}
 	want("erased, once the rule is gone", [3]int64{-1, -1, -1})
 }
+
+// TestUnknownRuleKeeps: the housekeeping leaves the periods that such a board does not keep to a server that knows the rule, which is
+// no failure.
+func TestUnknownRuleKeeps(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		day := leaderboard.WindowDay
+		ref := makeBoard(t, s, "newer", leaderboard.Rules{
+			Windows: []leaderboard.Window{leaderboard.WindowAllTime, day}, Keep: map[leaderboard.Window]int{day: 1},
+		})
+		for _, date := range []string{"2026-01-01", "2026-01-02"} {
+			mustExec(t, s.DB(), "INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, state, last_created_time, committed_at)"+
+				" VALUES (7, ?, 'day', ?, ?, TIMESTAMPADD(DAY, 1, ?), 'closed', ?, ?)", ref.BoardID, date, date, date, date, date)
+		}
+		mustExec(t, s.DB(), "UPDATE boards SET rules = JSON_SET(rules, '$.attachments', 7), version = version + 1 WHERE id = ?", ref.BoardID)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+		closed := func() int { return count(t, s.DB(), "periods WHERE board_id = ? AND state = 'closed'", ref.BoardID) }
+		if n := closed(); n != 2 {
+			t.Errorf("%d closed periods are left", n)
+		}
+		mustExec(t, s.DB(), "UPDATE boards SET rules = JSON_REMOVE(rules, '$.attachments'), version = version + 1 WHERE id = ?", ref.BoardID)
+		if err := s.Sweep(t.Context()); err != nil || closed() != 1 {
+			t.Errorf("%v, %d closed periods once the rule is gone", err, closed())
+		}
+	})
+}
