@@ -118,7 +118,7 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		number("display-decimals", "how many of the last digits of a score people are shown behind the point (default: 0)", &b.Display.Decimals),
 		word("display-unit", "unit of the numbers that people are shown, such as km", &b.Display.Unit),
 		word("accent", "`colour` of links and marks on its page, as in #3151d3 (default: that of the server)", &b.Face.Accent),
-		word("logo", "`name` of a picture in the server's --site-logos, beside the title of its page", &b.Face.Logo),
+		word("logo", "`name` of a picture in the folder logos of the server's --site, beside the title of its page", &b.Face.Logo),
 		word("parts", "`label` by whose values its page leads to the boards labelled part-of:BOARD, as in country", &b.Face.Parts),
 		word("footer", "a line of text below its page, in which addresses are links", &b.Face.Footer),
 		number("min-score", "least score that is accepted", &b.Limits.MinScore),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ import (
 // serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 	return slices.Concat(
-		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.signInFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.pageFlags(cfg), p.loggingFlags(cfg), p.oldFlags(cfg),
+		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.signInFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), []cli.Flag{p.pageFlag(cfg)}, p.loggingFlags(cfg), p.oldFlags(cfg),
 	)
 }
 
@@ -204,18 +205,18 @@ func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 	}
 }
 
-// pageFlags returns what the pages for people look like.
-func (p *program) pageFlags(cfg *app.Config) []cli.Flag {
-	face := &cfg.Face
-	return []cli.Flag{
-		newChecked(p.setting("site-title", "what the pages are called, in the place of Leaderboards"), &face.Title, pages.CheckTitle),
-		custom(p.setting("site-accent", "`colour` of links and marks on the pages, as in #3151d3; it is made darker on light ground, and lighter on dark ground, until it can be read"), &face.Accent, pages.ParseAccent),
-		custom(p.setting("site-logo", "`file` of a picture beside the title, PNG, JPEG or WebP, of 256 KiB and 2048 × 2048 pixels at most"), &face.Logo, pages.ReadLogo),
-		newChecked(p.setting("site-footer", "a line of text below the pages, in which addresses are links"), &face.Footer, pages.CheckFooter),
-		custom(p.setting("site-logos", "`folder` of pictures that boards may have beside the titles of their pages, by the names of the files, [a-z0-9][a-z0-9._-]{0,63} as in arcade.png: 100 at most, each as --site-logo"), &face.Logos, pages.ReadLogos),
-		newChecked(p.setting("site-language", "language of the pages for readers whose languages there are not, as in de"), &cfg.Language, pages.CheckLanguage),
-		text(p.setting("picture-font", "`file` of a font, TTF, OTF or a collection, for letters in share pictures of boards that are not Latin, Greek or Cyrillic"), &cfg.PictureFont),
-	}
+// pageFlag names the folder that says how the pages for people look.
+func (p *program) pageFlag(cfg *app.Config) cli.Flag {
+	return newChecked(p.setting("site", "`folder` that says how the pages look; each of these may be missing: title.txt, footer.txt, accent.txt (a colour, #3151d3), "+
+		"language.txt (for readers whose languages there are not: de), logo.png, font.ttf (for letters in share pictures that are not Latin, Greek or Cyrillic), and "+
+		"logos, pictures that boards may have"), new(string), func(v string) (string, error) {
+		look, err := pages.ReadFolder(v)
+		if err != nil {
+			return "", err
+		}
+		cfg.Face, cfg.PictureFont, cfg.Language = look.Face, look.Font, cmp.Or(look.Language, cfg.Language)
+		return v, nil
+	})
 }
 
 func (p *program) loggingFlags(cfg *app.Config) []cli.Flag {

@@ -8,10 +8,12 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/app"
+	"leaderboard/pages"
 )
 
 // oldFlags returns the settings that go with the next release.
 func (p *program) oldFlags(cfg *app.Config) []cli.Flag {
+	face := &cfg.Face
 	return []cli.Flag{
 		whole(p.old("batch-rows", ""), &cfg.BatchRows, 1, 10_000),
 		duration(p.old("write-wait", ""), &cfg.WriteWait, time.Millisecond),
@@ -29,6 +31,13 @@ func (p *program) oldFlags(cfg *app.Config) []cli.Flag {
 		rate(p.old("player-heavy", "player-quota"), &cfg.PlayerQuota.Heavy),
 		rate(p.old("address-requests", "address-quota"), &cfg.AddressQuota.Requests),
 		rate(p.old("address-heavy", "address-quota"), &cfg.AddressQuota.Heavy),
+		newChecked(p.old("site-title", "site"), &face.Title, pages.CheckTitle),
+		custom(p.old("site-accent", "site"), &face.Accent, pages.ParseAccent),
+		custom(p.old("site-logo", "site"), &face.Logo, pages.ReadLogo),
+		newChecked(p.old("site-footer", "site"), &face.Footer, pages.CheckFooter),
+		custom(p.old("site-logos", "site"), &face.Logos, pages.ReadLogos),
+		newChecked(p.old("site-language", "site"), &cfg.Language, pages.CheckLanguage),
+		text(p.old("picture-font", "site"), &cfg.PictureFont),
 	}
 }
 

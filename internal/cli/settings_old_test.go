@@ -3,6 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,16 +17,30 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/app"
+	"leaderboard/pages"
 )
 
 // oldSettings returns the settings that go with the next release, each with a value and what it makes of a configuration.
-func oldSettings() map[string]struct {
+func oldSettings(t *testing.T) map[string]struct {
 	value string
 	makes func(*app.Config)
 } {
 	type old = struct {
 		value string
 		makes func(*app.Config)
+	}
+	folder := t.TempDir()
+	picture, err := os.Create(filepath.Join(folder, "a.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(png.Encode(picture, image.NewGray(image.Rect(0, 0, 2, 2))), picture.Close()); err != nil {
+		t.Fatal(err)
+	}
+	logo, errLogo := pages.ReadLogo(picture.Name())
+	accent, errAccent := pages.ParseAccent("#3151d3")
+	if err := errors.Join(errLogo, errAccent); err != nil {
+		t.Fatal(err)
 	}
 	return map[string]old{
 		"batch-rows":          {"7", func(c *app.Config) { c.BatchRows = 7 }},
@@ -42,6 +59,13 @@ func oldSettings() map[string]struct {
 		"player-heavy":        {"5", func(c *app.Config) { c.PlayerQuota.Heavy = 5 }},
 		"address-requests":    {"6", func(c *app.Config) { c.AddressQuota.Requests = 6 }},
 		"address-heavy":       {"7", func(c *app.Config) { c.AddressQuota.Heavy = 7 }},
+		"site-title":          {"The arcade", func(c *app.Config) { c.Face.Title = "The arcade" }},
+		"site-accent":         {"#3151d3", func(c *app.Config) { c.Face.Accent = accent }},
+		"site-logo":           {picture.Name(), func(c *app.Config) { c.Face.Logo = logo }},
+		"site-footer":         {"Imprint", func(c *app.Config) { c.Face.Footer = "Imprint" }},
+		"site-logos":          {folder, func(c *app.Config) { c.Face.Logos = pages.Logos{"a.png": logo} }},
+		"site-language":       {"de", func(c *app.Config) { c.Language = "de" }},
+		"picture-font":        {"font.ttf", func(c *app.Config) { c.PictureFont = "font.ttf" }},
 	}
 }
 
@@ -67,12 +91,12 @@ func TestOldSettings(t *testing.T) {
 	for _, f := range (&program{}).oldFlags(new(app.Defaults())) {
 		known[f.Names()[0]] = true
 	}
-	for name, old := range oldSettings() {
+	for name, old := range oldSettings(t) {
 		if !known[name] {
 			t.Errorf("--%s is no setting that goes", name)
 		}
 		delete(known, name)
-		if at := regexp.MustCompile(`(?m)^.*(--`+name+`|`+variableName(name)+`)\b.*$`).FindString(all); at != "" {
+		if at := regexp.MustCompile(`(?m)^.*(--` + name + `|` + variableName(name) + `)\b.*$`).FindString(all); at != "" {
 			t.Errorf("--%s is shown: %s", name, at)
 		}
 		want := app.Defaults()

@@ -58,7 +58,7 @@ func sections() []section {
 		{"Quotas", []string{"key-quota", "player-quota", "address-quota", "servers"}},
 		{"Writing", []string{"change-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit"}},
-		{"Pages", []string{"site-title", "site-accent", "site-logo", "site-footer", "site-logos", "site-language", "picture-font"}},
+		{"Pages", []string{"site"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"Checking a start (serve)", []string{"check"}},
 		{"Contexts (context set)", []string{"key-file"}},
@@ -175,6 +175,7 @@ func TestFlags(t *testing.T) {
 			documented[name] = s.title
 		}
 	}
+	variables := 0
 	ofServers := []string{"MySQL and Redis", "Serving", "People who sign in", "Quotas", "Writing", "Reading", "Pages", "Logging", "The dev command"}
 	p := &program{}
 	for name, f := range allFlags(t, p) {
@@ -193,11 +194,20 @@ func TestFlags(t *testing.T) {
 		if slices.Contains([]string{"url", "key", "context", "ca-file", "fault"}, name) || slices.Contains(ofServers, documented[name]) {
 			want = "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 		}
+		if want != "" && name != "fault" {
+			variables++
+		}
 		if variableOf(f) != want {
 			t.Errorf("the variable of --%s is %q, want %q", name, variableOf(f), want)
 		}
 	}
+	if variables > mostSettings {
+		t.Errorf("%d settings have variables, want %d at most: what nobody has to set is a constant", variables, mostSettings)
+	}
 }
+
+// mostSettings is how many settings of servers and clients an operator may have to know.
+const mostSettings = 50
 
 // commandOf returns a command that takes a flag, without arguments.
 func commandOf(t *testing.T, flag string) []string {
@@ -302,12 +312,7 @@ func TestBadValues(t *testing.T) {
 		"address-quota":   {"1", "1/2/3", "1/"},
 		"servers":         {"0", "1.5"},
 		"log":             {"xml", "TEXT"},
-		"site-language":   {"tlh", "EN", "de-DE"},
-		"site-title":      {"two\nlines", strings.Repeat("x", 61)},
-		"site-accent":     {"red", "#fff", "#3151d3;}"},
-		"site-logo":       {"settings_test.go", "no-such-file.png"},
-		"site-logos":      {"settings_test.go", "no-such-folder", "testdata"},
-		"site-footer":     {"two\nlines", strings.Repeat("x", 501)},
+		"site":            {"settings_test.go", "no-such-folder", "testdata"},
 		"log-level":       {"loud"},
 		"migrate":         {"maybe"},
 		"keys":            {"secret", "root:x", "admin:", "admin:a b", "admin:a,admin:a", "read:x,", "read:é"},

@@ -205,7 +205,7 @@ export interface components {
              */
             accent?: string;
             /**
-             * @description Name of a picture in the folder --site-logos, which is shown beside the title. A server without such a picture shows none.
+             * @description Name of a picture in the folder logos of --site, which is shown beside the title. A server without such a picture shows none.
              * @example arcade.png
              */
             logo?: string;
@@ -4567,7 +4567,7 @@ export interface operations {
                 labels?: string;
                 /** @description As of GET /v1/boards. */
                 cursor?: string;
-                /** @description Language: ar, de, en, es, fr, ja or pt. Without it that of Accept-Language, or of --site-language. */
+                /** @description Language: ar, de, en, es, fr, ja or pt. Without it that of Accept-Language, or of the server. */
                 lang?: string;
             };
             header?: never;
@@ -4600,7 +4600,7 @@ export interface operations {
                 transparent?: string;
                 /** @description dark or light: with embed, whatever the reader's machine prefers. */
                 theme?: string;
-                /** @description Language: ar, de, en, es, fr, ja or pt. Without it that of Accept-Language, or of --site-language. */
+                /** @description Language: ar, de, en, es, fr, ja or pt. Without it that of Accept-Language, or of the server. */
                 lang?: string;
             };
             header?: never;
@@ -4624,7 +4624,7 @@ export interface operations {
                 mode?: string;
                 /** @description A member, whose rank the picture says. */
                 member?: string;
-                /** @description Language, as of the page; without it that of --site-language. English when the fonts lack its letters, and in the place of Arabic. */
+                /** @description Language, as of the page; without it that of the server. English when the fonts lack its letters, and in the place of Arabic. */
                 lang?: string;
             };
             header?: never;
