@@ -35,13 +35,23 @@ func noColumn(columns []string, required string) error {
 		if small := strings.ToLower(strings.TrimSpace(name)); small == required {
 			return fmt.Errorf("column %q has to be written as %q: names of columns have small letters and no spaces", name, required)
 		}
-		for mark, means := range map[string]string{";": "semicolons", "\t": "tabs", "|": "bars"} {
-			if len(columns) == 1 && slices.Contains(strings.Split(strings.ToLower(name), mark), required) {
-				return fmt.Errorf("its columns are separated by %s; want commas, as in member,score", means)
-			}
-		}
+	}
+	if err := wrongMark(columns[0]); len(columns) == 1 && err != nil {
+		return err
 	}
 	return fmt.Errorf("its first line has no column %s: it has to name the columns, such as member,score", required)
+}
+
+// wrongMark says what separates the columns in a first line that has no commas, whether its names have quotes or not; nil when that is not seen.
+func wrongMark(line string) error {
+	line = strings.ToLower(strings.NewReplacer(`"`, "", "\r", "").Replace(line))
+	for mark, means := range map[string]string{";": "semicolons", "\t": "tabs", "|": "bars"} {
+		names := strings.Split(line, mark)
+		if slices.Contains(names, columnMember) && slices.Contains(names, columnScore) {
+			return fmt.Errorf("its columns are separated by %s; want commas, as in member,score", means)
+		}
+	}
+	return nil
 }
 
 // checkColumns checks the names of a CSV's columns.

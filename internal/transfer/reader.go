@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"leaderboard"
 	"leaderboard/client"
@@ -25,12 +26,19 @@ func newImportReader(src *source, format string) (*importReader, error) {
 	if format != client.FormatCSV {
 		return r, nil
 	}
+	head, err := r.window()
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(strings.TrimLeft(string(head), "\r\n"), "\n")
 	fields, fault, err := r.csv()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("it is empty: its first line has to name the columns, such as member,score")
 	case err != nil:
 		return nil, err
+	case fault != "" && wrongMark(first) != nil:
+		return nil, wrongMark(first)
 	case fault != "":
 		return nil, errors.New("its first line, the names of the columns, " + fault)
 	}
