@@ -102,7 +102,7 @@ func (b *endpointBody) request() (leaderboard.EndpointRequest, error) {
 // put answers PUT /v1/endpoints/{name}: 201 with the secret, which is never shown again, or 200.
 func (h *endpointHandlers) put(c *call) error {
 	var body endpointBody
-	if err := c.decode(&body, false, nil); err != nil {
+	if err := c.decode(&body, false, &wire.Emptiness{Nullable: []string{"kinds", "boards"}}); err != nil {
 		return err
 	}
 	r, err := body.request()

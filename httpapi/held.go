@@ -123,7 +123,7 @@ func (h *heldHandlers) decide(c *call, approve bool) error {
 	var body struct {
 		Note string `json:"note"`
 	}
-	if err := c.decode(&body, true, nil); err != nil {
+	if err := c.decode(&body, true, &wire.Emptiness{}); err != nil {
 		return err
 	}
 	held, err := h.find(c)

@@ -53,7 +53,7 @@ func (h *issuerHandlers) put(c *call) error {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "name", Detail: broken.Detail})
 	}
 	var body issuerBody
-	if err := c.decode(&body, false, nil); err != nil {
+	if err := c.decode(&body, false, &wire.Emptiness{Opaque: "jwks"}); err != nil {
 		return err
 	}
 	rules := body.IssuerRules.WithDefaults()

@@ -261,6 +261,30 @@ func TestNumbersInAnyForm(t *testing.T) {
 	}
 }
 
+// TestNumbersInAddresses: paths and parameters take a whole number in the forms that bodies take.
+func TestNumbersInAddresses(t *testing.T) {
+	e := newEnv(t)
+	tie := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 10, Order: leaderboard.OrderDesc}}}
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 100}, leaderboard.Submission{Member: "b", Score: 90})
+	e.board("f", leaderboard.Rules{Tiebreak: tie})
+	e.post(writeKey, "/v1/boards/f/scores", `{"entries":[{"member":"a","score":100,"fields":{"level":3}}]}`).want(200)
+	for plain, forms := range map[string][]string{
+		"b/scores/100/rank":                   {"b/scores/100.0/rank", "b/scores/1e2/rank", "b/scores/1E%2B2/rank"},
+		"b/scores/100/rank?tiebreak=3":        {"b/scores/100/rank?tiebreak=3.0", "b/scores/1e2/rank?tiebreak=30e-1"},
+		"f/scores/100/rank?fields=level:10":   {"f/scores/100/rank?fields=level:10.0", "f/scores/100/rank?fields=level:1e1"},
+		"b/top?limit=1&offset=1&min_seq=1":    {"b/top?limit=1.0&offset=1e0&min_seq=1.0"},
+		"b/members/a/around?before=0&after=1": {"b/members/a/around?before=0.0&after=10e-1"},
+	} {
+		want := e.get(readKey, "/v1/boards/"+plain).want(200).body
+		for _, form := range forms {
+			if got := e.do(ask{method: "GET", path: "/v1/boards/" + form, key: readKey, off: true}).want(200).body; !bytes.Equal(got, want) {
+				t.Errorf("%s: %s, want %s", form, got, want)
+			}
+		}
+	}
+	e.do(ask{method: "GET", path: "/v1/rankings/top?boards=b&min_seq=b:1.0", key: readKey, off: true}).want(200)
+}
+
 // TestOddNumbers: a number that is no whole number of 64 bits refuses the entry that has it, and no other one.
 func TestOddNumbers(t *testing.T) {
 	e := newEnv(t)
@@ -304,9 +328,12 @@ func TestNullIsAbsent(t *testing.T) {
 	e.api.handlers.scores.writer = w
 	for _, name := range []string{"tiebreak", "fields", "created_time", "if", "set", "add", "op", "keep_time", "play", "metadata"} {
 		w.entries = nil
-		e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":1,"` + name + `":null}],"atomic":null}`, off: true}).want(200)
+		e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1,"`+name+`":null}],"atomic":null}`).want(200)
 		if got, want := w.entries, []leaderboard.Submission{{Member: "m", Score: 1}}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", name, got)
+		}
+		if name != "play" {
+			e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"`+name+`":null}],"atomic":null}`).want(200)
 		}
 	}
 }

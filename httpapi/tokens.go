@@ -190,7 +190,7 @@ func (h *tokenHandlers) bar(c *call) error {
 	var body struct {
 		NotBefore leaderboard.Micros `json:"not_before"`
 	}
-	if err := c.decode(&body, true, nil); err != nil {
+	if err := c.decode(&body, true, &wire.Emptiness{}); err != nil {
 		return err
 	}
 	bar, err := h.store.BarMember(c.ctx, member, body.NotBefore)

@@ -159,8 +159,8 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 }
 
 func parseNumber(v string) (int64, error) {
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil {
+	n, ok := wholeNumber(v)
+	if !ok {
 		return 0, fmt.Errorf("want a whole number, not %q", v)
 	}
 	return n, nil
@@ -174,11 +174,11 @@ func parseTiebreakFields(v string) ([]tiebreakField, error) {
 		if len(parts) < 2 || len(parts) > 3 {
 			return nil, fmt.Errorf("want NAME:BITS or NAME:BITS:ORDER, as in level:20,deaths:16:asc, not %q", field)
 		}
-		bits, err := strconv.Atoi(parts[1])
-		if err != nil {
+		bits, ok := wholeNumber(parts[1])
+		if !ok {
 			return nil, fmt.Errorf("want a whole number of bits, as in level:20, not %q", field)
 		}
-		fields = append(fields, tiebreakField{Name: parts[0], Bits: bits, Order: strings.Join(parts[2:], "")})
+		fields = append(fields, tiebreakField{Name: parts[0], Bits: int(bits), Order: strings.Join(parts[2:], "")})
 	}
 	return fields, nil
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -405,8 +404,8 @@ func addFields(fields *map[string]int64, v string) error {
 	}
 	for pair := range strings.SplitSeq(v, ",") {
 		name, number, _ := strings.Cut(pair, "=")
-		value, err := strconv.ParseInt(number, 10, 64)
-		if _, twice := (*fields)[name]; err != nil || name == "" || twice {
+		value, ok := wholeNumber(number)
+		if _, twice := (*fields)[name]; !ok || name == "" || twice {
 			return fmt.Errorf("want NAME=VALUE with a whole number, each name once, as in level=7, not %q", pair)
 		}
 		(*fields)[name] = value

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"leaderboard"
 )
 
 // A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they name
@@ -226,11 +228,19 @@ func oneOf(s setting, at *string, words ...string) *checked[string] {
 	return f
 }
 
+// wholeNumber reads a whole number of 64 bits in every form of JSON, as the API does (100.0, 1e2), and one with a plus or zeros ahead (+7, 007).
+func wholeNumber(text string) (int64, bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, true
+	}
+	return leaderboard.WholeNumber([]byte(text))
+}
+
 // whole makes a flag that takes a whole number.
 func whole[T int | int64](s setting, at *T, least, most T) *checked[T] {
 	return newChecked(s, at, func(v string) (T, error) {
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || n < int64(least) || n > int64(most) {
+		n, ok := wholeNumber(v)
+		if !ok || n < int64(least) || n > int64(most) {
 			return 0, fmt.Errorf("want a whole number from %d to %d, not %q", least, most, v)
 		}
 		return T(n), nil

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -82,11 +81,11 @@ func parseHoldRules(v string) ([]leaderboard.HoldRule, error) {
 	var rules []leaderboard.HoldRule
 	for text := range strings.SplitSeq(v, ",") {
 		name, value, _ := strings.Cut(text, ":")
-		n, err := strconv.ParseInt(value, 10, 64)
+		n, ok := wholeNumber(value)
 		var rule leaderboard.HoldRule
 		switch {
 		case name == "by" && value != "":
-			rule.By, err = leaderboard.HoldBy(value), nil
+			rule.By, ok = leaderboard.HoldBy(value), true
 		case name == "above":
 			rule.Above = &n
 		case name == "per_second":
@@ -94,9 +93,9 @@ func parseHoldRules(v string) ([]leaderboard.HoldRule, error) {
 		case name == "rank_within":
 			rule.RankWithin = int(n)
 		default:
-			err = strconv.ErrSyntax
+			ok = false
 		}
-		if err != nil {
+		if !ok {
 			return nil, fmt.Errorf("want above:SCORE, rank_within:N, per_second:N or by:players, as in above:1000000,rank_within:10, not %q", text)
 		}
 		rules = append(rules, rule)

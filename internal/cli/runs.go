@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"strconv"
 
 	"github.com/urfave/cli/v3"
 
@@ -24,8 +23,8 @@ func (p *program) runListCommand() *cli.Command {
 
 func (p *program) runShowCommand() *cli.Command {
 	return question(p, "run show", "show a run", "ID", func(ctx context.Context, c *client.Client, args []string) (run client.Run, err error) {
-		id, err := strconv.ParseInt(args[0], 10, 64)
-		if err != nil {
+		id, ok := wholeNumber(args[0])
+		if !ok {
 			return run, usagef("want the number of a run, not %q", args[0])
 		}
 		return c.Run(ctx, id)

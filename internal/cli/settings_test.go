@@ -324,7 +324,7 @@ func TestBadValues(t *testing.T) {
 		"mode":            {"loose"},
 		"around":          {"-1", "501", "x"},
 		"score":           {"1.5", "9223372036854775808"},
-		"top-n":           {"x", "1e3"},
+		"top-n":           {"x", "1e-3"},
 	} {
 		command := commandOf(t, name)
 		for _, v := range values {

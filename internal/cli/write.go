@@ -111,8 +111,8 @@ func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error)
 		if arg[at+1:] == "" && o.terms.edits() {
 			sub.Edit.NoScore = true
 		} else {
-			score, err := strconv.ParseInt(arg[at+1:], 10, 64)
-			if err != nil {
+			score, ok := wholeNumber(arg[at+1:])
+			if !ok {
 				return nil, usagef("want MEMBER=SCORE with a whole number from %d to %d, not %q", int64(-1<<63), int64(1<<63-1), arg)
 			}
 			sub.Score = score

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -99,15 +98,8 @@ func (q *Params) Strings() (bool, error) {
 	return false, nil
 }
 
-// ParseInteger reads an int64 in its one decimal form, that of JSON.
-func ParseInteger(s string) (int64, bool) {
-	digits := strings.TrimPrefix(s, "-")
-	if digits == "" || digits[0] < '0' || digits[0] > '9' || (digits[0] == '0' && len(digits) > 1) {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil
-}
+// ParseInteger reads an int64 of an address in the forms that bodies take, as leaderboard.WholeNumber does.
+func ParseInteger(s string) (int64, bool) { return leaderboard.WholeNumber([]byte(s)) }
 
 // IdempotencyKey returns the request's key, "" without one.
 func IdempotencyKey(h http.Header) (string, error) {

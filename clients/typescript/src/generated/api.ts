@@ -5,7 +5,7 @@ export interface components {
         /** @example demo */
         BoardName: string;
         /**
-         * @description 1 to 64 bytes of UTF-8, compared as bytes: what looks alike is not the same member, and nothing is normalized (NFC is good advice). No control characters, no line or paragraph separators, no characters that change the direction of text (Bidi_Control: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and not . or .. alone. Joiners and other zero-width characters, which scripts and emoji need, and unassigned characters are allowed; a board with strict_ids refuses all of them.
+         * @description 1 to 64 bytes of UTF-8, compared as bytes: what looks alike is not the same member, and nothing is normalized (NFC is good advice). No control characters, no line or paragraph separators, no characters that change the direction of text (Bidi_Control: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and not . or .. alone. Joiners and other zero-width characters, which scripts and emoji need, and unassigned characters are allowed, even in an id of nothing else, which nobody can see (U+200B); a board with strict_ids refuses all of them.
          * @example u1
          */
         MemberID: string;
@@ -555,9 +555,9 @@ export interface components {
             atomic?: components["schemas"]["Atomic"];
         };
         /** @description true: all entries are applied or unchanged, or nothing of the request is done. It is decided in the order of the entries, each on what those before it make of its board, and before the first is written. When one is rejected or unmet, each has its own reason, and the others are aborted. */
-        Atomic: boolean;
+        Atomic: boolean | null;
         /**
-         * @description What the member's entry must be like, in each window of the board; all that is given has to hold. Otherwise the result is unmet, with the entry as it is. A hidden member's entry counts as if it were not hidden.
+         * @description What the member's entry must be like, in each window of the board; all that is given has to hold. null is as if left out. Otherwise the result is unmet, with the entry as it is. A hidden member's entry counts as if it were not hidden.
          * @example {
          *       "fields": {
          *         "paid": 0
@@ -566,15 +566,20 @@ export interface components {
          */
         Condition: {
             /** @description true: there is no entry, and nothing else can be asked of it. false: there is one. */
-            absent?: boolean;
-            score?: components["schemas"]["Int64"];
-            /** @description On a board without tiebreak fields. */
-            tiebreak?: components["schemas"]["Int64"];
+            absent?: boolean | null;
+            /** Format: int64 */
+            score?: bigint | null;
+            /**
+             * Format: int64
+             * @description On a board without tiebreak fields.
+             */
+            tiebreak?: bigint | null;
             /** @description Some of the board's tiebreak fields, or all. */
             fields?: {
                 [key: string]: components["schemas"]["Int64"];
-            };
-            created_time?: components["schemas"]["Time"];
+            } | null;
+            /** Format: date-time */
+            created_time?: string | null;
         };
         /**
          * @description What the submission that an entry is of was sent with: a replay's address, a loadout. It decides no rank.
@@ -591,8 +596,11 @@ export interface components {
         };
         Submission: {
             member: components["schemas"]["MemberID"];
-            /** @description With policy sum, the amount to add. Needed unless set or add is there: then the score stays as it is, and a member without an entry is unmet. */
-            score?: components["schemas"]["Int64"];
+            /**
+             * Format: int64
+             * @description With policy sum, the amount to add. Needed unless set or add is there: then the score stays as it is, and a member without an entry is unmet.
+             */
+            score?: bigint | null;
             /**
              * Format: int64
              * @description 0 when left out; with policy sum, unchanged. On a board with tiebreak fields: their packed value, 0 to 2^bits - 1 over all fields.
@@ -614,17 +622,17 @@ export interface components {
              * @description When the score was reached, for imports and corrections: needs scope admin. Up to a second ahead of the database's clock it is that clock.
              */
             created_time?: string | null;
-            if?: components["schemas"]["Condition"];
+            if?: components["schemas"]["Condition"] | null;
             /** @description Values of single tiebreak fields; the others stay. A member without an entry begins with 0 in each. Not together with tiebreak or fields. With a score, policy best keeps the better of the two whole entries; without one the fields change in any direction, whatever the policy. */
-            set?: components["schemas"]["FieldValues"];
+            set?: components["schemas"]["FieldValues"] | null;
             /** @description Amounts to add to single tiebreak fields, as set. A value that does not fit into its field is rejected. */
-            add?: components["schemas"]["FieldValues"];
+            add?: components["schemas"]["FieldValues"] | null;
             /** @description In the place of the board's policy, where the rule overrides allows it. */
-            op?: components["schemas"]["Policy"];
+            op?: components["schemas"]["Policy"] | null;
             /** @description true, where the rule overrides allows it: the entry's created_time stays as long as its score does, so that a field that changes does not make the member lose its place among equals. */
-            keep_time?: boolean;
+            keep_time?: boolean | null;
             /** @description From players, where the rule players.submit is play: the token of POST /v1/boards/{board}/plays. Not with atomic. */
-            play?: string;
+            play?: string | null;
             /** @description Where the board has the rule metadata: it is kept beside the entry when the submission is applied, in the place of what was there, and goes when one without metadata is applied. One without a score leaves it. */
             metadata?: components["schemas"]["Metadata"] | null;
         };
@@ -702,8 +710,11 @@ export interface components {
         BoardSubmission: {
             board: components["schemas"]["BoardName"];
             member: components["schemas"]["MemberID"];
-            /** @description As in a submit to the board, like the rest. */
-            score?: components["schemas"]["Int64"];
+            /**
+             * Format: int64
+             * @description As in a submit to the board, like the rest.
+             */
+            score?: bigint | null;
             /** Format: int64 */
             tiebreak?: bigint | null;
             fields?: {
@@ -714,11 +725,11 @@ export interface components {
              * @description Needs scope admin.
              */
             created_time?: string | null;
-            if?: components["schemas"]["Condition"];
-            set?: components["schemas"]["FieldValues"];
-            add?: components["schemas"]["FieldValues"];
-            op?: components["schemas"]["Policy"];
-            keep_time?: boolean;
+            if?: components["schemas"]["Condition"] | null;
+            set?: components["schemas"]["FieldValues"] | null;
+            add?: components["schemas"]["FieldValues"] | null;
+            op?: components["schemas"]["Policy"] | null;
+            keep_time?: boolean | null;
             metadata?: components["schemas"]["Metadata"] | null;
         };
         MultiBoardResults: {
