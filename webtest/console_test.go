@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -794,6 +795,37 @@ func TestConsoleRuns(t *testing.T) {
 	p.awaitText("td", "console-runs")
 }
 
+// TestConsoleImportMetadata: the metadata of a file come in with their digits, of CSV and of JSON lines.
+func TestConsoleImportMetadata(t *testing.T) {
+	t.Parallel()
+	ctx, c := t.Context(), admin(t)
+	makeBoard(t, c, "console-metadata", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 200}}, leaderboard.Submission{Member: "first", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/boards/console-metadata/import")
+	for name, content := range map[string]string{
+		"a.csv":   "member,score,metadata\nada,1,\"{\"\"n\"\": 12345678901234567890.50}\"\nbob,2,\ncyd,3,5\n",
+		"b.jsonl": `{"member":"dan","score":4,"metadata":{"n":12345678901234567890.50}}` + "\n" + `{"member":"eve","score":5,"metadata":7}` + "\n",
+	} {
+		dropFile(p, name, content)
+		p.press("Import into console-metadata")
+		p.awaitText("[role=status]", "1 refused")
+		p.awaitText("tr", "want a JSON object")
+		p.press("Import another file")
+	}
+	for _, member := range []string{"ada", "dan"} {
+		a, err := c.Do(ctx, client.Request{Method: "GET", Path: client.Path("boards", "console-metadata", "members", member), Query: url.Values{"metadata": {"true"}}})
+		if err != nil || !strings.Contains(string(a.Body), `"metadata":{"n":12345678901234567890.50}`) {
+			t.Errorf("%s: %s, %v", member, a.Body, err)
+		}
+	}
+}
+
+// dropFile drops a file onto the import of the console.
+func dropFile(p *tab, name, content string) {
+	p.t.Helper()
+	p.await("document.querySelector('.drop')")
+	eval[bool](p, "(() => { const d = new DataTransfer(); d.items.add(new File(["+quote(content)+"], "+quote(name)+")); return document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true, cancelable: true})) ?? true })()")
+}
+
 // TestConsoleImport drops a file: what is read comes in, what is not is told, and the same file again changes nothing.
 func TestConsoleImport(t *testing.T) {
 	t.Parallel()
@@ -801,8 +833,7 @@ func TestConsoleImport(t *testing.T) {
 	p := console(t, desktop(), running(t).Key, "#/boards/console-import/import")
 	drop := func(name, content string) {
 		t.Helper()
-		p.await("document.querySelector('.drop')")
-		eval[bool](p, "(() => { const d = new DataTransfer(); d.items.add(new File(["+quote(content)+"], "+quote(name)+")); return document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true, cancelable: true})) ?? true })()")
+		dropFile(p, name, content)
 		p.press("Import into console-import")
 	}
 	const file = "\ufeffmember,score\r\nada,70\r\n\"dan, \"\"the\"\" man\",9223372036854775807\r\ncyd,7.5\r\n'=1,5\r\nx\"y,1\r\nlast,-3"
@@ -816,6 +847,10 @@ func TestConsoleImport(t *testing.T) {
 	p.press("Import another file")
 	drop("july.jsonl", "{\"member\":\"eve\",\"score\":9007199254740993,\"rank\":1}\n\n{\"member\":\"eve\",\"score\":1.5}\n")
 	p.awaitText("[role=status]", "Done: 1 applied, 0 unchanged, 1 refused")
+
+	p.press("Import another file")
+	drop("excel.csv", "\"member\";\"score\"\r\n\"ada\";1\r\n")
+	p.awaitText("body", "The columns are separated by semicolons")
 
 	p.show("#/boards/console-import/export", "Export")
 	p.keepSaved()

@@ -10,7 +10,7 @@ const maxBytes = 900 << 10;
 export interface Refusal { line: number; code: string; detail: string }
 
 /** A Batch is a piece of the file, sent in one request under a key that is made of all of the file up to its end. */
-interface Batch { entries: ImportEntry[]; lines: number[]; refused: Refusal[]; key: string; end: boolean; offset: number }
+interface Batch { entries: ImportEntry[]; lines: number[]; refused: Refusal[]; key: string; end: boolean; offset: number; sent: boolean }
 
 /** An Importing submits the entries of a file, one batch after the other: the order of the file is the order in which they count. */
 export class Importing {
@@ -61,9 +61,11 @@ export class Importing {
     this.#leave.signal.throwIfAborted();
     if (batch.entries.length) {
       const options = { idempotencyKey: batch.key, maxWait: 300_000, timeout: 30_000, signal: this.#leave.signal };
+      const before = batch.sent; // by this import: what it stopped may have counted
+      batch.sent = true;
       const { results, replayed } = await session.client.submitScores(this.board, { entries: batch.entries }, options);
       results.forEach((r, i) => {
-        if (replayed && (r.status === "applied" || r.status === "unchanged")) this.replayed++;
+        if (replayed && !before && (r.status === "applied" || r.status === "unchanged")) this.replayed++;
         else if (r.status === "applied") this.applied++;
         else if (r.status === "unchanged") this.unchanged++;
         else refused.push({ line: batch.lines[i]!, code: r.error?.type.split("/").pop() ?? "", detail: r.error?.detail ?? "" });
@@ -83,7 +85,7 @@ export class Importing {
 
 /** readBatch reads as many entries as a request takes. */
 async function readBatch(reader: EntryReader): Promise<Batch> {
-  const batch: Batch = { entries: [], lines: [], refused: [], key: "", end: false, offset: 0 };
+  const batch: Batch = { entries: [], lines: [], refused: [], key: "", end: false, offset: 0, sent: false };
   for (let bytes = 0; batch.entries.length < maxEntries && batch.refused.length < maxEntries && bytes < maxBytes; ) {
     const before = reader.offset;
     const next = await reader.next();

@@ -23,6 +23,7 @@ export interface ImportEntry {
   tiebreak?: bigint;
   fields?: Record<string, bigint>;
   created_time?: string;
+  metadata?: Record<string, unknown>;
 }
 
 /** A Line is what a record came to: an entry, or why it is none. */
@@ -109,7 +110,8 @@ export class EntryReader {
     const head = await reader.#source.window();
     for (const [begins, says] of otherKinds) if (startsWith(head, begins)) throw new Error(`The file is ${says}.`);
     if (startsWith(head, byteOrder)) reader.#source.take(3);
-    if (format === "csv") reader.#columns = checkColumns(await reader.#csv());
+    const first = /^[\r\n]*([^\n]*)/.exec(new TextDecoder().decode(await reader.#source.window()))![1]!;
+    if (format === "csv") reader.#columns = checkColumns(first, await reader.#csv());
     return reader;
   }
 
@@ -229,20 +231,28 @@ function quotedField(b: Uint8Array, at: number): { field: Uint8Array; end: numbe
   return { field: b, end: b.length, fault: 'has a quote (") that is not closed' };
 }
 
-const known = ["member", "score", "tiebreak", "created_time", "strict_rank", "tied_rank", "rank"];
+const known = ["member", "score", "tiebreak", "created_time", "metadata", "strict_rank", "tied_rank", "rank"];
 
-/** checkColumns returns the names of a CSV's columns, if an entry can be made of them. */
-function checkColumns({ fields, fault, line }: { line?: number; fields?: Uint8Array[]; fault?: string }): string[] {
+/** checkMark refuses a first line whose names, with quotes or without, are separated by something else than commas. */
+function checkMark(line: string): void {
+  for (const [mark, means] of Object.entries({ ";": "semicolons", "\t": "tabs", "|": "bars" })) {
+    const names = line.toLowerCase().replace(/["\r]/g, "").split(mark);
+    if (names.includes("member") && names.includes("score")) throw new Error(`The columns are separated by ${means}; want commas, as in member,score.`);
+  }
+}
+
+/** checkColumns returns the names of a CSV's columns, if an entry can be made of them. first is its first line. */
+function checkColumns(first: string, { fields, fault, line }: { line?: number; fields?: Uint8Array[]; fault?: string }): string[] {
   if (line === undefined) throw new Error("The file is empty: its first line has to name the columns, such as member,score.");
+  if (!fields) checkMark(first);
   if (!fields) throw new Error(`The first line of the file, the names of the columns, ${fault}.`);
   const names = fields.map((f) => decode(f) ?? "");
   const other = names.find((name) => !known.includes(name) && known.includes(name.trim().toLowerCase()));
   if (other !== undefined) throw new Error(`Column ${excerpt(other)} has to be written as "${other.trim().toLowerCase()}": names of columns have small letters and no spaces.`);
-  for (const [mark, means] of Object.entries({ ";": "semicolons", "\t": "tabs", "|": "bars" }))
-    if (names.length === 1 && names[0]!.toLowerCase().split(mark).includes("member")) throw new Error(`The columns are separated by ${means}; want commas, as in member,score.`);
+  if (names.length === 1) checkMark(names[0]!);
   for (const wanted of ["member", "score"]) if (!names.includes(wanted)) throw new Error(`The first line of the file has no column ${wanted}: it has to name the columns, such as member,score.`);
   names.forEach((name, i) => {
-    if (!known.includes(name) && !/^fields\../.test(name)) throw new Error(`Column ${name} is not known: want member and score, and may be tiebreak, created_time, fields.NAME; ranks are passed over.`);
+    if (!known.includes(name) && !/^fields\../.test(name)) throw new Error(`Column ${name} is not known: want member and score, and may be tiebreak, created_time, metadata, fields.NAME; ranks are passed over.`);
     if (names.indexOf(name) < i) throw new Error(`Column ${name} is there twice.`);
   });
   return names;
@@ -261,6 +271,11 @@ function entryOfRecord(columns: string[], fields: Uint8Array[], raw: boolean): M
     if (name === "member") entry.member = raw ? value : unquoteFormula(value);
     else if (value === "" && name !== "score") continue;
     else if (name === "created_time") entry.created_time = value;
+    else if (name === "metadata") {
+      const metadata = objectOf(value);
+      if (!metadata) return { fault: `metadata ${excerpt(value)}: want a JSON object` };
+      entry.metadata = metadata;
+    }
     else if (name === "score" || name === "tiebreak" || name.startsWith("fields.")) {
       const n = integer(value);
       if (n === undefined) return { fault: `${name} ${excerpt(value)}: ${wantInteger}` };
@@ -269,6 +284,22 @@ function entryOfRecord(columns: string[], fields: Uint8Array[], raw: boolean): M
     }
   }
   return check(entry);
+}
+
+/** What browsers have for numbers that are written as they were read; those without it write them as doubles. */
+const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+const exactly = JSON.parse as (text: string, reviver: (name: string, value: unknown, context?: { source?: string }) => unknown) => unknown;
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** objectOf reads a JSON object whose numbers keep their digits, undefined when it is none. */
+function objectOf(text: string): Record<string, unknown> | undefined {
+  try {
+    if (!isObject(JSON.parse(text))) return undefined;
+    return exactly(text, (_, value, context) => (typeof value === "number" && context?.source && rawJSON ? rawJSON(context.source) : value)) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
 }
 
 /** integer reads a whole number of 64 bits in any form of JSON: 100, 100.0 and 1e2 are 100. */
@@ -308,9 +339,9 @@ const passedOver = ["strict_rank", "tied_rank", "rank"];
 
 /** entryOfLine makes an entry of a line of JSON. */
 function entryOfLine(text: string): Made {
-  let value: unknown;
+  let value: unknown, plain: unknown;
   try {
-    JSON.parse(text); // numbers come as their digits from what follows
+    plain = JSON.parse(text); // numbers come as their digits from what follows
     value = JSON.parse(text.replace(numbers, (found) => (found.startsWith('"') ? found : `{"":"${found}"}`)));
   } catch (error) {
     return { fault: `is not valid JSON: ${error instanceof Error ? error.message : error}` };
@@ -318,6 +349,11 @@ function entryOfLine(text: string): Made {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { fault: "want an object with member and score" };
   const entry: ImportEntry = { member: "", score: 0n };
   for (const [name, item] of Object.entries(value)) {
+    if (name === "metadata" && item !== null) {
+      if (!isObject(plain) || !isObject(plain["metadata"])) return { fault: "metadata: want a JSON object" };
+      entry.metadata = objectOf(text)!["metadata"] as Record<string, unknown>;
+      continue;
+    }
     if (passedOver.includes(name) || (item === null && name !== "member" && name !== "score")) continue;
     const fault = put(entry, name, item);
     if (fault) return { fault };
