@@ -121,7 +121,9 @@ func TestWritesAreRepeated(t *testing.T) {
 // attempt, or after attempts that did nothing, is of an earlier request.
 func TestOwnRetryIsNoReplay(t *testing.T) {
 	type attempts = []func(*http.Request) (*http.Response, error)
-	refused := func(*http.Request) (*http.Response, error) { return nil, &net.OpError{Op: "dial", Err: errors.New("refused")} }
+	refused := func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Err: errors.New("refused")}
+	}
 	replay := answer(200, strings.TrimSuffix(receipt, "}")+`,"replayed":true}`, 0)
 	unknown := answer(503, strings.ReplaceAll(overloaded, "overloaded", "outcome-unknown"), 0)
 	proxy := answer(502, "bad gateway", 0)
