@@ -53,7 +53,7 @@ func TestRejectionsWaitAlike(t *testing.T) {
 		"no place":                      {ask{method: "GET", path: "/v1/boards/b/top"}, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
 		"no place, with a body":         {ranks, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
 		"no place, with a submission":   {scores, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
-		"no room for the body":          {ranks, func(e *env) { e.api.shared.guard.Intake.Resize(0) }},
+		"no room for the body":          {ranks, func(e *env) { e.api.shared.guard.Intake.Transit = guard.NewTransit(0, "full") }},
 		"no time, before the body":      {scores, func(e *env) { e.fake.admit = func(string, int64) error { return &leaderboard.OverloadError{} } }},
 		"no time, found after the body": {scores, func(e *env) { e.fake.fail["Submit"] = &leaderboard.OverloadError{} }},
 	} {

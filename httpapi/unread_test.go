@@ -192,14 +192,15 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	}
 	await(t, "nothing is held when they have gone", func() bool { return held() == 0 })
 
-	out.Resize(0)
-	e.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, wire.CodeOverloaded)
-	e.get(noKey, "/v1/boards/b/top?limit=10").want(200)
+	full := newEnv(t, func(c *Config) { c.Limits.AnswerMemory = 1 })
+	full.board("b", leaderboard.Rules{}, entries...)
+	full.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, wire.CodeOverloaded)
+	full.get(noKey, "/v1/boards/b/top?limit=10").want(200)
 	var body strings.Builder
 	for i := range leaderboard.MaxLimit {
 		fmt.Fprintf(&body, `,{"member":"%064d","score":%d}`, i, i)
 	}
-	if receipt := e.post(writeKey, "/v1/boards/b/scores", `{"entries":[`+body.String()[1:]+`]}`).want(200); len(receipt.body) <= connBuffer {
+	if receipt := full.post(writeKey, "/v1/boards/b/scores", `{"entries":[`+body.String()[1:]+`]}`).want(200); len(receipt.body) <= connBuffer {
 		t.Errorf("a receipt of %d bytes", len(receipt.body))
 	}
 }

@@ -67,7 +67,9 @@ type Config struct {
 	// OnIndexes is called when a rank index has come into memory, with the bytes that all take there, roughly. It must not block.
 	OnIndexes func(bytes int64)
 
-	random func() uint64 // bits of the ids that writers make; nil: those of math/rand
+	buildSlice int           // of index.Config
+	buildSave  time.Duration // as well
+	random     func() uint64 // bits of the ids that writers make; nil: those of math/rand
 }
 
 func (c Config) withDefaults() Config {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -12,8 +13,8 @@ func (s *Store) IndexMark(ref leaderboard.PeriodRef) (rank.State, int, bool) {
 	return s.indexes.Loaded(ref)
 }
 
-// SaveBuilds makes builds of rank indexes save themselves after every bucket. It is to be called before any work.
-func (s *Store) SaveBuilds() { s.indexes.SaveOften() }
+// SaveBuilds has builds of rank indexes save themselves after every bucket.
+func (c *Config) SaveBuilds() { c.buildSlice, c.buildSave = 1, time.Nanosecond }
 
 // SweepIndexes has the rank indexes follow the log, until over says that the time for that is over.
 func (s *Store) SweepIndexes(ctx context.Context, over func() bool) (more bool, err error) {

@@ -260,10 +260,12 @@ func TestIndexBusyElsewhere(t *testing.T) {
 func TestIndexResumed(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		never := func(cfg *store.Config) { cfg.IndexTarget = 4 }
-		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, never)
+		often := func(cfg *store.Config) {
+			cfg.IndexTarget = 4
+			cfg.SaveBuilds()
+		}
+		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, often)
 		s := c.stores[0]
-		s.SaveBuilds()
 		rng := rand.New(rand.NewPCG(9, 9))
 		if err := c.write(t.Context(), s, rng, 30); err != nil {
 			t.Fatal(err)

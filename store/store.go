@@ -70,7 +70,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s.sweeper = sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL})
 	s.indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
-		OnIndexes: cfg.OnIndexes,
+		OnIndexes: cfg.OnIndexes, BuildSlice: cfg.buildSlice, BuildSave: cfg.buildSave,
 	}, database, s)
 	s.reader = read.New(database, s.indexes, cfg.IndexTarget)
 	s.writer = commit.New(database, s.memory, commit.Limits{Wait: cfg.WriteWait, Memory: cfg.WriteMemory, Batch: cfg.BatchRows}, commit.Events{

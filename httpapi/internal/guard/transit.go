@@ -136,10 +136,3 @@ func (in *Transit) Now() (bodies int, bytes int64) {
 	defer in.mu.Unlock()
 	return len(in.underWay), in.bytes
 }
-
-// Resize changes how many bytes bodies may count for.
-func (in *Transit) Resize(most int64) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.most = most
-}

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// buildSlice is how many buckets are counted at one state.
+	// buildSlice is the default of Config.BuildSlice.
 	buildSlice = 64
-	// buildSaveEvery is how often a build under way is saved, and its progress recorded.
-	buildSaveEvery = 10 * time.Second
+	// buildSave is the default of Config.BuildSave.
+	buildSave = 10 * time.Second
 )
 
 // buildAlone counts the period in slices of some buckets, each slice in a short transaction that sees one state; the
@@ -139,7 +139,7 @@ func (b *build) slice(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for range b.indexes.buildSlice {
+	for range b.indexes.cfg.BuildSlice {
 		from, more := b.builder.Next()
 		if !more {
 			break
@@ -204,7 +204,7 @@ func (b *build) checkpoint(ctx context.Context) error {
 		return err
 	}
 	b.progress()
-	if _, more := b.builder.Next(); !more || time.Since(b.saved) < b.indexes.saveBuilds {
+	if _, more := b.builder.Next(); !more || time.Since(b.saved) < b.indexes.cfg.BuildSave {
 		return nil
 	}
 	b.saved = time.Now()
@@ -225,6 +225,3 @@ func (b *build) progress() {
 		b.want.Progress(b.counted, max(b.counted, b.newest.Total))
 	}
 }
-
-// SaveOften makes builds save themselves after every bucket, for tests. It is to be called before any work.
-func (x *Indexes) SaveOften() { x.saveBuilds, x.buildSlice = 0, 1 }

@@ -3,6 +3,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +51,6 @@ type Indexes struct {
 	builds chan struct{}  // holds a value for each build
 	ticks  atomic.Int64   // counts uses, a clock for which was used last
 
-	saveBuilds time.Duration // buildSaveEvery, but in tests
-	buildSlice int           // buildSlice, but in tests
-
 	// How far Sweep is, of which one is under way at a time.
 	advanced  int64      // saved indexes of periods up to this id are up to date
 	following []*Tracker // those in memory that still have to follow the log; nil while saved ones are brought up to date
@@ -79,7 +77,7 @@ type slot struct {
 const retryPause = 5 * time.Second
 
 // Config is which periods get an index, and what indexes may take. store.Config describes its fields and has the
-// defaults.
+// defaults, but of the last two.
 type Config struct {
 	MinEntries int64
 	Target     int
@@ -87,6 +85,9 @@ type Config struct {
 	Memory     int64
 	ChangeTTL  time.Duration
 	OnIndexes  func(bytes int64)
+
+	BuildSlice int           // buckets that a build counts at one state; 0: 64
+	BuildSave  time.Duration // how often a build under way is saved, and its progress recorded; 0: 10 s
 }
 
 // Runs keeps the history of builds, see store.Store.
@@ -99,7 +100,7 @@ type Runs interface {
 func New(cfg Config, d *db.DB, runs Runs) *Indexes {
 	x := &Indexes{cfg: cfg, db: d, runs: runs, saved: savedIndexes{d}, slots: map[int64]*slot{}}
 	x.builds = make(chan struct{}, max(1, d.Config.MaxConns/12))
-	x.saveBuilds, x.buildSlice = buildSaveEvery, buildSlice
+	x.cfg.BuildSlice, x.cfg.BuildSave = cmp.Or(cfg.BuildSlice, buildSlice), cmp.Or(cfg.BuildSave, buildSave)
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
 }
