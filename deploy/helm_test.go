@@ -91,7 +91,9 @@ func example(t *testing.T) string {
 const everything = `
 image: {tag: v9, pullPolicy: Always, pullSecrets: [registry]}
 extraEnv: [{name: LEADERBOARD_OIDC_CLIENT_SECRET, valueFrom: {secretKeyRef: {name: oidc, key: secret}}}]
-settings: {max-streams: 1000000, public-metrics: true}
+extraVolumes: [{name: site, configMap: {name: site}}]
+extraVolumeMounts: [{name: site, mountPath: /site, readOnly: true}]
+settings: {max-streams: 1000000, public-metrics: true, site: /site}
 autoscaling: {enabled: false}
 replicas: 3
 podAnnotations: {example.com/a: b}
@@ -348,12 +350,15 @@ func TestHelmValues(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"LEADERBOARD_MAX_STREAMS": "1000000", "LEADERBOARD_PUBLIC_METRICS": "true",
+		"LEADERBOARD_MAX_STREAMS": "1000000", "LEADERBOARD_PUBLIC_METRICS": "true", "LEADERBOARD_SITE": "/site",
 		"LEADERBOARD_OIDC_CLIENT_SECRET": "oidc secret", "LEADERBOARD_MYSQL_DSN": "leaderboard mysql-dsn",
 	} {
 		if env[name] != want {
 			t.Errorf("%s is %q, want %q", name, env[name], want)
 		}
+	}
+	if v, m := server.Spec.Volumes, server.Spec.Containers[0].VolumeMounts; len(v) != 1 || v[0].ConfigMap == nil || len(m) != 1 || m[0].MountPath != "/site" {
+		t.Errorf("the server has the volumes %v at %v", v, m)
 	}
 	for _, object := range objects {
 		switch o := object.(type) {
