@@ -17,6 +17,7 @@ type fakePlayers struct {
 	refused map[string]error // tokens, by why they are
 	granted []leaderboard.TokenGrant
 	tried   int // tokens for which a signature would be verified
+	plays   int // looked at
 }
 
 // fakeIssuers is what admins say of issuers, signing keys and bars.
@@ -54,13 +55,17 @@ func (f *fakePlayers) MintPlay(_ context.Context, p leaderboard.Play, _ time.Tim
 	return p.Board + " " + p.Member + " " + p.ID.String(), nil
 }
 
-func (f *fakePlayers) FindPlay(_ context.Context, token string, _ time.Time, _ func() error) (leaderboard.Play, error) {
+func (f *fakePlayers) FindPlay(_ context.Context, token string, _ time.Time, admit func() error) (leaderboard.Play, error) {
+	f.plays++
 	if err := f.refused[token]; err != nil {
 		return leaderboard.Play{}, err
 	}
 	words := strings.Split(token, " ")
 	if len(words) != 3 {
 		return leaderboard.Play{}, &leaderboard.TokenError{Detail: "That is no play."}
+	}
+	if err := admit(); err != nil {
+		return leaderboard.Play{}, err
 	}
 	id, _ := leaderboard.ParsePlayID(words[2])
 	return leaderboard.Play{ID: id, Board: words[0], Member: words[1]}, nil

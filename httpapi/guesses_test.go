@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -81,6 +83,35 @@ func TestEveryGuessIsCounted(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPlaysOfGuessers: the plays of an address without attempts left are not verified, good ones neither; one play is verified once, in
+// however many entries of a request it is.
+func TestPlaysOfGuessers(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, func(cfg *Config) { cfg.Quotas = &addressCharges{each: map[netip.Addr]*charges{}} })
+	e.board("play", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+	e.fake.players.tokens["t.o.k"] = &leaderboard.Player{Member: "ada", All: true}
+	good := "play ada " + leaderboard.NewPlayID().String()
+	submit := func(want int, plays ...string) {
+		t.Helper()
+		entries := make([]string, len(plays))
+		for i, play := range plays {
+			entries[i] = fmt.Sprintf(`{"member":"ada","score":1,"play":%q}`, play)
+		}
+		a := ask{method: "POST", path: "/v1/boards/play/scores", header: bearer("t.o.k"), body: `{"entries":[` + strings.Join(entries, ",") + `]}`}
+		if r := e.do(a); r.status != want {
+			t.Errorf("%.60s: %d, want %d: %.300s", plays[0], r.status, want, r.body)
+		}
+	}
+	submit(200, slices.Repeat([]string{good}, 1000)...)
+	if n := e.fake.players.plays; n != 1 {
+		t.Errorf("one play in 1,000 entries was looked at %d times", n)
+	}
+	for range 3 {
+		submit(422, "guess")
+	}
+	submit(429, good)
 }
 
 func bearer(text string) http.Header { return http.Header{"Authorization": {"Bearer " + text}} }

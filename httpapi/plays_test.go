@@ -84,7 +84,7 @@ func TestPlaysOfOthers(t *testing.T) {
 }
 
 // TestPlayGuesses: a play that is not of this service is an attempt of the address, as a wrong token is; another player's is none,
-// nor one that was good once, and a good one goes on (promise G9).
+// nor one that was good once. Without attempts left none is verified (promise G9).
 func TestPlayGuesses(t *testing.T) {
 	t.Parallel()
 	q := &charges{}
@@ -97,16 +97,16 @@ func TestPlayGuesses(t *testing.T) {
 	other := "b bob " + leaderboard.NewPlayID().String()
 	e.fake.players.refused["old"] = &leaderboard.TokenError{Detail: "The key that signed the play is not valid any more.", Signed: true}
 	for i := range 3 {
-		with("guess").wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay)
-		if with(other).wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.attempts != i+1 {
-			t.Errorf("%d attempts", q.attempts)
+		with(other).wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay)
+		if with("old").wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.attempts != i {
+			t.Errorf("%d attempts after another player's play and one that was good once", q.attempts)
 		}
-		if with("old").wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.attempts != i+1 {
-			t.Errorf("%d attempts after a play that was good once", q.attempts)
+		if with("guess").wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.attempts != i+1 {
+			t.Errorf("%d attempts", q.attempts)
 		}
 	}
 	if got := with("guess"); got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts).Detail == "" || got.header.Get("Retry-After") == "" {
 		t.Errorf("%v", got.header)
 	}
-	with(other).wantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay)
+	with(other).wantProblem(http.StatusTooManyRequests, wire.CodeAttempts)
 }

@@ -105,17 +105,22 @@ func (h *scoreHandlers) maySubmit(c *call, board string, body *submitBody, entri
 	if body.Atomic && b.Rules.NeedsPlay() { // what is refused counts, whatever becomes of the others
 		return wire.Reject(wire.CodeForbidden, "With plays there is no atomic.", wire.InputError{Pointer: "/atomic", Detail: "needs a key"})
 	}
+	verified := map[string]*leaderboard.PlayID{} // a play may be in many entries, though one of them alone counts
 	for i := range entries {
-		if token := body.Entries[i].play(); token != nil {
-			if !b.Rules.NeedsPlay() {
-				return errNoPlays
-			}
+		token := body.Entries[i].play()
+		switch {
+		case token == nil:
+			continue
+		case !b.Rules.NeedsPlay():
+			return errNoPlays
+		case verified[*token] == nil:
 			id, err := playOf(c, h.players, board, *token, i)
 			if err != nil {
 				return err
 			}
-			entries[i].Play = &id
+			verified[*token] = &id
 		}
+		entries[i].Play = verified[*token]
 	}
 	return nil
 }
