@@ -132,7 +132,7 @@ func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool
 // retain marks the periods that a board does not keep, and reports whether those were all. A board with a rule that is not known here
 // is left to another server.
 func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (finished bool, err error) {
-	if b.CheckWritable() != nil {
+	if errors.Is(b.CheckWritable(), leaderboard.ErrUnknownRule) {
 		return true, nil
 	}
 	finished = true
