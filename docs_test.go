@@ -283,9 +283,6 @@ func (r importRule) shown() []string {
 }
 
 func shortImport(imported string) string {
-	if imported == module {
-		return "leaderboard" // the package, whatever the module's path is
-	}
 	imported = strings.TrimSuffix(imported, "/...")
 	for _, prefix := range []string{module + "/", "golang.org/"} {
 		if short, ok := strings.CutPrefix(imported, prefix); ok {

@@ -21,6 +21,7 @@ type importRule struct {
 
 const (
 	module   = "leaderboard"
+	nounsPkg = "leaderboard/leaderboard"
 	rankPkg  = "leaderboard/rank"
 	redisPkg = "github.com/redis/go-redis/v9/..."
 	tracePkg = "leaderboard/internal/trace"
@@ -42,80 +43,80 @@ const (
 
 func importRules() []importRule {
 	return append(programRules(), []importRule{
-		{dir: "."},
-		{dir: "rank", may: []string{module, "leaderboard/internal/fenwick"}},
+		{dir: "leaderboard"},
+		{dir: "rank", may: []string{nounsPkg, "leaderboard/internal/fenwick"}},
 		{
 			dir: "migrations", may: []string{"github.com/pressly/goose/v3/...", "github.com/go-sql-driver/mysql"},
 			inTest: []string{"github.com/go-sql-driver/mysql"},
 		},
 		{
 			dir: "store", may: []string{
-				module, rankPkg, "leaderboard/migrations", storeDB, storeAudit, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				nounsPkg, rankPkg, "leaderboard/migrations", storeDB, storeAudit, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, sqlxPkg,
 			},
 			inTest: []string{plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
-		{dir: "store/internal/db", may: []string{module, sqlxPkg, "github.com/go-sql-driver/mysql"}},
-		{dir: "store/internal/audit", may: []string{module, storeDB}, inTest: []string{plansPkg}},
-		{dir: "store/internal/entries", may: []string{module, rankPkg, storeDB}, inTest: []string{plansPkg}},
-		{dir: "store/internal/index", may: []string{module, rankPkg, storeDB, storeEntries, sqlxPkg}},
+		{dir: "store/internal/db", may: []string{nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
+		{dir: "store/internal/audit", may: []string{nounsPkg, storeDB}, inTest: []string{plansPkg}},
+		{dir: "store/internal/entries", may: []string{nounsPkg, rankPkg, storeDB}, inTest: []string{plansPkg}},
+		{dir: "store/internal/index", may: []string{nounsPkg, rankPkg, storeDB, storeEntries, sqlxPkg}},
 		{
-			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex, turnPkg},
+			dir: "store/internal/read", may: []string{nounsPkg, rankPkg, storeDB, storeEntries, storeIndex, turnPkg},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/notices", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
-		{dir: "store/internal/outbox", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
-		{dir: "store/internal/boards", may: []string{module, "leaderboard/internal/bounded", storeDB, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
-		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, storeOutbox, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, storeDB, storeEntries, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/outbox", may: []string{nounsPkg, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
+		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", storeDB, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
+		{dir: "store/internal/commit", may: []string{nounsPkg, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, storeOutbox, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{
-			dir: "store/internal/derived", may: []string{module, rankPkg, "leaderboard/internal/bounded", storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
+			dir: "store/internal/derived", may: []string{nounsPkg, rankPkg, "leaderboard/internal/bounded", storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
 			inTest: []string{plansPkg},
 		},
-		{dir: "store/internal/sweep", may: []string{module, storeDB, storeEntries, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/sweep", may: []string{nounsPkg, storeDB, storeEntries, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
-		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
+		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
-			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", "leaderboard/internal/bounded", tracePkg, "golang.org/x/sync/..."},
+			may:    []string{nounsPkg, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", "leaderboard/internal/bounded", tracePkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
 		},
 		{
-			dir: "cache/topn", may: []string{module, rankPkg, "leaderboard/cache/feed", redisPkg, "golang.org/x/sync/..."},
+			dir: "cache/topn", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", redisPkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
-		{dir: "cache/batch", may: []string{module, turnPkg}},
-		{dir: "cache/mirror", may: []string{module}},
-		{dir: "cache/keyring", may: []string{module, "leaderboard/cache/mirror"}},
+		{dir: "cache/batch", may: []string{nounsPkg, turnPkg}},
+		{dir: "cache/mirror", may: []string{nounsPkg}},
+		{dir: "cache/keyring", may: []string{nounsPkg, "leaderboard/cache/mirror"}},
 		{
-			dir: "cache/players", may: []string{module, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
+			dir: "cache/players", may: []string{nounsPkg, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
 			inTest: []string{"leaderboard/internal/leaks"},
 		},
-		{dir: "signin", may: []string{module, "golang.org/x/oauth2"}},
-		{dir: "cache/feed", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
-		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
-		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
-		{dir: "quota", may: []string{module, "leaderboard/internal/bounded", redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
+		{dir: "signin", may: []string{nounsPkg, "golang.org/x/oauth2"}},
+		{dir: "cache/feed", may: []string{nounsPkg}, inTest: []string{"leaderboard/cache/cachetest"}},
+		{dir: "cache/resident", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
+		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},
+		{dir: "quota", may: []string{nounsPkg, "leaderboard/internal/bounded", redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
 		{
-			dir: "refresher", may: []string{module, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
+			dir: "refresher", may: []string{nounsPkg, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
 		},
 		{
 			dir: "httpapi",
-			may: []string{module, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			may: []string{nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			// What writes and reads the document, and how many segments of TCP have come.
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix", "github.com/santhosh-tekuri/jsonschema/v6"},
 		},
 		{
-			dir: "httpapi/internal/wire", may: []string{module, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
+			dir: "httpapi/internal/wire", may: []string{nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
-		{dir: "webhooks", may: []string{module, "leaderboard/internal/dialer"}},
-		{dir: "httpapi/internal/guard", may: []string{module, wirePkg, "leaderboard/internal/bounded"}},
-		{dir: "pages", may: []string{module, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
+		{dir: "webhooks", may: []string{nounsPkg, "leaderboard/internal/dialer"}},
+		{dir: "httpapi/internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
+		{dir: "pages", may: []string{nounsPkg, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
 		{dir: "docs"},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
-		{dir: "client", may: []string{module}, inTest: []string{"leaderboard/internal/apptest"}},
+		{dir: "client", may: []string{nounsPkg}, inTest: []string{"leaderboard/internal/apptest"}},
 	}...)
 }
 
@@ -125,13 +126,13 @@ func programRules() []importRule {
 		{dir: "internal/app", any: true},
 		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
 		{dir: "internal/child"},
-		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
+		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},
 		{dir: "internal/turn"},
 		{
 			dir: "internal/telemetry", may: []string{
-				module, tracePkg, "github.com/go-sql-driver/mysql", "go.opentelemetry.io/otel/...", "go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
+				nounsPkg, tracePkg, "github.com/go-sql-driver/mysql", "go.opentelemetry.io/otel/...", "go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
 			},
 			inTest: []string{"leaderboard/internal/apptest"},
 		},
@@ -139,9 +140,9 @@ func programRules() []importRule {
 		{dir: "internal/dialer"},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/go-json-experiment/json/...", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
-		{dir: "internal/numbers", may: []string{module, "github.com/go-json-experiment/json/..."}},
+		{dir: "internal/numbers", may: []string{nounsPkg, "github.com/go-json-experiment/json/..."}},
 		{dir: "internal/transfer", may: []string{
-			module, "leaderboard/client", "leaderboard/internal/numbers", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
+			nounsPkg, "leaderboard/client", "leaderboard/internal/numbers", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
 		}},
 		{dir: "internal/devserver", may: []string{"leaderboard/internal/child", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9"}},
 		{dir: "internal/leaks", may: []string{"go.uber.org/goleak"}},
@@ -158,7 +159,7 @@ func programRules() []importRule {
 		{dir: "internal/testenv/engines", may: []string{"leaderboard/internal/testenv/program", "leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
 		{
 			dir: "internal/cli", may: []string{
-				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
+				nounsPkg, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
 				"leaderboard/migrations", "leaderboard/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver", "leaderboard/internal/dialer",
 				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...", "go.yaml.in/yaml/v3", // files of contexts and settings
@@ -215,7 +216,7 @@ func (r importRule) allows(imported string, test bool) bool {
 	may := r.may
 	if test {
 		own := path.Join(module, r.dir) // an external test package imports what it tests
-		may = slices.Concat(may, r.inTest, testMay(), []string{own, module})
+		may = slices.Concat(may, r.inTest, testMay(), []string{own, nounsPkg})
 	}
 	return slices.ContainsFunc(may, func(allowed string) bool {
 		parent, tree := strings.CutSuffix(allowed, "/...")
@@ -225,9 +226,9 @@ func (r importRule) allows(imported string, test bool) bool {
 
 // TestImportRules shows that the table can say no.
 func TestImportRules(t *testing.T) {
-	rule := importRule{dir: "cache", may: []string{module, "golang.org/x/sync/..."}}
+	rule := importRule{dir: "cache", may: []string{nounsPkg, "golang.org/x/sync/..."}}
 	for imported, want := range map[string]bool{
-		"fmt": true, "encoding/json": true, module: true, "golang.org/x/sync/errgroup": true,
+		"fmt": true, "encoding/json": true, nounsPkg: true, "golang.org/x/sync/errgroup": true,
 		"golang.org/x/syncer": false, "leaderboard/store": false, "github.com/jmoiron/sqlx": false, "pgregory.net/rapid": false,
 	} {
 		if got := rule.allows(imported, false); got != want {

@@ -74,12 +74,12 @@ func TestJudgeKnot(t *testing.T) {
 	}
 }
 
-// TestReadingOrder holds the root package to the layers of its comment: a file uses those of its own line and before.
+// TestReadingOrder holds package leaderboard to the layers of its comment: a file uses those of its own line and before.
 func TestReadingOrder(t *testing.T) {
 	t.Parallel()
 	line := map[string]int{}
 	number := 0
-	for text := range strings.Lines(readDoc(t, "doc.go")) {
+	for text := range strings.Lines(readDoc(t, "leaderboard/doc.go")) {
 		if layer, ok := strings.CutPrefix(text, "//\t"); ok {
 			number++
 			layer, _, _ = strings.Cut(layer, "  ")
@@ -88,7 +88,7 @@ func TestReadingOrder(t *testing.T) {
 			}
 		}
 	}
-	for file, uses := range newChecker(t).leans(".") {
+	for file, uses := range newChecker(t).leans("leaderboard") {
 		if line[file] == 0 && file != "doc.go" {
 			t.Errorf("the reading order of doc.go lacks %s", file)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 const (

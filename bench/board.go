@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store"
 )

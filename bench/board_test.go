@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

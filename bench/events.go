@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
 )

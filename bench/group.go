@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/devserver"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -19,8 +19,8 @@ import (
 	"syscall"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/child"
+	"leaderboard/leaderboard"
 )
 
 const (

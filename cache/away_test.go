@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkReaderLocal: a page and a member out of the memory of the process.

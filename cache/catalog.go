@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 )
 
 // Boards is where a Catalog looks boards up. Errors: ErrBoardNotFound, ErrPeriodNotFound, ErrUnavailable.

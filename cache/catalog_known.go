@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Known returns the boards that are known here for which want is true, as they were read last, with names after the one

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // maxSelected bounds the boards that labels select. It is more than are ranked as one, since the caller may not see all.

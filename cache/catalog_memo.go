@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 )
 
 // reading is when, and at which revision of the table of boards, something was read.

@@ -3,7 +3,7 @@ package cache
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // pastPeriods is what is kept of past periods: the one with a name, or so many before a moment.

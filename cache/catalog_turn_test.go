@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 )
 
 // The servers of stagedCluster. The slot of period 1 is 9842, that of period 2 is 5649.

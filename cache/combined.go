@@ -5,8 +5,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

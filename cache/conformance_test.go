@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

@@ -6,11 +6,11 @@ import (
 	"log/slog"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/batch"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 const (

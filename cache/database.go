@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/batch"
 	"leaderboard/cache/feed"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 )
 
 // ask asks a layer, and has the feed judge its answer. Answers are judged nowhere else.

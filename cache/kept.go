@@ -3,10 +3,10 @@ package cache
 import (
 	"context"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/internal/bounded"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 )
 
 // slowDatabase answers about pages as it is set; every answer takes a while. It is what a feed asks, too.

@@ -3,8 +3,8 @@ package cache
 import (
 	"testing"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // layer is a place where answers are found. Methods may be called concurrently.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/batch"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 )
 
 // LoaderOptions adjust what is kept of members; the zero value is fit for production.

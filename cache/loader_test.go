@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 )
 
 // book is a database that has a value for every member whose name does not begin with x.

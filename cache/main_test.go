@@ -8,10 +8,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkMembers looks random members of a copy up, 32 at a time, as the HTTP server does. scripts/op is how many

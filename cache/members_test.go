@@ -14,11 +14,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/batch"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // scriptCalls counts the calls of scripts, and holds them up while hold is set. The second round trip of a call whose

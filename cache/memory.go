@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

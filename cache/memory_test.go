@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/resident"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/storetest"
 )

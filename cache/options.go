@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
+	"leaderboard/leaderboard"
 )
 
 // The bounds of what MySQL is asked.

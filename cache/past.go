@@ -3,9 +3,9 @@ package cache
 import (
 	"context"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
+	"leaderboard/leaderboard"
 )
 
 // Past implements leaderboard.Pasts. What is in memory comes from there; of all other periods those that still change are

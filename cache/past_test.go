@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"leaderboard"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 )
 
 // question is what is asked about one or several periods.

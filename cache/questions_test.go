@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestKeysKnowTheRules: an answer is kept with its encoded form, so rules that show it otherwise must not find it.

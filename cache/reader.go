@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 )
 
 // Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings,

@@ -13,11 +13,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

@@ -4,10 +4,10 @@ import (
 	"log/slog"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // begun is a span that counts those that are begun inside it.

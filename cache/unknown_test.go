@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 )
 
 // versions is a database of which nothing is known but how often its boards have changed.

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const headerCursor = "Leaderboard-Cursor"

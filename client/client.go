@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const (

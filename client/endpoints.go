@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Endpoint is where events are sent.

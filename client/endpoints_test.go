@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 func endpointsPart(t *testing.T, c *client.Client) []string {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Event is what an endpoint is sent: the body of the request, and Delivery.Payload.

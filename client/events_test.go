@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
+	"leaderboard/leaderboard"
 )
 
 // eventsOf returns an event of each kind that waits for the endpoint "contents".

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 func Example() {

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Formats of an export.

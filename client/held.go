@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Held is a submission that waits for an admin, or did: see leaderboard.Review.

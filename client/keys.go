@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Key is an API key, without its secret.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // keysPart makes a key, uses, changes and rotates it, and takes it away again.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Profile is what people see of a member.

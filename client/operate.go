@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Run is a rebuild, a refresh, or another piece of work on a period.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // HistoryQuery asks for a member's history; the zero value for the current period of the board's first window and the

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Issuer is an identity provider whose tokens tell who a player is.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // playersPart makes an issuer and tokens, submits with one, and ends them.

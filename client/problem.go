@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Problem is an error answer (RFC 9457), or the reason why an entry of a submission was rejected.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // BoardsQuery selects several boards, to rank them as one or to ask about a member on each: by name or by labels.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ReadQuery has the parameters of every read; the zero value reads the current period of the board's first window.

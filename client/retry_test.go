@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // script answers requests one after the other, without a network, so that time can stand still.

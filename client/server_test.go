@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestEveryRoute calls every operation of the API's document against a real server, each through its own method.

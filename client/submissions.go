@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // SubmissionRecord is the record of one submission, on boards whose rules have record.

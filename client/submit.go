@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // SubmitOptions are the options of a submission.

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // WatchQuery selects the top of a board, or the entries around a member.

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // watchPart sees a submitted score come by itself, on the whole board and around a member, and the end of the board.

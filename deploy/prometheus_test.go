@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/devserver"
+	"leaderboard/leaderboard"
 )
 
 // tool finds a program of Prometheus.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 const adminKey = "e2e-admin-key"

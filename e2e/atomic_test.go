@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestKill9DuringAtomicPairs kills the server again and again while clients move points between two members, on one board and

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // temporaryTTL is how long the temporary keys of a dead builder live at most (the default of topn.Options).

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // builderTerm is the term of the lease of a build (the default of refresher.Config).

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -15,10 +15,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 const (

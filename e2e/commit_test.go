@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // newSums starts a server with a board of sums that reaches MySQL through a proxy. It has no Redis, so that only writes go to

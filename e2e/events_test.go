@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
+	"leaderboard/leaderboard"
 )
 
 // inbox is an endpoint of a test that takes events of boards.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // frozenLimit is how soon every board takes writes again, and derived boards follow, after a server was frozen or cut off.

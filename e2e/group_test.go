@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestGroupDies: the primary of a group of three databases is killed, frozen and cut off from the majority, and all three are killed and

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestKill9DuringReview kills two servers in turn while clients submit under idempotency keys, half of which is held, and while two

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // importJob is a file of amounts to add, with lines that must be refused, and the expected sums.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 const (

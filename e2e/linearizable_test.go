@@ -18,10 +18,10 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestMetadataIsOfItsEntry: beside writers, hides and restores, while one of two servers is killed again and again and Redis is flushed, no

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestMySQLDown kills MySQL. Pages of the top that are cached anywhere are answered, marked stale; writes are refused with

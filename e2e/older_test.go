@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // beforeMetadata is the last version that does not know the rule metadata.

@@ -19,10 +19,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // operatingPage is the document whose commands are run. UPDATE_DOCS writes their output into it.

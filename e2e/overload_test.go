@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestOverloadPasses floods a server with large batches from clients that try again at once, and empties Redis in the

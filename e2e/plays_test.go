@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestKill9DuringPlays kills the server again and again while players begin plays and submit with them, on MySQL and on MariaDB. Each play

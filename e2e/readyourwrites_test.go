@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestTwoServersReadYourWrites: a write that one server has acknowledged is in every kind of answer of another server with

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestWritesDuringRebuilds: while increments come, a board is built from scratch again and again, through two servers in

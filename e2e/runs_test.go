@@ -5,9 +5,9 @@ import (
 	"syscall"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // awaitFailed waits until the last run of a board has failed because its server ended, and returns it.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // writeLoad are writers that each go on to the next member as soon as the last is acknowledged, until the server is

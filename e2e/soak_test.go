@@ -18,9 +18,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // soakVariable is the environment variable for the duration of TestSoak; make soak sets it.

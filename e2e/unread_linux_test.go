@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // memoryLimit is how much writable memory a process of TestUnreadClients may map: RLIMIT_DATA, which is a hard limit, unlike

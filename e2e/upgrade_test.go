@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // upgrade has servers of the last release and of the version after it on one database and one Redis, under load.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // activityHandlers serve what the recorded submissions of a board tell of all its members.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestActivity: callers that may write see what was submitted hour by hour, where it is recorded.

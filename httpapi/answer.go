@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // etag begins the ETag of an answer of this route; the route's own parameters are added to it.

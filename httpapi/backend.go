@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
+	"leaderboard/leaderboard"
 )
 
 // The interfaces below the API. All methods may be called concurrently, and block until they have an answer or ctx ends. Any of

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestBelow: what a request is without the base path, and which ones are for something else.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // fixed answers every query with the same shared answers, as a local copy does, and resolves one board.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // decode decodes the body into dst. An empty body is an error unless it is optional. It is called once: it gives the body back.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3filter"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestNullAndEmpty: null and the empty string are taken where the document says so and nowhere else, at every place of

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // broadcasts make the events of streams, once for all clients that ask for the same. A broadcast asks the route whose answers it

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // daily returns an env with a board of days, all time and hours in Berlin, at noon of 2026-11-20 there.

@@ -16,10 +16,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/rs/cors"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // route is one row of the table of routes.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 const (

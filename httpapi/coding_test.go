@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // manyEntries is a board whose pages are worth to be compressed.

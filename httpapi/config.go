@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"net/netip"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // Config is what an API needs. Catalog to Health are required, the rest has defaults.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const gameOrigin, otherOrigin, strangeOrigin = "https://game.example", "http://localhost:3000", "https://game.example.evil.example"

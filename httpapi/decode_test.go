@@ -8,7 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

@@ -17,10 +17,10 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"leaderboard"
 	"leaderboard/docs"
 	"leaderboard/httpapi/internal/manual"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // What is shown of openapi.yaml is made when that, web/style.css or web/manual.js changes: make docs

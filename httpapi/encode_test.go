@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // reference encodes v with encoding/json, without its escapes for HTML.

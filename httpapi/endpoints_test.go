@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // TestEndpoints: an endpoint is made, shown without its secret, changed, rotated and deleted.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 func TestForgetMember(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // All the while an export reads an old state, which MySQL must keep: that is expensive where much is written.

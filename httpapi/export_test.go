@@ -16,9 +16,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 const classicCSV = `strict_rank,tied_rank,member,score,tiebreak,created_time

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // fakeEndpoints is the endpoints of the database, and their deliveries.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // fakeKeys is the keys of the database, for handlers that change them and for the guard.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // fakePeople signs Ada in, by whatever code. The tests of the flow are those of signin, and of internal/app with a provider.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // fakePlayers is players with tokens that are texts.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const gameRules = `{"mode":"tied","tiebreak":{"fields":[{"name":"level","bits":20},{"name":"paid","bits":1},{"name":"deaths","bits":16,"order":"asc"}]}}`

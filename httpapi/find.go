@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // leastLetters is how many characters of a name a search on a board wants: with fewer it would list the members.

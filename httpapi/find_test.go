@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // TestFindMembers: anybody finds members of a public board by what is shown of them, page by page, with their ranks; on a private one only

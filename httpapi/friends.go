@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // friendHandlers serve lists of friends, and boards among friends.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // addressCharges are charges for each address apart.

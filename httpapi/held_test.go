@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // held has a submission held on a board, which it makes when it is not there, and returns the id.

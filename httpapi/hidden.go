@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // hiddenHandlers hide members and show them again.

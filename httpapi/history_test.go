@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // past is daily a day later: 2026-11-20 is closed.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // Bounds of keptAnswers, in bytes.

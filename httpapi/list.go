@@ -3,8 +3,8 @@ package httpapi
 import (
 	"net/http"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // Bounds of the lists of boards, periods, members and runs.

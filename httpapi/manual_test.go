@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestManualExamples runs each line for a shell of /docs, as a reader would after filling in the server and a key.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // standings answers GET /v1/members/{member}/standings: the member's place on each of several boards, which need not be

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // standingsAnswer is an answer about a member's standings.

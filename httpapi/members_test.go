@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 func TestProfile(t *testing.T) {

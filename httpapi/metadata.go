@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Metadata is looked up beside an answer that may come from any layer. It is shown where it is that of the entry in the answer;

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // withMetadata makes a board with the rule: 4 has metadata there, 5 has none.

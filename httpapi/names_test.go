@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // naming is how a route's requests name a board.

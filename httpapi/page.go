@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // reader serves the reading of one board.

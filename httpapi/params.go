@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // The parameters of a request. Errors are collected, and badInput returns all of them at once.

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // Notices are events as they are committed, for streams. Errors of all: ErrUnavailable.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strconv"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // pastReader serves what members have in the periods of a window.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // pastAnswer is an answer about a member's past.

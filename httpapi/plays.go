@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // playHandlers begin plays.

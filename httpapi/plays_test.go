@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // withPlays is withPlayer with boards on which players submit with plays.

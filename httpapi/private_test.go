@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // oneKey is a keyring with one key, whatever its secret is.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // TestErrorsToStatuses: each error has its status, bare and wrapped, and its text stays inside.
@@ -107,7 +107,7 @@ func TestTableIsComplete(t *testing.T) {
 
 // ruleCodes returns the values of the constants of package leaderboard that name a rule.
 func ruleCodes(t *testing.T) []string {
-	file, err := parser.ParseFile(token.NewFileSet(), "../errors.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../leaderboard/errors.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

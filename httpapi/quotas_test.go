@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // charges are Quotas that note which caller is charged for what. Beyond the quotas a caller is refused.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // combinedReader serves the reading of several boards ranked as one.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // combinedRows is what most tests look at in an answer about several boards.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // member answers GET …/members/{member}: one entry with rank and percentile.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 func TestTopOfTheClassicTable(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // TestRequestID: an id that is fit for it is taken, any other is replaced, and two requests never get the same one.

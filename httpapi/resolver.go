@@ -3,7 +3,7 @@ package httpapi
 import (
 	"errors"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // resolver finds the board and the period that a request is about, if the caller may see them.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // outdate makes the catalog know a board as it is now, until it is renewed.

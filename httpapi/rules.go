@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // rulesBody is the body of PUT and PATCH /v1/boards/{board}: rules, and what else GET shows of a board, so that an answer of GET can

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 func (e *env) patch(path, body string, header ...string) reply {

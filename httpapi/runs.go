@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // runHandlers serve runs, verifications, and how derived boards stand to their sources.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // scoreHandlers serve submissions and removals of entries.

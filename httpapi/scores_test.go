@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // TestSubmitMultiBoard: one request for several boards: results in order, each by the rules of its board, and the state of

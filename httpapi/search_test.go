@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // TestSearchMembers: members are found by id or name, page by page, by admins of all boards.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // selection is what a request about several boards looks at: one period of each.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // SignIn signs people in. All methods may be called concurrently.

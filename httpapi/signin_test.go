@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // comeBack sends a browser back from the provider, with a cookie and what the provider says.

@@ -8,8 +8,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // spans is a Tracer that writes down what becomes of its spans.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // standingsQuery is what they say.

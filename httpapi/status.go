@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // Build is what the program was made from.

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // MaxStreamLimit is how many entries the events of a stream have at most.

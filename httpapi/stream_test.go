@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // streamEnv is an API that is served, with a watch that the test moves.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // submissionHandlers serve records of submissions.

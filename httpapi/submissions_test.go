@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestSubmissions: callers that may write read what was submitted, page by page; others do not.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 type results struct {

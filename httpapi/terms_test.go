@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // soldRules are of a board whose members may pay.

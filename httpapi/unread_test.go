@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // deaf connects, sends text, and has next to no room for what comes back.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestAnswersAreSentWhole: on a connection that stays open, answers of all sizes come as they are, also to HEAD, and those that

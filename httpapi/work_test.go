@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/guard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // What a request with a body may allocate, in bytes: so much, and so much for each byte of the body. It stands for the work:

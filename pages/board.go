@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // rules are a board's, as far as its page shows them.

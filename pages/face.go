@@ -22,7 +22,7 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Bounds of what an operator may choose.

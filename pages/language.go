@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/feature/plural"
 	xlanguage "golang.org/x/text/language"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 //go:embed languages

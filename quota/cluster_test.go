@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 )
 
 // TestOneServerOfACluster: when one server of a cluster does not answer, the quotas that another keeps are leased from it as before;

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 )
 
 // Options adjust Quotas.

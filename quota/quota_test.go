@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // clock is a time that stands still until a test moves it.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ErrUnfinished means that a build lacks buckets or commits.

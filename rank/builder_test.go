@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestBuilderWhileThePeriodChanges: buckets are counted while the period changes, commits are folded at any time, the

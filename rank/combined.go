@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Several is the entries of several periods, each at one state, and exact. It is asked about all periods at once, so

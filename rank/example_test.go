@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

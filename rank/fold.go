@@ -3,7 +3,7 @@ package rank
 import (
 	"fmt"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Fold takes the index to the state after a commit. codec is that of the board. It ignores a commit that is folded

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // folded returns a world with three entries and its index at seq 3.

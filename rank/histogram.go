@@ -3,7 +3,7 @@ package rank
 import (
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Histogram cuts the scores of a period into buckets of one width, as many as fit; the last may be narrower. The count

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // The encoded form of an index. Numbers are varints as in encoding/binary, unsigned but for as_of and incarnation:

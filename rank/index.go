@@ -4,8 +4,8 @@ import (
 	"errors"
 	"iter"
 
-	"leaderboard"
 	"leaderboard/internal/fenwick"
+	"leaderboard/leaderboard"
 )
 
 // Errors of the index. After ErrDiverged and ErrDamaged only a new build helps; after ErrGap the missing commits do, or

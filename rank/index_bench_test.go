@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // drawChanges returns what one commit does to a few of 24 members: few scores, so that most entries are tied.

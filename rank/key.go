@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Key is the sort key of an entry: 24 bytes and the member.

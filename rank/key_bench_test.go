@@ -3,7 +3,7 @@ package rank
 import (
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func benchEntry() leaderboard.Entry {

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // codecs returns the four kinds of boards with their rules.

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Top returns the ranks of the best entry of a period.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // classic returns the table that the numbering is known from.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // nastyInts returns the integers that a float, a subtraction or a sign would get wrong.

@@ -3,7 +3,7 @@ package rank
 import (
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Passed returns the members of those keys that an entry has passed on its way from one key to another, best first, at most

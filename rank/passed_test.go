@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestPassed: behind the new key and ahead of the old one, best first, the first ten; none of an entry that got worse.

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ErrCut means that a cut does not lie inside a bucket, or not after the cut before it: a mistake of the caller.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // crowded returns a world of n entries of which the index has all in one bucket.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sort"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // world is a period as MySQL would have it: its entries and its log. It is what an index must agree with.

@@ -3,7 +3,7 @@ package refresher
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // boardList remembers at which revision of the boards a list of them was read, so that it is read again only after a change.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestListsAreReadAfterAChange: the list of derived boards, and that of boards with a cron expression, is read again when the

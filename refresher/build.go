@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const year = 365 * 24 * time.Hour

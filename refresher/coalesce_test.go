@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // burst has n callers ask over a span of time, spread over the processes, and checks that each is answered by a

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // Config is what a Refresher works with. Durations and numbers that are 0 get the default named beside them.

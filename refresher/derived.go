@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const (

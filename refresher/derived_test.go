@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // fakeDerived counts what the refresher asks for.

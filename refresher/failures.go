@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ErrClosed means that the server stops.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // site is what all processes share: one period, its copy, its lease, the history. Its clock is that of the test.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Refresher refreshes copies and derived boards. Run is called once at most, the other methods may be called concurrently.

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func TestRunIsRecorded(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // Request asks for a run.

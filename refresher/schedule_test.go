@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // list is the boards; all of them share the site's one period.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // beginSpan begins the span of a run: inside the span of the request that asked for it, so that both are kept or not, or a

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Provider is the OpenID provider. Errors of both: ErrProviderAway, ErrSignInRefused.

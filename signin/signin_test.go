@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // sealer gives out texts that are what it was told, before a mark.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkActivity counts as many records as a question reads at most, of a board that has more, and runs a race of ten members.

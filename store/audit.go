@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/devserver"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

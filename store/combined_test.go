@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/storetest"
 )

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 )

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 )

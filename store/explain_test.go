@@ -3,7 +3,7 @@ package store
 import (
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/plantest"
 )

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 )

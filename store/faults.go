@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"

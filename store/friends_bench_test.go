@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkFriends asks for the best ten of many members and the place of one, from MySQL alone.

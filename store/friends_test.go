@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestFriendsAtOnce: with many changes of a list at the same time it never grows too long, and every answer was true when

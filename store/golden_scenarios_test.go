@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 type goldenScenario struct {

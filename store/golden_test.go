@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 )

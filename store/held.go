@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkHidden compares single submits from 128 callers to a board without hidden members with those to a

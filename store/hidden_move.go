@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"

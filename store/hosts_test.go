@@ -15,9 +15,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
 )

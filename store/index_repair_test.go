@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/turn"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/internal/index"
 )

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
 )

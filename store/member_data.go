@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"

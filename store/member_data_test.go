@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestMemberData: tell gets everything about a member: a record for each row in each table that has the id, entries in

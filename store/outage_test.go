@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestCommitToFrozenMySQL: a write whose COMMIT was on its way when MySQL froze has an unknown outcome, and what waits behind it

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkPast asks MySQL what a member had in 30 days of 5,000 entries each, and for the rank in one of them, in turns,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 )

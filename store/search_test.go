@@ -3,7 +3,7 @@ package store_test
 import (
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestFindMembersBounded: a search on a board looks at so many names that begin so and are not on it, says that it has ended there, and

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestMovesCostNoStatement: a submit whose moves are told sends as many packets as one without them: what the entries were

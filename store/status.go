@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 )

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkRecord compares single submits from 128 callers to a board that records nothing with those to a board that

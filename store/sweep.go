@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/sweep"
 )
 

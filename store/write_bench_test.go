@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/devserver"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

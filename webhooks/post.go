@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/dialer"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestSignature: the example of the specification of Standard Webhooks.

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/dialer"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // The header fields of Standard Webhooks.

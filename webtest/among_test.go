@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // awaitOverall waits until the page shows these among friends: place, name and rank on the board.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
+	"leaderboard/leaderboard"
 )
 
 // TestBasePath: a server below a path has pages that work, with scripts and without, follow the board, and ask for nothing that is not

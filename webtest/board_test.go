@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // members returns n of them, the first with the highest score.

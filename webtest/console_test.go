@@ -15,10 +15,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/demo"
+	"leaderboard/leaderboard"
 )
 
 // console opens a view of the console, signed in with a key.

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/pages"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestGame: a visitor plays for ten seconds on a page of another origin and lands on the board; a second play is the same

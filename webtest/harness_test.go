@@ -6,8 +6,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestFaultsAreSeen opens a page that does all that no page may do.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // shownTexts is JavaScript that lists what both the server and the script write into a board's page.

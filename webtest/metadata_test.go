@@ -3,7 +3,7 @@ package webtest
 import (
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestMetadataIsText: what came with a score is text on the page of a board, with scripts and without, and in the console, whatever

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // faultsOfText is JavaScript that lists texts which go beyond the screen, and pairs of texts that stand on each other. What is cut off by

@@ -3,7 +3,7 @@ package webtest
 import (
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // podiumOf is JavaScript for who stands on the podium, from the left to the right, each with the rank.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // raceOf returns the members of a race and the ranks that it shows of each, from answers of the API: of the first ten of a day, in it and in

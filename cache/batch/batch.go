@@ -18,8 +18,8 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/turn"
+	"leaderboard/leaderboard"
 )
 
 // Options adjust a Batcher.

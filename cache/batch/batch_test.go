@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/turn"
+	"leaderboard/leaderboard"
 )
 
 // log is what became of numbers that a batcher took; each is its own size, and a batch takes a second. A negative one

@@ -3,7 +3,7 @@ package cachetest
 import (
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // MaxWait is longer than anything takes on a machine that works, however busy it is.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestAsk: it returns a revision that a statement showed after the call. It does not make the feed go on asking about the

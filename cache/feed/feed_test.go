@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 )
 
 // database is a Source whose statements take some time; they see what is there when they begin.

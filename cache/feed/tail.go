@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Tail is the end of the change log, as far as this process has written it. Copies that follow the log take from it the

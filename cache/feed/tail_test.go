@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // commit makes the n-th commit of a period, of so many changes.

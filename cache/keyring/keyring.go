@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/mirror"
+	"leaderboard/leaderboard"
 )
 
 // Source is the table of keys.

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/mirror"
+	"leaderboard/leaderboard"
 )
 
 // database is a Source and a Feed over it: it shows the revision of its table every 50 ms while the ring is in use.

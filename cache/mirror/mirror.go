@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Feed asks for the revision of the table under its id, while Table.InUse reports true, and tells Table.Shown.

@@ -10,8 +10,8 @@ import (
 	"net/url"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/dialer"
+	"leaderboard/leaderboard"
 )
 
 // fetchFor bounds a question for keys, from the name's look-up to the last byte.

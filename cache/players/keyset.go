@@ -10,7 +10,7 @@ import (
 
 	"github.com/MicahParks/jwkset"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Mint makes a token of this service. It is dated by the database clock, as the bar that may end it is. The grant must have

@@ -7,7 +7,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // playAudience is the claim aud of the token of a play: no such token is one of a player, and the reverse.

@@ -21,8 +21,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"leaderboard"
 	"leaderboard/cache/mirror"
+	"leaderboard/leaderboard"
 )
 
 // tables is a Source, and a Feed that shows its revision when it is asked.

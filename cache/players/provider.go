@@ -12,7 +12,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Provider is an OpenID provider, by which people sign in. The settings name it, so it may be at a private address. It is asked

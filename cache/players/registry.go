@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/mirror"
+	"leaderboard/leaderboard"
 )
 
 // Source is the tables.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Seal returns a text with a proof that a server of this database has given it out, for Unseal of any of them. What the text says can

@@ -16,9 +16,9 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"leaderboard"
 	"leaderboard/cache/mirror"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 )
 
 // Options adjust Players; the zero value is fit for production.

@@ -3,7 +3,7 @@ package resident
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // maxHot is how many periods Hottest returns.

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestBring: what was read most elsewhere is in memory when Bring returns, whatever else is not worth it, cannot be read or does not fit.

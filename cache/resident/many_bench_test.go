@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // BenchmarkMany asks for the best ten of some members of a million.

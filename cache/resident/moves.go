@@ -1,7 +1,7 @@
 package resident
 
 import (
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

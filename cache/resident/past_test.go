@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestPastIsWhatEachPeriodSays: what a member has in several periods at once is what each of them says of it alone.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

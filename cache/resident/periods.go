@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 )
 
 // Options adjust Periods.

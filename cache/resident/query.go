@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

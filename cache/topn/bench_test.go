@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 )
 
 // benchRig returns a period of n members with a copy.

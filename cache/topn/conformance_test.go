@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

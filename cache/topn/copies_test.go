@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

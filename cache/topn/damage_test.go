@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 )
 
 // TestDamagedMetaIsMended: no matter which field of a copy is damaged, it answers nothing, and a build mends it.

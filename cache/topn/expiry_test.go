@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 )
 
 // ends returns the moments at which the keys of the copy expire, in ms; -1 never, -2 no such key.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Faults returns which Redis it is, as in Redis 7.4.1 with maxmemory-policy noeviction, and what is wrong with it; of a cluster, of

@@ -9,9 +9,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestFaultsOfInfo: what INFO is taken for.

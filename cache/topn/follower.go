@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/semaphore"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
+	"leaderboard/leaderboard"
 )
 
 const (

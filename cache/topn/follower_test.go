@@ -14,10 +14,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/feed"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 func newFollower(t *testing.T, c *Copies, opts FollowerOptions) *Follower {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Health returns the states of the copies of periods, in their order, nil for those that cannot be read: one round trip for

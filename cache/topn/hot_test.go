@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestHot: what a process has in memory is found by the next one; what nobody saved, or another program did, is not.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // lease is a key in Redis that ends with its term unless a heartbeat renews it. What must never happen twice is fenced

@@ -7,9 +7,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 func TestLeaseIsExclusive(t *testing.T) {

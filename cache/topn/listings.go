@@ -16,7 +16,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
 
-	"leaderboard"
 	"leaderboard/cache/cachetest"
+	"leaderboard/leaderboard"
 )
 
 // TestCopyIsRightOrSaysSo drives one copy through random commits, applications in any order, builds from fresh and old

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

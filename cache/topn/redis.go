@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // The discipline of every connection. The client's own defaults let one hung server cost a request 20 s.

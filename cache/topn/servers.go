@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // restAfter is how long after the last question the breaker of a server closes: the server has left the cluster, or is not

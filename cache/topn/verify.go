@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

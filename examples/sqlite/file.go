@@ -8,8 +8,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // file is an SQLite file with the entries of a board, and the cursor of the state that they are. Both change in one transaction, so

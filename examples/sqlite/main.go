@@ -19,8 +19,8 @@ import (
 	"os/signal"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // wait is how long the program waits for changes in one call, and between two calls when there will be none.

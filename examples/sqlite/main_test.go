@@ -15,12 +15,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/pages"
 	"leaderboard/quota"
 	"leaderboard/store"

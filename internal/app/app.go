@@ -13,7 +13,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
@@ -22,6 +21,7 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/demo"
+	"leaderboard/leaderboard"
 	"leaderboard/refresher"
 	"leaderboard/store"
 	"leaderboard/webhooks"

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
@@ -15,6 +14,7 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/refresher"
 	"leaderboard/store"

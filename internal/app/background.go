@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/keyring"
 	"leaderboard/cache/mirror"
@@ -17,6 +16,7 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/refresher"
 	"leaderboard/store"

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

@@ -4,9 +4,9 @@ import (
 	"net/netip"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/telemetry"
+	"leaderboard/leaderboard"
 	"leaderboard/pages"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 )
 
 const (

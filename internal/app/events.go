@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/dialer"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/webhooks"
 )

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/leaderboard"
 )
 
 // gate bounds how many questions go to MySQL at once that every caller may ask and no copy answers. A question that has waited

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestGate: the gate lets only so many questions work at once. Another one is refused after the wait that a read may have;

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

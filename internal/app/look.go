@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // look is what one look at a server or at this machine found.

@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"leaderboard"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

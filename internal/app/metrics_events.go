@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func (m *metrics) newEvents() {

@@ -3,7 +3,7 @@ package app
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // quotaMetrics count what quotas refuse, and how they are leased.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestMetrics runs some traffic through an app and checks what its metrics count.

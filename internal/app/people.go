@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store"
 )

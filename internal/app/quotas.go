@@ -3,8 +3,8 @@ package app
 import (
 	"net/netip"
 
-	"leaderboard"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 	"leaderboard/quota"
 )
 

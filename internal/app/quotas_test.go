@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // TestQuotaOverTwoServers: a key gets its quota through two servers together, with Redis, and without it by the setting of

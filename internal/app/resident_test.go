@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // inMemory makes a server whose board b has so many entries and is kept in memory, and returns its period.

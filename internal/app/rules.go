@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 )
 
 // rulesEvery is the time between two looks whether boards have changed.

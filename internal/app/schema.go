@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store"
 )

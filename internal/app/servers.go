@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

@@ -16,9 +16,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 
@@ -219,7 +219,7 @@ func TestChecksAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile("../../server_fault.go")
+	source, err := os.ReadFile("../../leaderboard/server_fault.go")
 	if err != nil {
 		t.Fatal(err)
 	}

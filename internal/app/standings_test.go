@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
 

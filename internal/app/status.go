@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

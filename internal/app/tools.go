@@ -9,10 +9,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/refresher"
 	"leaderboard/store"

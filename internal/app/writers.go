@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 

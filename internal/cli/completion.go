@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // completionScripts only ask `completion words` for suggestions. Those of urfave/cli need bash-completion, evaluate the

@@ -18,7 +18,6 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/sync/errgroup"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
@@ -26,6 +25,7 @@ import (
 	"leaderboard/internal/demo/game"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they name

@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store"
 )

@@ -13,9 +13,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 // readOptions are the options of reading commands: a page of a period of one board, or of several that are ranked as one.

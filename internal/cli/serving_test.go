@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 )
 
 // serving starts a server that runs in this process, on a database of its own, without Redis unless it is given one.

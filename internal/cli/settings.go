@@ -18,9 +18,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
+	"leaderboard/leaderboard"
 	"leaderboard/pages"
 	"leaderboard/store"
 )

@@ -16,8 +16,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/internal/app"
+	"leaderboard/leaderboard"
 )
 
 var update = flag.Bool("update", false, "write docs/settings.md")

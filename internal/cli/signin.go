@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/internal/app"
 	"leaderboard/internal/dialer"
+	"leaderboard/leaderboard"
 )
 
 // signInFlags returns the settings of how people sign in.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 func (p *program) standingsCommand() *cli.Command {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // submitTerms are what submit says of its entries besides scores.

@@ -13,10 +13,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/transfer"
+	"leaderboard/leaderboard"
 )
 
 // transferring is an app and a folder for files, with the command line pointed at both.

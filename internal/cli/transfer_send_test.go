@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // batchServer is a server with one board. It keeps the batches that come. Its answers are those of answers, or that all is

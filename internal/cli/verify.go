@@ -9,10 +9,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 // verificationView is the result of comparing one copy with MySQL.

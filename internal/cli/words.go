@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 // Errors between a command and its server, in the words of the command line: they name things as they were typed, and say what

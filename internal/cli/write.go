@@ -13,11 +13,11 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
 	"leaderboard/internal/transfer"
+	"leaderboard/leaderboard"
 )
 
 // submitOptions are those of submit: to one board, or to several in one transaction.

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Names of the boards.

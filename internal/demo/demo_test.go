@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store"
 	"leaderboard/store/storetest"

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // names are display names of many scripts, one per line.

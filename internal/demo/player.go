@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Database is the part of the store that the player needs. After an error the player goes on.

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // errNotWhole is a number, or a string, that is no whole number of 64 bits.

@@ -17,9 +17,9 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // read reads an environment.

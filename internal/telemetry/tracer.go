@@ -17,8 +17,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	otel "go.opentelemetry.io/otel/trace"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // Tracer records spans and sends them. It implements trace.Tracer.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 // maxBatchBytes keeps a request below the 1 MiB that a server accepts.

@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"leaderboard"
 	"leaderboard/internal/numbers"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 // Exported is the outcome of an export.

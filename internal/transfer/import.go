@@ -12,9 +12,9 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 // Stdin is the name of a file that stands for standard input.

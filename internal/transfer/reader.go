@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // importReader reads the entries of a file, one after another, in little memory.

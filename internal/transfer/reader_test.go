@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // readImport reads an input to its end. It returns the entries and the faults, each with its line, or the error.

@@ -16,9 +16,9 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 // Zset is a sorted set in a Redis, which may be written to meanwhile. Its methods are called one after another.

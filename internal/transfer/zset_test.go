@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/leaderboard"
 )
 
 // TestZsetInOrder: a member that was read twice is written once, with the score read last, and ties are in the order of Redis.

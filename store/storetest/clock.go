@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ClockAhead returns a store.Config.Clock that is ahead of the database clock by what ahead returns at each statement.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Model is a store in memory, as plain as can be: it sorts, and counts one by one. It shares the policies of the root

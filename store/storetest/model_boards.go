@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Sweep does what store.Store.Sweep does as far as periods go: the model forgets no keys, changes or runs.

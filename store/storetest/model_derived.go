@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // derived returns a derived board, its only period, and the sources that it should have now.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // hold returns why a submission is not carried out now, nil when it is. at are the first entries of the first window as the

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Hide does what store.Store.Hide does.

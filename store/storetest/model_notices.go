@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

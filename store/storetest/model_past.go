@@ -3,7 +3,7 @@ package storetest
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Past implements leaderboard.Pasts.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // PutProfile does what store.Store.PutProfile does.

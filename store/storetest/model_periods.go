@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // current returns the board's current periods, in the order of its windows. It closes those that have ended and begins

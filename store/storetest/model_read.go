@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

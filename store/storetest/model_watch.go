@@ -3,7 +3,7 @@ package storetest
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Revisions does what store.Store.Revisions does. There are no API keys.

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // CombinedOracle knows every state that the periods of several boards were ever in, and what several of them

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // overrider is the key that boards of anyOverrides name.

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // PropertyDerived runs random histories of sources on the subject and on the model, whose derived board computes

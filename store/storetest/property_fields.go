@@ -3,7 +3,7 @@ package storetest
 import (
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // anyTiebreak draws tiebreaks with and without fields; one with fields uses up to all 63 bits.

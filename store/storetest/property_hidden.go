@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // hideOrRestore hides a member or shows one again, on the board or everywhere, in closed periods too or not. Both sides

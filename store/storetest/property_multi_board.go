@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // PropertyMultiBoard runs random requests to three boards of different kinds, some of them across all, some to one, on the

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // PropertyNotices runs random histories of boards with the rule notify on the subject and on the model side by side: submissions under all

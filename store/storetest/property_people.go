@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // forget forgets a member, hidden or not. Every period so far may have changed.

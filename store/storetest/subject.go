@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
 )

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // testAsk: questions that are asked together are answered as they are alone, at one state, and each fails alone.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func testBoards(t *testing.T, s Database) {

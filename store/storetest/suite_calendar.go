@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // RunWindows runs the part of the suite that is about calendar windows and the turn of the clock. It sets the clock of

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // testClockLeaps: the clock leaps and comes back, by an hour or a year, before or behind where it was. Every board takes

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func edited(member string, e leaderboard.Edit) leaderboard.Submission {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // RunDerived runs the part of the suite that is about derived boards. It sets the clock of the subject, so its tests

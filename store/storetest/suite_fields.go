@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // gameFields are a level, whether the member paid, and deaths, of which fewer are better.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // reviewed makes a board with a rule of review.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func hiding(board, member string) leaderboard.HideRequest {

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func (b *timed) hide(r leaderboard.HideRequest) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // testClosed: a closed period changes only when it is reopened on purpose, and that is recorded.

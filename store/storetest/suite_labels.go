@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // testLabels makes boards with labels and selects them, before and after they change and go.

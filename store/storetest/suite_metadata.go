@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func withMetadata(sub leaderboard.Submission, metadata string) leaderboard.Submission {

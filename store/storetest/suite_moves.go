@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // movesText is moves as a test writes them: ranks before and after, who was passed, and whether the entry was replaced since.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func testProfiles(t *testing.T, s Database) {

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // playing makes a board on which players submit with plays, a point a second at most, and returns how a player submits there.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // season returns a season by its days in 2026, from midnight to midnight UTC.

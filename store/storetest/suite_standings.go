@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // standings asks where a member stands on boards, as rank, tied rank, score and total, "-" without an entry.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // short returns a result as text: status, score, previous score, and the code of a broken rule.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // timed is a board with calendar windows of a subject whose clock can be set.

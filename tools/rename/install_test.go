@@ -44,7 +44,7 @@ func TestInstalled(t *testing.T) {
 import (
 	"fmt"
 
-	"`+path+`"
+	"`+path+`/leaderboard"
 	"`+path+`/client"
 )
 
@@ -67,7 +67,7 @@ func main() {
 			packages = append(packages, strings.TrimSpace(line))
 		}
 	}
-	if !slices.Equal(packages, []string{path, path + "/client"}) {
+	if !slices.Equal(packages, []string{path + "/client", path + "/leaderboard"}) {
 		t.Errorf("a program with the client takes %q", packages)
 	}
 }

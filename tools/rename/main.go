@@ -1,5 +1,5 @@
 // Command rename gives the module another path, wherever it stands: in go.mod files, imports, tables of imports, build
-// files and documents, and its repository's address in what is published. The root package is called leaderboard as before.
+// files and documents, and its repository's address in what is published.
 //
 //	rename FOLDER github.com/you/leaderboard
 package main

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // ReadTimeout is for the head of a request and for the whole request, at any pace of its body. With one time for both, the

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // Guard lets requests in. All methods may be called concurrently.

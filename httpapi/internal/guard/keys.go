@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // SettingsKey is a bearer key of the server's settings, for its first start and for emergencies.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestRefusalsTakeAShare: clients that try again at once get as many refusals as a share of the processors gives, whatever

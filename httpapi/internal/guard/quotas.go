@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // Quotas bound how much each caller does. All methods cost next to nothing and may be called concurrently. Only Charge may

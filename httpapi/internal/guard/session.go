@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"time"
 
-	"leaderboard"
 	"leaderboard/httpapi/internal/wire"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 )
 
 // People decides about people who signed in.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // stalledAfter is for how long a body has not moved when it may be evicted.

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestTransit: what may take room, who gives way, and that all of it is given back.

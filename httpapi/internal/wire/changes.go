@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ChangePlace is a place in the change feed of a board's window: after a change of a period.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the

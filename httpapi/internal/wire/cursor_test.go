@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

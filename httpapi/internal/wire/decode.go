@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"leaderboard"
 	"leaderboard/internal/numbers"
+	"leaderboard/leaderboard"
 )
 
 // The types of bodies.

@@ -3,7 +3,7 @@ package wire
 import (
 	"strconv"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // The answers that are served most are encoded by appending; the tests compare the result with encoding/json.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ETag is a strong ETag in the making: the hash of the state of the period and of the query in normal form, but not

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // InputError names one place of the input, a JSON pointer into the body or a parameter, and what is wrong there.

@@ -3,7 +3,7 @@ package wire
 import (
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Codes of the problems that the front finds by itself; the others belong to an error in the table.

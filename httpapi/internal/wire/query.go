@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // MaxParams is the greatest number of query parameters that a route has.

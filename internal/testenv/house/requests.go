@@ -20,9 +20,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/testenv/program"
+	"leaderboard/leaderboard"
 )
 
 const (

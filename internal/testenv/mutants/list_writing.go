@@ -47,7 +47,7 @@ func ofWriting() []mutant {
 			`if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {`, `if err == nil {`, store + "TestCommitLost",
 		},
 		{
-			"A4", "a condition holds of any entry", "policy.go",
+			"A4", "a condition holds of any entry", "leaderboard/policy.go",
 			"\treturn r.meets(cur, sub)\n", "\treturn nil\n", store + "TestFlagIsSwappedOnce",
 		},
 		{
@@ -262,8 +262,8 @@ func ofKeys() []mutant {
 			"\t\t\terr = c.mayFilter()\n", "\t\t\terr = nil\n", "httpapi TestNamesOfBoards",
 		},
 		{
-			"G2", "hashes of keys are compared as far as they are the same", "key.go",
-			"\treturn subtle.ConstantTimeCompare(h.sum[:], other.sum[:]) == 1\n", "\treturn subtle.ConstantTimeCompare(nil, nil) == 1 && string(h.sum[:]) == string(other.sum[:])\n", ". TestKeyHash",
+			"G2", "hashes of keys are compared as far as they are the same", "leaderboard/key.go",
+			"\treturn subtle.ConstantTimeCompare(h.sum[:], other.sum[:]) == 1\n", "\treturn subtle.ConstantTimeCompare(nil, nil) == 1 && string(h.sum[:]) == string(other.sum[:])\n", "leaderboard TestKeyHash",
 		},
 		{
 			"G2", "a panic is logged with the header of its request", "httpapi/call.go",

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

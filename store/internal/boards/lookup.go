@@ -8,8 +8,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"leaderboard"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

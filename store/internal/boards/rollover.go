@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/outbox"
 )

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestRolloverAt walks the clock over the end of an hour.

@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/jmoiron/sqlx"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // carrier carries requests out in no other way than that it takes its time: each batch so long, and each entry.

@@ -1,7 +1,7 @@
 package commit
 
 import (
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // An atomic request is carried out like any other, in memory, and taken back when one of its entries has failed. So each

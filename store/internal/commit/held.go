@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/outbox"

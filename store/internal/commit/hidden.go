@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // The entry of a hidden member is a row of entries with a period_id of its own, see entries.HiddenIn. Which members are

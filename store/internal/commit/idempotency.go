@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

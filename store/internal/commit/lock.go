@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"

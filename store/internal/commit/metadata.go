@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

@@ -1,6 +1,6 @@
 package commit
 
-import "leaderboard"
+import "leaderboard/leaderboard"
 
 const (
 	// packetRow is what an entry of a request may take of a packet, in bytes: eight windows with a member of 64 bytes, each a

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
 

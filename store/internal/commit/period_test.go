@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/plantest"

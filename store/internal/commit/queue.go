@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

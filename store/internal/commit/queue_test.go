@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestAwaitCallers: the writer waits for the callers that it answered, for as long as a batch takes before it has an entry.

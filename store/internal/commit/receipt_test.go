@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestReceiptRoundTrip: decoding with the request gives what was encoded, for all kinds of results.

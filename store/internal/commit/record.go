@@ -7,7 +7,7 @@ import (
 	"errors"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // The errors of requests that are refused: they change nothing.

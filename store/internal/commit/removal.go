@@ -3,7 +3,7 @@ package commit
 import (
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
 )
 

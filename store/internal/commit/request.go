@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // request is one piece of work in a queue. A batch is repeated after a deadlock, so apply starts from nothing each

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

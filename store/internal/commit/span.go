@@ -5,8 +5,8 @@ import (
 	"errors"
 	"log/slog"
 
-	"leaderboard"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 )
 
 // batchSpan begins the span of a batch, and returns what ends it. It belongs to the requests of several traces: see

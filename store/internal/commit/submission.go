@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // submission submits entries to one board.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

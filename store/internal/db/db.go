@@ -18,7 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // connMaxAge lets connections move when a proxy or DNS name does.

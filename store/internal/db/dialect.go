@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ErrUnsupported is a server of an engine that the service does not work on. It is an ErrUnavailable that no retry cures:

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Numbers of server errors that the store knows what to do about.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestTranslate names every error that the driver, database/sql and the network return, with its meaning (promise D6).

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Need is what this configuration needs of a server.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestVersionFaults: what versions are taken for.

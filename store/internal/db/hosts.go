@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. Neither is used, because what is written to one is

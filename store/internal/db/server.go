@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // ErrReadOnly is a server that takes no writes: a replica, or a former primary after a failover. It must not answer reads

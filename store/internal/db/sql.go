@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // MaxRows is the number of rows, or of values in a list, in one statement; more make it slower, not faster.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // Attempts bounds how often a transaction is tried that the server rolls back because of other transactions.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

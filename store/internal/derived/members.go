@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

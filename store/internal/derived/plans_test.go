@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/plantest"
 )
 

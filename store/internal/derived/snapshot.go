@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 )

@@ -20,9 +20,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/bounded"
 	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"

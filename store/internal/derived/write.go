@@ -3,7 +3,7 @@ package derived
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

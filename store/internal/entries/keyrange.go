@@ -8,7 +8,7 @@ import (
 	"cmp"
 	"strings"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 )

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestReason: every caller that may see runs sees why one failed, so the reason is never what the driver

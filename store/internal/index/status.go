@@ -3,7 +3,7 @@ package index
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 )

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestEventsAboveMissNone: transactions that enter events commit and roll back in any order, while a reader reads on. It has each event of its

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // endpointRow is a row of endpoints.

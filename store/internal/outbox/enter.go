@@ -13,7 +13,7 @@ import (
 	"errors"
 	"fmt"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/plantest"

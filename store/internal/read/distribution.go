@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 )

@@ -3,7 +3,7 @@ package read
 import (
 	"context"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/index"

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"

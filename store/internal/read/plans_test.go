@@ -3,7 +3,7 @@ package read
 import (
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/plantest"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard"
 	"leaderboard/internal/turn"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"leaderboard"
 	"leaderboard/internal/turn"
+	"leaderboard/leaderboard"
 )
 
 // lack is an index that a period of a million lacks, and that is built until ready is closed.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 const recordedNext = "SELECT board_id FROM submissions WHERE board_id > ? ORDER BY board_id LIMIT 1"

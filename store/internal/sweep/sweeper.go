@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 	"leaderboard/store/internal/db"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 // TestDisplay: scores as people are shown them; the TypeScript pages say the same, from the same table.

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard"
+	"leaderboard/leaderboard"
 )
 
 func weighted(board string, weight int64) leaderboard.DeriveFrom {

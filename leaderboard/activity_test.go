@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	. "leaderboard"
+	. "leaderboard/leaderboard"
 )
 
 // countOf counts records, the newest first, and returns the hours as text, with - where the number of entries is not known.
