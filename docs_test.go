@@ -433,10 +433,10 @@ func sourceText(t *testing.T) string {
 // others. Readers read that it is the database, operators which one.
 func TestOneWordingOfOutages(t *testing.T) {
 	for file, words := range map[string][]string{
-		"store/internal/db/outage.go":             {"MySQL does not answer"},
+		"internal/mysql/outage.go":                {"MySQL does not answer"},
 		"internal/app/servers.go":                 {"Redis does not answer"},
 		"refresher/failures.go":                   {"MySQL does not answer"},
-		"httpapi/internal/wire/problems.go":       {"The database does not answer."},
+		"internal/wire/problems.go":               {"The database does not answer."},
 		"pages/languages/en.json":                 {"the database does not answer", "its database does not answer"},
 		"deploy/prometheus/leaderboard.rules.yml": {"MySQL does not answer", "Redis does not answer"},
 		"docs/alerts.md":                          {"MySQL does not answer", "Redis does not answer"},

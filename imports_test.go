@@ -26,19 +26,19 @@ const (
 	redisPkg = "github.com/redis/go-redis/v9/..."
 	tracePkg = "leaderboard/internal/trace"
 	turnPkg  = "leaderboard/internal/turn"
-	guardPkg = "leaderboard/httpapi/internal/guard"
-	wirePkg  = "leaderboard/httpapi/internal/wire"
+	guardPkg = "leaderboard/internal/guard"
+	wirePkg  = "leaderboard/internal/wire"
 
-	storeDB      = "leaderboard/store/internal/db"
+	mysqlPkg     = "leaderboard/internal/mysql"
 	storeAudit   = "leaderboard/store/internal/audit"
-	storeEntries = "leaderboard/store/internal/entries"
+	entriesPkg   = "leaderboard/internal/entries"
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
 	storeOutbox  = "leaderboard/store/internal/outbox"
 	storeNotices = "leaderboard/store/internal/notices"
 	storeCommit  = "leaderboard/store/internal/commit"
 	sqlxPkg      = "github.com/jmoiron/sqlx"
-	plansPkg     = "leaderboard/store/internal/plantest"
+	plansPkg     = "leaderboard/internal/plantest"
 )
 
 func importRules() []importRule {
@@ -51,29 +51,29 @@ func importRules() []importRule {
 		},
 		{
 			dir: "store", may: []string{
-				nounsPkg, rankPkg, "leaderboard/migrations", storeDB, storeAudit, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, storeAudit, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, sqlxPkg,
 			},
 			inTest: []string{plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
-		{dir: "store/internal/db", may: []string{nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
-		{dir: "store/internal/audit", may: []string{nounsPkg, storeDB}, inTest: []string{plansPkg}},
-		{dir: "store/internal/entries", may: []string{nounsPkg, rankPkg, storeDB}, inTest: []string{plansPkg}},
-		{dir: "store/internal/index", may: []string{nounsPkg, rankPkg, storeDB, storeEntries, sqlxPkg}},
+		{dir: "internal/mysql", may: []string{nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
+		{dir: "store/internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
+		{dir: "internal/entries", may: []string{nounsPkg, rankPkg, mysqlPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/index", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}},
 		{
-			dir: "store/internal/read", may: []string{nounsPkg, rankPkg, storeDB, storeEntries, storeIndex, turnPkg},
+			dir: "store/internal/read", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeIndex, turnPkg},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, storeDB, storeEntries, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
-		{dir: "store/internal/outbox", may: []string{nounsPkg, rankPkg, storeDB, storeAudit, storeEntries, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
-		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", storeDB, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
-		{dir: "store/internal/commit", may: []string{nounsPkg, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, storeOutbox, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
+		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
+		{dir: "store/internal/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, storeBoards, storeOutbox, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{
-			dir: "store/internal/derived", may: []string{nounsPkg, rankPkg, "leaderboard/internal/bounded", storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
+			dir: "store/internal/derived", may: []string{nounsPkg, rankPkg, "leaderboard/internal/bounded", mysqlPkg, entriesPkg, storeBoards, storeCommit, tracePkg, sqlxPkg},
 			inTest: []string{plansPkg},
 		},
-		{dir: "store/internal/sweep", may: []string{nounsPkg, storeDB, storeEntries, sqlxPkg}, inTest: []string{plansPkg}},
-		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
+		{dir: "store/internal/sweep", may: []string{nounsPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", mysqlPkg}},
 		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
@@ -107,11 +107,11 @@ func importRules() []importRule {
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix", "github.com/santhosh-tekuri/jsonschema/v6"},
 		},
 		{
-			dir: "httpapi/internal/wire", may: []string{nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
+			dir: "internal/wire", may: []string{nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
 		{dir: "webhooks", may: []string{nounsPkg, "leaderboard/internal/dialer"}},
-		{dir: "httpapi/internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
+		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
 		{dir: "pages", may: []string{nounsPkg, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
 		{dir: "docs"},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},

@@ -51,7 +51,7 @@ func readCompose(t *testing.T) composed {
 // needs, and a Redis with a memory limit that evicts nothing.
 func TestComposeServers(t *testing.T) {
 	c := readCompose(t)
-	program, err := os.ReadFile("../store/internal/db/faults.go")
+	program, err := os.ReadFile("../internal/mysql/faults.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"leaderboard/httpapi/internal/guard"
+	"leaderboard/internal/guard"
 	"leaderboard/leaderboard"
 )
 

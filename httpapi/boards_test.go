@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

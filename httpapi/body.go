@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

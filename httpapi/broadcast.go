@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/rs/cors"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/trace"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

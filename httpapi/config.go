@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 
-	"leaderboard/httpapi/internal/guard"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/cors"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 )
 
 // preflightAge is for how long a browser may keep the answer to a preflight. Chromium keeps it for two hours at most.

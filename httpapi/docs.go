@@ -19,7 +19,7 @@ import (
 
 	"leaderboard/docs"
 	"leaderboard/httpapi/internal/manual"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

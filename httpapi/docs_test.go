@@ -15,7 +15,7 @@ import (
 
 	"leaderboard/httpapi/internal/apidoc"
 	"leaderboard/httpapi/internal/manual"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 )
 
 // TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

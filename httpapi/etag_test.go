@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

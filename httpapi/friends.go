@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 )
 
 // healthHandlers serve what the operator's programs ask for.

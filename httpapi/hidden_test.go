@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

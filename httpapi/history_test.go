@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

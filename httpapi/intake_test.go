@@ -17,8 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

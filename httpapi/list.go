@@ -3,7 +3,7 @@ package httpapi
 import (
 	"net/http"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

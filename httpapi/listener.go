@@ -18,8 +18,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
 )
 
 // ConnLimits bound the connections that are open at once. A connection beyond them gets a problem at once and is closed.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

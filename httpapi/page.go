@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

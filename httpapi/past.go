@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strconv"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
 )
 
 // handlers are all of them, each with what it needs.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

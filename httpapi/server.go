@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
 )
 
 // API serves the HTTP contract. It may be used by any number of requests at the same time.

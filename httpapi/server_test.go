@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

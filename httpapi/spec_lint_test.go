@@ -9,7 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 )
 
 // What linters and generators of clients stumble over; make openapi runs them, this needs none of them.

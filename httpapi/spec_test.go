@@ -12,8 +12,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v3"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
 )
 
 func TestDocumentIsValid(t *testing.T) {

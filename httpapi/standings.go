@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

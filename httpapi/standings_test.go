@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

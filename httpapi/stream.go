@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard/httpapi/internal/guard"
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

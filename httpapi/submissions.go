@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

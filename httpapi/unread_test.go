@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 )
 
 // Activity counts what was submitted to a board hour by hour, as it is recorded, in one state. It reads at most q.Records

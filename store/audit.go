@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/db"
 )
 
 // Audit returns the records of changes that the query selects, newest first. For a query with several filters it looks at a

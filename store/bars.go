@@ -9,9 +9,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/db"
 )
 
 // barRow is a row of member_bars.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/outbox"

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // Config is what a Store needs to know. Only DSN has no default.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/plantest"
 )
 
 // peoplePlans adds the statements about members.

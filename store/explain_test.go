@@ -3,9 +3,9 @@ package store
 import (
 	"testing"
 
+	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/plantest"
 )
 
 // TestPlans: every statement that is sent often reads through the index meant for it and sorts nothing.

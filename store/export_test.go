@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 
-	"leaderboard/store/internal/db"
+	"leaderboard/internal/mysql"
 )
 
 // Waiting returns how many requests and entries wait for a board's writer.

@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 )
 
 // Faults returns which database server it is, as in MySQL 8.4.3, and what is wrong with it, for this many processes with this

@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 )
 
 // Held returns held submissions with the names of their boards, newest first. Errors: ErrUnavailable.

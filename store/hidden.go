@@ -9,11 +9,11 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/sweep"
 )

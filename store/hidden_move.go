@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
 )
 

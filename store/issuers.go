@@ -11,9 +11,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/db"
 )
 
 // tokensVersion is the row of table_versions for issuers, signing keys and bars. A change of one of them takes the next

@@ -13,9 +13,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/db"
 )
 
 // keyRow is a row of api_keys, with the one of sessions for a person who signed in.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
 )
 

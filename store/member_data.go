@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // dataPage is how many rows one statement about a member's data reads.

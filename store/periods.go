@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 )
 
 // Current returns a board with the current period of each of its windows, and the database clock by which they are current.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // searchedTogether is how many periods one statement searches.

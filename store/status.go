@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 )
 
 // FirstPeriods returns the current period of each board's first window, as BoardHealth has it. It begins no period, and takes

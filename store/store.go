@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/notices"

@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 )
 
 // Submissions returns the recorded submissions of a member to a board, newest first. Errors: ErrUnavailable.

@@ -105,7 +105,7 @@ func engines() []engine {
 			name: "mariadb-11", title: "MariaDB 11 (Debian sid)", as: mariadb, suites: onSQL(),
 			program: packaged("debian", "sid", "mariadb-server-core", mariadbd),
 			differs: "limits of statements and of idle transactions have other names; a session that it ends for its silence is told nothing, so the outcome of its COMMIT is unknown until it is repeated",
-			remedy:  "dialect in `store/internal/db`; keys of requests",
+			remedy:  "dialect in `internal/mysql`; keys of requests",
 		},
 		{
 			name: "mariadb-10.11", title: "MariaDB 10.11 (Debian 12)", as: mariadb, suites: onSQL(),

@@ -189,23 +189,23 @@ func ofReading() []mutant {
 func ofServing() []mutant {
 	return []mutant{
 		{
-			"G1", "a route that says nothing is for writers", "httpapi/internal/guard/keys.go",
+			"G1", "a route that says nothing is for writers", "internal/guard/keys.go",
 			"\tdefault:\n\t\treturn leaderboard.ScopeAdmin\n", "\tdefault:\n\t\treturn leaderboard.ScopeWrite\n", "httpapi TestEveryRouteDenies",
 		},
 		{
-			"G1", "an unknown key is no key", "httpapi/internal/guard/keys.go",
+			"G1", "an unknown key is no key", "internal/guard/keys.go",
 			`error { return wire.Reject(wire.CodeUnauthorized, "The key is not known.") }`, `error { return nil }`, "httpapi TestEveryRouteDenies",
 		},
 		{
-			"G4", "a cursor of another history is one of this period", "httpapi/internal/wire/cursor.go",
+			"G4", "a cursor of another history is one of this period", "internal/wire/cursor.go",
 			`return List{"entries", ref.Incarnation}`, `return List{"entries", ref.ID}`, "httpapi TestOtherHistory",
 		},
 		{
-			"G4", "a cursor that was tampered with is taken", "httpapi/internal/wire/cursor.go",
-			`return after, binary.BigEndian.Uint32(raw[1:cursorHead]) == l.check(after)`, `return after, true`, "httpapi/internal/wire FuzzCursor",
+			"G4", "a cursor that was tampered with is taken", "internal/wire/cursor.go",
+			`return after, binary.BigEndian.Uint32(raw[1:cursorHead]) == l.check(after)`, `return after, true`, "internal/wire FuzzCursor",
 		},
 		{
-			"G4", "names go into statements as they are", "store/internal/db/sql.go",
+			"G4", "names go into statements as they are", "internal/mysql/sql.go",
 			"\tt.b = append(t.b, \"x'\"...)\n\tt.b = hex.AppendEncode(t.b, []byte(s))\n", "\t_ = hex.EncodeToString\n\tt.b = append(append(t.b, '\\''), s...)\n", "internal/app FuzzServing",
 		},
 		{
@@ -213,11 +213,11 @@ func ofServing() []mutant {
 			`limit := min(c.route.body.limit, c.shared.limits.MaxBody)`, `limit := int64(1 << 40)`, "httpapi TestBodyLimits",
 		},
 		{
-			"G3", "the place of each value in a body is looked up", "httpapi/internal/wire/decode.go",
+			"G3", "the place of each value in a body is looked up", "internal/wire/decode.go",
 			"\t\ttoken, err := dec.ReadToken()\n", "\t\ttoken, err := dec.ReadToken()\n\t\t_ = dec.StackPointer()\n", "httpapi TestWorkOfBodies",
 		},
 		{
-			"G3", "a body may be as deep as it likes", "httpapi/internal/wire/decode.go",
+			"G3", "a body may be as deep as it likes", "internal/wire/decode.go",
 			`case of.Depth > MaxDepth:`, `case false:`, "httpapi TestWorkOfBodies",
 		},
 		{
@@ -237,8 +237,8 @@ func ofServing() []mutant {
 			`_ = c.SetLinger(0)`, `_ = c`, "httpapi TestKernelKeepsLittle",
 		},
 		{
-			"G3", "bodies that stall keep their memory", "httpapi/internal/guard/transit.go",
-			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi/internal/guard TestTransit",
+			"G3", "bodies that stall keep their memory", "internal/guard/transit.go",
+			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "internal/guard TestTransit",
 		},
 		{
 			"F5", "a call leaves a goroutine", "cache/calls.go",

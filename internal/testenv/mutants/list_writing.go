@@ -19,7 +19,7 @@ func ofWriting() []mutant {
 			`AND b.state = 'open' FOR UPDATE;")`, `AND b.state = 'open';")`, store + "TestConcurrentSums",
 		},
 		{
-			"F4", "the clock is read at the beginning of the wait for the lock", "store/internal/db/db.go",
+			"F4", "the clock is read at the beginning of the wait for the lock", "internal/mysql/db.go",
 			`d.Config.Clock("SYSDATE(6)")`, `d.Config.Clock("NOW(6)")`, store + "TestClockUnderLock",
 		},
 		{
@@ -113,8 +113,8 @@ func ofAdmission() []mutant {
 			`if lockedOut {`, `if false {`, test + "TestLockedOutBoards",
 		},
 		{
-			"E2", "those who are refused are answered as often as they ask", "httpapi/internal/guard/pace.go",
-			`return max(0, wait)`, `return 0 * wait`, "httpapi/internal/guard TestRefusalsTakeAShare",
+			"E2", "those who are refused are answered as often as they ask", "internal/guard/pace.go",
+			`return max(0, wait)`, `return 0 * wait`, "internal/guard TestRefusalsTakeAShare",
 		},
 		{
 			"E2", "recomputations need no permit", "refresher/derived.go",
@@ -135,7 +135,7 @@ func ofAdmission() []mutant {
 // ofTransactions are lines about connections, transactions and what errors mean.
 func ofTransactions() []mutant {
 	const (
-		db    = "store/internal/db/"
+		db    = "internal/mysql/"
 		store = "store "
 	)
 	return []mutant{
@@ -246,7 +246,7 @@ func ofKeys() []mutant {
 			"\treturn member == c.player.Member\n", "\treturn member == c.player.Member || member != \"\"\n", "httpapi TestPlayerReads",
 		},
 		{
-			"G7", "an address without attempts has signatures verified", "httpapi/internal/guard/guard.go",
+			"G7", "an address without attempts has signatures verified", "internal/guard/guard.go",
 			`func() error { return g.MayAttempt(r) }`, `func() error { return nil }`, "httpapi TestBadTokens",
 		},
 		{
@@ -296,11 +296,11 @@ func ofServers() []mutant {
 			"\tcase old != nil:\n\t\treturn q.stale(old), nil\n", "", "cache TestAwayBeforeMemoryFollowed",
 		},
 		{
-			"A9", "a node of Galera without a majority is used", "store/internal/db/server.go",
+			"A9", "a node of Galera without a majority is used", "internal/mysql/server.go",
 			`inStep+"SELECT "`, `"SELECT "`, "store TestGaleraCutOff",
 		},
 		{
-			"A9", "what a cut-off node of Galera has is told to be fresh", "store/internal/db/db.go",
+			"A9", "what a cut-off node of Galera has is told to be fresh", "internal/mysql/db.go",
 			`wsrep_sync_wait = 1"`, `wsrep_sync_wait = 0"`, "store TestGaleraCutOff",
 		},
 		{
@@ -312,8 +312,8 @@ func ofServers() []mutant {
 			`case errors.Is(ctx.Err(), context.Canceled):`, `case ctx.Err() != nil:`, "cache TestStaleAtTheDeadline",
 		},
 		{
-			"H2", "a source that gives up waiting for its replica is not warned of", "store/internal/db/faults.go",
-			`known && ms < semiSyncForever.Milliseconds()`, `known && ms < 0`, "store/internal/db TestFaultsOfVariables",
+			"H2", "a source that gives up waiting for its replica is not warned of", "internal/mysql/faults.go",
+			`known && ms < semiSyncForever.Milliseconds()`, `known && ms < 0`, "internal/mysql TestFaultsOfVariables",
 		},
 		{
 			"H2", "an evicting Redis is only warned of", "cache/topn/faults.go",
@@ -325,11 +325,11 @@ func ofServers() []mutant {
 			"internal/app TestUnsafeServersEndTheStart",
 		},
 		{
-			"H2", "packets may be as small as they like", "store/internal/db/faults.go",
+			"H2", "packets may be as small as they like", "internal/mysql/faults.go",
 			"known && packet < need.Packet", "known && packet < 0", "store TestFaults",
 		},
 		{
-			"H2", "the right to delete is not tried", "store/internal/db/faults.go",
+			"H2", "the right to delete is not tried", "internal/mysql/faults.go",
 			`{"DELETE", "EXPLAIN DELETE " + all + " FROM " + all + " WHERE FALSE"},`, ``, "store TestRights",
 		},
 		{

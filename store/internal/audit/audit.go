@@ -13,8 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // Change is the content of a row. The caller is in the context, see leaderboard.CallerOf.

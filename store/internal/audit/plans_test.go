@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/plantest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/plantest"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }

@@ -9,8 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard/internal/bounded"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // Lookup finds boards with their current periods.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/outbox"
 )
 

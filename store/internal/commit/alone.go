@@ -5,7 +5,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"leaderboard/store/internal/db"
+	"leaderboard/internal/mysql"
 )
 
 // Alone runs fn in a transaction that may lock one board, and commits it. It is for what writes to a board and is no

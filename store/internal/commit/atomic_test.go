@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // written returns the statements that a batch with these requests reads and writes on a fresh board.

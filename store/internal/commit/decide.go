@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/db"
 )
 
 // review decides about a held submission.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/outbox"
 )
 

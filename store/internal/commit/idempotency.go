@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // maxKey is the length of the column of idempotency keys in bytes: the client's, and whose it is.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // transaction is one transaction of the write path.

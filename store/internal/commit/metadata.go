@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // metadata is that of the entries of a period, by member: the rows as the lock found them, and what a batch makes of them. A

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 )
 
 // largest is the batch that takes the longest packet: each entry is for a board of its own with all windows, replaces one, is

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/internal/mysql"
+	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/plantest"
 )
 
 // TestPlans: every statement of the writer reads through the index meant for it and sorts nothing: those of a batch as

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // plays are the plays that members of a board have, by member, and what a batch makes of them. Their rows are locked.

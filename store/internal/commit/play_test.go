@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 )
 
 // TestPlaysCostNoStatement: a batch without plays, of keys or of players, reads and writes as ever; one with a play reads and

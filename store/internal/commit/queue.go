@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // queues are the requests that wait to be committed: a queue per board, and one for requests for several boards. Each

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // needs are what the requests of a batch need to know of one board.

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // receiptFormat is the first byte of idempotency_keys.receipt.

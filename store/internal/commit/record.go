@@ -7,8 +7,8 @@ import (
 	"errors"
 	"slices"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // What is kept of a submission is a row with few columns: half of what a row costs MySQL is to read the statement that

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // TestRecordRoundTrip: a record is read as it was written, and a part of one is an error.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // tryAll tries a batch until its outcome is decided. It is repeated when the server rolled it back, after a deadlock for

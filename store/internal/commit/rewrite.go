@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 const (

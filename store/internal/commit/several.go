@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 )
 
 // What only batches for several boards ask: which of the boards are derived, in which order to lock the others, and for

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Event is a commit that is reported to followers.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 )
 
 // Writer commits what is asked for, in batches. Its methods return after the commit. When their ctx ends before a

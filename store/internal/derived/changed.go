@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/entries"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/entries"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // How many rows one statement about all derived boards asks for at most.

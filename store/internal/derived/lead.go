@@ -3,7 +3,7 @@ package derived
 import (
 	"context"
 
-	"leaderboard/store/internal/db"
+	"leaderboard/internal/mysql"
 )
 
 // leadership is the locks by which processes share the following of derived boards. A lock only saves work: what makes a

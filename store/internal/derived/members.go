@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // lookUps is how many entries one statement of a step looks up by period and member. With some ten thousands the server

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/plantest"
 )
 
 // TestPlans: the statements of a step read through the index meant for them and sort nothing.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"leaderboard/internal/bounded"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
 )
 
 // snapshots reads derived boards and the states of their sources.

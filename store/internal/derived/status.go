@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Derivation compares a derived board with the states of its sources, in one snapshot. The sources come in the order of the

@@ -21,11 +21,11 @@ import (
 	"time"
 
 	"leaderboard/internal/bounded"
+	"leaderboard/internal/mysql"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
 )
 
 // stepAttempts is how often a step starts over because another writer was faster.

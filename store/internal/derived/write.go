@@ -3,10 +3,10 @@ package derived
 import (
 	"context"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/commit"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // output collects the changes of a step and writes them.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"leaderboard/internal/entries"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/entries"
 )
 
 // BenchmarkIndexFold reads commits of 500 changes as they are in the log and folds them into an index of 40,000

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Indexes keeps the rank indexes of the periods that are read, or grow (promise P4). Nothing is shared between processes but the

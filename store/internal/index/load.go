@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // start gets the index of a period in the background; without build only one that is saved. It is called with mu held.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // savedChunk is how many bytes of an index one row has: little enough for every max_allowed_packet.

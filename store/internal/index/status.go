@@ -3,9 +3,9 @@ package index
 import (
 	"context"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 )
 
 // Status is what is known about the rank index of a period.

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Tracker keeps the rank index of one period, see Indexes for how answers come from it.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/outbox"
 )
 

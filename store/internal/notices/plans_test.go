@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"leaderboard/internal/plantest"
 	"leaderboard/internal/testenv"
-	"leaderboard/store/internal/plantest"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/outbox"
 )
 

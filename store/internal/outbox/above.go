@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 const (

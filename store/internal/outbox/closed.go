@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // closedData is the data of a period that is over.

@@ -13,8 +13,8 @@ import (
 	"errors"
 	"fmt"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // Tx is a transaction.

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/mysql"
+	"leaderboard/internal/plantest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/plantest"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Page implements leaderboard.Rankings.

@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 )
 
 // CombinedPage implements leaderboard.CombinedRankings.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/index"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // DenseDepth is how many entries may be ahead of one whose dense rank is wanted. For dense ranks the different scores must be

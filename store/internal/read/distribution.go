@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 )
 
 // Distribution implements leaderboard.Rankings: four entries give the quantiles, and each edge of the histogram

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/rank"
 	"leaderboard/store"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/read"
 )

@@ -3,10 +3,10 @@ package read
 import (
 	"context"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Metadata implements leaderboard.MetadataReader.

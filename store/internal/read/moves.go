@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"leaderboard/internal/entries"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/entries"
 )
 
 // moving is a move as keys: of the entry that the member has in the state, "" without one, of the new entry and of the old one,

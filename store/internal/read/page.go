@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/entries"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/index"
 )
 

@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Past implements leaderboard.Pasts. For any number of periods there is one statement for their states and the entries of the

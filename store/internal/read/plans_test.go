@@ -3,10 +3,10 @@ package read
 import (
 	"testing"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/entries"
-	"leaderboard/store/internal/plantest"
 )
 
 // TestPlans: every statement that is sent often reads through the index meant for it and sorts nothing.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 // Revisions implements feed.Source: it returns the revisions of the periods that exist and of watchedTables, and the clock. It

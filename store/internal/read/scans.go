@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/internal/turn"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/index"
 )
 

@@ -3,7 +3,7 @@ package sweep
 import (
 	"testing"
 
-	"leaderboard/store/internal/plantest"
+	"leaderboard/internal/plantest"
 )
 
 // TestPlans: no statement of the housekeeping reads more than what it works on, or sorts.

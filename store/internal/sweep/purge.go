@@ -10,9 +10,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/entries"
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 const (

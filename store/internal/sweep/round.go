@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard/store/internal/db"
+	"leaderboard/internal/mysql"
 )
 
 // sliceTime is how long a job works before the others have their turn.

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 const (

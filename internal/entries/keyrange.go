@@ -8,9 +8,9 @@ import (
 	"cmp"
 	"strings"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 )
 
 // Bound is a place between entries in the order of a period: right before (or after) all entries whose first n columns

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 )
 
 // NoBody is the id of the body of a row of entry_metadata whose entry has no metadata, though the one before it had.

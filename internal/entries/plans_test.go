@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/plantest"
 )
 
 // TestPlans: every statement that is sent often reads through the index meant for it and sorts nothing.

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"leaderboard/httpapi/internal/wire"
 	"leaderboard/internal/bounded"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"leaderboard/httpapi/internal/wire"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/db"
 )
 
 func entryOf(member string, score, tiebreak int64, created leaderboard.Micros) *leaderboard.Entry {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 )
 
 // Query is what one statement asks about one period. Under READ COMMITTED a statement sees one state, so all of the

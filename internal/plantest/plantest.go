@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
-	"leaderboard/store/internal/db"
 )
 
 // Planned is a statement, and per table or alias the index that it must be read by.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 )
 
 // The payload of a row of changes, format 1: a head of two bytes, the format and the orientation of the keys (bit 0:
