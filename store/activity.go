@@ -16,7 +16,7 @@ import (
 // records, from the newest on. Errors: ErrUnavailable.
 func (s *Store) Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error) {
 	out, err := s.activity(ctx, q)
-	return out, db.Translate(ctx, "activity", err)
+	return out, mysql.Translate(ctx, "activity", err)
 }
 
 func (s *Store) activity(ctx context.Context, q leaderboard.ActivityQuery) (out leaderboard.Activity, err error) {
@@ -90,7 +90,7 @@ func eachRecord(ctx context.Context, tx *sql.Tx, query string, do func(*leaderbo
 
 // recordsText selects the newest records of a board since a moment, or before it.
 func recordsText(board int64, operator string, at leaderboard.Micros, limit int) string {
-	t := (&db.Text{}).Str("SELECT recorded_at, result FROM submissions FORCE INDEX (PRIMARY) WHERE board_id = ").Int(board)
+	t := (&mysql.Text{}).Str("SELECT recorded_at, result FROM submissions FORCE INDEX (PRIMARY) WHERE board_id = ").Int(board)
 	return t.Str(" AND recorded_at " + operator + " ").Time(at).Str(" ORDER BY recorded_at DESC, id DESC LIMIT ").Int(int64(max(0, limit))).String()
 }
 
@@ -109,7 +109,7 @@ func (s *Store) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderbo
 		clock  time.Time
 	)
 	if err := s.db.QueryRowContext(ctx, s.db.Limited(oldestText(s.db.Sysdate(), &period, q.Members))).Scan(&oldest, &clock); err != nil {
-		return out, db.Translate(ctx, "race", err)
+		return out, mysql.Translate(ctx, "race", err)
 	}
 	if !oldest.Valid {
 		return out, nil
@@ -121,7 +121,7 @@ func (s *Store) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderbo
 	}
 	out.Moments = append(out.Moments, max(now, since+leaderboard.RaceMoments*step))
 	out.Scores, err = s.scoresAt(ctx, &period, q.Members, out.Moments)
-	return out, db.Translate(ctx, "race", err)
+	return out, mysql.Translate(ctx, "race", err)
 }
 
 // scoresAt returns the scores that members had at moments.
@@ -153,14 +153,14 @@ func (s *Store) scoresAt(ctx context.Context, p *leaderboard.Period, members []s
 }
 
 // recordsOf begins the selection of a member's records of a period.
-func recordsOf(t *db.Text, what string, p *leaderboard.Period, member string) *db.Text {
+func recordsOf(t *mysql.Text, what string, p *leaderboard.Period, member string) *mysql.Text {
 	t.Str("(SELECT " + what + " FROM submissions FORCE INDEX (submissions_member) WHERE member = ").Hex(member)
 	return t.Str(" AND board_id = ").Int(p.BoardID).Str(" AND recorded_at >= ").Time(p.StartsAt)
 }
 
 // oldestText selects when the first record of members was made, and the time now.
 func oldestText(now string, p *leaderboard.Period, members []string) string {
-	t := (&db.Text{}).Str("SELECT MIN(recorded_at), " + now + " FROM (")
+	t := (&mysql.Text{}).Str("SELECT MIN(recorded_at), " + now + " FROM (")
 	for i, member := range members {
 		if i > 0 {
 			t.Str(" UNION ALL ")
@@ -172,13 +172,13 @@ func oldestText(now string, p *leaderboard.Period, members []string) string {
 
 // scoresText selects the last record of each member before or at each moment.
 func scoresText(p *leaderboard.Period, members []string, moments []leaderboard.Micros) string {
-	t := (&db.Text{}).Str("SELECT member_at, moment_at, result FROM (")
+	t := (&mysql.Text{}).Str("SELECT member_at, moment_at, result FROM (")
 	for i, member := range members {
 		for j, at := range moments {
 			if i+j > 0 {
 				t.Str(" UNION ALL ")
 			}
-			what := (&db.Text{}).Int(int64(i)).Str(" AS member_at, ").Int(int64(j)).Str(" AS moment_at, result").String()
+			what := (&mysql.Text{}).Int(int64(i)).Str(" AS member_at, ").Int(int64(j)).Str(" AS moment_at, result").String()
 			recordsOf(t, what, p, member).Str(" AND recorded_at <= ").Time(at).Str(" ORDER BY recorded_at DESC, id DESC LIMIT 1)")
 		}
 	}

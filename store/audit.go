@@ -12,5 +12,5 @@ import (
 // bounded number of records: rest is where it stopped, if there may be more.
 func (s *Store) Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	found, rest, err = audit.Find(ctx, s.db, q)
-	return found, rest, db.Translate(ctx, "audit", err)
+	return found, rest, mysql.Translate(ctx, "audit", err)
 }

@@ -30,7 +30,7 @@ func microseconds(d time.Duration) string { return strconv.FormatInt(d.Microseco
 // only moves on. Errors: a *leaderboard.RuleError, also for a time to come; ErrUnavailable.
 func (s *Store) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar leaderboard.MemberBar, err error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
-		return bar, db.Wrap("bar member", broken)
+		return bar, mysql.Wrap("bar member", broken)
 	}
 	err = s.changeTokens(ctx, func(tx *sqlx.Tx) error {
 		var now time.Time
@@ -51,7 +51,7 @@ func (s *Store) BarMember(ctx context.Context, member string, before leaderboard
 		}
 		return err
 	})
-	return bar, db.Translate(ctx, "bar member", err)
+	return bar, mysql.Translate(ctx, "bar member", err)
 }
 
 // barTime returns the time of a bar that is asked for.
@@ -84,13 +84,13 @@ func (s *Store) UnbarMember(ctx context.Context, member string) error {
 		_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionMemberUnbar, Member: member, Before: barState{bar.NotBefore}})
 		return err
 	})
-	return db.Translate(ctx, "unbar member", err)
+	return mysql.Translate(ctx, "unbar member", err)
 }
 
 // Bar finds the bar of a member; ErrBarNotFound.
 func (s *Store) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
 	bar, err := barIn(ctx, s.db, member)
-	return bar, db.Translate(ctx, "bar", err)
+	return bar, mysql.Translate(ctx, "bar", err)
 }
 
 func barIn(ctx context.Context, q sqlx.QueryerContext, member string) (leaderboard.MemberBar, error) {
@@ -112,7 +112,7 @@ func (s *Store) Bars(ctx context.Context, after string, limit int) ([]leaderboar
 	for i := range rows {
 		bars[i] = rows[i].bar()
 	}
-	return bars, db.Translate(ctx, "bars", err)
+	return bars, mysql.Translate(ctx, "bars", err)
 }
 
 // eraseBar deletes the bar of a member who is erased.

@@ -20,7 +20,7 @@ import (
 // Board returns the board with this name, or ErrBoardNotFound.
 func (s *Store) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	b, err := boards.Get(ctx, s.db, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), []byte(name))
-	return b, db.Translate(ctx, "board", err)
+	return b, mysql.Translate(ctx, "board", err)
 }
 
 // Boards lists boards in the byte order of their names, after the name given ("" for the first), at most limit.
@@ -40,14 +40,14 @@ func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 // transaction is repeated. When it fails nothing is done, and its error is wrapped.
 func (s *Store) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
-		return b, false, db.Wrap("board", broken)
+		return b, false, mysql.Wrap("board", broken)
 	}
 	// Of two servers that create the same board at once the second finds the first's, when it is called again.
 	err = s.writer.Alone(ctx, name, func(tx *sqlx.Tx) (err error) {
 		b, created, err = s.changeBoard(ctx, tx, name, change)
 		return err
 	})
-	return b, created, db.Translate(ctx, "put board", err)
+	return b, created, mysql.Translate(ctx, "put board", err)
 }
 
 func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {

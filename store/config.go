@@ -109,8 +109,8 @@ func (c Config) withDefaults() Config {
 }
 
 // database returns the part of the configuration that the connections need.
-func (c Config) database() db.Config {
-	return db.Config{
+func (c Config) database() mysql.Config {
+	return mysql.Config{
 		DSN: c.DSN, MaxConns: c.MaxConns, StatementTimeout: c.StatementTimeout, LockWait: c.LockWait,
 		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Random: c.random, Logger: c.Logger,
 	}

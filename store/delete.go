@@ -27,7 +27,7 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 		return err
 	})
 	if err != nil {
-		return db.Translate(ctx, "delete board", err)
+		return mysql.Translate(ctx, "delete board", err)
 	}
 	s.memory.Forget(name)
 	finished, err := s.sweeper.PurgeBoard(ctx, id, &sweep.Steps{Left: deleteSteps, Small: true})

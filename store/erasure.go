@@ -64,14 +64,14 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 // finishes it. Errors, when nothing was done: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
-		return leaderboard.Erasure{}, db.Wrap("forget", broken)
+		return leaderboard.Erasure{}, mysql.Wrap("forget", broken)
 	}
 	if err := s.beginErasure(ctx, member, actor); err != nil {
-		return leaderboard.Erasure{}, db.Translate(ctx, "forget", err)
+		return leaderboard.Erasure{}, mysql.Translate(ctx, "forget", err)
 	}
 	e := &erasure{Member: []byte(member)}
 	done, err := s.erase(ctx, e, sweep.Slice{})
-	err = db.Translate(ctx, "forget", err)
+	err = mysql.Translate(ctx, "forget", err)
 	if _, passes := errors.AsType[*leaderboard.Error](err); passes || ctx.Err() != nil {
 		s.db.Log.WarnContext(ctx, "an erasure is not finished yet", "error", err)
 		err = nil // it has begun, and the progress is the answer
@@ -89,7 +89,7 @@ func (s *Store) beginErasure(ctx context.Context, member, actor string) error {
 	alias := "erased-" + hex.EncodeToString(random[:])
 	begin := "INSERT INTO erasures (member, alias, actor, started_at) VALUES (?, ?, ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
 	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(alias), db.CutText(actor, db.MaxActor))
+		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(alias), mysql.CutText(actor, mysql.MaxActor))
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (s *Store) inSteps(ctx context.Context, query string, args ...any) error {
 	args = append(args[:len(args):len(args)], sweep.Rows)
 	for {
 		var n int64
-		err := db.Retry(db.Retryable, func() (err error) { // another session may be changing one of the rows
+		err := mysql.Retry(mysql.Retryable, func() (err error) { // another session may be changing one of the rows
 			n, err = s.sweeper.Delete(ctx, query, args...)
 			return err
 		})
@@ -268,7 +268,7 @@ func (s *Store) placesAfter(ctx context.Context, id int64) (places []erasePlace,
 // memberEntries reads the entries of a member in periods, hidden ones too, with their metadata, their periods and boards.
 func memberEntries(places []erasePlace, member string) string {
 	return "SELECT e.period_id, e.score, e.tiebreak, e.created_time, COALESCE(d.body, ''), " + boards.JoinedPeriodColumns + ", " + boards.JoinedColumns + " FROM (" + entriesIn(places, member) +
-		") found JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = found.period_id AND e.member = " + (&db.Text{}).Hex(member).String() +
+		") found JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = found.period_id AND e.member = " + (&mysql.Text{}).Hex(member).String() +
 		" JOIN periods p ON p.id = ABS(e.period_id) JOIN boards b ON b.id = p.board_id" +
 		" LEFT JOIN entry_metadata m FORCE INDEX (PRIMARY) ON m.period_id = p.id AND m.member = e.member AND m.score = e.score AND m.tiebreak = e.tiebreak" +
 		" AND m.created_time = e.created_time LEFT JOIN metadata_bodies d FORCE INDEX (PRIMARY) ON d.member = m.member AND d.id = m.body_id ORDER BY p.id"
@@ -281,7 +281,7 @@ func metadataIn(places []erasePlace, member string) string {
 	for i, p := range places {
 		ids[i] = p.ID
 	}
-	return amongPeriods((&db.Text{}).Str("DELETE FROM entry_metadata WHERE "), ids).Str(" AND member = ").Hex(member).String()
+	return amongPeriods((&mysql.Text{}).Str("DELETE FROM entry_metadata WHERE "), ids).Str(" AND member = ").Hex(member).String()
 }
 
 // entriesIn finds in which of the periods a member has an entry, or a hidden one.
@@ -290,18 +290,18 @@ func entriesIn(places []erasePlace, member string) string {
 	for _, p := range places {
 		ids = append(ids, p.ID, entries.HiddenIn(p.ID))
 	}
-	t := amongPeriods((&db.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE "), ids)
+	t := amongPeriods((&mysql.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE "), ids)
 	return t.Str(" AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(ids))).String()
 }
 
-// amongPeriods appends the condition that period_id is one of these, in lists of db.MaxRows.
-func amongPeriods(t *db.Text, ids []int64) *db.Text {
+// amongPeriods appends the condition that period_id is one of these, in lists of mysql.MaxRows.
+func amongPeriods(t *mysql.Text, ids []int64) *mysql.Text {
 	t.Str("(")
-	for from := 0; from < len(ids); from += db.MaxRows {
+	for from := 0; from < len(ids); from += mysql.MaxRows {
 		if from > 0 {
 			t.Str(" OR ")
 		}
-		t.Str("period_id IN (").Ints(ids[from:min(from+db.MaxRows, len(ids))]).Str(")")
+		t.Str("period_id IN (").Ints(ids[from:min(from+mysql.MaxRows, len(ids))]).Str(")")
 	}
 	return t.Str(")")
 }

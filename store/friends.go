@@ -34,7 +34,7 @@ func (s *Store) AddFriends(ctx context.Context, member string, friends []string)
 // changeFriends writes the difference between the friends present and those wanted, under the lock of the list.
 func (s *Store) changeFriends(ctx context.Context, member string, given []string, wanted func(present map[string]bool) []string) (n int, err error) {
 	if broken := leaderboard.CheckFriends(member, given); broken != nil {
-		return 0, db.Wrap("friends", broken)
+		return 0, mysql.Wrap("friends", broken)
 	}
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.lockFriends(ctx, tx, member); err != nil {
@@ -62,7 +62,7 @@ func (s *Store) changeFriends(ctx context.Context, member string, given []string
 		n = len(next)
 		return writeFriends(ctx, tx, member, added, slices.Collect(maps.Keys(gone)))
 	})
-	return n, db.Translate(ctx, "friends", err)
+	return n, mysql.Translate(ctx, "friends", err)
 }
 
 // lockFriends locks a member's list until the transaction ends.
@@ -75,15 +75,15 @@ func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) err
 func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone []string) error {
 	slices.Sort(added) // in the order of the key, so that two writers never wait for each other in a circle
 	slices.Sort(gone)
-	t := &db.Text{}
-	for chunk := range slices.Chunk(gone, db.MaxRows) {
+	t := &mysql.Text{}
+	for chunk := range slices.Chunk(gone, mysql.MaxRows) {
 		t.Reset()
 		t.Str("DELETE FROM friends WHERE member = ").Hex(member).Str(" AND friend IN (").Hexes(chunk).Str(")")
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
 		}
 	}
-	for chunk := range slices.Chunk(added, db.MaxRows) {
+	for chunk := range slices.Chunk(added, mysql.MaxRows) {
 		t.Reset()
 		t.Str("INSERT INTO friends (member, friend) VALUES ")
 		for i, f := range chunk {
@@ -104,7 +104,7 @@ func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
 		}
 		return writeFriends(ctx, tx, member, nil, []string{friend})
 	})
-	return db.Translate(ctx, "remove friend", err)
+	return mysql.Translate(ctx, "remove friend", err)
 }
 
 // selectFans lists the members on whose lists a member is.
@@ -115,7 +115,7 @@ const selectFriends = "SELECT friend FROM friends WHERE member = ? AND friend > 
 // Friends lists the friends of member in byte order, after the one given ("" for the first), at most limit.
 func (s *Store) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
 	list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFriends), member, after, limit)
-	return list, db.Translate(ctx, "friends", err)
+	return list, mysql.Translate(ctx, "friends", err)
 }
 
 func friendsBehind(ctx context.Context, q sqlx.QueryerContext, query, member, after string, limit int) ([]string, error) {
@@ -131,17 +131,17 @@ func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	}
 	rows, err := s.db.QueryContext(ctx, s.db.Limited(friendsOf(members)))
 	if err != nil {
-		return nil, db.Translate(ctx, "friends", err)
+		return nil, mysql.Translate(ctx, "friends", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var member, friend string
 		if err := rows.Scan(&member, &friend); err != nil {
-			return nil, db.Translate(ctx, "friends", err)
+			return nil, mysql.Translate(ctx, "friends", err)
 		}
 		lists[member] = append(lists[member], friend)
 	}
-	return lists, db.Translate(ctx, "friends", rows.Err())
+	return lists, mysql.Translate(ctx, "friends", rows.Err())
 }
 
 // FriendVersions returns when the lists of members were last changed, without members that never had a list. A list has not
@@ -156,7 +156,7 @@ func (s *Store) FriendVersions(ctx context.Context, members []string) (map[strin
 		Updated time.Time `db:"updated_at"`
 	}
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(friendVersions(members))); err != nil {
-		return nil, db.Translate(ctx, "friends", err)
+		return nil, mysql.Translate(ctx, "friends", err)
 	}
 	for _, r := range rows {
 		versions[string(r.Member)] = leaderboard.MicrosOf(r.Updated)
@@ -165,7 +165,7 @@ func (s *Store) FriendVersions(ctx context.Context, members []string) (map[strin
 }
 
 func friendVersions(members []string) string {
-	t := (&db.Text{}).Str("SELECT member, updated_at FROM friend_lists FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	t := (&mysql.Text{}).Str("SELECT member, updated_at FROM friend_lists FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
@@ -180,11 +180,11 @@ func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err err
 			return err
 		}
 		more = len(members) == sweep.Rows
-		t := (&db.Text{}).Str("UPDATE friend_lists SET updated_at = ").Str(s.db.Sysdate()).Str(" WHERE ").Among("member", members)
+		t := (&mysql.Text{}).Str("UPDATE friend_lists SET updated_at = ").Str(s.db.Sysdate()).Str(" WHERE ").Among("member", members)
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
 		}
-		t = (&db.Text{}).Str("DELETE FROM friends WHERE friend = ").Hex(string(friend)).Str(" AND ").Among("member", members)
+		t = (&mysql.Text{}).Str("DELETE FROM friends WHERE friend = ").Hex(string(friend)).Str(" AND ").Among("member", members)
 		_, err := tx.ExecContext(ctx, t.String())
 		return err
 	})
@@ -192,6 +192,6 @@ func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err err
 }
 
 func friendsOf(members []string) string {
-	t := (&db.Text{}).Str("SELECT member, friend FROM friends FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	t := (&mysql.Text{}).Str("SELECT member, friend FROM friends FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" ORDER BY member, friend LIMIT ").Int(int64(len(members)) * leaderboard.MaxFriends).String()
 }

@@ -13,7 +13,7 @@ import (
 // Held returns held submissions with the names of their boards, newest first. Errors: ErrUnavailable.
 func (s *Store) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error) {
 	out, err := s.heldRows(ctx, s.db.Limited(heldText(q)))
-	return out, db.Translate(ctx, "held", err)
+	return out, mysql.Translate(ctx, "held", err)
 }
 
 // HeldOne returns one held submission. Errors: ErrHeldNotFound, ErrUnavailable.
@@ -23,7 +23,7 @@ func (s *Store) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 		err = leaderboard.ErrHeldNotFound
 	}
 	if err != nil {
-		return leaderboard.Held{}, db.Translate(ctx, "held", err)
+		return leaderboard.Held{}, mysql.Translate(ctx, "held", err)
 	}
 	return out[0], nil
 }
@@ -31,7 +31,7 @@ func (s *Store) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 // DecideHeld approves or rejects a held submission. Errors: those of commit.Writer.Decide.
 func (s *Store) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error) {
 	if broken := d.Check(); broken != nil {
-		return leaderboard.Held{}, db.Wrap("decide", broken)
+		return leaderboard.Held{}, mysql.Wrap("decide", broken)
 	}
 	h, err := s.HeldOne(ctx, d.ID)
 	if err != nil {
@@ -60,8 +60,8 @@ func (s *Store) heldRows(ctx context.Context, query string) (out []leaderboard.H
 	return out, errors.Join(rows.Err(), rows.Close())
 }
 
-func selectHeld() *db.Text {
-	return (&db.Text{}).Str("SELECT " + commit.HeldColumns("h.") + ", b.name FROM held h")
+func selectHeld() *mysql.Text {
+	return (&mysql.Text{}).Str("SELECT " + commit.HeldColumns("h.") + ", b.name FROM held h")
 }
 
 const heldBoards = " STRAIGHT_JOIN boards b ON b.id = h.board_id WHERE b.state = 'open' AND "

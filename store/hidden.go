@@ -59,11 +59,11 @@ func (r *hiddenRow) hiddenMember() leaderboard.HiddenMember {
 // done: a *leaderboard.RuleError, ErrBoardNotFound, ErrUnknownRule of any board with such an entry, ErrUnavailable.
 func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	if broken := r.Check(); broken != nil {
-		return leaderboard.HiddenMember{}, db.Wrap("hide", broken)
+		return leaderboard.HiddenMember{}, mysql.Wrap("hide", broken)
 	}
 	row, err := s.changeHidden(ctx, r, commit.StateHiding, (*hiddenRow).hide)
 	if err != nil {
-		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", err)
+		return leaderboard.HiddenMember{}, mysql.Translate(ctx, "hide", err)
 	}
 	h := row.hiddenMember()
 	h.Board = r.Board
@@ -75,11 +75,11 @@ func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 // board and everywhere stays hidden until both are restored. Errors: ErrNotHidden, otherwise those of Hide.
 func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	if broken := r.CheckRestore(); broken != nil {
-		return db.Wrap("restore", broken)
+		return mysql.Wrap("restore", broken)
 	}
 	row, err := s.changeHidden(ctx, r, commit.StateRestoring, (*hiddenRow).restore)
 	if err != nil {
-		return db.Translate(ctx, "restore", err)
+		return mysql.Translate(ctx, "restore", err)
 	}
 	return s.moveNow(ctx, "restore", row)
 }
@@ -262,7 +262,7 @@ func (s *Store) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leader
 	var rows []hiddenRow
 	query, args := hiddenQuery(q, boardID)
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
-		return nil, db.Translate(ctx, "hidden", err)
+		return nil, mysql.Translate(ctx, "hidden", err)
 	}
 	members := make([]leaderboard.HiddenMember, len(rows))
 	for i := range rows {

@@ -118,7 +118,7 @@ func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 // all boards would miss: either the creator sees the row, or this sees the board. It returns the board, 0 after
 // the last one. It locks one board at a time, so only the writers of a board wait when a long transaction holds that.
 func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
-	err = db.Retry(db.Retryable, func() (err error) {
+	err = mysql.Retry(mysql.Retryable, func() (err error) {
 		id, err = s.drainOnce(ctx, after)
 		return err
 	})

@@ -74,7 +74,7 @@ func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.Is
 		}
 		return err
 	})
-	return out, created, db.Translate(ctx, "put issuer", err)
+	return out, created, mysql.Translate(ctx, "put issuer", err)
 }
 
 // besides returns the issuer that has the name already, nil when there is none. It fails when another one is in the way.
@@ -128,13 +128,13 @@ func (s *Store) DeleteIssuer(ctx context.Context, name string) error {
 		_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionIssuerDelete, Before: issuerState{name, old.IssuerRules}})
 		return err
 	})
-	return db.Translate(ctx, "delete issuer", err)
+	return mysql.Translate(ctx, "delete issuer", err)
 }
 
 // Issuer finds an issuer; ErrIssuerNotFound.
 func (s *Store) Issuer(ctx context.Context, name string) (leaderboard.Issuer, error) {
 	i, err := issuerIn(ctx, s.db, name)
-	return i, db.Translate(ctx, "issuer", err)
+	return i, mysql.Translate(ctx, "issuer", err)
 }
 
 func issuerIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderboard.Issuer, error) {
@@ -152,7 +152,7 @@ func issuerIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderbo
 // Issuers lists up to limit issuers with a name after the given one, in the order of their names.
 func (s *Store) Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
 	list, err := s.issuersIn(ctx, s.db, after, limit)
-	return list, db.Translate(ctx, "issuers", err)
+	return list, mysql.Translate(ctx, "issuers", err)
 }
 
 const selectIssuers = "SELECT " + issuerColumns + " FROM issuers WHERE name > ? ORDER BY name LIMIT ?"

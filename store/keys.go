@@ -73,7 +73,7 @@ func timeOrNull(m leaderboard.Micros) sql.NullTime {
 // *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
 	if broken := k.Check(); broken != nil {
-		return k, db.Wrap("create key", broken)
+		return k, mysql.Wrap("create key", broken)
 	}
 	return s.writeKey(ctx, "create key", leaderboard.AuditActionKeyCreate, k.ID, func(tx *sqlx.Tx) error {
 		boards, err := boardsOfKey(&k)
@@ -212,7 +212,7 @@ func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.A
 		}
 		return s.auditKey(ctx, tx, action, &old, &k)
 	})
-	return k, db.Translate(ctx, doing, err)
+	return k, mysql.Translate(ctx, doing, err)
 }
 
 // nextVersion gives a table that servers keep in memory its next version, whose row is locked until the commit.
@@ -264,7 +264,7 @@ func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.Au
 // Key returns an API key, also a revoked or expired one. Errors: ErrKeyNotFound, ErrUnavailable.
 func (s *Store) Key(ctx context.Context, id string) (leaderboard.Key, error) {
 	k, err := keyIn(ctx, s.db, id, "")
-	return k, db.Translate(ctx, "key", err)
+	return k, mysql.Translate(ctx, "key", err)
 }
 
 // Keys lists up to limit API keys with an id after the given one, in the order of their ids.
@@ -305,7 +305,7 @@ func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]lead
 
 func (s *Store) keyRows(ctx context.Context, where, after string, limit int) (rows []keyRow, err error) {
 	err = s.db.SelectContext(ctx, &rows, s.db.Limited(selectKeys(where)), []byte(after), max(0, limit))
-	return rows, db.Translate(ctx, "keys", err)
+	return rows, mysql.Translate(ctx, "keys", err)
 }
 
 func selectKeys(where string) string {
@@ -319,14 +319,14 @@ func (s *Store) KeysUsed(ctx context.Context, at leaderboard.Micros, ids []strin
 		return nil
 	}
 	ids = slices.Sorted(slices.Values(ids)) // rows are locked in one order
-	err := db.Retry(db.Retryable, func() error {
+	err := mysql.Retry(mysql.Retryable, func() error {
 		_, err := s.db.ExecContext(ctx, keysUsed(at, ids))
 		return err
 	})
-	return db.Translate(ctx, "keys used", err)
+	return mysql.Translate(ctx, "keys used", err)
 }
 
 func keysUsed(at leaderboard.Micros, ids []string) string {
-	t := (&db.Text{}).Str("UPDATE api_keys SET last_used_at = ").Time(at).Str(" WHERE ").Among("id", ids)
+	t := (&mysql.Text{}).Str("UPDATE api_keys SET last_used_at = ").Time(at).Str(" WHERE ").Among("id", ids)
 	return t.Str(" AND (last_used_at IS NULL OR last_used_at < ").Time(at).Str(")").String()
 }

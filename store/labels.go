@@ -19,7 +19,7 @@ func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 	var rows []boards.Row
 	query := labelledQuery(labels, after, max(0, limit))
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {
-		return nil, db.Translate(ctx, "boards", err)
+		return nil, mysql.Translate(ctx, "boards", err)
 	}
 	return boards.All(rows)
 }
@@ -28,7 +28,7 @@ func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 // labels and the board for each. A label that a program without labels left behind has no open board, and finds nothing: the
 // name may belong to another board by now, but the id does not.
 func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
-	t := &db.Text{}
+	t := &mysql.Text{}
 	t.Str("SELECT " + boards.JoinedColumns + " FROM ")
 	if len(labels) == 0 {
 		// The names of boards being deleted begin with a tilde and so come after all others.
@@ -63,7 +63,7 @@ func setLabels(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old leade
 	if len(b.Rules.Labels) == 0 {
 		return nil
 	}
-	t := (&db.Text{}).Str("INSERT INTO board_labels (label, value, name, board_id) VALUES ")
+	t := (&mysql.Text{}).Str("INSERT INTO board_labels (label, value, name, board_id) VALUES ")
 	for i, label := range slices.Sorted(maps.Keys(b.Rules.Labels)) {
 		t.Comma(i).Str("(").Hex(label).Str(",").Hex(b.Rules.Labels[label]).Str(",").Hex(b.Name).Str(",").Int(b.ID).Str(")")
 	}

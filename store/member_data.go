@@ -21,7 +21,7 @@ const dataPage = 1000
 // returned as it is. Other errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
 func (s *Store) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	if broken := leaderboard.CheckMember(member); broken != nil {
-		return db.Wrap("member data", broken)
+		return mysql.Wrap("member data", broken)
 	}
 	for _, part := range []func(context.Context, string, func(leaderboard.MemberRecord) error) error{
 		s.profileData, s.friendData, s.fanData, s.hiddenData, s.barData, s.playData, s.heldData, s.entryData, s.submissionData, s.auditData,
@@ -53,7 +53,7 @@ func (s *Store) friendData(ctx context.Context, member string, tell func(leaderb
 func (s *Store) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	fans := func(after string) ([]string, error) {
 		list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFans), member, after, dataPage)
-		return list, db.Translate(ctx, "member data", err)
+		return list, mysql.Translate(ctx, "member data", err)
 	}
 	return inPages(fans, func(fan *string) (string, error) { return *fan, tell(leaderboard.MemberRecord{FriendOf: *fan}) })
 }
@@ -84,7 +84,7 @@ func (s *Store) entryData(ctx context.Context, member string, tell func(leaderbo
 	periods := func(after int64) ([]erasePlace, error) {
 		places, err := s.placesAfter(ctx, after)
 		if err != nil || len(places) == 0 {
-			return nil, db.Translate(ctx, "member data", err)
+			return nil, mysql.Translate(ctx, "member data", err)
 		}
 		found, err := s.entriesOf(ctx, places, member)
 		for i := range found {
@@ -101,7 +101,7 @@ func (s *Store) entryData(ctx context.Context, member string, tell func(leaderbo
 func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member string) ([]leaderboard.MemberEntry, error) {
 	rows, err := s.db.QueryContext(ctx, s.db.Limited(memberEntries(places, member)))
 	if err != nil {
-		return nil, db.Translate(ctx, "member data", err)
+		return nil, mysql.Translate(ctx, "member data", err)
 	}
 	defer rows.Close()
 	var out []leaderboard.MemberEntry
@@ -116,7 +116,7 @@ func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member strin
 		)
 		dest := append([]any{&id, &stored.Score, &stored.Tiebreak, &created, &body}, p.Dest()...)
 		if err := rows.Scan(append(dest, b.Dest()...)...); err != nil {
-			return nil, db.Translate(ctx, "member data", err)
+			return nil, mysql.Translate(ctx, "member data", err)
 		}
 		board, err := b.Board()
 		if err != nil {
@@ -131,7 +131,7 @@ func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member strin
 		_, e.Hidden = entries.PeriodOf(id)
 		out = append(out, e)
 	}
-	return out, db.Translate(ctx, "member data", rows.Err())
+	return out, mysql.Translate(ctx, "member data", rows.Err())
 }
 
 // submittedTo lists the boards with recorded submissions of a member: one step in the index for each board.
@@ -142,7 +142,7 @@ func (s *Store) submissionData(ctx context.Context, member string, tell func(lea
 	boardsOf := func(after int64) ([]boardVersion, error) {
 		var list []boardVersion
 		err := s.db.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), dataPage)
-		return list, db.Translate(ctx, "member data", err)
+		return list, mysql.Translate(ctx, "member data", err)
 	}
 	return inPages(boardsOf, func(b *boardVersion) (int64, error) {
 		records := func(after leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {

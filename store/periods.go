@@ -15,7 +15,7 @@ import (
 func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	l, err := s.lookup.Current(ctx, name)
 	if err != nil {
-		return leaderboard.Listing{}, db.Translate(ctx, "board", err)
+		return leaderboard.Listing{}, mysql.Translate(ctx, "board", err)
 	}
 	return l, nil
 }
@@ -25,14 +25,14 @@ func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, 
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	l, err := s.lookup.AsItIs(ctx, b.Name)
 	if err != nil {
-		return leaderboard.Period{}, db.Translate(ctx, "period", err)
+		return leaderboard.Period{}, mysql.Translate(ctx, "period", err)
 	}
 	for _, p := range l.Periods {
 		if p.Window == w && p.ID != 0 && p.BoardID == b.ID {
 			return p, nil
 		}
 	}
-	return leaderboard.Period{}, db.Wrap("period", leaderboard.ErrPeriodNotFound)
+	return leaderboard.Period{}, mysql.Wrap("period", leaderboard.ErrPeriodNotFound)
 }
 
 // PeriodNamed returns the period with this name of a window that the board has or once had, or ErrPeriodNotFound.
@@ -62,7 +62,7 @@ func (s *Store) onePeriod(ctx context.Context, query string, args ...any) (leade
 		err = leaderboard.ErrPeriodNotFound
 	}
 	if err != nil {
-		return leaderboard.Period{}, db.Translate(ctx, "period", err)
+		return leaderboard.Period{}, mysql.Translate(ctx, "period", err)
 	}
 	return row.Period(), nil
 }
@@ -92,7 +92,7 @@ func (s *Store) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.
 func (s *Store) periods(ctx context.Context, query string, args ...any) ([]leaderboard.Period, error) {
 	var rows []boards.PeriodRow
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
-		return nil, db.Translate(ctx, "periods", err)
+		return nil, mysql.Translate(ctx, "periods", err)
 	}
 	periods := make([]leaderboard.Period, len(rows))
 	for i := range rows {

@@ -14,7 +14,7 @@ import (
 // *leaderboard.RuleError, ErrUnavailable; a play of which the answer was lost is ended by the next one.
 func (s *Store) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
-		return leaderboard.Play{}, db.Wrap("begin play", broken)
+		return leaderboard.Play{}, mysql.Wrap("begin play", broken)
 	}
 	p := leaderboard.Play{ID: leaderboard.NewPlayID(), Board: board.Name, Member: member}
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
@@ -28,7 +28,7 @@ func (s *Store) BeginPlay(ctx context.Context, board leaderboard.Board, member s
 		p.StartedTime = leaderboard.MicrosOf(started)
 		return err
 	})
-	return p, db.Translate(ctx, "begin play", err)
+	return p, mysql.Translate(ctx, "begin play", err)
 }
 
 const selectPlays = "SELECT b.name, p.started_at, p.refusals, p.board_id FROM plays p FORCE INDEX (plays_member) JOIN boards b ON b.id = p.board_id" +
@@ -47,7 +47,7 @@ func (s *Store) playData(ctx context.Context, member string, tell func(leaderboa
 	begun := func(after int64) ([]playRow, error) {
 		var rows []playRow
 		err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, dataPage)
-		return rows, db.Translate(ctx, "member data", err)
+		return rows, mysql.Translate(ctx, "member data", err)
 	}
 	return inPages(begun, func(r *playRow) (int64, error) {
 		p := leaderboard.Play{Board: string(r.Board), Member: member, StartedTime: leaderboard.MicrosOf(r.Started), Refusals: r.Refusals}

@@ -43,7 +43,7 @@ func (r *profileRow) profile() leaderboard.Profile {
 // *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
 	if broken := p.Check(); broken != nil {
-		return p, false, db.Wrap("put profile", broken)
+		return p, false, mysql.Wrap("put profile", broken)
 	}
 	if p.Attributes == "" {
 		p.Attributes = leaderboard.NoAttributes
@@ -52,7 +52,7 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 		old.DisplayName, old.AvatarURL, old.Attributes = p.DisplayName, p.AvatarURL, p.Attributes
 		return old, nil
 	})
-	return out, created, db.Translate(ctx, "put profile", err)
+	return out, created, mysql.Translate(ctx, "put profile", err)
 }
 
 // PatchProfile changes a part of a member's profile, and returns what is stored; created reports whether the member had no
@@ -60,10 +60,10 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 // the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
 	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
-		return out, false, db.Wrap("patch profile", err) // without a transaction
+		return out, false, mysql.Wrap("patch profile", err) // without a transaction
 	}
 	out, created, err = s.changeProfile(ctx, member, func(old leaderboard.Profile) (leaderboard.Profile, error) { return old.Patch(change) })
-	return out, created, db.Translate(ctx, "patch profile", err)
+	return out, created, mysql.Translate(ctx, "patch profile", err)
 }
 
 // ResetName takes a member's display name away, and returns what is stored. A key of scope write cannot give this name, in
@@ -71,7 +71,7 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 // *leaderboard.RuleError, ErrProfileNotFound, ErrUnavailable.
 func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
 	if broken := r.Check(); broken != nil {
-		return out, db.Wrap("reset name", broken)
+		return out, mysql.Wrap("reset name", broken)
 	}
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		old, err := lockProfile(ctx, tx, r.Member)
@@ -87,7 +87,7 @@ func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out lea
 		out, err = s.saveProfile(ctx, tx, old.ResetName())
 		return err
 	})
-	return out, db.Translate(ctx, "reset name", err)
+	return out, mysql.Translate(ctx, "reset name", err)
 }
 
 // changeProfile stores what change makes of a member's profile, an empty one when there is none, with the record of it.
@@ -209,7 +209,7 @@ func profileStates(old, changed *leaderboard.Profile) (before, after profileStat
 func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := s.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
-		err = db.Wrap("profile", leaderboard.ErrProfileNotFound)
+		err = mysql.Wrap("profile", leaderboard.ErrProfileNotFound)
 	}
 	if err != nil {
 		return leaderboard.Profile{}, err
@@ -224,7 +224,7 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 	}
 	var rows []profileRow
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(profilesOf(members))); err != nil {
-		return nil, db.Translate(ctx, "profiles", err)
+		return nil, mysql.Translate(ctx, "profiles", err)
 	}
 	out := make([]leaderboard.Profile, len(rows))
 	for i := range rows {
@@ -234,6 +234,6 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 }
 
 func profilesOf(members []string) string {
-	t := (&db.Text{}).Str("SELECT "+profileColumns+" FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	t := (&mysql.Text{}).Str("SELECT "+profileColumns+" FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }

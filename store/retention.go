@@ -20,7 +20,7 @@ const (
 	// closedAtOnce is how many periods that have ended are looked at together.
 	closedAtOnce = 1000
 	// retainSteps bounds how many periods of one window are given up in one transaction.
-	retainSteps = db.MaxRows
+	retainSteps = mysql.MaxRows
 	// retainBoards is how many boards are looked at together.
 	retainBoards = 1000
 )
@@ -91,7 +91,7 @@ func (s *Store) closePeriod(ctx context.Context, p *endedPeriod) error {
 // begun, and cannot deadlock with it.
 func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
 	return s.withBoard(ctx, b, func(tx *sqlx.Tx, _ *leaderboard.Board) error {
-		move := (&db.Text{}).Str("UPDATE periods FORCE INDEX (PRIMARY) SET state = ").Hex(to)
+		move := (&mysql.Text{}).Str("UPDATE periods FORCE INDEX (PRIMARY) SET state = ").Hex(to)
 		move.Str(" WHERE id IN (").Ints(ids).Str(") AND state = ").Hex(from)
 		_, err := tx.ExecContext(ctx, move.String())
 		return err

@@ -80,7 +80,7 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.
 		})
 	}
 	if err != nil {
-		return r, db.Translate(ctx, "start run", err)
+		return r, mysql.Translate(ctx, "start run", err)
 	}
 	if r.State == leaderboard.RunStateRunning {
 		s.runs.begin(r.ID, s.beat)
@@ -88,7 +88,7 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.
 	var started time.Time
 	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
 		s.runs.end(r.ID)
-		return r, db.Translate(ctx, "start run", err)
+		return r, mysql.Translate(ctx, "start run", err)
 	}
 	r.StartedAt = leaderboard.MicrosOf(started)
 	return r, nil
@@ -98,7 +98,7 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.
 func (s *Store) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
 	result, err := tx.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at, server, alive_at)"+
 		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+", ?, "+s.db.Now()+")",
-		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), db.CutText(r.Actor, db.MaxActor), string(r.State), s.runs.server)
+		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), mysql.CutText(r.Actor, mysql.MaxActor), string(r.State), s.runs.server)
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.R
 	}
 	result, err := s.db.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
 		" WHERE id = ? AND state = 'running' AND server = ?",
-		string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), db.CutText(r.Error, maxRunError), r.ID, s.runs.server)
+		string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), mysql.CutText(r.Error, maxRunError), r.ID, s.runs.server)
 	if err != nil {
-		return r, db.Translate(ctx, "finish run", err)
+		return r, mysql.Translate(ctx, "finish run", err)
 	}
 	if n, err := result.RowsAffected(); err != nil || n > 0 {
 		return r, err
@@ -173,7 +173,7 @@ func (h *runsHere) begin(id int64, beat func(ctx context.Context, ids []int64)) 
 	ctx, cancel := context.WithCancel(context.Background())
 	h.stop = cancel
 	h.beats.Go(func() {
-		db.Every(ctx, runBeat, func() {
+		mysql.Every(ctx, runBeat, func() {
 			h.mu.Lock()
 			ids := slices.Sorted(maps.Keys(h.alive))
 			h.mu.Unlock()
@@ -205,9 +205,9 @@ func (h *runsHere) close() {
 func (s *Store) beat(ctx context.Context, ids []int64) {
 	ctx, cancel := context.WithTimeout(ctx, runBeat)
 	defer cancel()
-	t := (&db.Text{}).Str("UPDATE runs SET alive_at = " + s.db.Now() + " WHERE id IN (").Ints(ids).Str(") AND state = 'running' AND server = ?")
+	t := (&mysql.Text{}).Str("UPDATE runs SET alive_at = " + s.db.Now() + " WHERE id IN (").Ints(ids).Str(") AND state = 'running' AND server = ?")
 	if _, err := s.db.ExecContext(ctx, t.String(), s.runs.server); err != nil && ctx.Err() == nil {
-		s.cfg.Logger.WarnContext(ctx, "runs under way are not heard of for now", "runs", len(ids), "error", db.Translate(ctx, "beat", err))
+		s.cfg.Logger.WarnContext(ctx, "runs under way are not heard of for now", "runs", len(ids), "error", mysql.Translate(ctx, "beat", err))
 	}
 }
 
@@ -234,7 +234,7 @@ func (s *Store) EndRuns(ctx context.Context) error {
 		Alive time.Time `db:"alive_at"`
 	}
 	if err := s.db.SelectContext(ctx, &silent, s.db.Limited(runsSilent), at(-runLease), at(runLease), beatRuns); err != nil {
-		return db.Translate(ctx, "silent runs", err)
+		return mysql.Translate(ctx, "silent runs", err)
 	}
 	if len(silent) > 0 {
 		if err := s.canBeat(ctx); err != nil {
@@ -245,7 +245,7 @@ func (s *Store) EndRuns(ctx context.Context) error {
 		const end = "UPDATE runs SET state = 'failed', error = ?, took_us = GREATEST(0, TIMESTAMPDIFF(MICROSECOND, started_at, alive_at))" +
 			" WHERE id = ? AND state = 'running' AND alive_at = ?"
 		if _, err := s.db.ExecContext(ctx, end, serverEnded, r.ID, r.Alive); err != nil {
-			return db.Translate(ctx, "end run", err)
+			return mysql.Translate(ctx, "end run", err)
 		}
 		s.cfg.Logger.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive)
 	}
@@ -257,7 +257,7 @@ func (s *Store) EndRuns(ctx context.Context) error {
 func (s *Store) canBeat(ctx context.Context) error {
 	began := time.Now()
 	if _, err := s.db.ExecContext(ctx, "UPDATE runs SET alive_at = alive_at WHERE id = 0"); err != nil {
-		return db.Translate(ctx, "silent runs", err)
+		return mysql.Translate(ctx, "silent runs", err)
 	}
 	if waited := time.Since(began); waited > runBeat/4 {
 		s.runs.mu.Lock()
@@ -276,7 +276,7 @@ func (s *Store) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 		err = leaderboard.ErrRunNotFound
 	}
 	if err != nil {
-		return leaderboard.Run{}, db.Translate(ctx, "run", err)
+		return leaderboard.Run{}, mysql.Translate(ctx, "run", err)
 	}
 	return row.run(), nil
 }
@@ -293,7 +293,7 @@ func (s *Store) Runs(ctx context.Context, boardID, before int64, limit int) ([]l
 	}
 	var rows []runRow
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY r.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
-		return nil, db.Translate(ctx, "runs", err)
+		return nil, mysql.Translate(ctx, "runs", err)
 	}
 	runs := make([]leaderboard.Run, len(rows))
 	for i := range rows {

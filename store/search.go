@@ -22,7 +22,7 @@ func (s *Store) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (l
 	} else {
 		out, err = s.membersByID(ctx, q)
 	}
-	return out, db.Translate(ctx, "search members", err)
+	return out, mysql.Translate(ctx, "search members", err)
 }
 
 func (s *Store) membersByName(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
@@ -39,7 +39,7 @@ func (s *Store) membersByName(ctx context.Context, q leaderboard.MemberQuery) (o
 
 func namesText(columns string, q leaderboard.MemberQuery) string {
 	prefix := leaderboard.FoldName(q.Prefix)
-	t := (&db.Text{}).Str("SELECT " + columns + " FROM profiles FORCE INDEX (profiles_name) WHERE ")
+	t := (&mysql.Text{}).Str("SELECT " + columns + " FROM profiles FORCE INDEX (profiles_name) WHERE ")
 	if q.AfterName != "" {
 		t.Str("(name_key > ").Hex(q.AfterName).Str(" OR name_key = ").Hex(q.AfterName).Str(" AND member > ").Hex(q.AfterMember).Str(")")
 	} else {
@@ -55,7 +55,7 @@ func beyond(column, prefix string) string {
 	}
 	end := []byte(prefix)
 	end[len(end)-1]++
-	return (&db.Text{}).Str(" AND " + column + " < ").HexBytes(end).String()
+	return (&mysql.Text{}).Str(" AND " + column + " < ").HexBytes(end).String()
 }
 
 func (s *Store) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
@@ -102,7 +102,7 @@ const openPeriods = "SELECT id FROM periods FORCE INDEX (periods_end) WHERE stat
 
 // idsText selects the next ids of members from a table; of entries, from each of some periods.
 func idsText(table string, periods []int64, q leaderboard.MemberQuery) string {
-	limit, t := int64(max(0, q.Limit)), &db.Text{}
+	limit, t := int64(max(0, q.Limit)), &mysql.Text{}
 	part := func(index, where string) {
 		t.Str("SELECT DISTINCT member FROM " + table + " FORCE INDEX (" + index + ") WHERE " + where + "member > ").Hex(q.AfterMember)
 		if q.AfterMember < q.Prefix {
@@ -122,7 +122,7 @@ func idsText(table string, periods []int64, q leaderboard.MemberQuery) string {
 				t.Str(" UNION ALL ")
 			}
 			t.Str("(")
-			part("PRIMARY", (&db.Text{}).Str("period_id = ").Int(id).Str(" AND ").String())
+			part("PRIMARY", (&mysql.Text{}).Str("period_id = ").Int(id).Str(" AND ").String())
 			t.Str(")")
 		}
 		t.Str(") found ORDER BY member LIMIT ").Int(limit)
@@ -153,11 +153,11 @@ func (s *Store) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out 
 	}
 	if q.After.Folded != "" || q.After.Member == "" { // else the named ones have been found
 		if err := s.findShown(ctx, &named, &q, &out); err != nil {
-			return out, db.Translate(ctx, "find members", err)
+			return out, mysql.Translate(ctx, "find members", err)
 		}
 		q.After = leaderboard.ShownName{}
 	}
-	return out, db.Translate(ctx, "find members", s.findShown(ctx, &nameless, &q, &out))
+	return out, mysql.Translate(ctx, "find members", s.findShown(ctx, &nameless, &q, &out))
 }
 
 // shownPart is members in the order of their shown names.
@@ -220,12 +220,12 @@ func (s *Store) among(ctx context.Context, text string) (map[string]bool, error)
 
 // presentText selects those of the members that have a visible entry in a period.
 func presentText(period int64, members []string) string {
-	t := (&db.Text{}).Str("SELECT member FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").Int(period).Str(" AND ").Among("member", members)
+	t := (&mysql.Text{}).Str("SELECT member FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").Int(period).Str(" AND ").Among("member", members)
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
 // namedText selects those of the members that have a display name.
 func namedText(members []string) string {
-	t := (&db.Text{}).Str("SELECT member FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	t := (&mysql.Text{}).Str("SELECT member FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" AND name_key > '' LIMIT ").Int(int64(len(members))).String()
 }

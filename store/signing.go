@@ -41,7 +41,7 @@ func (s *Store) selectSigning() string {
 // SigningKeys returns the keys that sign tokens of this service and those whose tokens are taken still, the newest last.
 func (s *Store) SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error) {
 	keys, _, err := s.signingIn(ctx, s.db)
-	return keys, db.Translate(ctx, "signing keys", err)
+	return keys, mysql.Translate(ctx, "signing keys", err)
 }
 
 // signingIn returns the keys, and whether none of them may sign.
@@ -68,7 +68,7 @@ func (s *Store) RenewSigning(ctx context.Context) error {
 		}
 		return s.rotateSigning(ctx, tx, leaderboard.SigningOverlap)
 	})
-	return db.Translate(ctx, "renew signing key", err)
+	return mysql.Translate(ctx, "renew signing key", err)
 }
 
 // RotateSigning makes another key for new tokens. Tokens of the ones before are taken for the time of the overlap; 0: they
@@ -84,7 +84,7 @@ func (s *Store) RotateSigning(ctx context.Context, overlap time.Duration) error 
 		}
 		return s.rotateSigning(ctx, tx, overlap)
 	})
-	return db.Translate(ctx, "rotate signing key", err)
+	return mysql.Translate(ctx, "rotate signing key", err)
 }
 
 // rotateSigning also deletes what ended.

@@ -10,18 +10,18 @@ import (
 )
 
 // FirstPeriods returns the current period of each board's first window, as BoardHealth has it. It begins no period, and takes
-// one statement for all boards, at most db.MaxRows, and one for the clock. Errors: ErrUnavailable.
+// one statement for all boards, at most mysql.MaxRows, and one for the clock. Errors: ErrUnavailable.
 func (s *Store) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]leaderboard.Period, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	now, err := s.db.Clock(ctx)
 	if err != nil {
-		return nil, db.Translate(ctx, "status", err)
+		return nil, mysql.Translate(ctx, "status", err)
 	}
 	var rows []boards.PeriodRow
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(latestPeriods(list, now))); err != nil {
-		return nil, db.Translate(ctx, "status", err)
+		return nil, mysql.Translate(ctx, "status", err)
 	}
 	latest := make(map[int64]leaderboard.Period, len(rows))
 	for i := range rows {
@@ -45,7 +45,7 @@ func (s *Store) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]l
 
 // latestPeriods selects the period of each board's first window that began last.
 func latestPeriods(list []leaderboard.Board, now leaderboard.Micros) string {
-	t := (&db.Text{}).Str("SELECT " + boards.PeriodColumns + " FROM (")
+	t := (&mysql.Text{}).Str("SELECT " + boards.PeriodColumns + " FROM (")
 	for i := range list {
 		if i > 0 {
 			t.Str(" UNION ALL ")
@@ -70,14 +70,14 @@ func (s *Store) DerivedLags(ctx context.Context, ids []int64) (map[int64]time.Du
 	if len(ids) == 0 {
 		return lags, nil
 	}
-	t := (&db.Text{}).Str(derivedLags + s.db.Sysdate() + ") AS lag_us FROM derived_boards d JOIN derived_sources s ON s.board_id = d.board_id" +
+	t := (&mysql.Text{}).Str(derivedLags + s.db.Sysdate() + ") AS lag_us FROM derived_boards d JOIN derived_sources s ON s.board_id = d.board_id" +
 		" LEFT JOIN periods p ON p.id = s.source_period_id WHERE d.rule_hash <> '' AND d.board_id IN (").Ints(ids).Str(")")
 	var rows []struct {
 		Board int64  `db:"board_id"`
 		Lag   *int64 `db:"lag_us"`
 	}
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(t.String())); err != nil {
-		return nil, db.Translate(ctx, "status", err)
+		return nil, mysql.Translate(ctx, "status", err)
 	}
 	for _, r := range rows {
 		lag := lags[r.Board]

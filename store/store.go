@@ -37,7 +37,7 @@ const DenseDepth = read.DenseDepth
 // called concurrently.
 type Store struct {
 	cfg       Config
-	db        *db.DB
+	db        *mysql.DB
 	memory    *boards.Memory
 	lookup    boards.Lookup
 	indexes   *index.Indexes
@@ -62,7 +62,7 @@ type sweeps struct {
 // Open makes a Store. It fails for a bad DSN only: MySQL may be away and come back. It does not migrate.
 func Open(_ context.Context, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	database, err := db.Open(cfg.database())
+	database, err := mysql.Open(cfg.database())
 	if err != nil {
 		return nil, err
 	}
@@ -97,27 +97,27 @@ func (s *Store) Close() error {
 }
 
 // ErrReadOnly means that the server takes no writes; it is not read from either. It is an ErrUnavailable.
-var ErrReadOnly = db.ErrReadOnly
+var ErrReadOnly = mysql.ErrReadOnly
 
 // ErrOtherServer means that the address leads to several servers, or recently to another one. It is an ErrUnavailable.
-var ErrOtherServer = db.ErrOtherServer
+var ErrOtherServer = mysql.ErrOtherServer
 
 // ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. It is an ErrUnavailable.
-var ErrTwoPrimaries = db.ErrTwoPrimaries
+var ErrTwoPrimaries = mysql.ErrTwoPrimaries
 
 // ErrAway means that MySQL does not answer. It is an ErrUnavailable.
-var ErrAway = db.ErrAway
+var ErrAway = mysql.ErrAway
 
 // ErrUnsupported means that the service does not work on an engine. The text names those that it works on. It is an
 // ErrUnavailable, but a retry does not help.
-var ErrUnsupported = db.ErrUnsupported
+var ErrUnsupported = mysql.ErrUnsupported
 
 // MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
-const MigrationRights = db.MigrationRights
+const MigrationRights = mysql.MigrationRights
 
 // IsDenied reports whether an error means that the account may not connect, lacks a right, or that the database does not
 // exist.
-func IsDenied(err error) bool { return db.IsDenied(err) }
+func IsDenied(err error) bool { return mysql.IsDenied(err) }
 
 // Probe returns the connection of Ping, which nothing else uses. Only health may use it.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
@@ -125,7 +125,7 @@ func (s *Store) Probe() *sql.DB { return s.db.Health }
 // Ping reports whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrOtherServer, ErrUnsupported.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.db.CheckServer(ctx); err != nil {
-		return db.Translate(ctx, "ping", err)
+		return mysql.Translate(ctx, "ping", err)
 	}
 	return nil
 }
@@ -142,12 +142,12 @@ func (s *Store) DB() *sql.DB { return s.db.DB.DB }
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
 // returns an error for a bad DSN only; nothing is dialled yet.
 func Connect(dsn string) (*sql.DB, error) {
-	return db.Connect(Config{DSN: dsn}.withDefaults().database())
+	return mysql.Connect(Config{DSN: dsn}.withDefaults().database())
 }
 
 // Translate gives an error of the pool its meaning, such as ErrUnavailable, for code that uses it outside of the store.
 func Translate(ctx context.Context, doing string, err error) error {
-	return db.Translate(ctx, doing, err)
+	return mysql.Translate(ctx, doing, err)
 }
 
 // Now reads the database clock.
@@ -195,4 +195,4 @@ func (s *Store) Admit(board string, bytes int64) error { return s.writer.Admit(b
 
 // DSNs returns a DSN for each host of one that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard: the primary, which
 // the store finds, and servers that may take its place.
-func DSNs(dsn string) []string { return db.DSNs(dsn) }
+func DSNs(dsn string) []string { return mysql.DSNs(dsn) }

@@ -14,7 +14,7 @@ import (
 func (s *Store) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
 	rows, err := s.db.QueryContext(ctx, s.db.Limited(submissionsText(q)))
 	if err != nil {
-		return nil, db.Translate(ctx, "submissions", err)
+		return nil, mysql.Translate(ctx, "submissions", err)
 	}
 	defer rows.Close()
 	var out []leaderboard.SubmissionRecord
@@ -25,7 +25,7 @@ func (s *Store) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery)
 			request, result sql.RawBytes
 		)
 		if err := rows.Scan(&at, &r.ID, &r.Actor, &request, &result); err != nil {
-			return nil, db.Translate(ctx, "submissions", err)
+			return nil, mysql.Translate(ctx, "submissions", err)
 		}
 		if err := commit.ReadRecord(result, &r); err != nil {
 			return nil, err
@@ -33,11 +33,11 @@ func (s *Store) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery)
 		r.At, r.RequestID = leaderboard.MicrosOf(at), commit.RequestID(request)
 		out = append(out, r)
 	}
-	return out, db.Translate(ctx, "submissions", rows.Err())
+	return out, mysql.Translate(ctx, "submissions", rows.Err())
 }
 
 func submissionsText(q leaderboard.SubmissionsQuery) string {
-	t := (&db.Text{}).Str("SELECT recorded_at, id, actor, request_id, result")
+	t := (&mysql.Text{}).Str("SELECT recorded_at, id, actor, request_id, result")
 	t.Str(" FROM submissions FORCE INDEX (submissions_member) WHERE member = ").Hex(q.Member).Str(" AND board_id = ").Int(q.BoardID)
 	if q.Before > 0 {
 		t.Str(" AND (recorded_at < ").Time(q.Before).Str(" OR recorded_at = ").Time(q.Before).Str(" AND id < ").Int(q.BeforeID).Str(")")

@@ -127,7 +127,7 @@ func (c *Bound) compare(o *Bound, col int) int {
 
 // column appends a comparison of a column with the bound's value; op is "=", or "<" for entries ordered before it, ">"
 // for entries ordered after it.
-func (c *Bound) column(t *db.Text, col int, op byte) {
+func (c *Bound) column(t *mysql.Text, col int, op byte) {
 	if col <= colTiebreak && op != '=' {
 		op = '<' + '>' - op
 	}
@@ -145,13 +145,13 @@ func (c *Bound) column(t *db.Text, col int, op byte) {
 
 // ranges builds a condition out of disjoint ranges of the index entries_order, joined by OR.
 type ranges struct {
-	t *db.Text
+	t *mysql.Text
 	n int
 }
 
 // Where appends the condition that selects the range. Comparing whole rows, (a, b) < (c, d), would be shorter, but
 // the range optimizer uses an index only for the first column of it, and for none when directions are mixed.
-func (iv Range) Where(t *db.Text) {
+func (iv Range) Where(t *mysql.Text) {
 	from, to := iv.From, iv.To
 	r := ranges{t: t}
 	t.Str("(")
@@ -245,7 +245,7 @@ const tiedUnit = 1 << 32
 
 func Unpack(n int64) Counted { return Counted{All: n % tiedUnit, Tied: n / tiedUnit} }
 
-func (c *Count) Subquery(t *db.Text, periodID int64) {
+func (c *Count) Subquery(t *mysql.Text, periodID int64) {
 	iv, to := c.Range, c.Range.To
 	switch {
 	case to.n <= colMember:

@@ -130,7 +130,7 @@ type Place struct{ PeriodID, Seq int64 }
 // ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order. Errors:
 // ErrPeriodNotFound; ErrLogPruned when the log does not have the commit that starts at fromSeq though the period is ahead of
 // it, and rank.ErrDiverged too when a commit of another branch leads past it.
-func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, decode Decoder) ([]leaderboard.Commit, error) {
+func ReadLog(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID, fromSeq int64, limit int, decode Decoder) ([]leaderboard.Commit, error) {
 	p := Place{periodID, fromSeq}
 	parts, err := readParts(ctx, d, q, placeText(p, limit), decode)
 	if err != nil {
@@ -140,10 +140,10 @@ func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int6
 	return part.Commits, part.Err
 }
 
-// ReadLogs reads the change logs of many periods, each given once and at most db.MaxRows, in one statement. Of each it reads
+// ReadLogs reads the change logs of many periods, each given once and at most mysql.MaxRows, in one statement. Of each it reads
 // the next commits with at most so many changes, and one commit at least: many changes of one do not delay the others. The
 // errors of ReadLog are the Err of a part; the error is about all parts.
-func ReadLogs(ctx context.Context, d *db.DB, q db.Querier, places []Place, changes int, decode Decoder) (map[int64]leaderboard.LogPart, error) {
+func ReadLogs(ctx context.Context, d *mysql.DB, q mysql.Querier, places []Place, changes int, decode Decoder) (map[int64]leaderboard.LogPart, error) {
 	if len(places) == 0 {
 		return nil, nil
 	}
@@ -197,13 +197,13 @@ const (
 
 // placeText is the statement for the state of a period and the next commits of its log.
 func placeText(p Place, limit int) string {
-	t := (&db.Text{}).Str(stateText).Int(p.PeriodID).Str(commitText).Str("period_id = ").Int(p.PeriodID)
+	t := (&mysql.Text{}).Str(stateText).Int(p.PeriodID).Str(commitText).Str("period_id = ").Int(p.PeriodID)
 	return t.Str(" AND last_seq > ").Int(p.Seq).Str(" ORDER BY last_seq LIMIT ").Int(int64(max(1, limit))).Str(")").String()
 }
 
 // placesText is the statement for the states of periods and the commits of their next changes.
 func placesText(places []Place, changes int) string {
-	t := (&db.Text{}).Str(stateText)
+	t := (&mysql.Text{}).Str(stateText)
 	for i, p := range places {
 		t.Comma(i).Int(p.PeriodID)
 	}
@@ -218,7 +218,7 @@ func placesText(places []Place, changes int) string {
 }
 
 // readParts returns what is there of each period, in order.
-func readParts(ctx context.Context, d *db.DB, q db.Querier, text string, decode Decoder) (map[int64]*leaderboard.LogPart, error) {
+func readParts(ctx context.Context, d *mysql.DB, q mysql.Querier, text string, decode Decoder) (map[int64]*leaderboard.LogPart, error) {
 	rows, err := q.QueryContext(ctx, d.Limited(text))
 	if err != nil {
 		return nil, err

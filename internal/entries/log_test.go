@@ -92,7 +92,7 @@ func FuzzPayload(f *testing.F) {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	got := AppendRow(&db.Text{}, 3, orientedCodec(scoreAsc), *entryOf("'\\\x00é", math.MaxInt64, math.MinInt64, leaderboard.MaxTime)).String()
+	got := AppendRow(&mysql.Text{}, 3, orientedCodec(scoreAsc), *entryOf("'\\\x00é", math.MaxInt64, math.MinInt64, leaderboard.MaxTime)).String()
 	const want = "(3,x'275c00c3a9',-9223372036854775808,-9223372036854775808,'9999-12-31 23:59:59.999999')"
 	if got != want {
 		t.Errorf("row is %s\nwant   %s", got, want)

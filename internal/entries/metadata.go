@@ -25,7 +25,7 @@ type MetadataRow struct {
 
 // AppendMetadata appends the statement, without an end, that reads the metadata of members in periods by primary keys, with the
 // bodies when they are wanted.
-func AppendMetadata(t *db.Text, periods []int64, members []string, bodies bool) *db.Text {
+func AppendMetadata(t *mysql.Text, periods []int64, members []string, bodies bool) *mysql.Text {
 	t.Str("SELECT m.period_id, m.member, m.score, m.tiebreak, m.created_time, m.body_id, COALESCE(b.refs, 0), ")
 	if bodies {
 		t.Str("COALESCE(b.body, '')")
@@ -66,7 +66,7 @@ func (k BodyKey) Compare(other BodyKey) int {
 }
 
 // AppendBodies appends the condition that a row of metadata_bodies has one of the keys.
-func AppendBodies(t *db.Text, keys []BodyKey) *db.Text {
+func AppendBodies(t *mysql.Text, keys []BodyKey) *mysql.Text {
 	t.Str("(")
 	for i, k := range keys {
 		if i > 0 {

@@ -39,7 +39,7 @@ type Result struct {
 const StateColumns = "p.incarnation, p.last_seq, p.committed_at, p.entry_count"
 
 // Run runs the query on one period. The error is ErrPeriodNotFound when there is no such period, or one of the driver.
-func (qu *Query) Run(ctx context.Context, d *db.DB, q db.Querier, periodID int64) (Result, error) {
+func (qu *Query) Run(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID int64) (Result, error) {
 	if len(qu.Scans) == 1 && !qu.Scans[0].Last {
 		r, err := qu.send(ctx, q, d.Limited(qu.scanText(periodID)))
 		if !errors.Is(err, leaderboard.ErrPeriodNotFound) {
@@ -51,12 +51,12 @@ func (qu *Query) Run(ctx context.Context, d *db.DB, q db.Querier, periodID int64
 }
 
 // StateOf reads the state of a period.
-func StateOf(ctx context.Context, d *db.DB, q db.Querier, periodID int64) (leaderboard.State, error) {
+func StateOf(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID int64) (leaderboard.State, error) {
 	r, err := (&Query{}).Run(ctx, d, q, periodID)
 	return r.State, err
 }
 
-func (qu *Query) send(ctx context.Context, q db.Querier, query string) (Result, error) {
+func (qu *Query) send(ctx context.Context, q mysql.Querier, query string) (Result, error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return Result{}, err
@@ -123,8 +123,8 @@ func (qu *Query) scanText(periodID int64) string {
 }
 
 // head returns the part of a statement that does not depend on the entries.
-func (qu *Query) head(periodID int64) *db.Text {
-	t := (&db.Text{}).Str("SELECT " + StateColumns)
+func (qu *Query) head(periodID int64) *mysql.Text {
+	t := (&mysql.Text{}).Str("SELECT " + StateColumns)
 	for i := range qu.Counts {
 		qu.Counts[i].Subquery(t, periodID)
 	}
@@ -132,12 +132,12 @@ func (qu *Query) head(periodID int64) *db.Text {
 }
 
 // From is a range scan of the ordered index that stops after limit rows; nothing is sorted.
-func (sc *Scan) From(t *db.Text, periodID int64) {
+func (sc *Scan) From(t *mysql.Text, periodID int64) {
 	t.Str(" FROM entries FORCE INDEX (entries_order) WHERE ")
 	sc.rest(t, periodID)
 }
 
-func (sc *Scan) rest(t *db.Text, periodID int64) {
+func (sc *Scan) rest(t *mysql.Text, periodID int64) {
 	t.Str("period_id = ").Int(periodID)
 	if sc.Range != Everything() {
 		t.Str(" AND ")
@@ -204,7 +204,7 @@ const partsPerQuery = 64
 
 // ReadParts returns the entries of each part in order. q is a transaction that sees one state, or the states of the parts
 // may differ. last is called before the last statement.
-func ReadParts(ctx context.Context, d *db.DB, q db.Querier, parts []Part, last func()) ([][]rank.Key, error) {
+func ReadParts(ctx context.Context, d *mysql.DB, q mysql.Querier, parts []Part, last func()) ([][]rank.Key, error) {
 	out := make([][]rank.Key, len(parts))
 	for from := 0; from < len(parts); from += partsPerQuery {
 		chunk := parts[from:min(from+partsPerQuery, len(parts))]
@@ -221,7 +221,7 @@ func ReadParts(ctx context.Context, d *db.DB, q db.Querier, parts []Part, last f
 	return out, nil
 }
 
-func scanParts(ctx context.Context, d *db.DB, q db.Querier, parts []Part, out [][]rank.Key) error {
+func scanParts(ctx context.Context, d *mysql.DB, q mysql.Querier, parts []Part, out [][]rank.Key) error {
 	rows, err := q.QueryContext(ctx, d.Limited(PartsText(parts)))
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func scanParts(ctx context.Context, d *db.DB, q db.Querier, parts []Part, out []
 
 // PartsText begins with a SELECT that finds nothing: it gives the columns their types, and carries the limit of time.
 func PartsText(parts []Part) string {
-	t := (&db.Text{}).Str("SELECT 0 AS part, member, score, tiebreak, created_time FROM entries WHERE period_id = 0 AND member = ''")
+	t := (&mysql.Text{}).Str("SELECT 0 AS part, member, score, tiebreak, created_time FROM entries WHERE period_id = 0 AND member = ''")
 	for i := range parts {
 		if parts[i].Limit > 0 {
 			t.Str(" UNION ALL (SELECT ").Int(int64(i)).Str(", member, score, tiebreak, created_time")
@@ -245,8 +245,8 @@ func PartsText(parts []Part) string {
 
 // Keys reads the entries of a scan without the state, which is known; that makes for a statement that is planned in
 // half the time.
-func (sc *Scan) Keys(ctx context.Context, d *db.DB, q db.Querier, periodID int64) ([]rank.Key, error) {
-	t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_time")
+func (sc *Scan) Keys(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID int64) ([]rank.Key, error) {
+	t := (&mysql.Text{}).Str("SELECT member, score, tiebreak, created_time")
 	sc.From(t, periodID)
 	rows, err := q.QueryContext(ctx, d.Limited(t.String()))
 	if err != nil {
@@ -283,7 +283,7 @@ func EachRow(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) error
 }
 
 // AppendRow appends one row of entries, in the order of its columns.
-func AppendRow(t *db.Text, periodID int64, codec rank.Codec, e leaderboard.Entry) *db.Text {
+func AppendRow(t *mysql.Text, periodID int64, codec rank.Codec, e leaderboard.Entry) *mysql.Text {
 	score, tiebreak := codec.Stored(e.Score, e.Tiebreak)
 	t.Str("(").Int(periodID).Str(",").Hex(e.Member).Str(",").Int(score).Str(",").Int(tiebreak).Str(",")
 	return t.Time(e.CreatedTime).Str(")")

@@ -1,4 +1,4 @@
-package db
+package mysql
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"net"
 	"sync"
 
-	"github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 )
 
 // driverConn is all that a connection of the driver can do for database/sql.
@@ -152,7 +152,7 @@ func (c *conn) judge(err error) error {
 		}
 	}
 	if err == nil && c.over() {
-		return fmt.Errorf("another server has been met: %w", mysql.ErrInvalidConn)
+		return fmt.Errorf("another server has been met: %w", gomysql.ErrInvalidConn)
 	}
 	return err
 }

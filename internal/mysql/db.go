@@ -1,6 +1,6 @@
-// Package db is the way to the database: connections and what each of them is set to, the dialect, the clock, limits on
+// Package mysql is the way to the database: connections and what each of them is set to, the dialect, the clock, limits on
 // time, transactions, what an error of the server means, and statements built by hand.
-package db
+package mysql
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard/leaderboard"
@@ -252,9 +252,9 @@ func split(maxConns int) pools {
 }
 
 // parseDSN returns what all connections to each host have in common. Each of them gives up waiting for the socket in time.
-func parseDSN(cfg Config) (each []*mysql.Config, err error) {
+func parseDSN(cfg Config) (each []*gomysql.Config, err error) {
 	for _, dsn := range DSNs(cfg.DSN) {
-		mc, err := mysql.ParseDSN(dsn)
+		mc, err := gomysql.ParseDSN(dsn)
 		if err != nil {
 			return nil, fmt.Errorf("store: DSN: %w", err)
 		}
@@ -282,7 +282,7 @@ func connect(cfg Config, p pool, s *server, h *hosts) (*sql.DB, error) {
 	c := &connector{session: p.session, server: s, hosts: h}
 	for _, mc := range configs {
 		addSettings(mc, cfg, p)
-		to, err := mysql.NewConnector(mc)
+		to, err := gomysql.NewConnector(mc)
 		if err != nil {
 			return nil, fmt.Errorf("store: DSN: %w", err)
 		}
@@ -297,7 +297,7 @@ func connect(cfg Config, p pool, s *server, h *hosts) (*sql.DB, error) {
 }
 
 // addSettings adds what connections of a pool are set to by the driver.
-func addSettings(mc *mysql.Config, cfg Config, p pool) {
+func addSettings(mc *gomysql.Config, cfg Config, p pool) {
 	mc.DialFunc = dialRaw
 	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
 	// Found rows instead of changed ones would change what the code here means.

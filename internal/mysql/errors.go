@@ -1,4 +1,4 @@
-package db
+package mysql
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"io"
 	"net"
 
-	"github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 
 	"leaderboard/leaderboard"
 )
@@ -150,7 +150,7 @@ func isDeniedNumber(number uint16) bool {
 // changes one of them.
 func isUnfit(err error) bool {
 	for _, unfit := range []error{
-		mysql.ErrNoTLS, mysql.ErrOldProtocol, mysql.ErrUnknownPlugin, mysql.ErrCleartextPassword, mysql.ErrNativePassword, mysql.ErrOldPassword,
+		gomysql.ErrNoTLS, gomysql.ErrOldProtocol, gomysql.ErrUnknownPlugin, gomysql.ErrCleartextPassword, gomysql.ErrNativePassword, gomysql.ErrOldPassword,
 	} {
 		if errors.Is(err, unfit) {
 			return true
@@ -167,8 +167,8 @@ var errNoSession = errors.New("store: no session began")
 func lost(err error) bool {
 	for _, gone := range []error{
 		driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, context.DeadlineExceeded,
-		mysql.ErrInvalidConn, mysql.ErrMalformPkt, mysql.ErrPktSync, mysql.ErrPktSyncMul, errNoSession,
-		mysql.ErrBusyBuffer, // the server said something that nobody had asked for: why it ends the session
+		gomysql.ErrInvalidConn, gomysql.ErrMalformPkt, gomysql.ErrPktSync, gomysql.ErrPktSyncMul, errNoSession,
+		gomysql.ErrBusyBuffer, // the server said something that nobody had asked for: why it ends the session
 	} {
 		if errors.Is(err, gone) {
 			return true
@@ -179,7 +179,7 @@ func lost(err error) bool {
 }
 
 func number(err error) uint16 {
-	var my *mysql.MySQLError
+	var my *gomysql.MySQLError
 	if errors.As(err, &my) {
 		return my.Number
 	}
@@ -206,7 +206,7 @@ func Translate(ctx context.Context, doing string, err error) error {
 	if lost(err) || errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("store: %s: %w: %w", doing, ErrAway, err)
 	}
-	if isUnfit(err) || errors.Is(err, mysql.ErrPktTooLarge) {
+	if isUnfit(err) || errors.Is(err, gomysql.ErrPktTooLarge) {
 		return fmt.Errorf("store: %s: %w: %w", doing, leaderboard.ErrUnavailable, err)
 	}
 	return Wrap(doing, err)

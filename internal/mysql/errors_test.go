@@ -1,4 +1,4 @@
-package db
+package mysql
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 
 	"leaderboard/leaderboard"
 )
@@ -27,20 +27,20 @@ func TestTranslate(t *testing.T) {
 	for name, c := range map[string]struct{ err, want error }{
 		// Errors of the driver: its errors.go, packets.go and buffer.go.
 		"bad connection":            {driver.ErrBadConn, ErrAway},
-		"invalid connection":        {mysql.ErrInvalidConn, ErrAway},
-		"malformed packet":          {mysql.ErrMalformPkt, ErrAway},
-		"out of sync":               {mysql.ErrPktSync, ErrAway},
-		"out of sync, large packet": {mysql.ErrPktSyncMul, ErrAway},
-		"words nobody asked for":    {mysql.ErrBusyBuffer, ErrAway}, // the server said why it ends the session
+		"invalid connection":        {gomysql.ErrInvalidConn, ErrAway},
+		"malformed packet":          {gomysql.ErrMalformPkt, ErrAway},
+		"out of sync":               {gomysql.ErrPktSync, ErrAway},
+		"out of sync, large packet": {gomysql.ErrPktSyncMul, ErrAway},
+		"words nobody asked for":    {gomysql.ErrBusyBuffer, ErrAway}, // the server said why it ends the session
 		"packet half written":       {io.ErrShortWrite, ErrAway},
-		"too large for the server":  {mysql.ErrPktTooLarge, unavailable},
+		"too large for the server":  {gomysql.ErrPktTooLarge, unavailable},
 		"no session":                {fmt.Errorf("%w: unsupported protocol version 9", errNoSession), ErrAway},
-		"no TLS there":              {mysql.ErrNoTLS, unavailable},
-		"password in clear text":    {mysql.ErrCleartextPassword, unavailable},
-		"password as of MySQL 4.1":  {mysql.ErrNativePassword, unavailable},
-		"password as of MySQL 4.0":  {mysql.ErrOldPassword, unavailable},
-		"another plugin":            {mysql.ErrUnknownPlugin, unavailable},
-		"another protocol":          {mysql.ErrOldProtocol, unavailable},
+		"no TLS there":              {gomysql.ErrNoTLS, unavailable},
+		"password in clear text":    {gomysql.ErrCleartextPassword, unavailable},
+		"password as of MySQL 4.1":  {gomysql.ErrNativePassword, unavailable},
+		"password as of MySQL 4.0":  {gomysql.ErrOldPassword, unavailable},
+		"another plugin":            {gomysql.ErrUnknownPlugin, unavailable},
+		"another protocol":          {gomysql.ErrOldProtocol, unavailable},
 		"another certificate":       {&tls.CertificateVerificationError{Err: errors.New("unknown authority")}, unavailable},
 		// Errors of database/sql.
 		"connection given back": {sql.ErrConnDone, ErrAway},
@@ -61,8 +61,8 @@ func TestTranslate(t *testing.T) {
 		// What has its meaning already, and faults of this program.
 		"own meaning": {leaderboard.ErrNotRanked, leaderboard.ErrNotRanked},
 		"rule":        {&leaderboard.RuleError{Code: "c"}, nil},
-		"syntax":      {&mysql.MySQLError{Number: 1064}, nil},
-		"duplicate":   {&mysql.MySQLError{Number: 1062}, nil},
+		"syntax":      {&gomysql.MySQLError{Number: 1064}, nil},
+		"duplicate":   {&gomysql.MySQLError{Number: 1062}, nil},
 	} {
 		checkTranslated(t, name, c.err, c.want)
 	}
@@ -81,7 +81,7 @@ func TestTranslate(t *testing.T) {
 		{unavailable, []uint16{3, 5, 1021, 1026, 1028, 1030, 1037, 1038, 1114, 1153, 1180, 1206}}, // disk, memory, bounds
 	} {
 		for _, number := range c.numbers {
-			checkTranslated(t, fmt.Sprint("number ", number), &mysql.MySQLError{Number: number}, c.want)
+			checkTranslated(t, fmt.Sprint("number ", number), &gomysql.MySQLError{Number: number}, c.want)
 		}
 	}
 	if err := Translate(t.Context(), "test", nil); err != nil {
@@ -89,7 +89,7 @@ func TestTranslate(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Translate(ctx, "test", mysql.ErrInvalidConn); !errors.Is(err, context.Canceled) || isSentinel(err) {
+	if err := Translate(ctx, "test", gomysql.ErrInvalidConn); !errors.Is(err, context.Canceled) || isSentinel(err) {
 		t.Errorf("the caller went away: %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestNoSession(t *testing.T) {
 // TestCommitOutcome: only what is known for certain may be called not committed (promise D6).
 func TestCommitOutcome(t *testing.T) {
 	t.Parallel()
-	server := func(number uint16) error { return &mysql.MySQLError{Number: number} }
+	server := func(number uint16) error { return &gomysql.MySQLError{Number: number} }
 	for name, c := range map[string]struct {
 		err     error
 		unknown bool
@@ -163,7 +163,7 @@ func TestCommitOutcome(t *testing.T) {
 		"rolled back by certificate": {server(3101), false},
 		"read-only":                  {server(1836), false},
 		"not in step":                {server(1047), false},
-		"answer lost":                {mysql.ErrInvalidConn, true},
+		"answer lost":                {gomysql.ErrInvalidConn, true},
 		"timeout":                    {context.DeadlineExceeded, true},
 		"killed":                     {server(1317), true},
 		"shutdown":                   {server(1053), true},

@@ -1,4 +1,4 @@
-package db
+package mysql
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 
 	"leaderboard/leaderboard"
 )
@@ -78,7 +78,7 @@ func newHosts(cfg Config) (*hosts, error) {
 	h.life, h.end = context.WithCancel(context.Background())
 	for _, mc := range configs {
 		mc.Params = nil
-		login, err := mysql.NewConnector(mc)
+		login, err := gomysql.NewConnector(mc)
 		if err != nil {
 			return nil, fmt.Errorf("store: DSN: %w", err)
 		}
@@ -182,7 +182,7 @@ func (h *hosts) find() (int, error) {
 	var failed error
 	for i, one := range h.all {
 		if !one.asked.CompareAndSwap(false, true) {
-			failed = fmt.Errorf("host %s does not answer: %w", one.address, mysql.ErrInvalidConn)
+			failed = fmt.Errorf("host %s does not answer: %w", one.address, gomysql.ErrInvalidConn)
 			continue
 		}
 		waiting++
@@ -219,7 +219,7 @@ func (h *hosts) find() (int, error) {
 			if primary >= 0 {
 				return primary, nil
 			}
-			return -1, fmt.Errorf("a database host does not answer: %w", mysql.ErrInvalidConn)
+			return -1, fmt.Errorf("a database host does not answer: %w", gomysql.ErrInvalidConn)
 		}
 	}
 	if primary >= 0 {

@@ -1,4 +1,4 @@
-package db
+package mysql
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 )
 
 // answering is a server as an outage sees it: how it answers, and after what time.
@@ -165,7 +165,7 @@ func TestHungServerIsAway(t *testing.T) {
 func TestRefusingServerIsAway(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
-		o.peer.set(func() { o.peer.fails = mysql.ErrInvalidConn })
+		o.peer.set(func() { o.peer.fails = gomysql.ErrInvalidConn })
 		t.Log(<-o.statement(false, o.peer.ask))
 		o.goes(silence-time.Millisecond, false)
 		o.goes(2*time.Millisecond, true)
@@ -193,7 +193,7 @@ func TestWaitIsNoOutage(t *testing.T) {
 		o.goes(time.Minute, false)
 		t.Log(<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF }))
 		o.goes(time.Minute, false)
-		o.peer.set(func() { o.peer.fails = &mysql.MySQLError{Number: errTooManyConns} })
+		o.peer.set(func() { o.peer.fails = &gomysql.MySQLError{Number: errTooManyConns} })
 		t.Log(<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF }))
 		o.goes(time.Minute, false)
 		o.peer.set(func() { o.peer.fails = nil })

@@ -27,7 +27,7 @@ func Run(t *testing.T, statements map[string]Planned) {
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, err := db.Connect(db.Config{DSN: dsn(t), MaxConns: 2, LockWait: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
+			server, err := mysql.Connect(mysql.Config{DSN: dsn(t), MaxConns: 2, LockWait: 5 * time.Second, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}

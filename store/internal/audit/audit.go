@@ -37,12 +37,12 @@ const maxActor = 128
 
 // Write adds the row of a change to the transaction that makes it, and returns the id of the row: no two rows ever have
 // the same.
-func Write(ctx context.Context, d *db.DB, tx Execer, c Change) (id int64, err error) {
+func Write(ctx context.Context, d *mysql.DB, tx Execer, c Change) (id int64, err error) {
 	r, err := rowOf(leaderboard.CallerOf(ctx), c)
 	if err != nil {
 		return 0, err
 	}
-	t := (&db.Text{}).Str(insert)
+	t := (&mysql.Text{}).Str(insert)
 	r.appendTo(t.Str("("), func() { t.Str(d.Sysdate()) })
 	result, err := tx.ExecContext(ctx, t.Str(")").String())
 	if err != nil {
@@ -85,7 +85,7 @@ const insert = "INSERT INTO audit (logged_at, actor, action, board, member, befo
 
 // Append adds the statement that writes rows, all of the same moment by the database clock, to a packet of statements of
 // the transaction that makes the changes.
-func Append(t *db.Text, rows []Row, at leaderboard.Micros) {
+func Append(t *mysql.Text, rows []Row, at leaderboard.Micros) {
 	for i := range rows {
 		if i == 0 {
 			t.Str(insert)
@@ -98,7 +98,7 @@ func Append(t *db.Text, rows []Row, at leaderboard.Micros) {
 	}
 }
 
-func (r *Row) appendTo(t *db.Text, at func()) {
+func (r *Row) appendTo(t *mysql.Text, at func()) {
 	at()
 	actor := r.caller.Key
 	t.Str(",").Hex(actor[:min(len(actor), maxActor)]).Str(",").Hex(string(r.change.Action)).Str(",").Hex(r.change.Board).Str(",").Hex(r.change.Member)
@@ -131,7 +131,7 @@ const maxScanned = 20_000
 
 // Find returns the records that a query selects. When it has read maxScanned records without finding enough, there may be
 // more after rest.
-func Find(ctx context.Context, d *db.DB, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
+func Find(ctx context.Context, d *mysql.DB, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	by := filtersOf(&q)
 	if len(by) > 1 {
 		if rest, err = lastScanned(ctx, d, by[0], &q); err != nil {
@@ -169,7 +169,7 @@ func filtersOf(q *leaderboard.AuditQuery) []filter {
 }
 
 // lastScanned returns the place of the last record that is looked at for a page, none when all are.
-func lastScanned(ctx context.Context, d *db.DB, by filter, q *leaderboard.AuditQuery) (leaderboard.AuditPlace, error) {
+func lastScanned(ctx context.Context, d *mysql.DB, by filter, q *leaderboard.AuditQuery) (leaderboard.AuditPlace, error) {
 	var place struct {
 		At time.Time `db:"logged_at"`
 		ID int64     `db:"id"`

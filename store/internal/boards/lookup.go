@@ -15,7 +15,7 @@ import (
 
 // Lookup finds boards with their current periods.
 type Lookup struct {
-	DB     *db.DB
+	DB     *mysql.DB
 	Memory *Memory
 	// Lock runs a transaction that locks a board, unless another session is known to keep it locked, and commits it.
 	Lock func(ctx context.Context, board string, fn func(*sqlx.Tx) error) error

@@ -87,7 +87,7 @@ func (r *Rollover) IDs() (ids []int64, whole bool) {
 // row is locked, no other process does so at the same time, and no writer goes on with a closed period. Incarnations are of
 // random bits.
 func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board, random func() uint64) error {
-	if err := Close(ctx, tx, (&db.Text{}).Time(r.clock).String(), b, r.ended); err != nil {
+	if err := Close(ctx, tx, (&mysql.Text{}).Time(r.clock).String(), b, r.ended); err != nil {
 		return err
 	}
 	for i := range r.Current {
@@ -96,7 +96,7 @@ func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board
 			continue
 		}
 		err := begin(ctx, tx, p, random)
-		if db.IsDuplicate(err) {
+		if mysql.IsDuplicate(err) {
 			err = r.openAgain(ctx, tx, p)
 		}
 		if err != nil {
@@ -128,7 +128,7 @@ func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, e
 
 // begin makes the row of a period.
 func begin(ctx context.Context, tx outbox.Tx, p *leaderboard.Period, random func() uint64) error {
-	q := (&db.Text{}).Str("INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
+	q := (&mysql.Text{}).Str("INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
 	history := leaderboard.NewIncarnation(random)
 	q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
 	if p.EndsAt == leaderboard.Forever {
@@ -167,7 +167,7 @@ func (r *Rollover) openAgain(ctx context.Context, tx outbox.Tx, p *leaderboard.P
 	if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'open' WHERE id = ?", found.ID); err != nil {
 		return err
 	}
-	t := (&db.Text{}).Str("INSERT INTO runs (board_id, period_id, kind, reason, state, from_seq, to_seq, started_at) VALUES (")
+	t := (&mysql.Text{}).Str("INSERT INTO runs (board_id, period_id, kind, reason, state, from_seq, to_seq, started_at) VALUES (")
 	t.Int(found.BoardID).Str(",").Int(found.ID).Str(",").Hex(string(leaderboard.RunKindReopen)).Str(",").Hex(string(leaderboard.RunReasonClock))
 	t.Str(",").Hex(string(leaderboard.RunStateDone)).Str(",").Int(found.LastSeq).Str(",").Int(found.LastSeq).Str(",").Time(now).Str(")")
 	if _, err := tx.ExecContext(ctx, t.String()); err != nil {

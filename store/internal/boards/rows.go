@@ -69,7 +69,7 @@ func (r *Row) board(zones zones) (leaderboard.Board, error) {
 		err = json.Unmarshal(r.Rules, &b.Rules)
 	}
 	if err != nil {
-		return b, db.Wrap("rules of board "+b.Name, err)
+		return b, mysql.Wrap("rules of board "+b.Name, err)
 	}
 	b.Rules = b.Rules.WithDefaults()
 	b.Unknown = cmp.Or(b.Unknown, b.Rules.UnknownWord())

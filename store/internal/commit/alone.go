@@ -10,7 +10,7 @@ import (
 
 // Alone runs fn in a transaction that may lock one board, and commits it. It is for what writes to a board and is no
 // batch. Like a batch it waits until no other writer of this process works on the board; for a lock that another session
-// holds it waits twice at most. By the error db.NotDone reports whether anything was done. fn may be called again.
+// holds it waits twice at most. By the error mysql.NotDone reports whether anything was done. fn may be called again.
 func (w *Writer) Alone(ctx context.Context, board string, fn func(*sqlx.Tx) error) error {
 	return w.alone(ctx, board, true, fn)
 }
@@ -23,22 +23,22 @@ func (w *Writer) TryAlone(ctx context.Context, board string, fn func(*sqlx.Tx) e
 
 func (w *Writer) alone(ctx context.Context, board string, wait bool, fn func(*sqlx.Tx) error) error {
 	if err := w.boards.enter(ctx, board, wait); err != nil {
-		return db.NotDone(ctx, err)
+		return mysql.NotDone(ctx, err)
 	}
 	defer w.boards.unlock(board)
 	lockedOut := w.boards.isLockedOut(board)
 	again := func(err error) bool {
-		if !db.IsLockWait(err) {
-			return db.RetryableOrDuplicate(err)
+		if !mysql.IsLockWait(err) {
+			return mysql.RetryableOrDuplicate(err)
 		}
 		before := lockedOut
 		w.boards.lockOut(board, before)
 		lockedOut = true
 		return !before
 	}
-	err := db.Retry(again, func() error { return w.db.Locking(ctx, lockedOut, fn) })
+	err := mysql.Retry(again, func() error { return w.db.Locking(ctx, lockedOut, fn) })
 	if err == nil {
 		w.boards.letIn(board)
 	}
-	return db.NotDone(ctx, err)
+	return mysql.NotDone(ctx, err)
 }

@@ -18,7 +18,7 @@ func written(t *testing.T, reqs ...request) (reads, writeText string) {
 		r.collect(func(string) *needs { return n })
 	}
 	n.tidy()
-	var read, write db.Text
+	var read, write mysql.Text
 	(&reading{needs: n, boardID: 2, periods: []int64{1}}).appendTo(&read)
 	w := writes{owner: noBoard}
 	w.keys = (&batch{requests: reqs}).apply(oneBoard(p), map[string]keyRow{})

@@ -25,7 +25,7 @@ type Events struct {
 
 // committer carries batches out. All methods may be called concurrently.
 type committer struct {
-	db      *db.DB
+	db      *mysql.DB
 	memory  *boards.Memory
 	boards  *boardMutexes
 	tell    Events
@@ -117,14 +117,14 @@ func (b *batch) names() []string { return slices.Sorted(maps.Keys(b.needs)) }
 // mayDoWithout reports whether a batch for several boards failed because of one of them, the last that it asked for: its
 // requests are not answered yet.
 func (b *batch) mayDoWithout(err error) bool {
-	return b.queue.id.several && b.locking != "" && db.IsLockWait(err)
+	return b.queue.id.several && b.locking != "" && mysql.IsLockWait(err)
 }
 
 // run carries out a batch, reports its commits, and then answers every request. It works on a context of its own: the
 // requests of a batch belong to several callers, and no caller may cancel it for the others.
 func (b *batch) run() error {
 	limits := &b.db.Config
-	ctx, cancel := context.WithTimeout(b.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
+	ctx, cancel := context.WithTimeout(b.life, mysql.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
 	defer cancel()
 	start := time.Now()
 	ctx, end := batchSpan(ctx, b.queue.id, b.requests)
@@ -195,7 +195,7 @@ func (b *batch) try(ctx context.Context, longWait bool) error {
 
 // begin takes a connection, after the batches that wait for one already; with longWait, it is one of the few that wait long
 // for a lock, and there is no line. The caller calls end when it gives the connection back.
-func (b *batch) begin(ctx context.Context, longWait bool) (tx *db.Tx, end func(), err error) {
+func (b *batch) begin(ctx context.Context, longWait bool) (tx *mysql.Tx, end func(), err error) {
 	if longWait {
 		tx, err = b.db.Begin(ctx, true)
 		return tx, func() {}, err

@@ -145,7 +145,7 @@ func (r *review) change(before, after *leaderboard.Held) audit.Change {
 // periods that it came in, a *leaderboard.RuleError when the board's rules do not take it any more.
 func (w *Writer) Decide(ctx context.Context, h leaderboard.Held, d leaderboard.HeldDecision) (leaderboard.Held, error) {
 	if leaderboard.CheckMember(h.Member) != nil {
-		return leaderboard.Held{}, db.Wrap("decide", leaderboard.ErrHeldNotFound)
+		return leaderboard.Held{}, mysql.Wrap("decide", leaderboard.ErrHeldNotFound)
 	}
 	r := newReview(&h, d)
 	if err := w.do(ctx, r); err != nil {

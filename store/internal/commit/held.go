@@ -75,7 +75,7 @@ func ReadHeld(scan func(dest ...any) error) (*leaderboard.Held, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &written); err != nil {
-		return nil, db.Wrap("held submission", err)
+		return nil, mysql.Wrap("held submission", err)
 	}
 	h.HeldTime, h.CreatedTime, h.DecidedTime = leaderboard.MicrosOf(held), leaderboard.MicrosOf(created), 0
 	if decided.Valid {
@@ -107,13 +107,13 @@ type heldNeeds struct {
 
 // appendTo asks for what decides whether submissions wait: the entries at some places, and what waits already of the members.
 // A board without the rule asks nothing.
-func (n *heldNeeds) appendTo(t *db.Text) {
+func (n *heldNeeds) appendTo(t *mysql.Text) {
 	for _, place := range n.places() {
 		t.Str("SELECT member, score, tiebreak, created_time")
 		(&entries.Scan{Range: entries.Everything(), Offset: int64(place - 1), Limit: 1}).From(t, n.first)
 		t.Str(";")
 	}
-	for chunk := range slices.Chunk(n.members, db.MaxRows) {
+	for chunk := range slices.Chunk(n.members, mysql.MaxRows) {
 		t.Str("SELECT " + waitingColumns + " FROM held FORCE INDEX (held_waiting) WHERE board_id = ").Int(n.boardID)
 		t.Str(" AND member IN (").Hexes(chunk).Str(") AND state = 'waiting';")
 	}
@@ -149,7 +149,7 @@ func (n *heldNeeds) scan(rows *sql.Rows, stored func(score, tiebreak int64) (int
 			return r, err
 		}
 	}
-	for range slices.Chunk(n.members, db.MaxRows) {
+	for range slices.Chunk(n.members, mysql.MaxRows) {
 		if err := eachHeld(rows, func(h *leaderboard.Held) { r.waiting[h.Member] = append(r.waiting[h.Member], h) }); err != nil {
 			return r, err
 		}
@@ -162,7 +162,7 @@ func (n *heldNeeds) scan(rows *sql.Rows, stored func(score, tiebreak int64) (int
 
 // eachRow goes through the rows of the next answer.
 func eachRow(rows *sql.Rows, do func() error) error {
-	if err := db.NextResult(rows); err != nil {
+	if err := mysql.NextResult(rows); err != nil {
 		return err
 	}
 	for rows.Next() {

@@ -67,13 +67,13 @@ func (b *lockedBoard) playTime(sub *leaderboard.Submission, caller *leaderboard.
 }
 
 // appendHeldRows writes what became of held submissions.
-func appendHeldRows(t *db.Text, reviewed []*lockedBoard) {
+func appendHeldRows(t *mysql.Text, reviewed []*lockedBoard) {
 	for _, b := range reviewed {
 		r := &b.reviews
-		for chunk := range slices.Chunk(r.gone, db.MaxRows) {
+		for chunk := range slices.Chunk(r.gone, mysql.MaxRows) {
 			t.Str("DELETE FROM held WHERE id IN (").Ints(chunk).Str(");")
 		}
-		for chunk := range slices.Chunk(r.added, db.MaxRows) {
+		for chunk := range slices.Chunk(r.added, mysql.MaxRows) {
 			t.Str("INSERT INTO held (id, board_id, member, held_at, expires_at, created_time, score, tiebreak, reason, submission, actor, request_id) VALUES ")
 			for i, h := range chunk {
 				t.Comma(i).Str("(").Int(h.ID).Str(",").Int(h.BoardID).Str(",").Hex(h.Member).Str(",").Time(h.HeldTime).Str(",").Time(b.heldUntil(h)).Str(",")

@@ -123,8 +123,8 @@ func appendOptional(b []byte, v *int64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 1), uint64(*v))
 }
 
-func appendReadKeys(t *db.Text, owner int64, keys []string) {
-	for chunk := range slices.Chunk(keys, db.MaxRows) {
+func appendReadKeys(t *mysql.Text, owner int64, keys []string) {
+	for chunk := range slices.Chunk(keys, mysql.MaxRows) {
 		t.Str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").Int(owner)
 		t.Str(" AND idempotency_key IN (").Hexes(chunk).Str(");")
 	}
@@ -132,8 +132,8 @@ func appendReadKeys(t *db.Text, owner int64, keys []string) {
 
 // scanKeys reads the answers to appendReadKeys.
 func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
-	for range slices.Chunk(keys, db.MaxRows) {
-		if err := db.NextResult(rows); err != nil {
+	for range slices.Chunk(keys, mysql.MaxRows) {
+		if err := mysql.NextResult(rows); err != nil {
 			return err
 		}
 		for rows.Next() {
@@ -153,8 +153,8 @@ func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
 }
 
 // appendKeys stores the receipts of requests that came with a key, also those that changed nothing.
-func appendKeys(t *db.Text, owner int64, now leaderboard.Micros, keys []keyRow) {
-	for chunk := range slices.Chunk(keys, db.MaxRows) {
+func appendKeys(t *mysql.Text, owner int64, now leaderboard.Micros, keys []keyRow) {
+	for chunk := range slices.Chunk(keys, mysql.MaxRows) {
 		t.Str("INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt) VALUES ")
 		for i, k := range chunk {
 			t.Comma(i).Str("(").Int(owner).Str(",").Hex(k.key).Str(",").HexBytes(k.hash[:]).Str(",").Time(now)

@@ -17,10 +17,10 @@ import (
 
 // transaction is one transaction of the write path.
 type transaction struct {
-	*db.Tx
-	db     *db.DB
+	*mysql.Tx
+	db     *mysql.DB
 	memory *boards.Memory
-	text   *db.Text // of the packet under way
+	text   *mysql.Text // of the packet under way
 }
 
 // locked are the boards that a batch has locked.
@@ -263,8 +263,8 @@ func (b *lockedBoard) complete(p *period, row *leaderboard.Period) {
 // board may have the id and the version, but not the time. Whether the server is read-only comes along, because an account
 // may have the right to write to it all the same. The index is named
 // because the order of locking follows from it, and because closed periods are many.
-func appendLock(t *db.Text, sysdate, board string, known *boards.Known) {
-	t.Str("SELECT " + db.ServerSettings + ", b.id, b.version, b.updated_at, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
+func appendLock(t *mysql.Text, sysdate, board string, known *boards.Known) {
+	t.Str("SELECT " + mysql.ServerSettings + ", b.id, b.version, b.updated_at, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
 	t.Str(" AND b.updated_at = ").Time(known.Board.UpdatedTime).Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_time, ").Str(boards.JoinedPeriodColumns)
 	t.Str(" FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
 	t.Str(" WHERE b.name = ").Hex(board).Str(" AND b.state = 'open' FOR UPDATE;")
@@ -367,7 +367,7 @@ func (t *transaction) lockPast(ctx context.Context, b *lockedBoard, n *needs) er
 // lockPastPeriods locks periods of the board whose row is locked already, in the order in which sweeping does it. One
 // that has ended is closed by now: the rollover came first. When a period does not exist the request gets an error.
 func (t *transaction) lockPastPeriods(ctx context.Context, b *lockedBoard, ids []int64) error {
-	text := &db.Text{}
+	text := &mysql.Text{}
 	appendLockPast(text, b.known.Board.ID, ids)
 	rows, err := t.Conn.QueryContext(ctx, text.String())
 	if err != nil {
@@ -391,7 +391,7 @@ func (t *transaction) lockPastPeriods(ctx context.Context, b *lockedBoard, ids [
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-func appendLockPast(t *db.Text, boardID int64, ids []int64) {
+func appendLockPast(t *mysql.Text, boardID int64, ids []int64) {
 	t.Str("SELECT p.last_created_time, ").Str(boards.JoinedPeriodColumns)
 	t.Str(" FROM periods p FORCE INDEX (PRIMARY) WHERE p.id IN (").Ints(ids).Str(") AND p.board_id = ").Int(boardID)
 	t.Str(" AND p.state <> 'deleting' ORDER BY p.id FOR UPDATE")
@@ -401,7 +401,7 @@ func appendLockPast(t *db.Text, boardID int64, ids []int64) {
 // there may be one of a member that is not hidden any more, because a period that closed before its member was restored
 // keeps it.
 func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *needs) error {
-	text := (&db.Text{}).Str("SELECT 1;")
+	text := (&mysql.Text{}).Str("SELECT 1;")
 	if b.bodies == nil {
 		b.bodies = map[entries.BodyKey]*body{}
 	}

@@ -80,8 +80,8 @@ func (m *metadata) mark(member string) (undo func()) {
 }
 
 // appendReadMetadata asks for the metadata of members in periods.
-func appendReadMetadata(t *db.Text, periods []int64, members []string) {
-	for chunk := range slices.Chunk(members, db.MaxRows) {
+func appendReadMetadata(t *mysql.Text, periods []int64, members []string) {
+	for chunk := range slices.Chunk(members, mysql.MaxRows) {
 		entries.AppendMetadata(t, periods, chunk, false).Str(";")
 	}
 }
@@ -95,8 +95,8 @@ func scanMetadata(rows *sql.Rows, members []string, periods []*period, bodies ma
 		}
 		byID[p.ref.ID] = p.metadata
 	}
-	for range slices.Chunk(members, db.MaxRows) {
-		if err := db.NextResult(rows); err != nil {
+	for range slices.Chunk(members, mysql.MaxRows) {
+		if err := mysql.NextResult(rows); err != nil {
 			return err
 		}
 		err := entries.EachMetadata(rows, func(r *entries.MetadataRow) {
@@ -170,18 +170,18 @@ func metadataOf(periods []*period) *metadataWrites {
 }
 
 // appendMetadata writes what the batch made of the metadata of entries.
-func appendMetadata(t *db.Text, periods []*period, random func() uint64) {
+func appendMetadata(t *mysql.Text, periods []*period, random func() uint64) {
 	if !slices.ContainsFunc(periods, func(p *period) bool { return p.metadata != nil }) {
 		return
 	}
 	w := metadataOf(periods)
 	w.appendBodies(t, random)
 	for _, id := range slices.Sorted(maps.Keys(w.gone)) {
-		for chunk := range slices.Chunk(w.gone[id], db.MaxRows) {
+		for chunk := range slices.Chunk(w.gone[id], mysql.MaxRows) {
 			t.Str("DELETE FROM entry_metadata WHERE period_id = ").Int(id).Str(" AND member IN (").Hexes(chunk).Str(");")
 		}
 	}
-	for chunk := range slices.Chunk(w.upserts, db.MaxRows) {
+	for chunk := range slices.Chunk(w.upserts, mysql.MaxRows) {
 		t.Str("INSERT INTO entry_metadata (period_id, member, score, tiebreak, created_time, body_id, emptied_at) VALUES ")
 		for i, u := range chunk {
 			e, err := rank.Codec{}.Entry(u.row.key)
@@ -202,7 +202,7 @@ func appendMetadata(t *db.Text, periods []*period, random func() uint64) {
 
 // appendBodies gives new bodies their ids, and writes them. One takes the place of another of the member that nothing refers
 // to any more.
-func (w *metadataWrites) appendBodies(t *db.Text, random func() uint64) {
+func (w *metadataWrites) appendBodies(t *mysql.Text, random func() uint64) {
 	var fresh, fewer, more, gone []*body
 	unused := map[string][]*body{} // by member
 	for _, b := range w.bodies {
@@ -227,7 +227,7 @@ func (w *metadataWrites) appendBodies(t *db.Text, random func() uint64) {
 	for _, free := range unused {
 		gone = append(gone, free...)
 	}
-	for chunk := range slices.Chunk(w.inOrder(fresh), db.MaxRows) {
+	for chunk := range slices.Chunk(w.inOrder(fresh), mysql.MaxRows) {
 		t.Str("INSERT INTO metadata_bodies (member, id, refs, body) VALUES ")
 		for i, b := range chunk {
 			t.Comma(i).Str("(").Hex(w.owner[b]).Str(",").Int(b.id).Str(",").Int(w.delta[b]).Str(",").Hex(b.text).Str(")")
@@ -243,8 +243,8 @@ func (w *metadataWrites) appendBodies(t *db.Text, random func() uint64) {
 }
 
 // appendDelete deletes bodies.
-func (w *metadataWrites) appendDelete(t *db.Text, bodies []*body, condition string) {
-	for chunk := range slices.Chunk(w.inOrder(bodies), db.MaxRows) {
+func (w *metadataWrites) appendDelete(t *mysql.Text, bodies []*body, condition string) {
+	for chunk := range slices.Chunk(w.inOrder(bodies), mysql.MaxRows) {
 		keys := make([]entries.BodyKey, len(chunk))
 		for i, b := range chunk {
 			keys[i] = entries.BodyKey{Member: w.owner[b], ID: b.id}

@@ -63,7 +63,7 @@ func largest(entries int) *writes {
 func TestMaxPacket(t *testing.T) {
 	t.Parallel()
 	for _, batch := range []int{1, leaderboard.MaxLimit, 5000} {
-		text := &db.Text{}
+		text := &mysql.Text{}
 		largest(max(batch, leaderboard.MaxLimit)).appendTo(text)
 		if is, most := int64(text.Len()), MaxPacket(batch); is > most || is < most*3/4 {
 			t.Errorf("batches of %d entries: %d bytes, MaxPacket says %d", batch, is, most)

@@ -21,8 +21,8 @@ type play struct {
 }
 
 // appendPlays asks for the plays of members, and locks them: one may be begun anew meanwhile.
-func (r *reading) appendPlays(t *db.Text) {
-	for chunk := range slices.Chunk(r.players, db.MaxRows) {
+func (r *reading) appendPlays(t *mysql.Text) {
+	for chunk := range slices.Chunk(r.players, mysql.MaxRows) {
 		t.Str("SELECT member, id, started_at, refusals FROM plays FORCE INDEX (PRIMARY) WHERE board_id = ").Int(r.boardID)
 		t.Str(" AND member IN (").Hexes(chunk).Str(") FOR UPDATE;")
 	}
@@ -31,8 +31,8 @@ func (r *reading) appendPlays(t *db.Text) {
 // scanPlays reads the answers to appendPlays.
 func (r *reading) scanPlays(rows *sql.Rows) error {
 	r.plays = plays{}
-	for range slices.Chunk(r.players, db.MaxRows) {
-		if err := db.NextResult(rows); err != nil {
+	for range slices.Chunk(r.players, mysql.MaxRows) {
+		if err := mysql.NextResult(rows); err != nil {
 			return err
 		}
 		for rows.Next() {
@@ -93,7 +93,7 @@ func (b *lockedBoard) played() bool {
 }
 
 // appendPlays writes what became of plays, in the order of their members.
-func appendPlays(t *db.Text, played []*lockedBoard) {
+func appendPlays(t *mysql.Text, played []*lockedBoard) {
 	for _, b := range played {
 		var over, refused []string
 		for _, member := range slices.Sorted(maps.Keys(b.plays)) {
@@ -104,7 +104,7 @@ func appendPlays(t *db.Text, played []*lockedBoard) {
 				refused = append(refused, member)
 			}
 		}
-		for chunk := range slices.Chunk(over, db.MaxRows) {
+		for chunk := range slices.Chunk(over, mysql.MaxRows) {
 			t.Str("DELETE FROM plays WHERE board_id = ").Int(b.known.Board.ID).Str(" AND member IN (").Hexes(chunk).Str(");")
 		}
 		for _, member := range refused {

@@ -25,7 +25,7 @@ func TestPlaysCostNoStatement(t *testing.T) {
 		t.Errorf("with a play: %s", with)
 	}
 	b := &lockedBoard{known: &boards.Known{}, plays: plays{"a": {over: true}, "b": {over: true, refused: true}, "c": {refused: true}, "d": {}}}
-	var text db.Text
+	var text mysql.Text
 	appendPlays(&text, []*lockedBoard{b})
 	if got := text.String(); strings.Count(got, "DELETE") != 1 || strings.Count(got, "UPDATE") != 1 || strings.Count(got, ";") != 2 || strings.Contains(got, "x'64'") {
 		t.Errorf("two that are over, one that was refused: %s", got)

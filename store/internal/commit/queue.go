@@ -29,7 +29,7 @@ type queues struct {
 type queue struct {
 	*queues
 	id   queueID
-	text db.Text // of the batch under way, reused from batch to batch
+	text mysql.Text // of the batch under way, reused from batch to batch
 
 	// The fields below are guarded by queues.mu.
 	waiting []request
@@ -49,17 +49,17 @@ func newQueues(limits Limits, boards *boardMutexes) *queues {
 // nothing is done and the error says so; afterwards the work goes on.
 func (q *queues) do(ctx context.Context, r request) error {
 	if err := ctx.Err(); err != nil {
-		return db.Wrap("submit", err)
+		return mysql.Wrap("submit", err)
 	}
 	h := r.head()
 	h.span = trace.From(ctx)
 	h.queued = h.span.Start("queue", trace.KindInternal)
 	defer h.queued.End() // of a request that leaves before a batch takes it
 	if err := q.push(r); err != nil {
-		return db.Wrap("submit", err)
+		return mysql.Wrap("submit", err)
 	}
 	if err := q.await(ctx, r); err != nil {
-		return db.Wrap("submit", err)
+		return mysql.Wrap("submit", err)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ type reading struct {
 
 // appendTo appends one SELECT per chunk of keys, then one per chunk of members for all periods; none when the board is
 // not known. A board has at most eight windows, so the ranges of one statement are some thousands at most.
-func (r *reading) appendTo(t *db.Text) {
+func (r *reading) appendTo(t *mysql.Text) {
 	if r.boardID == 0 {
 		return
 	}
@@ -107,8 +107,8 @@ func (r *reading) scan(rows *sql.Rows, periods []*period, hidden hiddenMembers) 
 	return keys, scanMetadata(rows, r.members, periods, r.bodies)
 }
 
-func appendReadEntries(t *db.Text, periods []int64, members []string) {
-	for chunk := range slices.Chunk(members, db.MaxRows) {
+func appendReadEntries(t *mysql.Text, periods []int64, members []string) {
+	for chunk := range slices.Chunk(members, mysql.MaxRows) {
 		t.Str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 		t.Ints(periods).Str(") AND member IN (").Hexes(chunk).Str(");")
 	}
@@ -116,8 +116,8 @@ func appendReadEntries(t *db.Text, periods []int64, members []string) {
 
 // scanEntries reads the answers to appendReadEntries into the periods that they are of, hidden entries too.
 func scanEntries(rows *sql.Rows, members []string, periods []*period) error {
-	for range slices.Chunk(members, db.MaxRows) {
-		if err := db.NextResult(rows); err != nil {
+	for range slices.Chunk(members, mysql.MaxRows) {
+		if err := mysql.NextResult(rows); err != nil {
 			return err
 		}
 		if err := scanPeriods(rows, periods); err != nil {
@@ -164,7 +164,7 @@ func scanPeriods(rows *sql.Rows, periods []*period) error {
 // a member has a hidden entry in an open period there is a row of hidden_members, so most batches find nothing here.
 // That row may have been erased with the member while a submission was on its way, so removals ask for hidden entries
 // without it.
-func (r *reading) appendHidden(t *db.Text) {
+func (r *reading) appendHidden(t *mysql.Text) {
 	if !r.hasHidden {
 		return
 	}
@@ -172,7 +172,7 @@ func (r *reading) appendHidden(t *db.Text) {
 	for _, id := range r.periods {
 		sides = append(sides, entries.HiddenIn(id))
 	}
-	for chunk := range slices.Chunk(r.members, db.MaxRows) {
+	for chunk := range slices.Chunk(r.members, mysql.MaxRows) {
 		t.Str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_time FROM hidden_members h FORCE INDEX (PRIMARY)")
 		t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id IN (").Ints(sides).Str(") AND e.member = h.member")
 		t.Str(" WHERE h.board_id IN (0,").Int(r.boardID).Str(") AND h.member IN (").Hexes(chunk).Str(");")
@@ -185,8 +185,8 @@ func (r *reading) scanHidden(rows *sql.Rows, periods []*period, hidden hiddenMem
 	if !r.hasHidden {
 		return nil
 	}
-	for range slices.Chunk(r.members, db.MaxRows) {
-		if err := db.NextResult(rows); err != nil {
+	for range slices.Chunk(r.members, mysql.MaxRows) {
+		if err := mysql.NextResult(rows); err != nil {
 			return err
 		}
 		if err := scanHiddenMembers(rows, periods, hidden); err != nil {

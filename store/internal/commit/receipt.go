@@ -273,7 +273,7 @@ func (t *receiptText) results(entries []leaderboard.Submission) ([]leaderboard.R
 		}
 	}
 	if t.failed || len(t.b) > 0 {
-		return nil, db.Wrap("receipt", errReceipt)
+		return nil, mysql.Wrap("receipt", errReceipt)
 	}
 	return out, nil
 }

@@ -30,7 +30,7 @@ type submissionRow struct {
 
 // appendSubmissions records submissions, those of a batch in one statement as a rule. Their ids tell them apart from
 // those of a batch at the same microsecond, however the clock goes.
-func appendSubmissions(t *db.Text, boards []*lockedBoard) {
+func appendSubmissions(t *mysql.Text, boards []*lockedBoard) {
 	var rows []submissionRow
 	for _, b := range boards {
 		first := int64(b.random()>>18) << 16
@@ -40,7 +40,7 @@ func appendSubmissions(t *db.Text, boards []*lockedBoard) {
 		}
 	}
 	var room []byte
-	for chunk := range slices.Chunk(rows, db.MaxRows) {
+	for chunk := range slices.Chunk(rows, mysql.MaxRows) {
 		t.Str("INSERT INTO submissions (board_id, recorded_at, id, member, actor, request_id, result) VALUES ")
 		for i := range chunk {
 			r := &chunk[i]
@@ -56,7 +56,7 @@ func appendSubmissions(t *db.Text, boards []*lockedBoard) {
 
 // appendRequestID appends the id of a request as it is stored: one that is the digits of bytes, as those made here are, as
 // a zero byte and these.
-func appendRequestID(t *db.Text, id string) {
+func appendRequestID(t *mysql.Text, id string) {
 	if id == "" || !isHex(id) {
 		t.Hex(id)
 		return
@@ -132,7 +132,7 @@ func appendRecord(b []byte, r *leaderboard.SubmissionRecord) []byte {
 	}
 	b = binary.AppendVarint(b, r.Seq)
 	if r.Code != "" {
-		b = appendText(appendText(b, r.Code), db.CutText(r.Detail, maxDetail))
+		b = appendText(appendText(b, r.Code), mysql.CutText(r.Detail, maxDetail))
 	}
 	return b
 }
@@ -184,7 +184,7 @@ func ReadRecord(b []byte, r *leaderboard.SubmissionRecord) error {
 		r.Code, r.Detail = t.text(), t.text()
 	}
 	if t.failed || len(t.b) > 0 {
-		return db.Wrap("record of a submission", errRecord)
+		return mysql.Wrap("record of a submission", errRecord)
 	}
 	return nil
 }

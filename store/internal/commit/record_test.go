@@ -65,7 +65,7 @@ func TestRequestIDRoundTrip(t *testing.T) {
 }
 
 func appendRequestIDText(id string) string {
-	var t db.Text
+	var t mysql.Text
 	appendRequestID(&t, id)
 	return t.String()
 }

@@ -26,7 +26,7 @@ func (b *batch) tryAll(ctx context.Context) error {
 		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			return err
 		}
-		lockWait := db.IsLockWait(err)
+		lockWait := mysql.IsLockWait(err)
 		_, blocked := b.db.BlockedSince()
 		if lockWait && b.locking != "" {
 			if b.boards.lockOut(b.locking, false); longWait || blocked {
@@ -34,22 +34,22 @@ func (b *batch) tryAll(ctx context.Context) error {
 			}
 			longWait = true
 		}
-		if db.IsDiskFull(err) {
+		if mysql.IsDiskFull(err) {
 			b.stuck()
 		}
 		for _, r := range b.requests {
 			r.head().recall() // nothing has happened
 		}
-		again := db.Retryable(err) && attempt < db.Attempts && !(lockWait && (id.several || blocked))
-		if id.several && db.IsDuplicate(err) {
+		again := mysql.Retryable(err) && attempt < mysql.Attempts && !(lockWait && (id.several || blocked))
+		if id.several && mysql.IsDuplicate(err) {
 			// One key came through two servers at once, for boards of which none is the same: the second finds it now.
-			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < db.Attempts
+			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < mysql.Attempts
 		}
-		if db.ConnectionLost(err) && !reconnected {
+		if mysql.ConnectionLost(err) && !reconnected {
 			reconnected, again = true, true
 		}
 		if !again || ctx.Err() != nil || !lockWait && !b.retries.spend() { // few wait for locks, none more often than Attempts
-			return db.Translate(context.Background(), "batch", err)
+			return mysql.Translate(context.Background(), "batch", err)
 		}
 		b.db.Log.DebugContext(ctx, "batch is repeated", "board", id.board, "attempt", attempt, "error", err)
 	}

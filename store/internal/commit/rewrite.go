@@ -41,7 +41,7 @@ func (w *Writer) Rewrite(ctx context.Context, r Rewrite) (lastSeq int64, err err
 	if err != nil {
 		return 0, err
 	}
-	events, err := r.transact(ctx, &transaction{tx, w.db, w.memory, &db.Text{}})
+	events, err := r.transact(ctx, &transaction{tx, w.db, w.memory, &mysql.Text{}})
 	if err = errors.Join(err, tx.End()); err != nil {
 		return 0, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // keepOff answers those requests that name a board whose lock another session holds, and returns the others.
 func keepOff(reqs []request, lockedOut string) []request {
-	err := db.Wrap("batch", errLocked(lockedOut))
+	err := mysql.Wrap("batch", errLocked(lockedOut))
 	return slices.DeleteFunc(reqs, func(r request) bool {
 		named := slices.Contains(r.head().boards, lockedOut)
 		if named {
@@ -31,7 +31,7 @@ func keepOff(reqs []request, lockedOut string) []request {
 // database is asked only about boards that are not remembered as ordinary ones. A board that is remembered as derived is
 // asked about, because another server may have made it an ordinary one. When no answer comes, the locks decide as for any
 // board.
-func derivedAmong(d *db.DB, memory *boards.Memory, names []string) map[string]bool {
+func derivedAmong(d *mysql.DB, memory *boards.Memory, names []string) map[string]bool {
 	unsure := slices.DeleteFunc(names, func(name string) bool {
 		k, ok := memory.Get(name)
 		return ok && k.Board.Rules.Derive == nil
@@ -42,7 +42,7 @@ func derivedAmong(d *db.DB, memory *boards.Memory, names []string) map[string]bo
 	ctx, cancel := context.WithTimeout(context.Background(), d.Config.ReadTimeout)
 	defer cancel()
 	derived := map[string]bool{}
-	for chunk := range slices.Chunk(unsure, db.MaxRows) {
+	for chunk := range slices.Chunk(unsure, mysql.MaxRows) {
 		var found [][]byte
 		if err := d.SelectContext(ctx, &found, d.Limited(derivedQuery(chunk))); err != nil {
 			d.Log.DebugContext(ctx, "it is not known which boards are derived", "error", err)
@@ -55,7 +55,7 @@ func derivedAmong(d *db.DB, memory *boards.Memory, names []string) map[string]bo
 }
 
 func derivedQuery(names []string) string {
-	t := (&db.Text{}).Str("SELECT b.name FROM boards b STRAIGHT_JOIN derived_boards d ON d.board_id = b.id WHERE b.state = 'open' AND b.name IN (")
+	t := (&mysql.Text{}).Str("SELECT b.name FROM boards b STRAIGHT_JOIN derived_boards d ON d.board_id = b.id WHERE b.state = 'open' AND b.name IN (")
 	return t.Hexes(names).Str(")").String()
 }
 
@@ -96,7 +96,7 @@ func (t *transaction) lockOrder(ctx context.Context, names []string) ([]string, 
 // readIDs reads the ids of the boards that exist.
 func (t *transaction) readIDs(ctx context.Context, names []string) ([]boardID, error) {
 	var ids []boardID
-	for chunk := range slices.Chunk(names, db.MaxRows) {
+	for chunk := range slices.Chunk(names, mysql.MaxRows) {
 		t.text.Reset()
 		appendReadIDs(t.text, chunk)
 		rows, err := t.Conn.QueryContext(ctx, t.text.String())
@@ -118,7 +118,7 @@ func (t *transaction) readIDs(ctx context.Context, names []string) ([]boardID, e
 	return ids, nil
 }
 
-func appendReadIDs(t *db.Text, names []string) {
+func appendReadIDs(t *mysql.Text, names []string) {
 	t.Str("SELECT id, name FROM boards WHERE name IN (").Hexes(names).Str(") AND state = 'open'")
 }
 

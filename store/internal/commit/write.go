@@ -58,7 +58,7 @@ func (t *transaction) write(ctx context.Context, o *writes) ([]Event, error) {
 }
 
 // appendTo appends all statements of a batch, which are as long as MaxPacket at most.
-func (o *writes) appendTo(t *db.Text) (events []Event) {
+func (o *writes) appendTo(t *mysql.Text) (events []Event) {
 	appendKeys(t, o.owner, o.clock, o.keys)
 	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })
 	appendEntries(t, o.periods)
@@ -85,13 +85,13 @@ func (o *writes) appendTo(t *db.Text) (events []Event) {
 
 // appendEntries writes what the batch made of the entries of all its periods: as few statements as there are chunks of
 // rows, in the order of the primary key, so that neighbours are written together.
-func appendEntries(t *db.Text, periods []*period) {
+func appendEntries(t *mysql.Text, periods []*period) {
 	var rows []entryRow
 	add := func(id int64, p *period, upserts []*leaderboard.Entry, gone []string) {
 		for _, e := range upserts {
 			rows = append(rows, entryRow{id, p, e})
 		}
-		for chunk := range slices.Chunk(gone, db.MaxRows) {
+		for chunk := range slices.Chunk(gone, mysql.MaxRows) {
 			t.Str("DELETE FROM entries WHERE period_id = ").Int(id).Str(" AND member IN (").Hexes(chunk).Str(");")
 		}
 	}
@@ -103,7 +103,7 @@ func appendEntries(t *db.Text, periods []*period) {
 		upserts, gone := p.toWrite()
 		add(p.ref.ID, p, upserts, gone)
 	}
-	for chunk := range slices.Chunk(rows, db.MaxRows) {
+	for chunk := range slices.Chunk(rows, mysql.MaxRows) {
 		t.Str("INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES ")
 		for i, r := range chunk {
 			entries.AppendRow(t.Comma(i), r.periodID, r.period.codec, *r.entry)
@@ -121,7 +121,7 @@ type entryRow struct {
 
 // appendHiddenTimes keeps the created_time that was assigned last, of periods in which nothing but hidden entries
 // changed: of two entries that are shown together one day, the earlier one has the earlier time.
-func appendHiddenTimes(t *db.Text, periods []*period) (touched bool) {
+func appendHiddenTimes(t *mysql.Text, periods []*period) (touched bool) {
 	for _, p := range periods {
 		if len(p.hidden.touched) == 0 {
 			continue
@@ -135,7 +135,7 @@ func appendHiddenTimes(t *db.Text, periods []*period) (touched bool) {
 }
 
 // appendLog writes one row of the change log per commit.
-func appendLog(t *db.Text, events []Event) {
+func appendLog(t *mysql.Text, events []Event) {
 	for i := range events {
 		c := events[i].Commit
 		if i == 0 {
@@ -150,17 +150,17 @@ func appendLog(t *db.Text, events []Event) {
 }
 
 // appendCorrections records corrections of a closed period among the runs.
-func appendCorrections(t *db.Text, p *period) {
+func appendCorrections(t *mysql.Text, p *period) {
 	for _, c := range p.corrections {
 		t.Str("INSERT INTO runs (board_id, period_id, kind, reason, actor, state, from_seq, to_seq, row_count, started_at) VALUES (")
-		t.Int(p.ref.BoardID).Str(",").Int(p.ref.ID).Str(",'reopen','admin',").HexText(db.CutText(c.actor, db.MaxActor)).Str(",'done',")
+		t.Int(p.ref.BoardID).Str(",").Int(p.ref.ID).Str(",'reopen','admin',").HexText(mysql.CutText(c.actor, mysql.MaxActor)).Str(",'done',")
 		t.Int(c.from).Str(",").Int(c.to).Str(",1,").Time(p.clock).Str(");")
 	}
 }
 
 // appendAdvance moves the periods to their new states, all in one statement. Each event is from the state that its
 // period was found in to the new one.
-func appendAdvance(t *db.Text, changed []*period, events []Event) {
+func appendAdvance(t *mysql.Text, changed []*period, events []Event) {
 	byID := func(column string, value func(i int)) {
 		t.Str(column).Str(" = CASE id")
 		for i, p := range changed {

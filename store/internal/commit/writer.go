@@ -19,7 +19,7 @@ type Writer struct {
 }
 
 // New returns a Writer.
-func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
+func New(d *mysql.DB, m *boards.Memory, limits Limits, events Events) *Writer {
 	boards := newBoardMutexes(d.Config.LockWait + time.Second)
 	q := newQueues(limits, boards)
 	w := &Writer{queues: q, committer: committer{db: d, memory: m, tell: events, boards: boards}}
@@ -81,7 +81,7 @@ func (w *Writer) Erase(ctx context.Context, r leaderboard.RemoveRequest) (leader
 
 func (w *Writer) remove(ctx context.Context, r leaderboard.RemoveRequest, audited bool) (leaderboard.Receipt, error) {
 	if leaderboard.CheckMember(r.Member) != nil {
-		return leaderboard.Receipt{}, db.Wrap("remove", leaderboard.ErrNotRanked)
+		return leaderboard.Receipt{}, mysql.Wrap("remove", leaderboard.ErrNotRanked)
 	}
 	req := newRemoval(r)
 	req.audited = audited
@@ -98,7 +98,7 @@ func (w *Writer) Move(ctx context.Context, m Move) error { return w.do(ctx, newM
 // written to after an error.
 func (w *Writer) do(ctx context.Context, r request) error {
 	if err := r.head().belongTo(ctx); err != nil {
-		return db.Wrap("submit", err)
+		return mysql.Wrap("submit", err)
 	}
 	return w.queues.do(ctx, r)
 }

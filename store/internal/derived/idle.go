@@ -34,7 +34,7 @@ const (
 // ones. They differ from those here, or the board had no work then either; and the first step with work removes the inputs
 // here, so that they are never compared with a state after the backup.
 type overview struct {
-	asks *db.DB
+	asks *mysql.DB
 
 	mu   sync.Mutex      // guards idle
 	idle map[int64]*idle // by the id of the board
@@ -90,11 +90,11 @@ func (o *overview) DerivedBoards(ctx context.Context, after int64, limit int) ([
 		list = append(list, &b)
 		return json.Unmarshal(sources, &b.Sources)
 	})
-	return list, db.Translate(ctx, "derived boards", err)
+	return list, mysql.Translate(ctx, "derived boards", err)
 }
 
 func listQuery(after int64, limit int) string {
-	return (&db.Text{}).Str("SELECT b.id, b.name, COALESCE(JSON_EXTRACT(b.rules, '$.derive.from[*].board'), '[]') FROM derived_boards d" +
+	return (&mysql.Text{}).Str("SELECT b.id, b.name, COALESCE(JSON_EXTRACT(b.rules, '$.derive.from[*].board'), '[]') FROM derived_boards d" +
 		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id > ").Int(after).
 		Str(" ORDER BY d.board_id LIMIT ").Int(int64(max(0, limit))).String()
 }
@@ -114,7 +114,7 @@ func (o *overview) MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, 
 	o.mu.Unlock()
 	now, err := o.inputsOf(ctx, asked)
 	if err != nil {
-		return nil, db.Translate(ctx, "moved sources", err)
+		return nil, mysql.Translate(ctx, "moved sources", err)
 	}
 	moved := make([]bool, len(boardIDs))
 	for i, was := range asked {
@@ -187,7 +187,7 @@ func (o *overview) inputsOf(ctx context.Context, idles []*idle) (*inputs, error)
 
 // progressQuery finds derived boards; now is the expression of the clock.
 func progressQuery(now string, ids []int64) string {
-	return (&db.Text{}).Str("SELECT d.board_id, b.version, d.step, " + now + " FROM derived_boards d FORCE INDEX (PRIMARY)" +
+	return (&mysql.Text{}).Str("SELECT d.board_id, b.version, d.step, " + now + " FROM derived_boards d FORCE INDEX (PRIMARY)" +
 		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id IN (").Ints(ids).Str(")").String()
 }
 
@@ -211,7 +211,7 @@ func (o *overview) readProgress(ctx context.Context, n *inputs) error {
 }
 
 func editionsQuery(names []string) string {
-	return (&db.Text{}).Str("SELECT name, id, version FROM boards WHERE state = 'open' AND name IN (").Hexes(names).Str(")").String()
+	return (&mysql.Text{}).Str("SELECT name, id, version FROM boards WHERE state = 'open' AND name IN (").Hexes(names).Str(")").String()
 }
 
 func (o *overview) readEditions(ctx context.Context, n *inputs) error {
@@ -231,7 +231,7 @@ func (o *overview) readEditions(ctx context.Context, n *inputs) error {
 }
 
 func seqsQuery(ids []int64) string {
-	return (&db.Text{}).Str("SELECT id, last_seq FROM periods WHERE state <> 'deleting' AND id IN (").Ints(ids).Str(")").String()
+	return (&mysql.Text{}).Str("SELECT id, last_seq FROM periods WHERE state <> 'deleting' AND id IN (").Ints(ids).Str(")").String()
 }
 
 func (o *overview) readSeqs(ctx context.Context, n *inputs, ids []int64) error {

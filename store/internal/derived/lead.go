@@ -8,16 +8,16 @@ import (
 
 // leadership is the locks by which processes share the following of derived boards. A lock only saves work: what makes a
 // step right is the check in its transaction.
-type leadership struct{ locks *db.Locks }
+type leadership struct{ locks *mysql.Locks }
 
 // leads is how many locks there are. Each is for some of the boards, so that one statement asks for the lead of all.
 const leads = 16
 
 // allLeads are the locks: that of a board has its id modulo leads.
-func allLeads() []db.Lock {
-	locks := make([]db.Lock, leads)
+func allLeads() []mysql.Lock {
+	locks := make([]mysql.Lock, leads)
 	for i := range locks {
-		locks[i] = db.Lock{Kind: "derive", ID: int64(i)}
+		locks[i] = mysql.Lock{Kind: "derive", ID: int64(i)}
 	}
 	return locks
 }
@@ -28,7 +28,7 @@ func allLeads() []db.Lock {
 func (l *leadership) LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
 	have, err := l.locks.Hold(ctx, allLeads())
 	if err != nil {
-		return nil, db.Translate(ctx, "lead", err)
+		return nil, mysql.Translate(ctx, "lead", err)
 	}
 	led := make([]bool, len(boardIDs))
 	for i, id := range boardIDs {
@@ -39,5 +39,5 @@ func (l *leadership) LeadDerived(ctx context.Context, boardIDs []int64) ([]bool,
 
 // YieldDerived releases the lead of all boards to other processes.
 func (l *leadership) YieldDerived(ctx context.Context) error {
-	return db.Translate(ctx, "yield", l.locks.Release(ctx, allLeads()...))
+	return mysql.Translate(ctx, "yield", l.locks.Release(ctx, allLeads()...))
 }

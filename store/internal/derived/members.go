@@ -81,7 +81,7 @@ func (d *derivation) ids() []int64 {
 }
 
 func lookUpQuery(periods []int64, members []string) string {
-	t := (&db.Text{}).Str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	t := (&mysql.Text{}).Str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 	return t.Ints(periods).Str(") AND member IN (").Hexes(members).Str(")").String()
 }
 
@@ -180,6 +180,6 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 
 // streamQuery reads on in a period after a member.
 func streamQuery(columns string, periodID int64, after string, limit int) string {
-	t := (&db.Text{}).Str("SELECT ").Str(columns).Str(" FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").Int(periodID)
+	t := (&mysql.Text{}).Str("SELECT ").Str(columns).Str(" FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").Int(periodID)
 	return t.Str(" AND member > ").Hex(after).Str(" ORDER BY member LIMIT ").Int(int64(limit)).String()
 }

@@ -18,7 +18,7 @@ import (
 
 // snapshots reads derived boards and the states of their sources.
 type snapshots struct {
-	db     *db.DB
+	db     *mysql.DB
 	memory *boards.Memory
 	nested *bounded.Map[nestedSource, bool] // logged already, as often as rules change
 }
@@ -203,7 +203,7 @@ func (d *derivation) readPeriods(ctx context.Context, sources map[int64]leaderbo
 	if len(left) == 0 {
 		return nil
 	}
-	query := (&db.Text{}).Str(selectStates + " WHERE state <> 'deleting' AND id IN (").Ints(left).Str(")").String()
+	query := (&mysql.Text{}).Str(selectStates + " WHERE state <> 'deleting' AND id IN (").Ints(left).Str(")").String()
 	return d.scanStates(ctx, query, sources, found)
 }
 

@@ -13,7 +13,7 @@ import (
 
 // CheckSources refuses boards that cannot be sources, and sources that could not have entries. A rule that the board has
 // already (old) is not refused because its sources have changed since.
-func CheckSources(ctx context.Context, d *db.DB, tx *sqlx.Tx, m *boards.Memory, name string, old, rules *leaderboard.Rules) error {
+func CheckSources(ctx context.Context, d *mysql.DB, tx *sqlx.Tx, m *boards.Memory, name string, old, rules *leaderboard.Rules) error {
 	if rules.Derive == nil || reflect.DeepEqual(old.Derive, rules.Derive) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func SetDerived(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board) error {
 
 // sourcesQuery finds the boards that a rule names, as far as they exist.
 func sourcesQuery(rule *leaderboard.Derive) string {
-	t := (&db.Text{}).Str("SELECT " + boards.Columns + " FROM boards WHERE state = 'open' AND name IN (")
+	t := (&mysql.Text{}).Str("SELECT " + boards.Columns + " FROM boards WHERE state = 'open' AND name IN (")
 	for i, f := range rule.From {
 		t.Comma(i).Hex(f.Board)
 	}
@@ -52,7 +52,7 @@ func sourcesQuery(rule *leaderboard.Derive) string {
 }
 
 // sourceBoards reads the answer to sourcesQuery.
-func sourceBoards(ctx context.Context, q db.Querier, query string) ([]leaderboard.Board, error) {
+func sourceBoards(ctx context.Context, q mysql.Querier, query string) ([]leaderboard.Board, error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ const selectStates = "SELECT id, board_id, window_name, starts_at, last_seq, ent
 
 // placesQuery finds periods by their places.
 func placesQuery(places []place) string {
-	t := (&db.Text{}).Str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
+	t := (&mysql.Text{}).Str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
 	for i, at := range places {
 		if i > 0 {
 			t.Str(" OR ")

@@ -39,7 +39,7 @@ func (f *Follower) Derivation(ctx context.Context, board string) (leaderboard.De
 		out.State = out.State.With(out.Sources)
 		return d.tellLeaving(ctx, seqs, &out)
 	})
-	return out, db.Translate(ctx, "derivation", err)
+	return out, mysql.Translate(ctx, "derivation", err)
 }
 
 // tellLeaving adds the sources that seqs still has.
@@ -113,7 +113,7 @@ func (f *Follower) VerifySources(ctx context.Context, board string) (leaderboard
 		}
 		return err
 	})
-	return v, db.Translate(ctx, "verify sources", err)
+	return v, mysql.Translate(ctx, "verify sources", err)
 }
 
 // errFound ends a walk that has found what it looked for.

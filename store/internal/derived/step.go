@@ -42,7 +42,7 @@ type Follower struct {
 }
 
 // New returns a Follower whose transactions change at most so many rows each.
-func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
+func New(d *mysql.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
 	return &Follower{snapshots: snapshots{db: d, memory: m, nested: bounded.New[nestedSource, bool](nestedLogged, 0)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
 }
 
@@ -60,10 +60,10 @@ func (f *Follower) FollowSources(ctx context.Context, board string, long bool) (
 	)
 	for range stepAttempts {
 		if step, err = f.followOnce(ctx, board, long); !errors.Is(err, commit.ErrConcurrent) {
-			return step, db.Translate(ctx, "follow sources", err)
+			return step, mysql.Translate(ctx, "follow sources", err)
 		}
 	}
-	return step, db.Translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
+	return step, mysql.Translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
 }
 
 func (f *Follower) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
@@ -134,7 +134,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 		return err
 	}
 	out.step.Members = int64(len(members))
-	perStatement := min(db.MaxRows, max(20, lookUps/(len(d.periods)+1)))
+	perStatement := min(mysql.MaxRows, max(20, lookUps/(len(d.periods)+1)))
 	for chunk := range slices.Chunk(members, perStatement) {
 		start := time.Now()
 		found, err := d.lookUp(ctx, chunk)
@@ -166,12 +166,12 @@ func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.Der
 		err = b.CheckWritable()
 	}
 	if err != nil {
-		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
+		return leaderboard.DeriveStep{}, mysql.Translate(ctx, "recompute", err)
 	}
 	// From now on the board reflects no rule: the next step computes all entries.
 	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
 	if _, err := f.db.ExecContext(ctx, forget, b.ID); err != nil {
-		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
+		return leaderboard.DeriveStep{}, mysql.Translate(ctx, "recompute", err)
 	}
 	return f.FollowSources(ctx, board, true)
 }

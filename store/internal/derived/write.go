@@ -56,7 +56,7 @@ func (o *output) write(ctx context.Context, spec []byte) error {
 // reflectQuery returns what the entries reflect now: the sources as the snapshot found them when they follow spec,
 // otherwise nothing. The count of steps is the fence: of two steps at once, one finds that it has changed.
 func (d *derivation) reflectQuery(spec []byte) string {
-	t := (&db.Text{}).Str("DELETE FROM derived_sources WHERE board_id = ").Int(d.board.ID)
+	t := (&mysql.Text{}).Str("DELETE FROM derived_sources WHERE board_id = ").Int(d.board.ID)
 	if spec != nil {
 		t.Str(" AND position >= ").Int(int64(len(d.desired))).Str(";INSERT INTO derived_sources (board_id, position, source_period_id, weight, seq) VALUES ")
 		for i, s := range d.desired {

@@ -48,7 +48,7 @@ func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 		run.State, run.Error = leaderboard.RunStateFailed, reasonOf(ctx, err)
 		x.db.Log.WarnContext(ctx, "a build of a rank index failed", "board", ref.Board, "period", ref.ID, "error", err)
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), mysql.TidyTimeout)
 	defer cancel()
 	recorded, unrecorded := x.runs.FinishRun(end, run)
 	switch {
@@ -62,7 +62,7 @@ func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 
 // reasonOf returns why a build failed, in words that may be shown to users.
 func reasonOf(ctx context.Context, err error) string {
-	err = db.Translate(ctx, "build index", err)
+	err = mysql.Translate(ctx, "build index", err)
 	switch {
 	case ctx.Err() != nil:
 		return "the server was stopped"

@@ -42,7 +42,7 @@ import (
 // order (Committed).
 type Indexes struct {
 	cfg    Config
-	db     *db.DB
+	db     *mysql.DB
 	runs   Runs
 	saved  savedIndexes
 	ctx    context.Context // ends with Close
@@ -97,7 +97,7 @@ type Runs interface {
 }
 
 // New returns indexes without any: each is loaded or built when it is first used, or begun when its period has grown.
-func New(cfg Config, d *db.DB, runs Runs) *Indexes {
+func New(cfg Config, d *mysql.DB, runs Runs) *Indexes {
 	x := &Indexes{cfg: cfg, db: d, runs: runs, saved: savedIndexes{d}, slots: map[int64]*slot{}}
 	x.builds = make(chan struct{}, max(1, d.Config.MaxConns/12))
 	x.cfg.BuildSlice, x.cfg.BuildSave = cmp.Or(cfg.BuildSlice, buildSlice), cmp.Or(cfg.BuildSave, buildSave)
@@ -389,7 +389,7 @@ func (x *Indexes) Close() {
 
 // Reach folds the log into the index until it is at m or later. q must see m: it is the transaction of the reader, or
 // the pool. One reader reads the log and the others wait for it; it uses the connection that it has already.
-func (x *Indexes) Reach(ctx context.Context, t *Tracker, q db.Querier, m rank.State) error {
+func (x *Indexes) Reach(ctx context.Context, t *Tracker, q mysql.Querier, m rank.State) error {
 	if t.At().Seq < m.Seq {
 		select {
 		case t.reading <- struct{}{}:
@@ -406,7 +406,7 @@ func (x *Indexes) Reach(ctx context.Context, t *Tracker, q db.Querier, m rank.St
 	return t.check(m)
 }
 
-func (x *Indexes) readUpTo(ctx context.Context, t *Tracker, q db.Querier, seq int64) error {
+func (x *Indexes) readUpTo(ctx context.Context, t *Tracker, q mysql.Querier, seq int64) error {
 	for at := t.At(); at.Seq < seq; at = t.At() {
 		n, err := readSteps(ctx, x.db, q, t.ref.ID, at.Seq, foldCommits, t.fold)
 		if err != nil {

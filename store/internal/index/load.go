@@ -81,7 +81,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 }
 
 // stateOf reads the state of a period. Errors: ErrPeriodNotFound, also when the id is another period's since a restore.
-func (x *Indexes) stateOf(ctx context.Context, q db.Querier, ref leaderboard.PeriodRef) (leaderboard.State, error) {
+func (x *Indexes) stateOf(ctx context.Context, q mysql.Querier, ref leaderboard.PeriodRef) (leaderboard.State, error) {
 	state, err := entries.StateOf(ctx, x.db, q, ref.ID)
 	if err == nil && state.Incarnation != ref.Incarnation {
 		err = leaderboard.ErrPeriodNotFound
@@ -105,7 +105,7 @@ type BuildRequest struct {
 // ErrPeriodNotFound, ErrUnavailable.
 func (x *Indexes) Build(ctx context.Context, ref leaderboard.PeriodRef, b BuildRequest) (leaderboard.Run, error) {
 	run, err := x.buildLocked(ctx, ref, b)
-	return run, db.Translate(ctx, "build index", err)
+	return run, mysql.Translate(ctx, "build index", err)
 }
 
 // buildLocked makes an index under a lock that only saves work: a second process that builds the same one waits, and
@@ -139,7 +139,7 @@ func (x *Indexes) buildLocked(ctx context.Context, ref leaderboard.PeriodRef, b 
 	return x.buildAlone(ctx, ref, b)
 }
 
-func buildOf(periodID int64) db.Lock { return db.Lock{Kind: "index", ID: periodID} }
+func buildOf(periodID int64) mysql.Lock { return mysql.Lock{Kind: "index", ID: periodID} }
 
 // lockPause is the time between two attempts to get the lock.
 const lockPause = 200 * time.Millisecond

@@ -18,7 +18,7 @@ import (
 const savedChunk = 512 << 10
 
 // savedIndexes is where indexes are saved: the table rank_indexes.
-type savedIndexes struct{ db *db.DB }
+type savedIndexes struct{ db *mysql.DB }
 
 // savedIndex is the saved index of a period, whole or under way.
 type savedIndex struct {

@@ -34,14 +34,14 @@ type Status struct {
 func (x *Indexes) Status(ctx context.Context, ref leaderboard.PeriodRef) (Status, error) {
 	state, err := x.stateOf(ctx, x.db, ref)
 	if err != nil {
-		return Status{}, db.Translate(ctx, "index status", err)
+		return Status{}, mysql.Translate(ctx, "index status", err)
 	}
 	st := Status{PeriodSeq: state.Seq, Entries: state.Total}
 	at, _, loaded := x.Loaded(ref)
 	st.Loaded, st.LoadedSeq = loaded, at.Seq
 	saved, err := x.saved.read(ctx, ref)
 	if err != nil {
-		return st, db.Translate(ctx, "index status", err)
+		return st, mysql.Translate(ctx, "index status", err)
 	}
 	if saved != nil {
 		st.describe(saved)

@@ -466,7 +466,7 @@ const foldCommits = 100
 
 // readSteps passes the commits after fromSeq to fold, at most limit, and returns how many there were. Their entries are in
 // the stored form, which does not depend on the rules of the board.
-func readSteps(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, fold func(step) error) (int, error) {
+func readSteps(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID, fromSeq int64, limit int, fold func(step) error) (int, error) {
 	commits, err := entries.ReadLog(ctx, d, q, periodID, fromSeq, limit, entries.DecodeStored)
 	if err != nil {
 		return 0, err

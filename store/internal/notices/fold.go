@@ -36,13 +36,13 @@ const (
 
 // Folder turns changes into events of who was passed.
 type Folder struct {
-	db    *db.DB
+	db    *mysql.DB
 	point func(name string)
 	after atomic.Int64 // the board at which the last round ended before it was through, 0: it was
 }
 
 // New returns a Folder. point is called at named points of the work, for tests; nil: nothing is.
-func New(d *db.DB, point func(name string)) *Folder {
+func New(d *mysql.DB, point func(name string)) *Folder {
 	if point == nil {
 		point = func(string) {}
 	}
@@ -84,12 +84,12 @@ func (f *Folder) Notice(ctx context.Context) error {
 	for after := f.after.Load(); ; {
 		var page []place
 		if err := f.db.SelectContext(ctx, &page, f.db.Limited(places), after, pageBoards); err != nil {
-			return db.Translate(ctx, "notices", err)
+			return mysql.Translate(ctx, "notices", err)
 		}
 		for i := range page {
 			if page[i].Last > page[i].Seq || page[i].Next {
 				if err := f.follow(ctx, &page[i], end); err != nil {
-					return db.Translate(ctx, "notices", err)
+					return mysql.Translate(ctx, "notices", err)
 				}
 			}
 			if after = page[i].Board; !time.Now().Before(end) {
@@ -227,7 +227,7 @@ func missing(ctx context.Context, tx *sqlx.Tx, period int64, members []string) (
 		gone[m] = true
 	}
 	var there [][]byte
-	text := (&db.Text{}).Str("SELECT member FROM entries WHERE period_id = ").Int(period).Str(" AND member IN (").Hexes(members).Str(fmt.Sprint(") LIMIT ", len(members)))
+	text := (&mysql.Text{}).Str("SELECT member FROM entries WHERE period_id = ").Int(period).Str(" AND member IN (").Hexes(members).Str(fmt.Sprint(") LIMIT ", len(members)))
 	err := tx.SelectContext(ctx, &there, text.String())
 	for _, m := range there {
 		delete(gone, string(m))

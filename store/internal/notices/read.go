@@ -146,15 +146,15 @@ func (s *span) take(codec rank.Codec, log []logged, passed [][]rank.Key) error {
 	return nil
 }
 
-func (f *Folder) period(ctx context.Context, q db.Querier, id int64) (leaderboard.Period, error) {
+func (f *Folder) period(ctx context.Context, q mysql.Querier, id int64) (leaderboard.Period, error) {
 	var row boards.PeriodRow
-	err := q.QueryRowContext(ctx, (&db.Text{}).Str("SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ").Int(id).String()).Scan(row.Dest()...)
+	err := q.QueryRowContext(ctx, (&mysql.Text{}).Str("SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ").Int(id).String()).Scan(row.Dest()...)
 	return row.Period(), err
 }
 
 // log reads the changes of a period after a seq that are not older than maxAge.
-func (f *Folder) log(ctx context.Context, q db.Querier, period, after int64) (out []logged, err error) {
-	t := (&db.Text{}).Str("SELECT first_seq, last_seq, committed_at, payload FROM changes WHERE period_id = ").Int(period).Str(" AND last_seq > ").Int(after)
+func (f *Folder) log(ctx context.Context, q mysql.Querier, period, after int64) (out []logged, err error) {
+	t := (&mysql.Text{}).Str("SELECT first_seq, last_seq, committed_at, payload FROM changes WHERE period_id = ").Int(period).Str(" AND last_seq > ").Int(after)
 	t.Str(" AND committed_at > " + f.db.Now() + " - INTERVAL ").Int(int64(maxAge / time.Second)).Str(" SECOND ORDER BY last_seq LIMIT ").Int(maxChanges + 1)
 	rows, err := q.QueryContext(ctx, f.db.Limited(t.String()))
 	if err != nil {
@@ -184,11 +184,11 @@ func (f *Folder) log(ctx context.Context, q db.Querier, period, after int64) (ou
 }
 
 // passed returns the keys that each of the changes passed, of those members that are told.
-func (f *Folder) passed(ctx context.Context, q db.Querier, period int64, b *leaderboard.Board, codec rank.Codec, changes []change) ([][]rank.Key, error) {
+func (f *Folder) passed(ctx context.Context, q mysql.Querier, period int64, b *leaderboard.Board, codec rank.Codec, changes []change) ([][]rank.Key, error) {
 	n := b.Rules.Notify.Within
 	if b.Rules.Notify.Passed == leaderboard.NotifyPassedTop {
 		scan := entries.Scan{Range: entries.Everything(), Limit: n + len(changes)}
-		t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_time")
+		t := (&mysql.Text{}).Str("SELECT member, score, tiebreak, created_time")
 		scan.From(t, period)
 		var top []rank.Key
 		err := f.keys(ctx, q, t.String(), codec, func(k rank.Key) { top = append(top, k) })
@@ -204,8 +204,8 @@ func (f *Folder) passed(ctx context.Context, q db.Querier, period int64, b *lead
 	}
 	slices.Sort(members)
 	keys := map[string]rank.Key{}
-	for chunk := range slices.Chunk(slices.Compact(members), db.MaxRows) {
-		t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_time FROM entries WHERE period_id = ").Int(period).Str(" AND member IN (").Hexes(chunk).Str(")")
+	for chunk := range slices.Chunk(slices.Compact(members), mysql.MaxRows) {
+		t := (&mysql.Text{}).Str("SELECT member, score, tiebreak, created_time FROM entries WHERE period_id = ").Int(period).Str(" AND member IN (").Hexes(chunk).Str(")")
 		if err := f.keys(ctx, q, t.String(), codec, func(k rank.Key) { keys[k.Member()] = k }); err != nil {
 			return nil, err
 		}
@@ -214,7 +214,7 @@ func (f *Folder) passed(ctx context.Context, q db.Querier, period int64, b *lead
 }
 
 // keys reads entries.
-func (f *Folder) keys(ctx context.Context, q db.Querier, query string, codec rank.Codec, fn func(rank.Key)) error {
+func (f *Folder) keys(ctx context.Context, q mysql.Querier, query string, codec rank.Codec, fn func(rank.Key)) error {
 	rows, err := q.QueryContext(ctx, f.db.Limited(query))
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (f *Folder) keys(ctx context.Context, q db.Querier, query string, codec ran
 }
 
 // fans returns, by member whose entry got better, those who have it as a friend.
-func (f *Folder) fans(ctx context.Context, q db.Querier, changes []change) (map[string][]string, error) {
+func (f *Folder) fans(ctx context.Context, q mysql.Querier, changes []change) (map[string][]string, error) {
 	var members []string
 	for i := range changes {
 		if changes[i].better() {
@@ -234,7 +234,7 @@ func (f *Folder) fans(ctx context.Context, q db.Querier, changes []change) (map[
 	slices.Sort(members)
 	fans, n := map[string][]string{}, 0
 	for chunk := range slices.Chunk(slices.Compact(members), fansTogether) {
-		t := (&db.Text{}).Str("SELECT friend, member FROM (")
+		t := (&mysql.Text{}).Str("SELECT friend, member FROM (")
 		for i, m := range chunk {
 			if i > 0 {
 				t.Str(" UNION ALL ")

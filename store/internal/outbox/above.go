@@ -13,7 +13,7 @@ import (
 
 const (
 	// aboveRows is how many events are read by one statement, and maxAbove after how many a call ends.
-	aboveRows = db.MaxRows
+	aboveRows = mysql.MaxRows
 	maxAbove  = 20 * aboveRows
 )
 
@@ -29,7 +29,7 @@ func (o *Outbox) EventsMark(ctx context.Context, d time.Duration) (mark int64, e
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
-	return mark, db.Translate(ctx, "events", err)
+	return mark, mysql.Translate(ctx, "events", err)
 }
 
 // EventsAbove returns the events of a kind above a mark that known does not know by their Seq, and a mark for the next call: below
@@ -38,17 +38,17 @@ func (o *Outbox) EventsMark(ctx context.Context, d time.Duration) (mark int64, e
 func (o *Outbox) EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error) {
 	var any bool
 	if err := o.db.GetContext(ctx, &any, o.db.Limited(anyAbove), []byte(kind), mark); err != nil || !any {
-		return nil, mark, db.Translate(ctx, "events", err)
+		return nil, mark, mysql.Translate(ctx, "events", err)
 	}
 	bound, err := o.settled(ctx) // before they are read
 	if err != nil {
-		return nil, mark, db.Translate(ctx, "events", err)
+		return nil, mark, mysql.Translate(ctx, "events", err)
 	}
 	next = max(mark, bound)
 	for after := mark; ; {
 		var rows []eventRow
 		if err := o.db.SelectContext(ctx, &rows, o.db.Limited(above), []byte(kind), after, aboveRows); err != nil {
-			return nil, mark, db.Translate(ctx, "events", err)
+			return nil, mark, mysql.Translate(ctx, "events", err)
 		}
 		page := make([]*leaderboard.Event, 0, len(rows))
 		for i := range rows {
@@ -58,7 +58,7 @@ func (o *Outbox) EventsAbove(ctx context.Context, kind leaderboard.EventKind, ma
 			}
 		}
 		if err := o.addMembers(ctx, page); err != nil {
-			return nil, mark, db.Translate(ctx, "events", err)
+			return nil, mark, mysql.Translate(ctx, "events", err)
 		}
 		for _, e := range page {
 			events = append(events, *e)

@@ -52,7 +52,7 @@ func (o *Outbox) PutEndpoint(
 	ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
 ) (e leaderboard.Endpoint, created bool, err error) {
 	if broken := r.Check(name); broken != nil {
-		return e, false, db.Wrap("put endpoint", broken)
+		return e, false, mysql.Wrap("put endpoint", broken)
 	}
 	err = o.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
 		if created = old == nil; created {
@@ -66,7 +66,7 @@ func (o *Outbox) PutEndpoint(
 	if err == nil {
 		e, err = o.Endpoint(ctx, name)
 	}
-	return e, created, db.Translate(ctx, "put endpoint", err)
+	return e, created, mysql.Translate(ctx, "put endpoint", err)
 }
 
 // change runs fn in a transaction that has the endpoints alone: nothing enters an event meanwhile. old is nil without an
@@ -189,15 +189,15 @@ func (o *Outbox) DeleteEndpoint(ctx context.Context, name string, may func(*lead
 		if err != nil {
 			break
 		}
-		result, failed := o.db.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, db.MaxRows)
+		result, failed := o.db.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, mysql.MaxRows)
 		if failed != nil {
 			break // it is no more than tidy
 		}
-		if n, failed := result.RowsAffected(); failed != nil || n < db.MaxRows {
+		if n, failed := result.RowsAffected(); failed != nil || n < mysql.MaxRows {
 			break
 		}
 	}
-	return db.Translate(ctx, "delete endpoint", err)
+	return mysql.Translate(ctx, "delete endpoint", err)
 }
 
 func mayChange(old *leaderboard.Endpoint, may func(*leaderboard.Endpoint) error) error {
@@ -229,7 +229,7 @@ func (o *Outbox) RotateEndpoint(
 		_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointRotate, Before: stateOf(old), After: stateOf(&e)})
 		return err
 	})
-	return e, db.Translate(ctx, "rotate endpoint", err)
+	return e, mysql.Translate(ctx, "rotate endpoint", err)
 }
 
 // Recipient returns an endpoint with its secrets, for a test of it, and records that. Errors: ErrEndpointNotFound, those of may,
@@ -237,7 +237,7 @@ func (o *Outbox) RotateEndpoint(
 func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (to leaderboard.Recipient, err error) {
 	now, err := o.db.Clock(ctx)
 	if err != nil {
-		return to, db.Translate(ctx, "endpoint", err)
+		return to, mysql.Translate(ctx, "endpoint", err)
 	}
 	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var row endpointRow
@@ -256,7 +256,7 @@ func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboa
 		}
 		return err
 	})
-	return to, db.Translate(ctx, "endpoint", err)
+	return to, mysql.Translate(ctx, "endpoint", err)
 }
 
 // Endpoint returns an endpoint and what waits for it. Errors: ErrEndpointNotFound, ErrUnavailable.
@@ -265,7 +265,7 @@ func (o *Outbox) Endpoint(ctx context.Context, name string) (leaderboard.Endpoin
 	if err == nil {
 		err = o.addWaiting(ctx, &e)
 	}
-	return e, db.Translate(ctx, "endpoint", err)
+	return e, mysql.Translate(ctx, "endpoint", err)
 }
 
 // Endpoints lists all endpoints in the order of their names, with what waits for them. Errors: ErrUnavailable.
@@ -273,7 +273,7 @@ func (o *Outbox) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) 
 	var rows []endpointRow
 	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY name LIMIT ", leaderboard.MaxEndpoints)
 	if err := o.db.SelectContext(ctx, &rows, o.db.Limited(query)); err != nil {
-		return nil, db.Translate(ctx, "endpoints", err)
+		return nil, mysql.Translate(ctx, "endpoints", err)
 	}
 	out := make([]leaderboard.Endpoint, len(rows))
 	for i := range rows {
@@ -282,7 +282,7 @@ func (o *Outbox) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) 
 			err = o.addWaiting(ctx, &out[i])
 		}
 		if err != nil {
-			return nil, db.Translate(ctx, "endpoints", err)
+			return nil, mysql.Translate(ctx, "endpoints", err)
 		}
 	}
 	return out, nil

@@ -48,7 +48,7 @@ func (o *Outbox) remove(ctx context.Context, ids []int64) error {
 	}
 	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		for _, from := range []string{"outbox_members WHERE event_id", "deliveries WHERE event_id", "outbox WHERE id"} {
-			if _, err := tx.ExecContext(ctx, (&db.Text{}).Str("DELETE FROM "+from+" IN (").Ints(ids).Str(")").String()); err != nil {
+			if _, err := tx.ExecContext(ctx, (&mysql.Text{}).Str("DELETE FROM "+from+" IN (").Ints(ids).Str(")").String()); err != nil {
 				return err
 			}
 		}
@@ -72,14 +72,14 @@ func (o *Outbox) RemoveMember(ctx context.Context, member []byte) error {
 	}
 	for {
 		var n int64
-		err := db.Retry(db.Retryable, func() error {
-			result, err := o.db.ExecContext(ctx, "DELETE FROM outbox_members WHERE member = ? LIMIT ?", member, db.MaxRows)
+		err := mysql.Retry(mysql.Retryable, func() error {
+			result, err := o.db.ExecContext(ctx, "DELETE FROM outbox_members WHERE member = ? LIMIT ?", member, mysql.MaxRows)
 			if err == nil {
 				n, err = result.RowsAffected()
 			}
 			return err
 		})
-		if err != nil || n < db.MaxRows {
+		if err != nil || n < mysql.MaxRows {
 			return err
 		}
 	}

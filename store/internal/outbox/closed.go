@@ -57,7 +57,7 @@ func Reopened(ctx context.Context, tx Tx, p leaderboard.Period) error {
 // topOf reads the best entries of a period.
 func topOf(ctx context.Context, tx Tx, b *leaderboard.Board, periodID int64) ([]leaderboard.EventMember, error) {
 	scan := entries.Scan{Range: entries.Everything(), Limit: leaderboard.MaxClosedTop}
-	t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_time")
+	t := (&mysql.Text{}).Str("SELECT member, score, tiebreak, created_time")
 	scan.From(t, periodID)
 	rows, err := tx.QueryContext(ctx, t.String())
 	if err != nil {

@@ -60,7 +60,7 @@ func (o *Outbox) Due(ctx context.Context, endpoint int64, limit int) ([]leaderbo
 		err = o.db.SelectContext(ctx, &first, o.db.Limited(dueFirst), endpoint, limit-min(len(again), limit/2))
 	}
 	if err != nil {
-		return nil, db.Translate(ctx, "due deliveries", err)
+		return nil, mysql.Translate(ctx, "due deliveries", err)
 	}
 	rows := append(again[:min(len(again), limit-len(first))], first...)
 	out := make([]leaderboard.Delivery, len(rows))
@@ -69,7 +69,7 @@ func (o *Outbox) Due(ctx context.Context, endpoint int64, limit int) ([]leaderbo
 		out[i] = leaderboard.Delivery{Event: rows[i].event(), State: leaderboard.DeliveryStateWaiting, Attempts: rows[i].Attempts}
 		events[i] = &out[i].Event
 	}
-	return out, db.Translate(ctx, "due deliveries", o.addMembers(ctx, events))
+	return out, mysql.Translate(ctx, "due deliveries", o.addMembers(ctx, events))
 }
 
 // addMembers gives events their members.
@@ -86,7 +86,7 @@ func (o *Outbox) addMembers(ctx context.Context, events []*leaderboard.Event) er
 		Member []byte `db:"member"`
 		Detail []byte `db:"detail"`
 	}
-	t := (&db.Text{}).Str("SELECT event_id, member, detail FROM outbox_members WHERE event_id IN (").Ints(ids)
+	t := (&mysql.Text{}).Str("SELECT event_id, member, detail FROM outbox_members WHERE event_id IN (").Ints(ids)
 	t.Str(") ORDER BY event_id, place LIMIT ").Int(int64(len(ids) * leaderboard.MaxClosedTop))
 	if err := o.db.SelectContext(ctx, &rows, o.db.Limited(t.String())); err != nil {
 		return err
@@ -117,14 +117,14 @@ func (o *Outbox) Settle(ctx context.Context, a leaderboard.Attempt) (failed bool
 		}
 		retry := a.Retry.Microseconds()
 		_, err := tx.ExecContext(ctx, note+now+", next_at = "+now+" + INTERVAL ? MICROSECOND, state = IF(next_at > event_at + INTERVAL ? SECOND, 'failed', 'waiting')"+which,
-			a.Status, db.CutText(a.Error, 200), retry, int64(leaderboard.EventTTL/time.Second), a.EndpointID, a.Event)
+			a.Status, mysql.CutText(a.Error, 200), retry, int64(leaderboard.EventTTL/time.Second), a.EndpointID, a.Event)
 		if err != nil {
 			return err
 		}
 		return tx.GetContext(ctx, &failed, "SELECT EXISTS (SELECT 1 FROM deliveries WHERE endpoint_id = ? AND event_id = ? AND state = 'failed')", a.EndpointID, a.Event)
 	})
 	o.point("events-settled")
-	return failed, db.Translate(ctx, "settle", err)
+	return failed, mysql.Translate(ctx, "settle", err)
 }
 
 // turnOff turns an endpoint off that is on, because it is gone.
@@ -161,7 +161,7 @@ func (o *Outbox) Backlog(ctx context.Context) (b leaderboard.Backlog, err error)
 			}
 		}
 	}
-	return b, db.Translate(ctx, "backlog", err)
+	return b, mysql.Translate(ctx, "backlog", err)
 }
 
 const (

@@ -19,7 +19,7 @@ import (
 
 // Tx is a transaction.
 type Tx interface {
-	db.Querier
+	mysql.Querier
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
@@ -130,7 +130,7 @@ func (n *News) enter(ctx context.Context, tx Tx, at string) error {
 	if n.Once != "" {
 		id = leaderboard.EventIDOf(n.Once)
 	}
-	t := (&db.Text{}).Str("INSERT INTO outbox (dedupe, kind, board, payload, created_at) VALUES (").Hex(id).Str(",").Hex(string(n.Kind)).Str(",")
+	t := (&mysql.Text{}).Str("INSERT INTO outbox (dedupe, kind, board, payload, created_at) VALUES (").Hex(id).Str(",").Hex(string(n.Kind)).Str(",")
 	t.Hex(n.Board).Str(",").HexText(string(text)).Str(",").Str(at).Str(") ON DUPLICATE KEY UPDATE dedupe = VALUES(dedupe)")
 	result, err := tx.ExecContext(ctx, t.String())
 	if err != nil {
@@ -160,7 +160,7 @@ func Withdraw(ctx context.Context, tx Tx, once string) error {
 		"DELETE d FROM deliveries d JOIN outbox o ON o.id = d.event_id WHERE o.dedupe = ",
 		"DELETE FROM outbox WHERE dedupe = ",
 	} {
-		if _, err := tx.ExecContext(ctx, (&db.Text{}).Str(query).Hex(id).String()); err != nil {
+		if _, err := tx.ExecContext(ctx, (&mysql.Text{}).Str(query).Hex(id).String()); err != nil {
 			return err
 		}
 	}

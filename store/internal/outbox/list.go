@@ -50,7 +50,7 @@ const (
 func (o *Outbox) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error) {
 	e, err := o.endpointIn(ctx, o.db, q.Endpoint)
 	if err != nil {
-		return nil, db.Translate(ctx, "deliveries", err)
+		return nil, mysql.Translate(ctx, "deliveries", err)
 	}
 	before := q.Before
 	if before == 0 {
@@ -63,14 +63,14 @@ func (o *Outbox) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) 
 		err = o.db.SelectContext(ctx, &rows, o.db.Limited(listedState), e.ID, []byte(q.State), before, max(0, q.Limit))
 	}
 	if err != nil {
-		return nil, db.Translate(ctx, "deliveries", err)
+		return nil, mysql.Translate(ctx, "deliveries", err)
 	}
 	out, events := make([]leaderboard.Delivery, len(rows)), make([]*leaderboard.Event, len(rows))
 	for i := range rows {
 		out[i] = rows[i].delivery()
 		events[i] = &out[i].Event
 	}
-	return out, db.Translate(ctx, "deliveries", o.addMembers(ctx, events))
+	return out, mysql.Translate(ctx, "deliveries", o.addMembers(ctx, events))
 }
 
 // replayed finds events from a moment on.
@@ -91,7 +91,7 @@ func (o *Outbox) Replay(ctx context.Context, r leaderboard.Replay, may func(*lea
 	if events > 0 {
 		err = errors.Join(err, o.auditReplay(ctx, &e, &r, events))
 	}
-	return events, db.Translate(ctx, "replay", err)
+	return events, mysql.Translate(ctx, "replay", err)
 }
 
 func (o *Outbox) replayOne(ctx context.Context, e *leaderboard.Endpoint, id string) (int, error) {

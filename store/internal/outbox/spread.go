@@ -22,12 +22,12 @@ import (
 
 // Outbox is the events that wait, and the endpoints that they wait for. All methods may be called concurrently.
 type Outbox struct {
-	db    *db.DB
+	db    *mysql.DB
 	point func(name string)
 }
 
 // New returns the outbox of a database. point is called at named points of the work, for tests; nil: nothing is.
-func New(d *db.DB, point func(name string)) *Outbox {
+func New(d *mysql.DB, point func(name string)) *Outbox {
 	if point == nil {
 		point = func(string) {}
 	}
@@ -35,25 +35,25 @@ func New(d *db.DB, point func(name string)) *Outbox {
 }
 
 // spreadRows is how many events are spread in one transaction.
-const spreadRows = db.MaxRows
+const spreadRows = mysql.MaxRows
 
 // leadLock is what one process has that sends.
-func leadLock() db.Lock { return db.Lock{Kind: "events"} }
+func leadLock() mysql.Lock { return mysql.Lock{Kind: "events"} }
 
 // LeadEvents reports whether this process is the one that sends, and becomes it when there is none. It does not wait for
 // another process. The caller asks again from time to time: the server gives the lock up with the connection. Errors:
 // ErrUnavailable.
 func (o *Outbox) LeadEvents(ctx context.Context) (bool, error) {
-	have, err := o.db.Locks.Hold(ctx, []db.Lock{leadLock()})
+	have, err := o.db.Locks.Hold(ctx, []mysql.Lock{leadLock()})
 	if err != nil {
-		return false, db.Translate(ctx, "lead events", err)
+		return false, mysql.Translate(ctx, "lead events", err)
 	}
 	return have[0], nil
 }
 
 // YieldEvents lets another process send.
 func (o *Outbox) YieldEvents(ctx context.Context) error {
-	return db.Translate(ctx, "yield events", o.db.Locks.Release(ctx, leadLock()))
+	return mysql.Translate(ctx, "yield events", o.db.Locks.Release(ctx, leadLock()))
 }
 
 // Spread gives each event its deliveries, and returns the endpoints that are on. What came too late for this round is found
@@ -61,7 +61,7 @@ func (o *Outbox) YieldEvents(ctx context.Context) error {
 func (o *Outbox) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
 	rows, now, err := o.endpointsOn(ctx)
 	if err != nil {
-		return nil, db.Translate(ctx, "spread events", err)
+		return nil, mysql.Translate(ctx, "spread events", err)
 	}
 	recipients := make([]leaderboard.Recipient, 0, len(rows))
 	low := leastMark(rows)
@@ -78,15 +78,15 @@ func (o *Outbox) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
 		err = o.db.GetContext(ctx, &any, o.db.Limited("SELECT EXISTS (SELECT 1 FROM outbox WHERE id > ?)"), low)
 	}
 	if err != nil || !any {
-		return recipients, db.Translate(ctx, "spread events", err)
+		return recipients, mysql.Translate(ctx, "spread events", err)
 	}
 	bound, err := o.settled(ctx)
 	if err != nil {
-		return nil, db.Translate(ctx, "spread events", err)
+		return nil, mysql.Translate(ctx, "spread events", err)
 	}
 	for i := range recipients {
 		if err := o.spreadTo(ctx, &recipients[i].Endpoint, markOf(rows, recipients[i].ID), bound); err != nil {
-			return nil, db.Translate(ctx, "spread events", err)
+			return nil, mysql.Translate(ctx, "spread events", err)
 		}
 	}
 	return recipients, nil
@@ -123,7 +123,7 @@ func (o *Outbox) settled(ctx context.Context) (bound int64, err error) {
 	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var version int64
 		err := tx.GetContext(ctx, &version, "SELECT version FROM table_versions WHERE name = '"+Version+"' FOR UPDATE NOWAIT")
-		if db.IsLocked(err) {
+		if mysql.IsLocked(err) {
 			return nil
 		}
 		if err == nil {
@@ -197,7 +197,7 @@ func (o *Outbox) deliverTo(ctx context.Context, endpoint int64, events []int64, 
 		if _, err := tx.ExecContext(ctx, "UPDATE endpoints SET low_water = GREATEST(low_water, ?) WHERE id = ?", mark, endpoint); err != nil || len(events) == 0 {
 			return err
 		}
-		t := (&db.Text{}).Str("INSERT INTO deliveries (endpoint_id, event_id, state, event_at, next_at) SELECT ").Int(endpoint)
+		t := (&mysql.Text{}).Str("INSERT INTO deliveries (endpoint_id, event_id, state, event_at, next_at) SELECT ").Int(endpoint)
 		t.Str(", id, 'waiting', created_at, " + neverTried + " FROM outbox WHERE id IN (").Ints(events).Str(") ON DUPLICATE KEY UPDATE " + again)
 		_, err := tx.ExecContext(ctx, t.String())
 		return err

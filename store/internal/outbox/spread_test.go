@@ -23,11 +23,11 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 // newOutbox returns the outbox of an empty database, and a pool for transactions of the test.
 func newOutbox(t *testing.T, dsn string) (*Outbox, *sql.DB) {
 	t.Helper()
-	cfg := db.Config{
+	cfg := mysql.Config{
 		DSN: dsn, MaxConns: 16, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
 		Clock: func(now string) string { return now }, Logger: slog.New(slog.DiscardHandler),
 	}
-	pool, err := db.Connect(cfg)
+	pool, err := mysql.Connect(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func newOutbox(t *testing.T, dsn string) (*Outbox, *sql.DB) {
 	if _, err := migrations.Up(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
-	d, err := db.Open(cfg)
+	d, err := mysql.Open(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,25 +15,25 @@ import (
 // Page implements leaderboard.Rankings.
 func (s *Reader) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	a := s.askOne(ctx, ref, leaderboard.Question{Page: &q})
-	return a.Page, db.Translate(ctx, "page", a.Err)
+	return a.Page, mysql.Translate(ctx, "page", a.Err)
 }
 
 // Members implements leaderboard.Rankings.
 func (s *Reader) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	a := s.askOne(ctx, ref, leaderboard.Question{Members: &q})
-	return a.Members, db.Translate(ctx, "members", a.Err)
+	return a.Members, mysql.Translate(ctx, "members", a.Err)
 }
 
 // ScoreRank implements leaderboard.Rankings.
 func (s *Reader) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	a := s.askOne(ctx, ref, leaderboard.Question{Score: &q})
-	return a.Score, db.Translate(ctx, "score rank", a.Err)
+	return a.Score, mysql.Translate(ctx, "score rank", a.Err)
 }
 
 // Moves implements leaderboard.Rankings.
 func (s *Reader) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
 	a := s.askOne(ctx, ref, leaderboard.Question{Moves: &q})
-	return a.Moves, db.Translate(ctx, "moves", a.Err)
+	return a.Moves, mysql.Translate(ctx, "moves", a.Err)
 }
 
 func (s *Reader) askOne(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
@@ -50,10 +50,10 @@ func (s *Reader) askOne(ctx context.Context, ref leaderboard.PeriodRef, q leader
 func (s *Reader) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	answers, err := s.ask(ctx, ref, questions)
 	if err != nil {
-		return nil, db.Translate(ctx, "questions", err)
+		return nil, mysql.Translate(ctx, "questions", err)
 	}
 	for i := range answers {
-		answers[i].Err = db.Translate(ctx, "question", answers[i].Err)
+		answers[i].Err = mysql.Translate(ctx, "question", answers[i].Err)
 	}
 	return answers, nil
 }

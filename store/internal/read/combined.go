@@ -18,7 +18,7 @@ func (s *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodR
 		page, err = c.Page(ctx, &q)
 		return err
 	})
-	return page, db.Translate(ctx, "page of several boards", err)
+	return page, mysql.Translate(ctx, "page of several boards", err)
 }
 
 // CombinedMember implements leaderboard.CombinedRankings.
@@ -27,7 +27,7 @@ func (s *Reader) CombinedMember(ctx context.Context, periods []leaderboard.Perio
 		out, err = c.Standings(ctx)
 		return err
 	})
-	return out, db.Translate(ctx, "member of several boards", err)
+	return out, mysql.Translate(ctx, "member of several boards", err)
 }
 
 // combined runs fn on one state of all periods.

@@ -161,7 +161,7 @@ type periodCount struct {
 func (l *looking) sendCounts(ctx context.Context, all []periodCount, last bool) ([]entries.Counted, error) {
 	out := make([]entries.Counted, 0, len(all))
 	for chunk := range slices.Chunk(all, countsPerQuery) {
-		t := (&db.Text{}).Str("SELECT 1")
+		t := (&mysql.Text{}).Str("SELECT 1")
 		var one int
 		counts, dest := make([]int64, len(chunk)), []any{&one}
 		for i := range chunk {

@@ -43,7 +43,7 @@ func (v *view) dense(ctx context.Context, mode leaderboard.Mode, groups []rank.K
 func (v *view) countDistinct(ctx context.Context, groups []rank.Key, ranks []int64) error {
 	last, sum := entries.Beginning(), int64(1)
 	for done := 0; done < len(groups); {
-		t := (&db.Text{}).Str("SELECT ")
+		t := (&mysql.Text{}).Str("SELECT ")
 		dest := make([]any, min(countsPerQuery, len(groups)-done))
 		counts := make([]int64, len(dest))
 		for i := range dest {

@@ -37,7 +37,7 @@ func (s *Reader) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q 
 		return nil
 	})
 	if err != nil {
-		return nil, db.Translate(ctx, "distribution", err)
+		return nil, mysql.Translate(ctx, "distribution", err)
 	}
 	return out, nil
 }

@@ -34,7 +34,7 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 	if _, err := migrations.Up(t.Context(), s.DB()); err != nil {
 		t.Fatal(err)
 	}
-	d, err := db.Open(db.Config{
+	d, err := mysql.Open(mysql.Config{
 		DSN: dsn, MaxConns: 8, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second,
 		Clock: func(database string) string { return database }, Logger: slog.New(slog.DiscardHandler),
 	})

@@ -24,7 +24,7 @@ const (
 // the sort keys in order, in parts of at most 1000. An error of either ends the snapshot and is returned as it is. The
 // snapshot holds a connection and, on the server, old row versions: begin and rows should be quick.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
-	read := func(context.Context, db.Querier, []rank.Key) ([]string, error) { return nil, nil }
+	read := func(context.Context, mysql.Querier, []rank.Key) ([]string, error) { return nil, nil }
 	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, read, func(keys []rank.Key, _ []string) error { return rows(keys) })
 }
 
@@ -33,7 +33,7 @@ func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit 
 func (s *Reader) Export(
 	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, rows func([]rank.Key, []string) error,
 ) error {
-	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, func(ctx context.Context, q db.Querier, keys []rank.Key) ([]string, error) {
+	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, func(ctx context.Context, q mysql.Querier, keys []rank.Key) ([]string, error) {
 		if !metadata {
 			return nil, nil
 		}
@@ -58,13 +58,13 @@ type snapshotRows struct {
 // readAll reads the entries of a period, and of each part of them what more says, while rows works on those before.
 func (s *Reader) readAll(
 	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, limit int,
-	begin func(leaderboard.State) error, more func(context.Context, db.Querier, []rank.Key) ([]string, error), rows func([]rank.Key, []string) error,
+	begin func(leaderboard.State) error, more func(context.Context, mysql.Querier, []rank.Key) ([]string, error), rows func([]rank.Key, []string) error,
 ) error {
 	if !ref.HasRow() {
 		return begin(leaderboard.StateWithoutRow(&ref))
 	}
 	var callback error
-	err := s.snapshot(ctx, open, ref, func(q db.Querier, state leaderboard.State) error {
+	err := s.snapshot(ctx, open, ref, func(q mysql.Querier, state leaderboard.State) error {
 		if callback = begin(state); callback != nil {
 			return callback
 		}
@@ -88,13 +88,13 @@ func (s *Reader) readAll(
 	if callback != nil {
 		return callback
 	}
-	return db.Translate(ctx, "snapshot", err)
+	return mysql.Translate(ctx, "snapshot", err)
 }
 
 // readParts sends the entries of a period, at most limit, to parts, until the reader of parts has ended.
 func (s *Reader) readParts(
-	ctx context.Context, q db.Querier, periodID int64, limit int,
-	more func(context.Context, db.Querier, []rank.Key) ([]string, error), parts chan<- snapshotRows, ended <-chan struct{},
+	ctx context.Context, q mysql.Querier, periodID int64, limit int,
+	more func(context.Context, mysql.Querier, []rank.Key) ([]string, error), parts chan<- snapshotRows, ended <-chan struct{},
 ) error {
 	from := entries.Beginning()
 	for limit > 0 {
@@ -126,7 +126,7 @@ func (s *Reader) readParts(
 }
 
 func (s *Reader) snapshot(
-	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, fn func(db.Querier, leaderboard.State) error,
+	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, fn func(mysql.Querier, leaderboard.State) error,
 ) error {
 	tx, err := open(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Reader) snapshot(
 func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	commits, err := entries.ReadLog(ctx, s.db, s.db, periodID, fromSeq, limit, entries.DecodeChanges)
 	if err != nil {
-		return nil, db.Translate(ctx, "changes", err)
+		return nil, mysql.Translate(ctx, "changes", err)
 	}
 	return commits, nil
 }
@@ -159,14 +159,14 @@ func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int
 // a backup. The state at seq 0 is one, whatever time is given for it. The error is about all parts: ErrUnavailable or ErrOverloaded.
 func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	parts := make(map[int64]leaderboard.LogPart, len(from))
-	for chunk := range slices.Chunk(from, db.MaxRows) {
+	for chunk := range slices.Chunk(from, mysql.MaxRows) {
 		places := make([]entries.Place, len(chunk))
 		for i, r := range chunk {
 			places[i] = entries.Place{PeriodID: r.PeriodID, Seq: r.Seq}
 		}
 		read, err := entries.ReadLogs(ctx, s.db, s.db, places, changes, entries.DecodeChanges)
 		if err != nil {
-			return nil, db.Translate(ctx, "changes of several periods", err)
+			return nil, mysql.Translate(ctx, "changes of several periods", err)
 		}
 		for _, r := range chunk {
 			parts[r.PeriodID] = held(r.Revision, read[r.PeriodID])

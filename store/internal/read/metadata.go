@@ -25,7 +25,7 @@ func (s *Reader) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) (
 			})
 		}
 	}
-	return out, db.Translate(ctx, "metadata", wanted.read(ctx, s.db, s.db))
+	return out, mysql.Translate(ctx, "metadata", wanted.read(ctx, s.db, s.db))
 }
 
 // metadataWanted is entries of which metadata is looked up.
@@ -59,11 +59,11 @@ func (w *metadataWanted) add(period int64, key rank.Key, take func(body string, 
 }
 
 // read looks all of it up with one statement.
-func (w *metadataWanted) read(ctx context.Context, d *db.DB, q db.Querier) error {
+func (w *metadataWanted) read(ctx context.Context, d *mysql.DB, q mysql.Querier) error {
 	if len(w.members) == 0 {
 		return nil
 	}
-	rows, err := q.QueryContext(ctx, d.Limited(entries.AppendMetadata(&db.Text{}, w.periods, w.members, true).String()))
+	rows, err := q.QueryContext(ctx, d.Limited(entries.AppendMetadata(&mysql.Text{}, w.periods, w.members, true).String()))
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (s *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 		}
 		return nil
 	})
-	return out, db.Translate(ctx, "past of a member", err)
+	return out, mysql.Translate(ctx, "past of a member", err)
 }
 
 // lookAll reads the states of several periods, and the keys of the entries that a member has in them, "" for none. It is
@@ -104,7 +104,7 @@ func lookAll(ctx context.Context, views []*view, member string) ([]rank.Key, err
 
 // lookText takes any string for a member: one that is no valid id has no entry.
 func lookText(views []*view, member string) string {
-	t := (&db.Text{}).Str("SELECT p.id, " + entries.StateColumns + ", e.score, e.tiebreak, e.created_time FROM periods p")
+	t := (&mysql.Text{}).Str("SELECT p.id, " + entries.StateColumns + ", e.score, e.tiebreak, e.created_time FROM periods p")
 	t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = p.id AND e.member = ").Hex(member).Str(" WHERE p.id IN (")
 	for i, v := range views {
 		t.Comma(i).Int(v.ref.ID)

@@ -23,7 +23,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	}
 	rows, err := s.db.Watch.QueryContext(ctx, s.db.Limited(revisionsText(s.db.Sysdate(), periods)))
 	if err != nil {
-		return nil, db.Translate(ctx, "revisions", err)
+		return nil, mysql.Translate(ctx, "revisions", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -34,18 +34,18 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 			settings string
 		)
 		if err := rows.Scan(&id, &r.Incarnation, &r.Seq, &at, &settings); err != nil {
-			return nil, db.Translate(ctx, "revisions", err)
+			return nil, mysql.Translate(ctx, "revisions", err)
 		}
 		if id == leaderboard.ClockPeriod {
 			if err := s.db.Refuse(settings); err != nil {
-				return nil, db.Translate(ctx, "revisions", err)
+				return nil, mysql.Translate(ctx, "revisions", err)
 			}
 		}
 		r.AsOf = leaderboard.MicrosOf(at)
 		found[id] = r
 	}
 	if err := rows.Err(); err != nil {
-		return nil, db.Translate(ctx, "revisions", err)
+		return nil, mysql.Translate(ctx, "revisions", err)
 	}
 	return found, nil
 }
@@ -56,7 +56,7 @@ func watchedTables() map[int64]string {
 }
 
 func revisionsText(clock string, periods []int64) string {
-	t := (&db.Text{}).Str("SELECT ").Int(leaderboard.ClockPeriod).Str(" AS id, 0 AS incarnation, 0 AS last_seq, " + clock + " AS committed_at, " + db.ServerSettings + " AS settings")
+	t := (&mysql.Text{}).Str("SELECT ").Int(leaderboard.ClockPeriod).Str(" AS id, 0 AS incarnation, 0 AS last_seq, " + clock + " AS committed_at, " + mysql.ServerSettings + " AS settings")
 	t.Str(" UNION ALL SELECT id, incarnation, last_seq, committed_at, '' FROM periods WHERE id IN (")
 	for i, id := range periods {
 		t.Comma(i).Int(id)

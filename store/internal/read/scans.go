@@ -165,7 +165,7 @@ func (p *scan) end(err error) {
 	s.forget(now)
 	took := now.Sub(p.began)
 	s.late = p.isLate(now)
-	if s.rests[p.missing] = now.Add(restTimes * took); db.IsOverLimit(err) || errors.Is(err, context.DeadlineExceeded) {
+	if s.rests[p.missing] = now.Add(restTimes * took); mysql.IsOverLimit(err) || errors.Is(err, context.DeadlineExceeded) {
 		s.rests[p.missing] = never
 	}
 	if n := p.missing.Entries(); n > 0 && took > shortScan {

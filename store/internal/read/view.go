@@ -19,7 +19,7 @@ import (
 
 // Reader answers questions about the entries of periods. All methods may be called concurrently.
 type Reader struct {
-	db      *db.DB
+	db      *mysql.DB
 	indexes *index.Indexes
 	target  int // entries that a bucket of an index is meant to have
 	scans   *scans
@@ -30,7 +30,7 @@ type Reader struct {
 type reads struct{ transactions, scans, repeats atomic.Int64 }
 
 // New returns a Reader. target is the number of entries per bucket of an index.
-func New(d *db.DB, x *index.Indexes, target int) *Reader {
+func New(d *mysql.DB, x *index.Indexes, target int) *Reader {
 	return &Reader{db: d, indexes: x, target: target, scans: newScans(d.Config.StatementTimeout)}
 }
 
@@ -49,7 +49,7 @@ func (s *Reader) Reads() Reads {
 // looking is one transaction, which sees one state of all periods.
 type looking struct {
 	reader *Reader
-	q      db.Querier
+	q      mysql.Querier
 	last   func() // marks the next statement as the last one
 	scans  bool   // it has the permit to scan
 }

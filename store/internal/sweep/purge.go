@@ -17,7 +17,7 @@ import (
 
 const (
 	// pagePeriods is how many periods are worked on together.
-	pagePeriods = db.MaxRows
+	pagePeriods = mysql.MaxRows
 	// pageBoards is how many deleted boards are looked at together.
 	pageBoards = leaderboard.MaxPurgeBoards
 )
@@ -107,7 +107,7 @@ func (s *Sweeper) countDown(ctx context.Context, ids []int64, deleted int64) err
 		ID      int64 `db:"id"`
 		Entries int64 `db:"entry_count"`
 	}
-	of := (&db.Text{}).Str("FROM periods WHERE id IN (").Ints(ids).Str(") ORDER BY id").String()
+	of := (&mysql.Text{}).Str("FROM periods WHERE id IN (").Ints(ids).Str(") ORDER BY id").String()
 	if err := s.db.SelectContext(ctx, &counts, "SELECT id, entry_count "+of); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func purgeQueries(ids []int64) []string {
 		hidden[i] = -id
 	}
 	of := func(from string, ids []int64, order string) string {
-		return (&db.Text{}).Str("DELETE FROM " + from + " IN (").Ints(ids).Str(") ORDER BY " + order + " LIMIT ?").String()
+		return (&mysql.Text{}).Str("DELETE FROM " + from + " IN (").Ints(ids).Str(") ORDER BY " + order + " LIMIT ?").String()
 	}
 	return []string{
 		of("entries WHERE period_id", ids, "period_id, member"),
@@ -168,7 +168,7 @@ func (s *Sweeper) purgeMetadata(ctx context.Context, ids []int64, steps *Steps) 
 
 // metadataIn reads rows of periods, locked: another process may be deleting them.
 func metadataIn(ids []int64) string {
-	t := (&db.Text{}).Str("SELECT member, body_id FROM entry_metadata FORCE INDEX (PRIMARY) WHERE period_id IN (").Ints(ids)
+	t := (&mysql.Text{}).Str("SELECT member, body_id FROM entry_metadata FORCE INDEX (PRIMARY) WHERE period_id IN (").Ints(ids)
 	return t.Str(") ORDER BY period_id, member LIMIT ").Int(Rows).Str(" FOR UPDATE").String()
 }
 
@@ -193,14 +193,14 @@ func purgeMetadata(ctx context.Context, tx *sqlx.Tx, ids []int64) (n int, err er
 	}
 	var statements []string
 	for count, keys := range byCount {
-		for chunk := range slices.Chunk(keys, db.MaxRows) {
-			statements = append(statements, entries.AppendBodies((&db.Text{}).Str("UPDATE metadata_bodies SET refs = refs - ").Int(count).Str(" WHERE "), chunk).String())
+		for chunk := range slices.Chunk(keys, mysql.MaxRows) {
+			statements = append(statements, entries.AppendBodies((&mysql.Text{}).Str("UPDATE metadata_bodies SET refs = refs - ").Int(count).Str(" WHERE "), chunk).String())
 		}
 	}
-	for chunk := range slices.Chunk(slices.SortedFunc(maps.Keys(refs), entries.BodyKey.Compare), db.MaxRows) {
-		statements = append(statements, entries.AppendBodies((&db.Text{}).Str("DELETE FROM metadata_bodies WHERE refs <= 0 AND "), chunk).String())
+	for chunk := range slices.Chunk(slices.SortedFunc(maps.Keys(refs), entries.BodyKey.Compare), mysql.MaxRows) {
+		statements = append(statements, entries.AppendBodies((&mysql.Text{}).Str("DELETE FROM metadata_bodies WHERE refs <= 0 AND "), chunk).String())
 	}
-	remove := (&db.Text{}).Str("DELETE FROM entry_metadata WHERE period_id IN (").Ints(ids).Str(") ORDER BY period_id, member LIMIT ").Int(int64(len(rows)))
+	remove := (&mysql.Text{}).Str("DELETE FROM entry_metadata WHERE period_id IN (").Ints(ids).Str(") ORDER BY period_id, member LIMIT ").Int(int64(len(rows)))
 	for _, query := range append(statements, remove.String()) {
 		if _, err := tx.ExecContext(ctx, query); err != nil {
 			return 0, err

@@ -46,7 +46,7 @@ func Round(ctx context.Context, jobs []Job) error {
 		for i, job := range jobs {
 			more, err := turn(ctx, job, len(jobs)-i)
 			if err != nil {
-				failed = append(failed, db.Translate(ctx, job.Name, err))
+				failed = append(failed, mysql.Translate(ctx, job.Name, err))
 				failures[job.Name]++
 			}
 			if more && failures[job.Name] < failedTurns {

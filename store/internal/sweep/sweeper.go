@@ -25,7 +25,7 @@ type Config struct {
 // Sweeper remembers from round to round where its jobs stopped. One round uses it at a time, see Begin; PurgeBoard and
 // Delete may be called at any time.
 type Sweeper struct {
-	db   *db.DB
+	db   *mysql.DB
 	cfg  Config
 	busy chan struct{} // has a value while a round is under way, which owns what follows
 
@@ -44,7 +44,7 @@ type Sweeper struct {
 }
 
 // New returns a Sweeper that remembers nothing.
-func New(d *db.DB, cfg Config) *Sweeper {
+func New(d *mysql.DB, cfg Config) *Sweeper {
 	return &Sweeper{db: d, cfg: cfg, busy: make(chan struct{}, 1), ahead: map[int64]ahead{}}
 }
 
@@ -53,7 +53,7 @@ func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err err
 	select {
 	case s.busy <- struct{}{}:
 	case <-ctx.Done():
-		return now, nil, db.Translate(ctx, "begin", ctx.Err())
+		return now, nil, mysql.Translate(ctx, "begin", ctx.Err())
 	}
 	end = func() { <-s.busy }
 	clock, err := s.db.Clock(ctx)
