@@ -7,7 +7,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     CGO_ENABLED=0 go build -trimpath \
     -ldflags="-s -w -X leaderboard/internal/app.version=$VERSION -X leaderboard/internal/app.commit=$COMMIT" \
     -o /out/leaderboard ./cmd/leaderboard && \
-    go build -C tools -o /out/release ./release && /out/release prepare /out/leaderboard /out/files
+    go build -C workshop -o /out/release ./release && /out/release prepare /out/leaderboard /out/files
 
 # No shell, no package manager; certificates, time zones and user 65532 are there.
 FROM gcr.io/distroless/static-debian12:nonroot

@@ -15,7 +15,7 @@ export default defineConfig({
     assetsDir: ".",
     assetsInlineLimit: 0,
     manifest: "manifest.json",
-    license: { fileName: "licenses.json" }, // of the packages that end up in the pages; tools/release puts them into the archives
+    license: { fileName: "licenses.json" }, // of the packages that end up in the pages; workshop/release puts them into the archives
     modulePreload: { polyfill: false },
     target: "es2022",
     rolldownOptions: {

@@ -1,0 +1,382 @@
+package main
+
+import "slices"
+
+// mutants returns all of them.
+func mutants() []mutant {
+	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofFeed(), ofReading(), ofServing(), ofKeys(), ofServers(), ofEvents())
+}
+
+// ofWriting are lines of the write path that decide what counts.
+func ofWriting() []mutant {
+	const (
+		commit = "store/internal/commit/"
+		store  = "store "
+	)
+	return []mutant{
+		{
+			"A4", "a batch locks nothing", commit + "lock.go",
+			`AND b.state = 'open' FOR UPDATE;")`, `AND b.state = 'open';")`, store + "TestConcurrentSums",
+		},
+		{
+			"F4", "the clock is read at the beginning of the wait for the lock", "internal/mysql/db.go",
+			`d.Config.Clock("SYSDATE(6)")`, `d.Config.Clock("NOW(6)")`, store + "TestClockUnderLock",
+		},
+		{
+			"B5", "created_time may be that of the entry before it", commit + "period.go",
+			`now: max(p.clock, p.lastCreated+1)`, `now: p.clock`, "store/internal/commit TestClock",
+		},
+		{
+			"A3", "a key that was used counts again", commit + "batch.go",
+			`if row, ok := known[h.key]; ok {`, `if row, ok := known[h.key]; ok && row.key == "" {`, "store/internal/commit TestKeysInOneBatch",
+		},
+		{
+			"A3", "a key stands for any body", commit + "batch.go",
+			`row.hash == h.hash {`, `row.hash == h.hash || row.key != "" {`, "store/internal/commit TestKeysInOneBatch",
+		},
+		{
+			"A1", "the receipt of a key is not stored", commit + "write.go",
+			`appendKeys(t, o.owner, o.clock, o.keys)`, `appendKeys(t, o.owner, o.clock, nil)`, store + "TestCommitLost",
+		},
+		{
+			"A1", "a batch is answered before it is committed", commit + "outcome.go",
+			"\terr := t.Commit(asked)\n", "\tgo t.Commit(asked)\n\tvar err error\n", store + "TestCommitLost",
+		},
+		{
+			"A2", "a write whose COMMIT got no answer is repeated", commit + "retry.go",
+			`if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {`, `if err == nil {`, store + "TestCommitLost",
+		},
+		{
+			"A4", "a condition holds of any entry", "leaderboard/policy.go",
+			"\treturn r.meets(cur, sub)\n", "\treturn nil\n", store + "TestFlagIsSwappedOnce",
+		},
+		{
+			"A4", "conditions are decided without the lock", commit + "lock.go",
+			`AND b.state = 'open' FOR UPDATE;")`, `AND b.state = 'open';")`, store + "TestFlagIsSwappedOnce",
+		},
+		{
+			"A7", "what is held is entered all the same", commit + "submission.go",
+			"\t\twhy = b.hold(sub, caller, decisions)\n", "\t\t_ = b.hold(sub, caller, decisions)\n", store + "TestConformance/mysql/held",
+		},
+		{
+			"A7", "what was held is decided again", commit + "decide.go",
+			`case h.State != leaderboard.HeldStateWaiting:`, `case h.State == "":`, store + "TestConformance/mysql/held",
+		},
+		{
+			"A1", "an atomic request that fails stays in part", commit + "atomic.go",
+			"\tundo()\n\tfor _, a := range list {", "\t_ = undo\n\tfor _, a := range list {", store + "TestConformance/mysql/atomic",
+		},
+		{
+			"A8", "a row's metadata is shown beside any entry of its member", "store/internal/read/metadata.go",
+			`wanted.take(r.Body, r.Key == wanted.key)`, `wanted.take(r.Body, true)`, store + "TestConformance/mysql/metadata",
+		},
+		{
+			"A8", "an entry that comes without metadata keeps that of the one before", commit + "metadata.go",
+			`if b == nil && sub.Edit != nil && sub.Edit.NoScore && ok && row.key == p.codec.Key(*cur) {`, `if b == nil && ok {`, store + "TestConformance/mysql/metadata",
+		},
+		{
+			"A8", "an erasure leaves what its member's entries had on boards that lost the rule", "store/erasure.go",
+			"\t\terr = s.inSteps(ctx, \"DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?\", e.Member)\n", "\t\terr = nil\n", store + "TestForgetIsRestartable",
+		},
+		{
+			"A1", "the store closes without its queues", commit + "queue.go",
+			"\tq.running.Wait()\n", "", store + "TestCloseDrains",
+		},
+	}
+}
+
+// ofAdmission are lines that decide which writes are taken on, and how often they are tried.
+func ofAdmission() []mutant {
+	const (
+		commit = "store/internal/commit/"
+		test   = "store/internal/commit "
+	)
+	return []mutant{
+		{
+			"E2", "writes are admitted that cannot be made in time", commit + "admission.go",
+			`if expected = a.expected(one, large); expected > a.limits.Wait {`, `if expected = a.expected(one, large); false {`, test + "TestExpectedWait",
+		},
+		{
+			"E2", "what waits may take any memory", commit + "admission.go",
+			`if one.load.bytes+bytes > a.limits.Memory-a.bytes && a.bytes > 0 {`, `if false {`, test + "TestMemoryOfWhatWaits",
+		},
+		{
+			"E2", "the writes of those who have left are made", commit + "queue.go",
+			`if !h.state.CompareAndSwap(stateWaiting, stateWithdrawn) {`, `if true {`, test + "TestTheDepartedAreNotServed",
+		},
+		{
+			"F1", "what waits at the end is told nothing", commit + "queue.go",
+			"\tq.refuseAll(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
+		},
+		{
+			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
+			`if lockedOut {`, `if false {`, test + "TestLockedOutBoards",
+		},
+		{
+			"E2", "those who are refused are answered as often as they ask", "internal/guard/pace.go",
+			`return max(0, wait)`, `return 0 * wait`, "internal/guard TestRefusalsTakeAShare",
+		},
+		{
+			"E2", "recomputations need no permit", "refresher/derived.go",
+			"\tif err := d.long.Acquire(ctx, 1); err != nil {\n\t\treturn result{}, err\n\t}\n\tdefer d.long.Release(1)\n", "",
+			"refresher TestRecomputationsAreFew",
+		},
+		{
+			"E3", "batches are repeated as often as they fail", commit + "retry.go",
+			`if b.owed+1 > retriesAtOnce {`, `if false {`, "store TestRetriesDoNotAmplify",
+		},
+		{
+			"A6", "boards that another session keeps locked take all connections", commit + "mutex.go",
+			"m.lockedOut[board] = lockout{time.Now().Add(m.term), stuck || m.lockout(board).stuck}", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
+		},
+	}
+}
+
+// ofTransactions are lines about connections, transactions and what errors mean.
+func ofTransactions() []mutant {
+	const (
+		db    = "internal/mysql/"
+		store = "store "
+	)
+	return []mutant{
+		{
+			"A4", "no ROLLBACK after a lock wait", db + "tx.go",
+			"\tif tx.begun && !tx.over {\n", "\tif false {\n", store + "TestLockWait",
+		},
+		{
+			"A4", "nothing is tried twice", db + "tx.go",
+			`const Attempts = 3`, `const Attempts = 1`, store + "TestDeadlock",
+		},
+		{
+			"A2", "an unknown outcome is called unavailable", db + "tx.go",
+			`return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)`, `return fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)`, store + "TestCommitLost",
+		},
+		{
+			"D4", "reads have no limit in the server", db + "dialect.go",
+			`return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", limit.Milliseconds(), strings.TrimPrefix(query, "SELECT"))`, `return query`,
+			store + "TestStatementLimit",
+		},
+		{
+			"A6", "sessions that lock rows may be silent for ever", db + "sessions.go",
+			"params[name] = idle\n", "params[\"autocommit\"], _, _ = \"1\", name, idle\n", store + "TestSilentSession",
+		},
+		{
+			"D1", "connections to a read-only server are kept", db + "server.go",
+			"\ts.endEra()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
+		},
+		{
+			"D1", "an address that has moved is not noticed", db + "server.go",
+			"\tcase s.name != name:\n\t\ts.era.Add(1)\n", "\tcase s.name != name:\n\t\treturn nil\n", "internal/app TestAddressMoves",
+		},
+		{
+			"H1", "an engine on which nothing was run is let in", db + "dialect.go",
+			"if strings.Contains(lower, name) {", "if strings.Contains(name, lower) {", store + "TestUnsupportedServer",
+		},
+		{
+			"F2", "the lock of the migrations is not taken", "migrations/lock.go",
+			`"SELECT GET_LOCK("+lockName+", 1)"`, `"SELECT 1"`, "migrations TestConcurrentUp",
+		},
+	}
+}
+
+// ofHiddenAndDerived are lines about members who are hidden and boards that follow others.
+func ofHiddenAndDerived() []mutant {
+	return []mutant{
+		{
+			"A1", "a hide does not wait for the batch under way", "store/hidden_move.go",
+			`ORDER BY id LIMIT 1 FOR UPDATE"`, `ORDER BY id LIMIT 1"`, "store TestHideDuringBatch",
+		},
+		{
+			"A1", "a batch leaves the entries of hidden members where they are", "store/internal/commit/period.go",
+			`case hidden && visible != nil:`, `case hidden && visible != nil && false:`, "store TestConformance",
+		},
+		{
+			"A1", "two steps of a derived board may both be written", "store/internal/commit/rewrite.go",
+			"\tif !r.describes(b) {\n", "\tif false {\n", "store TestDerivedTogether",
+		},
+	}
+}
+
+// ofKeys are lines that decide who may do what and how often, and what is kept of it.
+func ofKeys() []mutant {
+	return []mutant{
+		{
+			"G2", "a change of the keys is not read", "cache/mirror/mirror.go",
+			`if k == nil || k.revision != want.revision {`, `if k == nil {`, "cache/keyring TestChangeCounts",
+		},
+		{
+			"G2", "keys of an idle server are not confirmed", "cache/mirror/mirror.go",
+			`confirming.Go(func() { t.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "cache/keyring TestIdleServer",
+		},
+		{
+			"G7", "a token for another audience is good", "cache/players/verify.go",
+			`!slices.Contains(audiences, audience)`, `false && !slices.Contains(audiences, audience)`, "internal/app TestIssuerTokens",
+		},
+		{
+			"G7", "any algorithm is taken", "cache/players/verify.go",
+			`allowed = allowed || string(a) == alg`, `allowed = true`, "internal/app TestIssuerTokens",
+		},
+		{
+			"G7", "a bar is looked at once", "cache/players/verify.go",
+			`case v.issuedAt < r.bars[v.player.Member]:`, `case false:`, "cache/players TestVerifiedOnce",
+		},
+		{
+			"G7", "players submit for others", "httpapi/scores.go",
+			`case entries[i].Member != c.player.Member:`, `case false:`, "httpapi TestPlayerSubmits",
+		},
+		{
+			"G8", "a play is left when it was submitted with", "store/internal/commit/play.go",
+			`p.over = true
+		return`, `return`, "store TestPlaysRaced",
+		},
+		{
+			"G8", "refusals end no play", "store/internal/commit/play.go",
+			`p.refused, p.over = true, p.Refusals >= leaderboard.MaxPlayRefusals`, `p.refused = true`, "store TestConformance",
+		},
+		{
+			"G8", "plays are not locked", "store/internal/commit/play.go",
+			`") FOR UPDATE;"`, `");"`, "store TestPlayBeganDuringSubmit",
+		},
+		{
+			"G8", "a play is good for all boards", "httpapi/plays.go",
+			`case play.Board != board || play.Member != c.player.Member:`, `case play.Member != c.player.Member:`, "httpapi TestPlaysOfOthers",
+		},
+		{
+			"G7", "players read what is another's", "httpapi/resolver.go",
+			"\treturn member == c.player.Member\n", "\treturn member == c.player.Member || member != \"\"\n", "httpapi TestPlayerReads",
+		},
+		{
+			"G7", "an address without attempts has signatures verified", "internal/guard/guard.go",
+			`func() error { return g.MayAttempt(r) }`, `func() error { return nil }`, "httpapi TestBadTokens",
+		},
+		{
+			"G2", "a rotation ends a secret within its overlap", "store/keys.go",
+			`AND (? = 0 OR previous_ends_at IS NULL`, `AND (? >= 0 OR previous_ends_at IS NULL`, "store TestKeys",
+		},
+		{
+			"G1", "a key for some boards writes to others", "httpapi/call.go",
+			"\treturn guard.ErrNotCovered(c.key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
+		},
+		{
+			"G1", "a filter by board is for any key", "httpapi/call.go",
+			"\t\t\terr = c.mayFilter()\n", "\t\t\terr = nil\n", "httpapi TestNamesOfBoards",
+		},
+		{
+			"G2", "hashes of keys are compared as far as they are the same", "leaderboard/key.go",
+			"\treturn subtle.ConstantTimeCompare(h.sum[:], other.sum[:]) == 1\n", "\treturn subtle.ConstantTimeCompare(nil, nil) == 1 && string(h.sum[:]) == string(other.sum[:])\n", "leaderboard TestKeyHash",
+		},
+		{
+			"G2", "a panic is logged with the header of its request", "httpapi/call.go",
+			`slog.String("path", c.r.URL.EscapedPath())`, `slog.Any("header", c.r.Header)`, "internal/app TestNoSecretIsTold",
+		},
+		{
+			"G2", "a span has the key of its request", "httpapi/span.go",
+			`slog.String("url.scheme", scheme),`, `slog.String("url.scheme", scheme), slog.Any("authorization", r.Header["Authorization"]),`, "internal/app TestNoSecretIsTold",
+		},
+		{
+			"E4", "what a key may not do is not charged", "httpapi/call.go",
+			"what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}", "what = leaderboard.Charge{}", "httpapi TestDeniedIsCharged",
+		},
+		{
+			"E4", "a page of the audit looks at all of it", "store/internal/audit/audit.go",
+			`maxScanned = 20_000`, `maxScanned = 2_000_000`, "store TestAuditLooksAtSoMany",
+		},
+		{
+			"A1", "submissions that changed nothing are not recorded", "store/internal/commit/write.go",
+			`|| len(o.recorded) > 0 ||`, `||`, "store TestSubmissionsAreRecorded",
+		},
+	}
+}
+
+// ofServers are lines that keep servers from being worked with that are not safe to use.
+func ofServers() []mutant {
+	return []mutant{
+		{
+			"D1", "memory that lacks a commit does not answer when the database is gone", "cache/reader.go",
+			"\tcase old != nil:\n\t\treturn q.stale(old), nil\n", "", "cache TestAwayBeforeMemoryFollowed",
+		},
+		{
+			"A9", "a node of Galera without a majority is used", "internal/mysql/server.go",
+			`inStep+"SELECT "`, `"SELECT "`, "store TestGaleraCutOff",
+		},
+		{
+			"A9", "what a cut-off node of Galera has is told to be fresh", "internal/mysql/db.go",
+			`wsrep_sync_wait = 1"`, `wsrep_sync_wait = 0"`, "store TestGaleraCutOff",
+		},
+		{
+			"D1", "a board that is written to all the time is looked up again and again", "cache/catalog.go",
+			`last.BoardID == ref.BoardID &&`, `last.BoardID != ref.BoardID &&`, "cache TestCatalogKeepsBesideCommits",
+		},
+		{
+			"D1", "a reader whose time runs out gets no stale answer", "cache/reader.go",
+			`case errors.Is(ctx.Err(), context.Canceled):`, `case ctx.Err() != nil:`, "cache TestStaleAtTheDeadline",
+		},
+		{
+			"H2", "a source that gives up waiting for its replica is not warned of", "internal/mysql/faults.go",
+			`known && ms < semiSyncForever.Milliseconds()`, `known && ms < 0`, "internal/mysql TestFaultsOfVariables",
+		},
+		{
+			"H2", "an evicting Redis is only warned of", "cache/topn/faults.go",
+			`add(leaderboard.ServerCheckEviction, false,`, `add(leaderboard.ServerCheckEviction, true,`, "cache/topn TestFaultsOfRedis",
+		},
+		{
+			"H2", "what was found of Redis ends nothing", "internal/app/background.go",
+			"if err := judge(placeOfRedis(a.cfg.RedisURL), l.faults, nil); err != nil {", "if err := judge(placeOfRedis(a.cfg.RedisURL), nil, nil); err != nil {",
+			"internal/app TestUnsafeServersEndTheStart",
+		},
+		{
+			"H2", "packets may be as small as they like", "internal/mysql/faults.go",
+			"known && packet < need.Packet", "known && packet < 0", "store TestFaults",
+		},
+		{
+			"H2", "the right to delete is not tried", "internal/mysql/faults.go",
+			`{"DELETE", "EXPLAIN DELETE " + all + " FROM " + all + " WHERE FALSE"},`, ``, "store TestRights",
+		},
+		{
+			"H2", "a replica is waited for without end", "internal/app/schema.go",
+			`case fault != nil && time.Since(since) >= faultWait:`, `case false:`, "internal/app TestFaultWait",
+		},
+	}
+}
+
+// ofEvents are lines that keep events from being lost.
+func ofEvents() []mutant {
+	return []mutant{
+		{
+			"B9", "the mark moves while others enter events", "store/internal/outbox/spread.go",
+			`"' FOR UPDATE NOWAIT")`, `"'")`, "store/internal/outbox TestSpreadMissesNone",
+		},
+		{
+			"B9", "notices of a log that was lost in a restore are entered", "store/internal/notices/fold.go",
+			`part.Err != nil || state != s.period.Revision()`, `part.Err != nil && state != s.period.Revision()`, "store TestNoticesAfterRestore",
+		},
+		{
+			"B9", "a notice has another id each time that the log is read", "store/internal/notices/read.go",
+			`s.period.Incarnation, " ", n.minute, " ", n.passed.Member),`, `s.period.Incarnation, " ", n.minute, " ", time.Now(), n.passed.Member),`, "store TestNoticesAfterRestore",
+		},
+		{
+			"B9", "notices stay in the later period when one is opened again", "store/internal/boards/rollover.go",
+			`const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ?`, `const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE 1 = 0 AND board_id = ?`, "store TestNoticesOfReopened",
+		},
+		{
+			"B9", "who closes a period does not keep endpoints from coming", "store/internal/outbox/enter.go",
+			`Version + "' LOCK IN SHARE MODE))"`, `Version + "'))"`, "store/internal/outbox TestListen",
+		},
+		{
+			"B9", "what was tried before comes after all that is new", "store/internal/outbox/deliver.go",
+			"limit-min(len(again), limit/2))", "limit)", "store/internal/outbox TestDueIsShared",
+		},
+		{
+			"B9", "a log that is read again gives other notices", "store/internal/notices/read.go",
+			`fmt.Sprint("member.passed ", `, `fmt.Sprint("member.passed ", leaderboard.NewEventID(), `, "store TestNoticesOnceMore",
+		},
+		{
+			"B9", "who was passed is what the present says", "store/internal/notices/passed.go",
+			"\t\tkeys[c.member] = c.old\n", "", "store/internal/notices TestPassed",
+		},
+		{
+			"B9", "what an endpoint refuses is delivered", "store/internal/outbox/deliver.go",
+			"\t\tif a.Delivered() {\n", "\t\tif a.Status > 0 {\n", "workshop/e2e TestKilledSenders",
+		},
+	}
+}

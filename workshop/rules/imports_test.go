@@ -1,0 +1,254 @@
+package rules
+
+import (
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// importRule is a row of the import table of ARCHITECTURE.md. The standard library is always allowed.
+type importRule struct {
+	dir    string   // folder of the package
+	may    []string // import paths; one that ends in /... allows what lies below it too
+	any    bool     // may import everything
+	inTest []string // what only the package's tests may import, besides what every test may
+}
+
+const (
+	module   = "leaderboard"
+	nounsPkg = "leaderboard/leaderboard"
+	rankPkg  = "leaderboard/rank"
+	redisPkg = "github.com/redis/go-redis/v9/..."
+	tracePkg = "leaderboard/internal/trace"
+	turnPkg  = "leaderboard/internal/turn"
+	guardPkg = "leaderboard/internal/guard"
+	wirePkg  = "leaderboard/internal/wire"
+
+	mysqlPkg     = "leaderboard/internal/mysql"
+	storeAudit   = "leaderboard/store/internal/audit"
+	entriesPkg   = "leaderboard/internal/entries"
+	storeIndex   = "leaderboard/store/internal/index"
+	storeBoards  = "leaderboard/store/internal/boards"
+	storeOutbox  = "leaderboard/store/internal/outbox"
+	storeNotices = "leaderboard/store/internal/notices"
+	storeCommit  = "leaderboard/store/internal/commit"
+	sqlxPkg      = "github.com/jmoiron/sqlx"
+	plansPkg     = "leaderboard/internal/plantest"
+)
+
+func importRules() []importRule {
+	return append(programRules(), []importRule{
+		{dir: "leaderboard"},
+		{dir: "rank", may: []string{nounsPkg, "leaderboard/internal/fenwick"}},
+		{
+			dir: "migrations", may: []string{"github.com/pressly/goose/v3/...", "github.com/go-sql-driver/mysql"},
+			inTest: []string{"github.com/go-sql-driver/mysql"},
+		},
+		{
+			dir: "store", may: []string{
+				nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, storeAudit, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, sqlxPkg,
+			},
+			inTest: []string{plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
+		},
+		{dir: "internal/mysql", may: []string{nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
+		{dir: "store/internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
+		{dir: "internal/entries", may: []string{nounsPkg, rankPkg, mysqlPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/index", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}},
+		{
+			dir: "store/internal/read", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeIndex, turnPkg},
+			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
+		},
+		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
+		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
+		{dir: "store/internal/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, storeBoards, storeOutbox, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
+		{
+			dir: "store/internal/derived", may: []string{nounsPkg, rankPkg, "leaderboard/internal/bounded", mysqlPkg, entriesPkg, storeBoards, storeCommit, tracePkg, sqlxPkg},
+			inTest: []string{plansPkg},
+		},
+		{dir: "store/internal/sweep", may: []string{nounsPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", mysqlPkg}},
+		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
+		{
+			dir:    "cache",
+			may:    []string{nounsPkg, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", "leaderboard/internal/bounded", tracePkg, "golang.org/x/sync/..."},
+			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
+		},
+		{
+			dir: "cache/topn", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", redisPkg, "golang.org/x/sync/..."},
+			inTest: []string{"leaderboard/cache/cachetest"},
+		},
+		{dir: "cache/batch", may: []string{nounsPkg, turnPkg}},
+		{dir: "cache/mirror", may: []string{nounsPkg}},
+		{dir: "cache/keyring", may: []string{nounsPkg, "leaderboard/cache/mirror"}},
+		{
+			dir: "cache/players", may: []string{nounsPkg, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
+			inTest: []string{"leaderboard/internal/leaks"},
+		},
+		{dir: "signin", may: []string{nounsPkg, "golang.org/x/oauth2"}},
+		{dir: "cache/feed", may: []string{nounsPkg}, inTest: []string{"leaderboard/cache/cachetest"}},
+		{dir: "cache/resident", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
+		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},
+		{dir: "quota", may: []string{nounsPkg, "leaderboard/internal/bounded", redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
+		{
+			dir: "refresher", may: []string{nounsPkg, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
+			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
+		},
+		{
+			dir: "httpapi",
+			may: []string{nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			// What writes and reads the document, and how many segments of TCP have come.
+			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix", "github.com/santhosh-tekuri/jsonschema/v6"},
+		},
+		{
+			dir: "internal/wire", may: []string{nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
+			inTest: []string{rankPkg}, // cursors continue after its keys
+		},
+		{dir: "webhooks", may: []string{nounsPkg, "leaderboard/internal/dialer"}},
+		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
+		{dir: "pages", may: []string{nounsPkg, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
+		{dir: "docs"},
+		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},
+		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
+		{dir: "client", may: []string{nounsPkg}, inTest: []string{"leaderboard/internal/apptest"}},
+	}...)
+}
+
+// programRules are those of what the program is made of besides: wiring, commands, tools and tests.
+func programRules() []importRule {
+	return []importRule{
+		{dir: "internal/app", any: true},
+		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
+		{dir: "internal/child"},
+		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
+		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
+		{dir: "internal/trace"},
+		{dir: "internal/turn"},
+		{
+			dir: "internal/telemetry", may: []string{
+				nounsPkg, tracePkg, "github.com/go-sql-driver/mysql", "go.opentelemetry.io/otel/...", "go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
+			},
+			inTest: []string{"leaderboard/internal/apptest"},
+		},
+		{dir: "internal/bounded"},
+		{dir: "internal/dialer"},
+		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
+		{dir: "internal/terminal", may: []string{"github.com/go-json-experiment/json/...", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
+		{dir: "internal/numbers", may: []string{nounsPkg, "github.com/go-json-experiment/json/..."}},
+		{dir: "internal/transfer", may: []string{
+			nounsPkg, "leaderboard/client", "leaderboard/internal/numbers", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
+		}},
+		{dir: "internal/devserver", may: []string{"leaderboard/internal/child", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9"}},
+		{dir: "internal/leaks", may: []string{"go.uber.org/goleak"}},
+		{dir: "internal/testenv", may: []string{
+			"leaderboard/internal/devserver", "leaderboard/internal/leaks", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",
+			"github.com/testcontainers/testcontainers-go/...",
+		}},
+		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
+		{
+			dir: "internal/cli", may: []string{
+				nounsPkg, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
+				"leaderboard/migrations", "leaderboard/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver", "leaderboard/internal/dialer",
+				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
+				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...", "go.yaml.in/yaml/v3", // files of contexts and settings
+			},
+			inTest: []string{"leaderboard/internal/apptest"},
+		},
+		{dir: "cmd/leaderboard", may: []string{"leaderboard/internal/cli"}},
+		{dir: "workshop", any: true},        // a module of its own, held by its go.mod besides
+		{dir: "deploy", any: true},          // and this
+		{dir: "examples/sqlite", any: true}, // and this
+	}
+}
+
+// testMay returns what the tests of every package may import.
+func testMay() []string {
+	return []string{
+		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/internal/leaks", "leaderboard/store/storetest",
+		"github.com/getkin/kin-openapi/...", "github.com/rogpeppe/go-internal/testscript",
+	}
+}
+
+// TestImports holds every package to the import table.
+func TestImports(t *testing.T) {
+	rules := map[string]importRule{}
+	for _, r := range importRules() {
+		rules[r.dir] = r
+	}
+	files := goFiles(t)
+	if len(files) < 20 {
+		t.Fatalf("found %d Go files, the walk is broken", len(files))
+	}
+	for _, file := range files {
+		dir := path.Dir(file)
+		if strings.HasPrefix(dir, "workshop/") {
+			dir = "workshop"
+		}
+		rule, ok := rules[dir]
+		if !ok {
+			t.Errorf("%s: package %s has no row in the import table (imports_test.go and ARCHITECTURE.md)", file, path.Dir(file))
+			continue
+		}
+		for _, imported := range importsOf(t, file) {
+			if !rule.allows(imported, strings.HasSuffix(file, "_test.go")) {
+				t.Errorf("%s imports %s, which the import table does not allow", file, imported)
+			}
+		}
+	}
+}
+
+func (r importRule) allows(imported string, test bool) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	standard := !strings.Contains(first, ".") && first != module
+	if r.any || standard {
+		return true
+	}
+	may := r.may
+	if test {
+		own := path.Join(module, r.dir) // an external test package imports what it tests
+		may = slices.Concat(may, r.inTest, testMay(), []string{own, nounsPkg})
+	}
+	return slices.ContainsFunc(may, func(allowed string) bool {
+		parent, tree := strings.CutSuffix(allowed, "/...")
+		return imported == parent || (tree && strings.HasPrefix(imported, parent+"/"))
+	})
+}
+
+// TestImportRules shows that the table can say no.
+func TestImportRules(t *testing.T) {
+	rule := importRule{dir: "cache", may: []string{nounsPkg, "golang.org/x/sync/..."}}
+	for imported, want := range map[string]bool{
+		"fmt": true, "encoding/json": true, nounsPkg: true, "golang.org/x/sync/errgroup": true,
+		"golang.org/x/syncer": false, "leaderboard/store": false, "github.com/jmoiron/sqlx": false, "pgregory.net/rapid": false,
+	} {
+		if got := rule.allows(imported, false); got != want {
+			t.Errorf("cache importing %s: allowed %t, want %t", imported, got, want)
+		}
+	}
+	if !rule.allows("pgregory.net/rapid", true) || rule.allows("leaderboard/store", true) {
+		t.Error("tests may import rapid and may not import another adapter")
+	}
+}
+
+func importsOf(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string]bool{}
+	for _, spec := range parsed.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports[name] = true
+	}
+	return slices.Sorted(maps.Keys(imports))
+}
