@@ -2,10 +2,8 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"net/url"
-	"time"
 )
 
 // AuditQuery selects records of changes; an empty field does not filter.
@@ -19,19 +17,6 @@ type AuditQuery struct {
 func (q *AuditQuery) Values() url.Values {
 	return newParams().text("board", q.Board).text("member", q.Member).text("actor", q.Actor).text("action", q.Action).
 		text("since", q.Since).text("until", q.Until).Values
-}
-
-// AuditEntry is the record of one change.
-type AuditEntry struct {
-	ID        int64           `json:"id"`
-	Time      time.Time       `json:"time"`
-	Actor     string          `json:"actor"` // id of the key; "": the server itself
-	Action    string          `json:"action"`
-	Board     string          `json:"board,omitempty"`
-	Member    string          `json:"member,omitempty"`
-	Before    json.RawMessage `json:"before"` // an object or null
-	After     json.RawMessage `json:"after"`
-	RequestID string          `json:"request_id,omitempty"`
 }
 
 // Audit lists changes, newest first. Needs scope admin.

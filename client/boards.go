@@ -4,20 +4,9 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"time"
 
 	"leaderboard/leaderboard"
 )
-
-// Board is a board with all its rules.
-type Board struct {
-	Name string `json:"name"`
-	leaderboard.Rules
-	CreatedTime time.Time `json:"created_time"`
-	UpdatedTime time.Time `json:"updated_time"`
-	Stale       bool      `json:"stale,omitzero"` // MySQL does not answer: these are the last known rules
-	ETag        string    `json:"-"`              // of this state of the rules, for PatchBoard; not in lists
-}
 
 // PutBoard creates a board or sets all of its rules; a zero rule gets its default, whatever it was before: PatchBoard
 // changes some rules. created reports which. Needs scope admin.
@@ -66,43 +55,9 @@ func (c *Client) DeleteBoard(ctx context.Context, board string) error {
 	return c.drop(ctx, Request{Method: http.MethodDelete, Path: Path("boards", board)})
 }
 
-// Period is one period of a board.
-type Period struct {
-	Window   leaderboard.Window      `json:"window"`
-	Period   string                  `json:"period"`    // the name in requests
-	StartsAt *time.Time              `json:"starts_at"` // nil of all_time
-	EndsAt   *time.Time              `json:"ends_at"`   // exclusive; nil when it has no end
-	State    leaderboard.PeriodState `json:"state"`
-	Seq      int64                   `json:"seq"`
-	Total    int64                   `json:"total"` // entries
-	AsOf     time.Time               `json:"as_of"`
-}
-
 // Periods lists the periods of a board, newest first; window "" is all of them.
 func (c *Client) Periods(ctx context.Context, board string, window leaderboard.Window) iter.Seq2[Period, error] {
 	return Items[Period](ctx, c, Path("boards", board, "periods"), newParams().text("window", string(window)).Values, "periods")
-}
-
-// Derivation is the state of a derived board and its sources.
-type Derivation struct {
-	Board   string                      `json:"board"`
-	Seq     int64                       `json:"seq"`
-	AsOf    time.Time                   `json:"as_of"`
-	State   leaderboard.DerivationState `json:"state"`
-	Lag     int64                       `json:"lag"` // changes of the sources that it does not reflect yet
-	Sources []Source                    `json:"sources"`
-}
-
-// Source is a source of a derived board.
-type Source struct {
-	Board   string             `json:"board"`
-	Window  leaderboard.Window `json:"window"`
-	Period  string             `json:"period"`
-	Weight  int64              `json:"weight"`
-	Seq     int64              `json:"seq"`      // the state that the entries reflect
-	LastSeq int64              `json:"last_seq"` // the state that the source is in
-
-	Condition leaderboard.SourceCondition `json:"state"` // why it has no entries to count
 }
 
 // Sources returns the state of a derived board. Errors: leaderboard.ErrNotDerived.

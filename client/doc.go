@@ -4,8 +4,7 @@
 //	receipt, err := c.Submit(ctx, "demo", []leaderboard.Submission{{Member: "ada", Score: 90}})
 //	page, err := c.Top(ctx, "demo", client.TopQuery{Limit: 10, ReadQuery: client.ReadQuery{MinSeq: receipt.Seq}})
 //
-// The nouns (Rules, Submission, Window, Mode, …) are those of package leaderboard; the answers are here, since they
-// hold what the API shows. Scores, tiebreaks and seqs are exact int64s.
+// The nouns (Rules, Submission, Window, Mode, …) are those of package leaderboard; the answers are those of package api. Scores, tiebreaks and seqs are exact int64s.
 //
 // # Errors
 //

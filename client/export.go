@@ -61,18 +61,6 @@ func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery
 	return out, nil
 }
 
-// ExportedEntry is an entry of an export, with both ranks.
-type ExportedEntry struct {
-	StrictRank  int64           `json:"strict_rank"`
-	TiedRank    int64           `json:"tied_rank"`
-	Member      string          `json:"member"`
-	Score       int64           `json:"score"`
-	Tiebreak    int64           `json:"tiebreak"`
-	Fields      Fields          `json:"fields,omitempty"`
-	CreatedTime time.Time       `json:"created_time"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
-}
-
 // ExportEntries iterates over all entries of a period in one state. It ends with an error when entries are missing.
 func (c *Client) ExportEntries(ctx context.Context, board string, q ExportQuery) iter.Seq2[ExportedEntry, error] {
 	return func(yield func(ExportedEntry, error) bool) {

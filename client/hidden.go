@@ -16,15 +16,6 @@ type HideOptions struct {
 	Reopen bool   // closed periods too
 }
 
-// HiddenMember is a member who is hidden, on one board or everywhere.
-type HiddenMember struct {
-	Member   string    `json:"member"`
-	Board    string    `json:"board,omitempty"` // "": everywhere
-	Reason   string    `json:"reason"`
-	Actor    string    `json:"actor"`
-	HiddenAt time.Time `json:"hidden_at"`
-}
-
 // HideMember hides a member on a board ("": everywhere): the entries are kept but neither shown nor counted. Needs
 // scope admin.
 func (c *Client) HideMember(ctx context.Context, board, member, reason string, o HideOptions) (HiddenMember, error) {

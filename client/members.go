@@ -7,30 +7,11 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"time"
-
-	"leaderboard/leaderboard"
 )
-
-// Profile is what people see of a member.
-type Profile struct {
-	Member      string          `json:"member"`
-	DisplayName string          `json:"display_name"`
-	AvatarURL   string          `json:"avatar_url"`
-	Attributes  json.RawMessage `json:"attributes"` // an object of strings, numbers and booleans
-	UpdatedTime time.Time       `json:"updated_time"`
-	ResetNames  []string        `json:"reset_names,omitempty"` // that were taken away, the newest first; for keys of scope admin
-}
 
 // Profile returns a member's profile. Errors: leaderboard.ErrProfileNotFound. Needs scope read.
 func (c *Client) Profile(ctx context.Context, member string) (Profile, error) {
 	return get[Profile](ctx, c, Path("members", member), nil)
-}
-
-// FoundMember is a member that a search found.
-type FoundMember struct {
-	Member  string   `json:"member"`
-	Profile *Profile `json:"profile"` // nil: the member has none
 }
 
 // SearchMembers finds the members whose id, or with byName whose display name in whatever case, begins with q; "" finds
@@ -44,13 +25,6 @@ func (c *Client) SearchMembers(ctx context.Context, q string, byName bool) iter.
 	return Items[FoundMember](ctx, c, Path("members"), query.Values, "members")
 }
 
-// ProfileFields is a whole profile. Attributes nil: without attributes.
-type ProfileFields struct {
-	DisplayName string         `json:"display_name"`
-	AvatarURL   string         `json:"avatar_url"`
-	Attributes  map[string]any `json:"attributes,omitempty"`
-}
-
 // PutProfile sets a member's whole profile; created reports whether there was none before. Needs scope write.
 func (c *Client) PutProfile(ctx context.Context, member string, fields ProfileFields) (p Profile, created bool, err error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: Path("members", member), Body: fields})
@@ -58,13 +32,6 @@ func (c *Client) PutProfile(ctx context.Context, member string, fields ProfileFi
 		return p, false, err
 	}
 	return p, answer.Status == http.StatusCreated, answer.Decode(&p)
-}
-
-// ProfilePatch is a change of a profile; nil fields stay. A nil attribute is removed.
-type ProfilePatch struct {
-	DisplayName *string        `json:"display_name,omitempty"`
-	AvatarURL   *string        `json:"avatar_url,omitempty"`
-	Attributes  map[string]any `json:"attributes,omitempty"`
 }
 
 // PatchProfile changes a part of a member's profile; created reports whether there was none before. Needs scope write.
@@ -104,38 +71,6 @@ func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, erro
 	}
 	err = answer.Decode(&under)
 	return Erasure{Entries: under.Entries}, err
-}
-
-// MemberData is all that is stored of a member.
-type MemberData struct {
-	Member      string                 `json:"member"`
-	Profile     *Profile               `json:"profile"`
-	Friends     []string               `json:"friends"`
-	FriendOf    []string               `json:"friend_of"` // members on whose lists the member is
-	Hidden      []HiddenMember         `json:"hidden"`
-	Bars        []Bar                  `json:"bars"` // one at most
-	Entries     []MemberDataEntry      `json:"entries"`
-	Submissions []MemberDataSubmission `json:"submissions"`
-	Audit       []AuditEntry           `json:"audit"`
-}
-
-// MemberDataEntry is an entry with the period that it is in.
-type MemberDataEntry struct {
-	Board       string             `json:"board"`
-	Window      leaderboard.Window `json:"window"`
-	Period      string             `json:"period"`
-	Closed      bool               `json:"closed"`
-	Hidden      bool               `json:"hidden"` // it is in no answer of the period
-	Score       int64              `json:"score"`
-	Tiebreak    int64              `json:"tiebreak"`
-	CreatedTime time.Time          `json:"created_time"`
-	Metadata    json.RawMessage    `json:"metadata,omitempty"` // an object, nil for none
-}
-
-// MemberDataSubmission is the record of a submission with its board.
-type MemberDataSubmission struct {
-	Board string `json:"board"`
-	SubmissionRecord
 }
 
 // MemberData returns all that is stored of a member, all of it in memory. Needs scope admin.

@@ -2,14 +2,12 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"leaderboard/leaderboard"
 )
@@ -38,34 +36,6 @@ func (q *BoardsQuery) params() params {
 		text("min_seq", strings.Join(seqs, ",")).bool("profiles", q.Profiles)
 }
 
-// BoardState is the state of one of several boards.
-type BoardState struct {
-	Board  string             `json:"board"`
-	Window leaderboard.Window `json:"window"`
-	Period string             `json:"period"`
-	Total  int64              `json:"total"`
-	Seq    int64              `json:"seq"`
-	AsOf   time.Time          `json:"as_of"`
-}
-
-// CombinedEntry is an entry of one of several boards.
-type CombinedEntry struct {
-	Board string `json:"board"`
-	Entry
-}
-
-// Combined is entries of several boards ranked as one, best first, each with its board.
-type Combined struct {
-	Boards     []BoardState       `json:"boards"`           // in the order of their names
-	Absent     []string           `json:"absent,omitempty"` // boards without such a window or period
-	Mode       leaderboard.Mode   `json:"mode"`
-	Total      int64              `json:"total"` // entries of all boards
-	Source     leaderboard.Source `json:"source"`
-	Stale      bool               `json:"stale"`
-	Entries    []CombinedEntry    `json:"entries"`
-	NextCursor string             `json:"next_cursor,omitempty"`
-}
-
 // CombinedTop returns a page of several boards ranked as one. The limit, offset and cursor are those of a TopQuery.
 func (c *Client) CombinedTop(ctx context.Context, boards BoardsQuery, limit int, offset int64, cursor string) (Combined, error) {
 	return get[Combined](ctx, c, Path("rankings", "top"), combinedParams(&boards, limit, offset, cursor))
@@ -89,36 +59,6 @@ func (c *Client) CombinedMember(ctx context.Context, member string, boards Board
 // leaderboard.ErrNotRanked.
 func (c *Client) CombinedAround(ctx context.Context, member string, before, after int, boards BoardsQuery) (Combined, error) {
 	return get[Combined](ctx, c, Path("rankings", "members", member, "around"), aroundParams(boards.params(), before, after))
-}
-
-// Standings is where a member stands on several boards, in the order of their names, each at a state of its own.
-type Standings struct {
-	Member    string             `json:"member"`
-	Source    leaderboard.Source `json:"source"` // the slowest layer that was asked
-	Stale     bool               `json:"stale"`
-	Standings []Standing         `json:"standings"`
-	NotRanked []string           `json:"not_ranked"`       // boards on which the member has no entry
-	Absent    []string           `json:"absent,omitempty"` // boards without such a window or period
-}
-
-// Standing is where a member stands on one of several boards, exact at Seq.
-type Standing struct {
-	Board       string             `json:"board"`
-	Window      leaderboard.Window `json:"window"`
-	Period      string             `json:"period"`
-	Mode        leaderboard.Mode   `json:"mode"` // how Rank is numbered
-	Rank        int64              `json:"rank"` // 0 in mode all, which has the next two
-	StrictRank  int64              `json:"strict_rank"`
-	TiedRank    int64              `json:"tied_rank"`
-	Score       int64              `json:"score"`
-	Tiebreak    int64              `json:"tiebreak"`
-	Fields      Fields             `json:"fields,omitempty"`
-	CreatedTime time.Time          `json:"created_time"`
-	Percentile  float64            `json:"percentile"` // share of the entries that this one is at least as good as
-	Total       int64              `json:"total"`      // entries of the period
-	Seq         int64              `json:"seq"`
-	AsOf        time.Time          `json:"as_of"`
-	Metadata    json.RawMessage    `json:"metadata,omitempty"` // an object, nil for none
 }
 
 // Standings returns where a member stands on each of up to 200 boards, which need not be alike. Profiles of the query has

@@ -2,12 +2,10 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"leaderboard/leaderboard"
 )
@@ -25,50 +23,6 @@ type ReadQuery struct {
 func (q *ReadQuery) params() params {
 	return newParams().text("window", string(q.Window)).text("period", q.Period).text("mode", string(q.Mode)).
 		int("min_seq", q.MinSeq).bool("profiles", q.Profiles).bool("metadata", q.Metadata)
-}
-
-// State names the period and the state that an answer is exact at.
-type State struct {
-	Board  string             `json:"board"`
-	Window leaderboard.Window `json:"window"`
-	Period string             `json:"period"`
-	Mode   leaderboard.Mode   `json:"mode"`
-	Total  int64              `json:"total"` // entries of the period
-	Seq    int64              `json:"seq"`
-	AsOf   time.Time          `json:"as_of"`
-	Source leaderboard.Source `json:"source"`
-	Stale  bool               `json:"stale"` // there may be something newer
-}
-
-// Entry is a ranked entry.
-type Entry struct {
-	Rank        int64           `json:"rank,omitempty"`        // in the mode of the answer; the next three in mode all
-	StrictRank  int64           `json:"strict_rank,omitempty"` // 0 in other modes
-	TiedRank    int64           `json:"tied_rank,omitempty"`
-	DenseRank   int64           `json:"dense_rank,omitempty"` // 0: not known
-	Position    int64           `json:"position,omitempty"`   // among the members asked for
-	Member      string          `json:"member"`
-	Score       int64           `json:"score"`
-	Tiebreak    int64           `json:"tiebreak"`
-	Fields      Fields          `json:"fields,omitempty"` // on boards with tiebreak fields
-	CreatedTime time.Time       `json:"created_time"`
-	Percentile  float64         `json:"percentile,omitempty"` // of a single member: percentage of the entries that it is at least as good as
-	Profile     *EntryProfile   `json:"profile,omitempty"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
-}
-
-// EntryProfile is the profile of a member beside an entry.
-type EntryProfile struct {
-	DisplayName string          `json:"display_name"`
-	AvatarURL   string          `json:"avatar_url"`
-	Attributes  json.RawMessage `json:"attributes"` // an object; numbers as they were written
-}
-
-// Page is entries of a board, best first.
-type Page struct {
-	State
-	Entries    []Entry `json:"entries"`
-	NextCursor string  `json:"next_cursor,omitempty"` // "": no more
 }
 
 // TopQuery asks for a page.
@@ -120,12 +74,6 @@ type FindQuery struct {
 	Cursor string // Page.NextCursor of the page before
 }
 
-// Found is entries of members in the order of their shown names.
-type Found struct {
-	Page
-	Partial bool `json:"partial"` // too many names begin so: members may be missing
-}
-
 // FindMembers finds members with an entry in the period.
 func (c *Client) FindMembers(ctx context.Context, board string, q FindQuery) (Found, error) {
 	return get[Found](ctx, c, Path("boards", board, "members"), q.params().text("q", q.Name).int("limit", int64(q.Limit)).text("cursor", q.Cursor).Values)
@@ -137,13 +85,6 @@ func aroundParams(p params, before, after int) url.Values {
 	return p.Values
 }
 
-// Ranks is given members, best first, each with its rank on the board and its position among them.
-type Ranks struct {
-	State
-	Entries   []Entry  `json:"entries"`
-	NotRanked []string `json:"not_ranked"`
-}
-
 // Ranks returns the ranks of up to 1,000 members.
 func (c *Client) Ranks(ctx context.Context, board string, members []string, q ReadQuery) (Ranks, error) {
 	return call[Ranks](ctx, c, Request{
@@ -153,15 +94,6 @@ func (c *Client) Ranks(ctx context.Context, board string, members []string, q Re
 
 type memberList struct {
 	Members []string `json:"members"`
-}
-
-// FriendRanks is a member among its friends.
-type FriendRanks struct {
-	State
-	Friends int     `json:"friends"` // on the member's list
-	Ranked  int     `json:"ranked"`  // of them and the member
-	Self    *Entry  `json:"self"`    // nil when the member has no entry
-	Entries []Entry `json:"entries"`
 }
 
 // FriendRanks returns a member among its friends, best first, all at one state. Limit 0 is 10. Needs scope read, or the member's own token on a
@@ -181,16 +113,6 @@ type ScoreQuery struct {
 	Fields   Fields // instead of Tiebreak, all of the board's fields
 }
 
-// ScoreRank is the rank that a new entry would have now.
-type ScoreRank struct {
-	State
-	Score      int64  `json:"score"`
-	Tiebreak   int64  `json:"tiebreak"`
-	Fields     Fields `json:"fields,omitempty"`
-	StrictRank int64  `json:"strict_rank"`
-	TiedRank   int64  `json:"tied_rank"`
-}
-
 // ScoreRank returns the rank that a new entry would have now.
 func (c *Client) ScoreRank(ctx context.Context, board string, q ScoreQuery) (ScoreRank, error) {
 	p := newParams().text("window", string(q.Window)).text("period", q.Period).int("min_seq", q.MinSeq).text("fields", q.Fields.String())
@@ -198,19 +120,6 @@ func (c *Client) ScoreRank(ctx context.Context, board string, q ScoreQuery) (Sco
 		p.Set("tiebreak", strconv.FormatInt(*q.Tiebreak, 10))
 	}
 	return get[ScoreRank](ctx, c, Path("boards", board, "scores", strconv.FormatInt(q.Score, 10), "rank"), p.Values)
-}
-
-// Bucket is the number of entries with From <= score <= To.
-type Bucket struct {
-	From  int64 `json:"from"`
-	To    int64 `json:"to"`
-	Count int64 `json:"count"`
-}
-
-// Distribution is a histogram of the scores, in ascending order and without gaps.
-type Distribution struct {
-	State
-	Buckets []Bucket `json:"buckets"`
 }
 
 // Distribution returns the histogram of the scores in at most this many buckets (1 to 1,000; 0: 40).

@@ -34,7 +34,7 @@ func TestEveryRoute(t *testing.T) {
 	for _, event := range []string{"periodClosedEvent", "boardChangedEvent", "memberHiddenEvent", "memberRestoredEvent", "memberErasedEvent", "memberPassedEvent", "submissionHeldEvent", "submissionApprovedEvent", "submissionRejectedEvent"} { // which the server sends
 		covered[event] = true
 	}
-	document, err := os.ReadFile("../httpapi/openapi.yaml")
+	document, err := os.ReadFile("../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

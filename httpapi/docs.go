@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"leaderboard/api"
 	"leaderboard/docs"
 	"leaderboard/httpapi/internal/manual"
 	"leaderboard/internal/wire"
@@ -25,8 +26,6 @@ import (
 
 // What is shown of openapi.yaml is made when that, web/style.css or web/manual.js changes: make docs
 var (
-	//go:embed openapi.yaml
-	openAPIYAML []byte
 	//go:embed web/openapi.json
 	openAPIJSON []byte
 	//go:embed web/docs.html
@@ -49,7 +48,7 @@ type docPages struct {
 
 func newDocPages(base string, pages *pageHandler) docPages {
 	return docPages{
-		yaml:      sync.OnceValue(func() *static { return newStatic("application/yaml", basedDocument(openAPIYAML, base)) }),
+		yaml:      sync.OnceValue(func() *static { return newStatic("application/yaml", basedDocument(api.OpenAPI(), base)) }),
 		json:      sync.OnceValue(func() *static { return newStatic(wire.TypeJSON, basedDocument(openAPIJSON, base)) }),
 		page:      sync.OnceValue(func() *static { return newPage(docsHTML, base) }),
 		problems:  sync.OnceValues(func() (map[string]*static, error) { return problemPages(base) }),

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/internal/apidoc"
 	"leaderboard/httpapi/internal/manual"
 	"leaderboard/internal/wire"
@@ -21,7 +22,7 @@ import (
 // TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With
 // UPDATE_DOCS=1 it writes them.
 func TestDocsAreCurrent(t *testing.T) {
-	doc, err := apidoc.Parse(openAPIYAML)
+	doc, err := apidoc.Parse(api.OpenAPI())
 	if err != nil {
 		t.Fatal(err)
 	}

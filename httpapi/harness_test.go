@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -56,7 +57,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 
 // document is openapi.yaml as kin-openapi reads it, with its router.
 var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
-	doc, err := openapi3.NewLoader().LoadFromData(openAPIYAML)
+	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
 	if err != nil {
 		panic(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -137,7 +138,7 @@ func TestWideNumbers(t *testing.T) {
 	var doc struct {
 		Components struct{ Schemas map[string]any }
 	}
-	if err := yaml.Unmarshal(openAPIYAML, &doc); err != nil {
+	if err := yaml.Unmarshal(api.OpenAPI(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	wide, narrow := map[string]bool{}, map[string]bool{}

@@ -12,6 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v3"
 
+	"leaderboard/api"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 )
@@ -94,11 +95,11 @@ func TestDocumentHasTheAccess(t *testing.T) {
 func TestServedDocument(t *testing.T) {
 	e := newEnv(t)
 	var served, written any
-	if got := e.get(noKey, "/openapi.yaml").want(http.StatusOK); !bytes.Equal(got.body, openAPIYAML) {
+	if got := e.get(noKey, "/openapi.yaml").want(http.StatusOK); !bytes.Equal(got.body, api.OpenAPI()) {
 		t.Error("/openapi.yaml is not openapi.yaml")
 	}
 	e.get(noKey, "/openapi.json").want(http.StatusOK).decode(&served)
-	if err := yaml.Unmarshal(openAPIYAML, &written); err != nil {
+	if err := yaml.Unmarshal(api.OpenAPI(), &written); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(written)

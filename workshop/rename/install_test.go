@@ -67,7 +67,7 @@ func main() {
 			packages = append(packages, strings.TrimSpace(line))
 		}
 	}
-	if !slices.Equal(packages, []string{path + "/client", path + "/leaderboard"}) {
+	if !slices.Equal(packages, []string{path + "/api", path + "/client", path + "/leaderboard"}) {
 		t.Errorf("a program with the client takes %q", packages)
 	}
 }

@@ -102,7 +102,7 @@ func importRules() []importRule {
 		},
 		{
 			dir: "httpapi",
-			may: []string{nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			may: []string{"leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			// What writes and reads the document, and how many segments of TCP have come.
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix", "github.com/santhosh-tekuri/jsonschema/v6"},
 		},
@@ -116,7 +116,8 @@ func importRules() []importRule {
 		{dir: "docs"},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
-		{dir: "client", may: []string{nounsPkg}, inTest: []string{"leaderboard/internal/apptest"}},
+		{dir: "api", may: []string{nounsPkg}},
+		{dir: "client", may: []string{"leaderboard/api", nounsPkg}, inTest: []string{"leaderboard/internal/apptest"}},
 	}...)
 }
 

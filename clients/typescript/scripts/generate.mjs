@@ -1,4 +1,4 @@
-// Writes src/generated/: the types of httpapi/openapi.yaml, by openapi-typescript, and a method for each operation. It reads
+// Writes src/generated/: the types of api/openapi.yaml, by openapi-typescript, and a method for each operation. It reads
 // openapi.json, which is openapi.yaml as the server shows it; a test of httpapi holds the two together.
 //
 //	node scripts/generate.mjs           writes the files
@@ -129,7 +129,7 @@ function pruned() {
   return copy;
 }
 
-const head = "// Made by scripts/generate.mjs of httpapi/openapi.yaml; do not edit.\n\n";
+const head = "// Made by scripts/generate.mjs of api/openapi.yaml; do not edit.\n\n";
 const word = (kind) => ts.factory.createKeywordTypeNode(kind);
 const bigint = word(ts.SyntaxKind.BigIntKeyword);
 const orNull = ts.factory.createUnionTypeNode([bigint, ts.factory.createLiteralTypeNode(ts.factory.createNull())]);
@@ -164,6 +164,6 @@ for (const [name, text] of Object.entries({ "api.ts": api, "operations.ts": meth
   else if (readFileSync(file, "utf8") !== text) stale.push(name);
 }
 if (stale.length) {
-  console.error(`${stale.join(" and ")} in clients/typescript/src/generated are not what httpapi/openapi.yaml makes: run make client, and commit what it writes`);
+  console.error(`${stale.join(" and ")} in clients/typescript/src/generated are not what api/openapi.yaml makes: run make client, and commit what it writes`);
   process.exit(1);
 }

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Holds httpapi/openapi.yaml to redocly and spectral, and compiles the Go client that oapi-codegen makes of it. With
+# Holds api/openapi.yaml to redocly and spectral, and compiles the Go client that oapi-codegen makes of it. With
 # LEADERBOARD_URL and LEADERBOARD_KEY, an admin key, the client is run against that server too: it makes board openapi-go
 # and member openapi-ada, and deletes them. What openapi-typescript makes is in clients/typescript.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 go=${GO:-go}
-document=../../../httpapi/openapi.yaml
+document=../../../api/openapi.yaml
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
 step() {

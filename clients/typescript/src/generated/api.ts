@@ -1,4 +1,4 @@
-// Made by scripts/generate.mjs of httpapi/openapi.yaml; do not edit.
+// Made by scripts/generate.mjs of api/openapi.yaml; do not edit.
 
 export interface components {
     schemas: {

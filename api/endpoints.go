@@ -1,0 +1,63 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"leaderboard/leaderboard"
+)
+
+// Endpoint is where events are sent.
+type Endpoint struct {
+	Name         string                    `json:"name"`
+	URL          string                    `json:"url"`
+	Kinds        []leaderboard.EventKind   `json:"kinds"`  // of the events that it gets; nil: all
+	Boards       []string                  `json:"boards"` // names and prefixes such as "game1-*"; nil: all boards
+	Enabled      bool                      `json:"enabled"`
+	AllowPrivate bool                      `json:"allow_private"`
+	State        leaderboard.EndpointState `json:"state"`
+
+	Waiting             int64      `json:"waiting"`           // deliveries, counted up to leaderboard.MaxWaiting
+	OldestWaitingAt     *time.Time `json:"oldest_waiting_at"` // the time of the oldest event that waits
+	LastError           *string    `json:"last_error"`        // of the last attempt to deliver that event
+	CreatedTime         *time.Time `json:"created_time"`
+	UpdatedTime         *time.Time `json:"updated_time"`
+	PreviousSecretUntil *time.Time `json:"previous_secret_until"` // until then the secret before the last rotation signs too
+}
+
+// NewEndpoint is an endpoint with its secret, which no other answer shows.
+type NewEndpoint struct {
+	Endpoint
+	Secret string `json:"secret"` // whsec_…; "": the endpoint was there
+}
+
+// EndpointRequest describes an endpoint.
+type EndpointRequest struct {
+	URL          string                  `json:"url"`
+	Kinds        []leaderboard.EventKind `json:"kinds,omitempty"`   // empty: all
+	Boards       []string                `json:"boards,omitempty"`  // empty: all boards
+	Enabled      *bool                   `json:"enabled,omitempty"` // nil: it is
+	AllowPrivate bool                    `json:"allow_private,omitempty"`
+}
+
+// EndpointTest is what became of a test of an endpoint.
+type EndpointTest struct {
+	Delivered bool    `json:"delivered"`
+	Status    *int    `json:"status"` // nil: there was no answer
+	Error     *string `json:"error"`
+	Took      string  `json:"took"` // Go duration
+}
+
+// Delivery is an event on its way to an endpoint.
+type Delivery struct {
+	ID            string                    `json:"id"` // of the event
+	Kind          leaderboard.EventKind     `json:"kind"`
+	Time          time.Time                 `json:"time"` // of the event
+	State         leaderboard.DeliveryState `json:"state"`
+	Attempts      int                       `json:"attempts"`
+	LastAttemptAt *time.Time                `json:"last_attempt_at"`
+	NextAttemptAt *time.Time                `json:"next_attempt_at"`
+	Status        *int                      `json:"status"` // of the last answer
+	Error         *string                   `json:"error"`
+	Payload       json.RawMessage           `json:"payload"` // what is sent
+}

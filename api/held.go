@@ -1,0 +1,35 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"leaderboard/leaderboard"
+)
+
+// Held is a submission that waits for an admin, or did: see leaderboard.Review.
+type Held struct {
+	ID          string                `json:"id"`
+	Board       string                `json:"board"`
+	Member      string                `json:"member"`
+	State       leaderboard.HeldState `json:"state"`
+	Reason      string                `json:"reason"` // why it was held
+	Score       *int64                `json:"score"`  // as submitted; nil: none was
+	Tiebreak    *int64                `json:"tiebreak,omitempty"`
+	Fields      Fields                `json:"fields,omitempty"`
+	Set         Fields                `json:"set,omitempty"`
+	Add         Fields                `json:"add,omitempty"`
+	Op          leaderboard.Policy    `json:"op,omitempty"`
+	KeepTime    bool                  `json:"keep_time,omitempty"`
+	Metadata    json.RawMessage       `json:"metadata,omitempty"`
+	NewScore    int64                 `json:"new_score"` // that it would have made when it came in
+	NewTiebreak int64                 `json:"new_tiebreak"`
+	CreatedTime time.Time             `json:"created_time"` // of its entry once approved, but with policy sum
+	HeldTime    time.Time             `json:"held_time"`
+	Actor       string                `json:"actor"`
+	RequestID   string                `json:"request_id"`
+	DecidedTime *time.Time            `json:"decided_time"` // nil: it waits
+	DecidedBy   string                `json:"decided_by,omitempty"`
+	Note        string                `json:"note,omitempty"`
+	Outcome     leaderboard.Status    `json:"outcome,omitempty"` // of an approved one: applied or unchanged
+}

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"time"
+
+	"leaderboard/leaderboard"
+)
+
+// Key is an API key, without its secret.
+type Key struct {
+	ID                  string            `json:"id"`
+	Name                string            `json:"name"`
+	Scope               leaderboard.Scope `json:"scope"`
+	Boards              []string          `json:"boards"`     // names and prefixes such as "game1-*"; nil: all boards
+	ExpiresAt           *time.Time        `json:"expires_at"` // nil: never
+	Quota               *Quota            `json:"quota"`      // nil: the server's settings
+	CreatedTime         *time.Time        `json:"created_time"`
+	UpdatedTime         *time.Time        `json:"updated_time"`
+	LastUsedAt          *time.Time        `json:"last_used_at"` // to the minute, nil: never
+	RevokedAt           *time.Time        `json:"revoked_at"`
+	PreviousSecretUntil *time.Time        `json:"previous_secret_until"` // until then the secret before the last rotation is valid too
+}
+
+// Quota is what a key may use per second; a nil field means the server's settings.
+type Quota struct {
+	RequestsPerSecond *int64 `json:"requests_per_second"`
+	RowsPerSecond     *int64 `json:"rows_per_second"`
+}
+
+// NewKey is a key with its secret, which no other answer shows.
+type NewKey struct {
+	Key
+	Secret string `json:"secret"` // the argument of WithKey
+}
+
+// KeyRequest describes a new key.
+type KeyRequest struct {
+	Name      string            `json:"name"`
+	Scope     leaderboard.Scope `json:"scope"`
+	Boards    []string          `json:"boards,omitempty"`     // empty: all boards
+	ExpiresAt *time.Time        `json:"expires_at,omitempty"` // nil: never
+	Quota     *Quota            `json:"quota,omitempty"`
+}

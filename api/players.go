@@ -1,0 +1,68 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"leaderboard/leaderboard"
+)
+
+// Issuer is an identity provider whose tokens tell who a player is.
+type Issuer struct {
+	Name string `json:"name"`
+	IssuerRules
+	// PassedOver is keys of its set that are not used, as far as the server that answers knows them: up to leaderboard.MaxPassedOver.
+	PassedOver  []leaderboard.UnusableKey `json:"passed_over,omitempty"`
+	CreatedTime time.Time                 `json:"created_time"`
+	UpdatedTime time.Time                 `json:"updated_time"`
+}
+
+// IssuerRules are the rules of an issuer; what is left out has its default.
+type IssuerRules struct {
+	Issuer      string                       `json:"issuer"`             // the claim iss
+	Audience    string                       `json:"audience"`           // one of the claim aud
+	JWKS        json.RawMessage              `json:"jwks,omitempty"`     // its public keys, or
+	JWKSURL     string                       `json:"jwks_url,omitempty"` // where they are
+	Algorithms  []leaderboard.TokenAlgorithm `json:"algorithms,omitempty"`
+	MemberClaim string                       `json:"member_claim,omitempty"` // "": sub
+	Prefix      string                       `json:"prefix,omitempty"`       // of member ids
+	BoardsClaim string                       `json:"boards_claim,omitempty"` // "": tokens are for all boards
+	MaxAge      string                       `json:"max_age,omitempty"`      // a Go duration since a token was issued
+
+	RequestsPerSecond int64 `json:"requests_per_second,omitempty"` // of all its players together, 0: any number
+	RowsPerSecond     int64 `json:"rows_per_second,omitempty"`
+}
+
+// Token is a new token of a player.
+type Token struct {
+	Token     string    `json:"token"` // for the player; the argument of WithKey
+	Member    string    `json:"member"`
+	Boards    []string  `json:"boards"` // nil: all boards
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Play is a play that a player has begun.
+type Play struct {
+	Play         string    `json:"play"` // SubmitOptions.Play of the one submission
+	Board        string    `json:"board"`
+	Member       string    `json:"member"`
+	StartedTime  time.Time `json:"started_time"` // database clock
+	SubmitAfter  time.Time `json:"submit_after"`
+	SubmitBefore time.Time `json:"submit_before"`
+}
+
+// Bar is from when on tokens of a member are taken.
+type Bar struct {
+	Member    string    `json:"member"`
+	NotBefore time.Time `json:"not_before"`
+}
+
+// TokenKey is a public key of the service's own tokens, a JSON Web Key of Ed25519 (RFC 8037).
+type TokenKey struct {
+	KTY string `json:"kty"`
+	CRV string `json:"crv"`
+	ALG string `json:"alg"`
+	USE string `json:"use"`
+	KID string `json:"kid"`
+	X   string `json:"x"`
+}

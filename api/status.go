@@ -1,0 +1,49 @@
+package api
+
+import (
+	"time"
+)
+
+// Status is the health of a server and its boards.
+type Status struct {
+	Server ServerStatus  `json:"server"`
+	Boards []BoardStatus `json:"boards"` // the boards of the key, by name
+}
+
+// ServerStatus is the health of the server that answered. Rates are its own, of the last ten seconds.
+type ServerStatus struct {
+	Version           string    `json:"version"`
+	Commit            string    `json:"commit"`
+	StartedAt         time.Time `json:"started_at"`
+	MySQL             string    `json:"mysql"` // ok, away
+	Redis             string    `json:"redis"` // ok, away, none
+	RequestsPerSecond float64   `json:"requests_per_second"`
+	ReadsPerSecond    float64   `json:"reads_per_second"`
+	WritesPerSecond   float64   `json:"writes_per_second"`
+	Streams           int       `json:"streams"`
+	Purge             struct {  // what is left to delete of boards and periods that are gone
+		Boards  int64 `json:"boards"`
+		Entries int64 `json:"entries"`
+	} `json:"purge"`
+}
+
+// BoardStatus is the health of a board: the current period of its first window.
+type BoardStatus struct {
+	Board       string     `json:"board"`
+	DisplayName string     `json:"display_name"`
+	Visibility  string     `json:"visibility"`
+	Window      string     `json:"window"`
+	Period      *string    `json:"period"` // nil: no current one
+	Entries     int64      `json:"entries"`
+	Seq         int64      `json:"seq"`
+	AsOf        *time.Time `json:"as_of"`
+	Stale       bool       `json:"stale"` // MySQL could not be asked: this is the last known state
+	Copy        *struct {
+		Seq     int64 `json:"seq"`
+		Entries int64 `json:"entries"`
+	} `json:"copy"` // in Redis; nil: not there, or Redis is away
+	Resident bool `json:"resident"`
+	Derived  *struct {
+		LagMS *int64 `json:"lag_ms"` // nil: unknown now
+	} `json:"derived"` // nil: the board is not derived
+}

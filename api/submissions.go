@@ -1,0 +1,60 @@
+package api
+
+import (
+	"time"
+
+	"leaderboard/leaderboard"
+)
+
+// SubmissionRecord is the record of one submission, on boards whose rules have record.
+type SubmissionRecord struct {
+	Time          time.Time          `json:"time"`
+	Status        leaderboard.Status `json:"status"`
+	Score         int64              `json:"score"` // as it was submitted; 0 when none was, see Set and Add
+	Tiebreak      *int64             `json:"tiebreak"`
+	PreviousScore *int64             `json:"previous_score"`
+	NewScore      *int64             `json:"new_score"`
+	Seq           int64              `json:"seq"`
+	Set           map[string]int64   `json:"set,omitempty"` // as it was submitted, like the three below
+	Add           map[string]int64   `json:"add,omitempty"`
+	Op            leaderboard.Policy `json:"op,omitempty"`
+	KeepTime      bool               `json:"keep_time,omitempty"`
+	Code          string             `json:"code,omitempty"` // why it was rejected, unmet or aborted
+	Detail        string             `json:"detail,omitempty"`
+	Actor         string             `json:"actor"` // id of the key
+	RequestID     string             `json:"request_id"`
+}
+
+// ActivityHour is what is recorded of an hour of UTC.
+type ActivityHour struct {
+	StartsAt    time.Time `json:"starts_at"`
+	Submissions int       `json:"submissions"` // that were recorded
+	Applied     int       `json:"applied"`     // those of them that changed an entry
+	NewMembers  int       `json:"new_members"` // those of them by which a member got an entry
+	Entries     *int64    `json:"entries"`     // of the period that is current now, at the end of the hour; nil: not known
+}
+
+// Activity is what was submitted to a board hour by hour.
+type Activity struct {
+	Board   string             `json:"board"`
+	Window  leaderboard.Window `json:"window"`  // the board's first, of which the records tell
+	Record  string             `json:"record"`  // what the board's rules say now; none: there are no hours
+	Hours   []ActivityHour     `json:"hours"`   // the newest first, which is not over
+	Partial bool               `json:"partial"` // there are more records than were read: hours are left out
+}
+
+// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded.
+type Runner struct {
+	Member string `json:"member"`
+	Places []*int `json:"places"`
+}
+
+// Race is the places of the first ten of a board among each other over time, as their submissions are recorded.
+type Race struct {
+	Board   string             `json:"board"`
+	Window  leaderboard.Window `json:"window"`
+	Period  string             `json:"period"`
+	Record  string             `json:"record"`  // what the board's rules say now; none: there are no moments
+	Moments []time.Time        `json:"moments"` // the oldest first; the last is now
+	Runners []Runner           `json:"runners"` // in the order of now
+}
