@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"leaderboard/internal/csvcell"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -278,7 +279,7 @@ func (r *exportRow) appendCSV(b []byte) []byte {
 	b = append(strconv.AppendInt(b, r.tied, 10), ',')
 	member := r.entry.Member
 	if !r.raw {
-		member = leaderboard.QuoteFormula(member)
+		member = csvcell.QuoteFormula(member)
 	}
 	b = append(appendCSVField(b, member), ',')
 	b = append(strconv.AppendInt(b, r.entry.Score, 10), ',')

@@ -5,7 +5,7 @@
 //
 //	micros, whole, window, order, errors, check  times, whole numbers, windows, orders, what can be wrong
 //	key, quota, caller, signin              API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
-//	entry, formula, labels, calendar        what rules and entries are made of
+//	entry, labels, calendar                 what rules and entries are made of
 //	display, face                           how people read scores, and how a board's page looks
 //	player, issuer, notify, metadata, review  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits
 //	derive, aggregate                       the rule of derived boards
@@ -16,7 +16,6 @@
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	query, past, combined, move, answered, activity  what is asked and answered; how much was submitted
 //	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
-//	server_fault                            what is wrong with a MySQL or a Redis
 //	people, hidden, audit                   profiles, friends, erasure, hidden members, the record of changes
 //	event, endpoint                         what a change sends, and where to
 //	member_data                             all that is stored of a member

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/serverfault"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -24,8 +25,8 @@ func TestGaleraCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, dsn, nil)
-	ofGroup := func(f leaderboard.ServerFault) bool {
-		return f.Check == leaderboard.ServerCheckGroup || f.Check == leaderboard.ServerCheckReplication
+	ofGroup := func(f serverfault.ServerFault) bool {
+		return f.Check == serverfault.ServerCheckGroup || f.Check == serverfault.ServerCheckReplication
 	}
 	if _, faults, err := s.Faults(t.Context(), 1); err != nil || slices.ContainsFunc(faults, ofGroup) {
 		t.Errorf("of a cluster is said %+v, %v", faults, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"leaderboard/internal/devserver"
+	"leaderboard/internal/serverfault"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -180,8 +181,8 @@ func execOn(t *testing.T, db *sql.DB, q string) {
 	}
 }
 
-func isReplication(f leaderboard.ServerFault) bool {
-	return f.Check == leaderboard.ServerCheckReplication
+func isReplication(f serverfault.ServerFault) bool {
+	return f.Check == serverfault.ServerCheckReplication
 }
 
 // TestHosts: of several hosts the one that takes writes is used, also when that is killed or frozen and the other one promoted. When the

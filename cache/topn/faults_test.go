@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard/cache/cachetest"
+	"leaderboard/internal/serverfault"
 	"leaderboard/internal/testenv"
-	"leaderboard/leaderboard"
 )
 
 // TestFaultsOfInfo: what INFO is taken for.
@@ -20,30 +20,30 @@ func TestFaultsOfInfo(t *testing.T) {
 	good := map[string]string{"redis_version": "7.0.15", "maxmemory_policy": "noeviction", "role": "master"}
 	for _, c := range []struct {
 		change map[string]string
-		check  leaderboard.ServerCheck
+		check  serverfault.ServerCheck
 		warns  bool
 	}{
 		{change: map[string]string{}},
 		{change: map[string]string{"redis_version": "8.0.6"}},
 		{change: map[string]string{"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "9.1.2"}},
-		{map[string]string{"redis_version": "6.2.18"}, leaderboard.ServerCheckVersion, false},
-		{map[string]string{"redis_version": "5.0.14"}, leaderboard.ServerCheckVersion, false},
+		{map[string]string{"redis_version": "6.2.18"}, serverfault.ServerCheckVersion, false},
+		{map[string]string{"redis_version": "5.0.14"}, serverfault.ServerCheckVersion, false},
 		{map[string]string{"redis_version": "255.255.255"}, "", false},
-		{map[string]string{"redis_version": ""}, leaderboard.ServerCheckVersion, true},
-		{map[string]string{"maxmemory_policy": "allkeys-lru"}, leaderboard.ServerCheckEviction, false},
-		{map[string]string{"maxmemory_policy": "volatile-ttl"}, leaderboard.ServerCheckEviction, false},
-		{map[string]string{"maxmemory_policy": ""}, leaderboard.ServerCheckEviction, true},
-		{map[string]string{"role": "slave"}, leaderboard.ServerCheckReplica, true},
+		{map[string]string{"redis_version": ""}, serverfault.ServerCheckVersion, true},
+		{map[string]string{"maxmemory_policy": "allkeys-lru"}, serverfault.ServerCheckEviction, false},
+		{map[string]string{"maxmemory_policy": "volatile-ttl"}, serverfault.ServerCheckEviction, false},
+		{map[string]string{"maxmemory_policy": ""}, serverfault.ServerCheckEviction, true},
+		{map[string]string{"role": "slave"}, serverfault.ServerCheckReplica, true},
 	} {
 		info := maps.Clone(good)
 		maps.Copy(info, c.change)
-		var got []leaderboard.ServerCheck
+		var got []serverfault.ServerCheck
 		for _, f := range redisFaults(info) {
 			if got = append(got, f.Check); f.Doubtful != c.warns || f.Remedy == "" {
 				t.Errorf("%v: %+v", c.change, f)
 			}
 		}
-		var want []leaderboard.ServerCheck
+		var want []serverfault.ServerCheck
 		if c.check != "" {
 			want = append(want, c.check)
 		}

@@ -15,6 +15,7 @@ import (
 	"leaderboard/cache/players"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
+	"leaderboard/internal/serverfault"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
@@ -399,7 +400,7 @@ func (a *App) askWriters(ctx context.Context) (look, error) {
 	if err != nil || can {
 		return look{found: "a key in the database can write"}, err
 	}
-	return look{faults: []leaderboard.ServerFault{noWriters()}}, nil
+	return look{faults: []serverfault.ServerFault{noWriters()}}, nil
 }
 
 // sweep does the store's housekeeping once a minute.

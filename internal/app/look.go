@@ -3,13 +3,13 @@ package app
 import (
 	"context"
 
-	"leaderboard/leaderboard"
+	"leaderboard/internal/serverfault"
 )
 
 // look is what one look at a server or at this machine found.
 type look struct {
 	found  string // for people
-	faults []leaderboard.ServerFault
+	faults []serverfault.ServerFault
 }
 
 // asking looks once, and changes nothing.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard/httpapi"
+	"leaderboard/internal/serverfault"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
@@ -32,8 +33,8 @@ const (
 )
 
 // noWriters is the fault that no key can write.
-func noWriters() leaderboard.ServerFault {
-	return leaderboard.ServerFault{Check: leaderboard.ServerCheckWriters, Wrong: wrongNoWriters, Remedy: remedyNoWriters, Doubtful: true}
+func noWriters() serverfault.ServerFault {
+	return serverfault.ServerFault{Check: serverfault.ServerCheckWriters, Wrong: wrongNoWriters, Remedy: remedyNoWriters, Doubtful: true}
 }
 
 // writers knows whether there is a key that can write.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard/leaderboard"
+	"leaderboard/internal/serverfault"
 )
 
 // TestVersionFaults: what versions are taken for.
@@ -21,7 +21,7 @@ func TestVersionFaults(t *testing.T) {
 			if got = "old"; f.Doubtful {
 				got = "doubtful"
 			}
-			if f.Check != leaderboard.ServerCheckVersion || f.Wrong == "" || f.Remedy == "" {
+			if f.Check != serverfault.ServerCheckVersion || f.Wrong == "" || f.Remedy == "" {
 				t.Errorf("%q: %+v", version, f)
 			}
 		}
@@ -42,42 +42,42 @@ func TestFaultsOfVariables(t *testing.T) {
 	need := Need{Packet: 1 << 20, Conns: 32, Hosts: 1}
 	for _, c := range []struct {
 		change map[string]string
-		check  leaderboard.ServerCheck
+		check  serverfault.ServerCheck
 		warns  bool
 	}{
 		{change: map[string]string{}},
 		{change: map[string]string{"max_connections": "0", "log_bin": "OFF", "sync_binlog": "0"}},
-		{map[string]string{"max_allowed_packet": "1048575"}, leaderboard.ServerCheckPackets, false},
-		{map[string]string{"transaction_read_only": "ON"}, leaderboard.ServerCheckReadOnly, false},
-		{map[string]string{"transaction_read_only": "ON", "tx_read_only": "ON"}, leaderboard.ServerCheckReadOnly, false},
-		{map[string]string{"max_connections": "31"}, leaderboard.ServerCheckConnections, true},
-		{map[string]string{"max_user_connections": "20"}, leaderboard.ServerCheckConnections, true},
-		{map[string]string{"innodb_flush_log_at_trx_commit": "2"}, leaderboard.ServerCheckDurability, true},
-		{map[string]string{"sync_binlog": "0"}, leaderboard.ServerCheckDurability, true},
-		{map[string]string{"wsrep_on": "ON"}, leaderboard.ServerCheckGroup, true},
+		{map[string]string{"max_allowed_packet": "1048575"}, serverfault.ServerCheckPackets, false},
+		{map[string]string{"transaction_read_only": "ON"}, serverfault.ServerCheckReadOnly, false},
+		{map[string]string{"transaction_read_only": "ON", "tx_read_only": "ON"}, serverfault.ServerCheckReadOnly, false},
+		{map[string]string{"max_connections": "31"}, serverfault.ServerCheckConnections, true},
+		{map[string]string{"max_user_connections": "20"}, serverfault.ServerCheckConnections, true},
+		{map[string]string{"innodb_flush_log_at_trx_commit": "2"}, serverfault.ServerCheckDurability, true},
+		{map[string]string{"sync_binlog": "0"}, serverfault.ServerCheckDurability, true},
+		{map[string]string{"wsrep_on": "ON"}, serverfault.ServerCheckGroup, true},
 		{change: map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.ignore_quorum = false; pc.ignore_sb = false; "}},
-		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_dirty_reads": "ON"}, leaderboard.ServerCheckGroup, false},
-		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_max_ws_size": "1000"}, leaderboard.ServerCheckGroup, false},
-		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.checksum = false; pc.ignore_sb = true; "}, leaderboard.ServerCheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_dirty_reads": "ON"}, serverfault.ServerCheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_max_ws_size": "1000"}, serverfault.ServerCheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.checksum = false; pc.ignore_sb = true; "}, serverfault.ServerCheckGroup, false},
 		{change: map[string]string{"wsrep_on": "OFF", "wsrep_dirty_reads": "ON"}},
 		{change: map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER"}},
 		{change: map[string]string{"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "EVENTUAL"}}, // of no group
-		{map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "OFF"}, leaderboard.ServerCheckGroup, false},
-		{map[string]string{"group_replication_group_name": "g", "group_replication_consistency": "EVENTUAL"}, leaderboard.ServerCheckGroup, false},
-		{map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "1000"}, leaderboard.ServerCheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "OFF"}, serverfault.ServerCheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_consistency": "EVENTUAL"}, serverfault.ServerCheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "1000"}, serverfault.ServerCheckGroup, false},
 		{change: map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "0"}},
-		{map[string]string{"hosts": "2"}, leaderboard.ServerCheckReplication, true},
-		{map[string]string{"hosts": "2", "rpl_semi_sync_source_enabled": "OFF"}, leaderboard.ServerCheckReplication, true},
+		{map[string]string{"hosts": "2"}, serverfault.ServerCheckReplication, true},
+		{map[string]string{"hosts": "2", "rpl_semi_sync_source_enabled": "OFF"}, serverfault.ServerCheckReplication, true},
 		{change: map[string]string{"hosts": "2", "group_replication_group_name": "g"}},
 		{change: with(semiSync, "hosts", "2")},
 		{change: map[string]string{"hosts": "2", "rpl_semi_sync_master_enabled": "ON", "rpl_semi_sync_master_wait_point": "AFTER_SYNC", "rpl_semi_sync_master_timeout": "4294967295"}},
-		{with(semiSync, "rpl_semi_sync_source_wait_point", "AFTER_COMMIT"), leaderboard.ServerCheckReplication, true},
-		{with(semiSync, "rpl_semi_sync_source_timeout", "10000"), leaderboard.ServerCheckReplication, true}, // MySQL's default
-		{with(semiSync, "rpl_semi_sync_source_wait_no_replica", "OFF"), leaderboard.ServerCheckReplication, true},
+		{with(semiSync, "rpl_semi_sync_source_wait_point", "AFTER_COMMIT"), serverfault.ServerCheckReplication, true},
+		{with(semiSync, "rpl_semi_sync_source_timeout", "10000"), serverfault.ServerCheckReplication, true}, // MySQL's default
+		{with(semiSync, "rpl_semi_sync_source_wait_no_replica", "OFF"), serverfault.ServerCheckReplication, true},
 	} {
 		found := maps.Clone(good)
 		maps.Copy(found, c.change)
-		var got []leaderboard.ServerCheck
+		var got []serverfault.ServerCheck
 		need := need
 		if found["hosts"] != "" {
 			need.Hosts = 2
@@ -87,7 +87,7 @@ func TestFaultsOfVariables(t *testing.T) {
 				t.Errorf("%v: %+v", c.change, f)
 			}
 		}
-		var want []leaderboard.ServerCheck
+		var want []serverfault.ServerCheck
 		if c.check != "" {
 			want = append(want, c.check)
 		}

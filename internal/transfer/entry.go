@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/internal/csvcell"
 	"leaderboard/internal/numbers"
 	"leaderboard/internal/terminal"
 	"leaderboard/leaderboard"
@@ -92,7 +93,7 @@ func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.S
 		switch {
 		case name == columnMember:
 			if e.Member = string(value); !raw {
-				e.Member = leaderboard.UnquoteFormula(e.Member)
+				e.Member = csvcell.UnquoteFormula(e.Member)
 			}
 		case name == columnScore:
 			e.Score, fault = integer(name, value)

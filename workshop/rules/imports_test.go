@@ -51,12 +51,12 @@ func importRules() []importRule {
 		},
 		{
 			dir: "store", may: []string{
-				nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, storeAudit, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, storeAudit, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, sqlxPkg,
 			},
 			inTest: []string{plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
-		{dir: "internal/mysql", may: []string{nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
+		{dir: "internal/mysql", may: []string{"leaderboard/internal/serverfault", nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "store/internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/entries", may: []string{nounsPkg, rankPkg, mysqlPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/index", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}},
@@ -81,7 +81,7 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
 		},
 		{
-			dir: "cache/topn", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", redisPkg, "golang.org/x/sync/..."},
+			dir: "cache/topn", may: []string{"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/cache/feed", redisPkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
 		{dir: "cache/batch", may: []string{nounsPkg, turnPkg}},
@@ -102,7 +102,7 @@ func importRules() []importRule {
 		},
 		{
 			dir: "httpapi",
-			may: []string{"leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			may: []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			// What writes and reads the document, and how many segments of TCP have come.
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix", "github.com/santhosh-tekuri/jsonschema/v6"},
 		},
@@ -127,6 +127,8 @@ func programRules() []importRule {
 		{dir: "internal/app", any: true},
 		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
 		{dir: "internal/child"},
+		{dir: "internal/serverfault"},
+		{dir: "internal/csvcell"},
 		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},
@@ -143,7 +145,7 @@ func programRules() []importRule {
 		{dir: "internal/terminal", may: []string{"github.com/go-json-experiment/json/...", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
 		{dir: "internal/numbers", may: []string{nounsPkg, "github.com/go-json-experiment/json/..."}},
 		{dir: "internal/transfer", may: []string{
-			nounsPkg, "leaderboard/client", "leaderboard/internal/numbers", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
+			"leaderboard/internal/csvcell", nounsPkg, "leaderboard/client", "leaderboard/internal/numbers", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
 		}},
 		{dir: "internal/devserver", may: []string{"leaderboard/internal/child", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9"}},
 		{dir: "internal/leaks", may: []string{"go.uber.org/goleak"}},

@@ -1,4 +1,5 @@
-package leaderboard
+// Package serverfault names what is wrong with a server of MySQL or Redis, or with the machine of the service.
+package serverfault
 
 // ServerCheck names a check of a MySQL or Redis server, or of the machine of the service. docs/engines.md has a row for each.
 type ServerCheck string

@@ -1,4 +1,5 @@
-package leaderboard
+// Package csvcell writes and reads cells of CSV that no spreadsheet takes for formulas.
+package csvcell
 
 import "strings"
 
