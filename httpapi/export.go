@@ -279,7 +279,7 @@ func (r *exportRow) appendCSV(b []byte) []byte {
 	b = append(strconv.AppendInt(b, r.tied, 10), ',')
 	member := r.entry.Member
 	if !r.raw {
-		member = csvcell.QuoteFormula(member)
+		member = csvcell.Quote(member)
 	}
 	b = append(appendCSVField(b, member), ',')
 	b = append(strconv.AppendInt(b, r.entry.Score, 10), ',')

@@ -18,7 +18,7 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		checks := func(change func(*store.Config), processes int) (serious, doubtful []serverfault.ServerCheck) {
+		checks := func(change func(*store.Config), processes int) (serious, doubtful []serverfault.Check) {
 			_, faults, err := open(t, dsn, change).Faults(t.Context(), processes)
 			if err != nil {
 				t.Fatal(err)
@@ -33,14 +33,14 @@ func TestFaults(t *testing.T) {
 			return serious, doubtful
 		}
 		// The servers of the tests gave durability up, for speed.
-		if serious, doubtful := checks(nil, 3); len(serious) > 0 || !slices.Equal(doubtful, []serverfault.ServerCheck{serverfault.ServerCheckDurability}) {
+		if serious, doubtful := checks(nil, 3); len(serious) > 0 || !slices.Equal(doubtful, []serverfault.Check{serverfault.CheckDurability}) {
 			t.Errorf("of a usual store: %v, doubtful %v", serious, doubtful)
 		}
 		large := func(c *store.Config) { c.BatchRows = 10_000 }
-		if serious, _ := checks(large, 1); !slices.Equal(serious, []serverfault.ServerCheck{serverfault.ServerCheckPackets}) {
+		if serious, _ := checks(large, 1); !slices.Equal(serious, []serverfault.Check{serverfault.CheckPackets}) {
 			t.Errorf("of batches of 10,000: %v", serious)
 		}
-		if _, doubtful := checks(nil, 100); !slices.Contains(doubtful, serverfault.ServerCheckConnections) {
+		if _, doubtful := checks(nil, 100); !slices.Contains(doubtful, serverfault.CheckConnections) {
 			t.Errorf("of 100 processes: doubtful %v", doubtful)
 		}
 	})
@@ -119,14 +119,14 @@ func TestRights(t *testing.T) {
 			}
 			for _, judged := range []struct {
 				to     string
-				faults []serverfault.ServerFault
+				faults []serverfault.Fault
 				want   string
 			}{{"work", working, c.work}, {"migrate", migrating, c.migrate}} {
 				lacks := ""
 				for _, f := range judged.faults {
 					rest, _ := strings.CutPrefix(f.Wrong, "the account lacks ")
 					lacks, _, _ = strings.Cut(rest, " (")
-					if f.Check != serverfault.ServerCheckPrivileges || f.Doubtful || !strings.Contains(f.Remedy, "GRANT "+work) {
+					if f.Check != serverfault.CheckPrivileges || f.Doubtful || !strings.Contains(f.Remedy, "GRANT "+work) {
 						t.Errorf("%s: %+v", c.grant, f)
 					}
 				}

@@ -25,8 +25,8 @@ func TestGaleraCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, dsn, nil)
-	ofGroup := func(f serverfault.ServerFault) bool {
-		return f.Check == serverfault.ServerCheckGroup || f.Check == serverfault.ServerCheckReplication
+	ofGroup := func(f serverfault.Fault) bool {
+		return f.Check == serverfault.CheckGroup || f.Check == serverfault.CheckReplication
 	}
 	if _, faults, err := s.Faults(t.Context(), 1); err != nil || slices.ContainsFunc(faults, ofGroup) {
 		t.Errorf("of a cluster is said %+v, %v", faults, err)

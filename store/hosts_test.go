@@ -181,8 +181,8 @@ func execOn(t *testing.T, db *sql.DB, q string) {
 	}
 }
 
-func isReplication(f serverfault.ServerFault) bool {
-	return f.Check == serverfault.ServerCheckReplication
+func isReplication(f serverfault.Fault) bool {
+	return f.Check == serverfault.CheckReplication
 }
 
 // TestHosts: of several hosts the one that takes writes is used, also when that is killed or frozen and the other one promoted. When the

@@ -18,8 +18,8 @@ import (
 // Faults returns which Redis it is, as in Redis 7.4.1 with maxmemory-policy noeviction, and what is wrong with it; of a cluster, of
 // each of its primaries, with its address and in the order of those. It fails when one cannot be reached. A server without the fields that are looked at is a fault too, a doubtful one.
 // All is from INFO, which hosted servers answer as well, while they often deny CONFIG.
-func Faults(ctx context.Context, client redis.UniversalClient) (server string, _ []serverfault.ServerFault, err error) {
-	var out []serverfault.ServerFault
+func Faults(ctx context.Context, client redis.UniversalClient) (server string, _ []serverfault.Fault, err error) {
+	var out []serverfault.Fault
 	var servers []string
 	var one sync.Mutex
 	look := func(ctx context.Context, c redis.Cmdable, server string) error {
@@ -35,7 +35,7 @@ func Faults(ctx context.Context, client redis.UniversalClient) (server string, _
 	}
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		err = cluster.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return look(ctx, c, c.Options().Addr+": ") })
-		slices.SortStableFunc(out, func(a, b serverfault.ServerFault) int { return strings.Compare(a.Wrong, b.Wrong) })
+		slices.SortStableFunc(out, func(a, b serverfault.Fault) int { return strings.Compare(a.Wrong, b.Wrong) })
 	} else {
 		err = look(ctx, client, "")
 	}
@@ -47,11 +47,11 @@ func Faults(ctx context.Context, client redis.UniversalClient) (server string, _
 }
 
 // faultsOf returns which server it is and what is wrong with it.
-func faultsOf(ctx context.Context, c redis.Cmdable) (server string, _ []serverfault.ServerFault, err error) {
+func faultsOf(ctx context.Context, c redis.Cmdable) (server string, _ []serverfault.Fault, err error) {
 	info, err := infoOf(ctx, c)
 	if isAnswer(err) {
-		return "Redis", []serverfault.ServerFault{{
-			Check: serverfault.ServerCheckAnswers, Wrong: fmt.Sprintf("it is not known whether Redis is safe to use, because it does not answer INFO (%s)", err),
+		return "Redis", []serverfault.Fault{{
+			Check: serverfault.CheckAnswers, Wrong: fmt.Sprintf("it is not known whether Redis is safe to use, because it does not answer INFO (%s)", err),
 			Remedy: "let the account ask INFO: ACL SETUSER … +info", Doubtful: true,
 		}}, nil
 	}
@@ -114,28 +114,28 @@ const (
 )
 
 // redisFaults judges fields of INFO. All keys have a TTL, so that a policy which evicts keys with one evicts any.
-func redisFaults(info map[string]string) []serverfault.ServerFault {
-	var out []serverfault.ServerFault
-	add := func(check serverfault.ServerCheck, doubtful bool, remedy, wrong string, args ...any) {
-		out = append(out, serverfault.ServerFault{Check: check, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+func redisFaults(info map[string]string) []serverfault.Fault {
+	var out []serverfault.Fault
+	add := func(check serverfault.Check, doubtful bool, remedy, wrong string, args ...any) {
+		out = append(out, serverfault.Fault{Check: check, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
 	}
 	version := info["redis_version"]
 	first, _, _ := strings.Cut(version, ".")
 	if major, err := strconv.Atoi(first); err != nil {
-		add(serverfault.ServerCheckVersion, true, "use Redis 7 or later, or Valkey", "the version of Redis, %q, says nothing", version)
+		add(serverfault.CheckVersion, true, "use Redis 7 or later, or Valkey", "the version of Redis, %q, says nothing", version)
 	} else if major < oldestRedis {
-		add(serverfault.ServerCheckVersion, false, "use Redis 7 or later, or Valkey", "Redis %s is too old", version)
+		add(serverfault.CheckVersion, false, "use Redis 7 or later, or Valkey", "Redis %s is too old", version)
 	}
 	switch policy := info["maxmemory_policy"]; policy {
 	case noEviction:
 	case "":
-		add(serverfault.ServerCheckEviction, true, "see that its maxmemory-policy is noeviction", "Redis does not tell its maxmemory-policy")
+		add(serverfault.CheckEviction, true, "see that its maxmemory-policy is noeviction", "Redis does not tell its maxmemory-policy")
 	default:
-		add(serverfault.ServerCheckEviction, false, "CONFIG SET maxmemory-policy noeviction, there and in the server's configuration",
+		add(serverfault.CheckEviction, false, "CONFIG SET maxmemory-policy noeviction, there and in the server's configuration",
 			"the maxmemory-policy of Redis is %s, so it would drop copies, leases and quotas when its memory is full", policy)
 	}
 	if info["role"] == "slave" {
-		add(serverfault.ServerCheckReplica, true, "give the address of the primary", "Redis is a replica, so it takes no copies and every read goes to MySQL")
+		add(serverfault.CheckReplica, true, "give the address of the primary", "Redis is a replica, so it takes no copies and every read goes to MySQL")
 	}
 	return out
 }

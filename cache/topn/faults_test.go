@@ -20,30 +20,30 @@ func TestFaultsOfInfo(t *testing.T) {
 	good := map[string]string{"redis_version": "7.0.15", "maxmemory_policy": "noeviction", "role": "master"}
 	for _, c := range []struct {
 		change map[string]string
-		check  serverfault.ServerCheck
+		check  serverfault.Check
 		warns  bool
 	}{
 		{change: map[string]string{}},
 		{change: map[string]string{"redis_version": "8.0.6"}},
 		{change: map[string]string{"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "9.1.2"}},
-		{map[string]string{"redis_version": "6.2.18"}, serverfault.ServerCheckVersion, false},
-		{map[string]string{"redis_version": "5.0.14"}, serverfault.ServerCheckVersion, false},
+		{map[string]string{"redis_version": "6.2.18"}, serverfault.CheckVersion, false},
+		{map[string]string{"redis_version": "5.0.14"}, serverfault.CheckVersion, false},
 		{map[string]string{"redis_version": "255.255.255"}, "", false},
-		{map[string]string{"redis_version": ""}, serverfault.ServerCheckVersion, true},
-		{map[string]string{"maxmemory_policy": "allkeys-lru"}, serverfault.ServerCheckEviction, false},
-		{map[string]string{"maxmemory_policy": "volatile-ttl"}, serverfault.ServerCheckEviction, false},
-		{map[string]string{"maxmemory_policy": ""}, serverfault.ServerCheckEviction, true},
-		{map[string]string{"role": "slave"}, serverfault.ServerCheckReplica, true},
+		{map[string]string{"redis_version": ""}, serverfault.CheckVersion, true},
+		{map[string]string{"maxmemory_policy": "allkeys-lru"}, serverfault.CheckEviction, false},
+		{map[string]string{"maxmemory_policy": "volatile-ttl"}, serverfault.CheckEviction, false},
+		{map[string]string{"maxmemory_policy": ""}, serverfault.CheckEviction, true},
+		{map[string]string{"role": "slave"}, serverfault.CheckReplica, true},
 	} {
 		info := maps.Clone(good)
 		maps.Copy(info, c.change)
-		var got []serverfault.ServerCheck
+		var got []serverfault.Check
 		for _, f := range redisFaults(info) {
 			if got = append(got, f.Check); f.Doubtful != c.warns || f.Remedy == "" {
 				t.Errorf("%v: %+v", c.change, f)
 			}
 		}
-		var want []serverfault.ServerCheck
+		var want []serverfault.Check
 		if c.check != "" {
 			want = append(want, c.check)
 		}

@@ -400,7 +400,7 @@ func (a *App) askWriters(ctx context.Context) (look, error) {
 	if err != nil || can {
 		return look{found: "a key in the database can write"}, err
 	}
-	return look{faults: []serverfault.ServerFault{noWriters()}}, nil
+	return look{faults: []serverfault.Fault{noWriters()}}, nil
 }
 
 // sweep does the store's housekeeping once a minute.

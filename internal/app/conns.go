@@ -48,8 +48,8 @@ func filesFor(cfg *Config, files openFiles) look {
 	if served == cfg.MaxConnections {
 		return look{found: fmt.Sprintf("enough for %d connections of clients", served)}
 	}
-	return look{faults: []serverfault.ServerFault{{
-		Check: serverfault.ServerCheckFiles, Doubtful: true,
+	return look{faults: []serverfault.Fault{{
+		Check: serverfault.CheckFiles, Doubtful: true,
 		Wrong:  fmt.Sprintf("the process may have %d files open, so %d connections are served, fewer than --max-connections says", files.all, served),
 		Remedy: fmt.Sprintf("let it have %d (ulimit -n, LimitNOFILE= of systemd), or lower --max-connections", cfg.MaxConnections+files.others),
 	}}}

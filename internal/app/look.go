@@ -9,7 +9,7 @@ import (
 // look is what one look at a server or at this machine found.
 type look struct {
 	found  string // for people
-	faults []serverfault.ServerFault
+	faults []serverfault.Fault
 }
 
 // asking looks once, and changes nothing.

@@ -66,10 +66,10 @@ func askSchema(ctx context.Context, s *store.Store, migrate bool) (look, error) 
 		l.found += ", the start applies what is missing"
 		return l, err
 	}
-	missing := serverfault.ServerFault{
-		Check: serverfault.ServerCheckSchema, Wrong: l.found, Remedy: "run `leaderboard migrate up`, or start with --migrate; until then servers wait",
+	missing := serverfault.Fault{
+		Check: serverfault.CheckSchema, Wrong: l.found, Remedy: "run `leaderboard migrate up`, or start with --migrate; until then servers wait",
 	}
-	return look{faults: []serverfault.ServerFault{missing}}, nil
+	return look{faults: []serverfault.Fault{missing}}, nil
 }
 
 // askMigration looks whether migrations are pending, and then whether the account may apply them.
@@ -88,10 +88,10 @@ func versionOf(ctx context.Context, s *store.Store) (l look, pending bool, err e
 	case err != nil:
 		return l, false, err
 	case version > latest:
-		f := serverfault.ServerFault{
-			Check: serverfault.ServerCheckSchema, Wrong: newerText(version), Remedy: "none is needed while a version is rolled out", Doubtful: true,
+		f := serverfault.Fault{
+			Check: serverfault.CheckSchema, Wrong: newerText(version), Remedy: "none is needed while a version is rolled out", Doubtful: true,
 		}
-		return look{faults: []serverfault.ServerFault{f}}, false, nil
+		return look{faults: []serverfault.Fault{f}}, false, nil
 	case version == latest:
 		return look{found: fmt.Sprintf("up to date, the newest migration is %d", version)}, false, nil
 	case version == 0:

@@ -19,7 +19,7 @@ import (
 // faultsError means that a server is not safe to use, because of its faults.
 type faultsError struct {
 	place  string
-	faults []serverfault.ServerFault
+	faults []serverfault.Fault
 }
 
 // Error implements error.
@@ -41,8 +41,8 @@ func (e *faultsError) Unwrap() []error {
 }
 
 // judge returns an error when a server must not be used. It logs the doubtful faults unless log is nil.
-func judge(place string, faults []serverfault.ServerFault, log *slog.Logger) error {
-	var serious []serverfault.ServerFault
+func judge(place string, faults []serverfault.Fault, log *slog.Logger) error {
+	var serious []serverfault.Fault
 	for _, f := range faults {
 		switch {
 		case !f.Doubtful:
@@ -57,25 +57,25 @@ func judge(place string, faults []serverfault.ServerFault, log *slog.Logger) err
 	return &faultsError{place, serious}
 }
 
-func warn(log *slog.Logger, place string, f *serverfault.ServerFault) {
+func warn(log *slog.Logger, place string, f *serverfault.Fault) {
 	log.Warn(f.Wrong, "server", place, "remedy", f.Remedy, "check", string(f.Check))
 }
 
 // faultOf returns the fault of the server that an error of MySQL shows, nil for other errors. The fault lasts until an operator
 // mends it, unless a failover is under way.
 func faultOf(dsn string, err error) error {
-	f := serverfault.ServerFault{}
+	f := serverfault.Fault{}
 	switch {
 	case errors.Is(err, store.ErrReadOnly):
-		f.Check, f.Wrong = serverfault.ServerCheckReadOnly, "it is read-only: a replica, or a primary that another one has taken over from"
+		f.Check, f.Wrong = serverfault.CheckReadOnly, "it is read-only: a replica, or a primary that another one has taken over from"
 		f.Remedy = "give the primary's address in --mysql-dsn, or SET GLOBAL read_only = OFF on it"
 	case store.IsDenied(err):
-		f.Check, f.Wrong = serverfault.ServerCheckPrivileges, "the account is not let in ("+err.Error()+")"
+		f.Check, f.Wrong = serverfault.CheckPrivileges, "the account is not let in ("+err.Error()+")"
 		f.Remedy = "mend user, password, database or tls in --mysql-dsn, or GRANT SELECT, INSERT, UPDATE, DELETE ON the database to it"
 	default:
 		return nil
 	}
-	return &faultsError{placeOfMySQL(dsn), []serverfault.ServerFault{f}}
+	return &faultsError{placeOfMySQL(dsn), []serverfault.Fault{f}}
 }
 
 // explained returns an error of MySQL as the command line shows it.
@@ -95,8 +95,8 @@ func ExplainDenied(dsn string, err error) error {
 	if _, ok := errors.AsType[*faultsError](err); ok || !store.IsDenied(err) {
 		return err
 	}
-	return &faultsError{placeOfMySQL(dsn), []serverfault.ServerFault{{
-		Check: serverfault.ServerCheckPrivileges, Wrong: "the account may not do all that a migration does (" + err.Error() + ")",
+	return &faultsError{placeOfMySQL(dsn), []serverfault.Fault{{
+		Check: serverfault.CheckPrivileges, Wrong: "the account may not do all that a migration does (" + err.Error() + ")",
 		Remedy: "GRANT " + store.MigrationRights + " ON the database to it",
 	}}}
 }
@@ -187,13 +187,13 @@ func (r *redisState) health() error {
 }
 
 // note keeps the faults that a check found, and logs them when they differ from those of the check before.
-func (r *redisState) note(place string, faults []serverfault.ServerFault, log *slog.Logger) {
+func (r *redisState) note(place string, faults []serverfault.Fault, log *slog.Logger) {
 	said, wrong := "", (*string)(nil)
 	for i := range faults {
 		f := &faults[i]
 		text := f.Error()
 		said += text + "\n"
-		if wrong == nil && (!f.Doubtful || f.Check == serverfault.ServerCheckReplica) {
+		if wrong == nil && (!f.Doubtful || f.Check == serverfault.CheckReplica) {
 			wrong = &text
 		}
 	}

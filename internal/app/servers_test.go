@@ -45,9 +45,9 @@ func runApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) error {
 }
 
 // faultIn returns the fault in an error, and checks that the error's text names the remedy.
-func faultIn(t *testing.T, err error) serverfault.ServerCheck {
+func faultIn(t *testing.T, err error) serverfault.Check {
 	t.Helper()
-	f, ok := errors.AsType[*serverfault.ServerFault](err)
+	f, ok := errors.AsType[*serverfault.Fault](err)
 	if !ok {
 		t.Fatalf("ended by %v", err)
 	}
@@ -65,22 +65,22 @@ func TestUnsafeServersEndTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := faultIn(t, runApp(t, dsn, configured(t, evicting.Addr, "maxmemory-policy", "allkeys-lru"))); got != serverfault.ServerCheckEviction {
+	if got := faultIn(t, runApp(t, dsn, configured(t, evicting.Addr, "maxmemory-policy", "allkeys-lru"))); got != serverfault.CheckEviction {
 		t.Errorf("an evicting Redis: %s", got)
 	}
 	execute(t, dsn, "SET GLOBAL max_allowed_packet = 4194304")
-	if got := faultIn(t, runApp(t, dsn, "")); got != serverfault.ServerCheckPackets {
+	if got := faultIn(t, runApp(t, dsn, "")); got != serverfault.CheckPackets {
 		t.Errorf("small packets: %s", got)
 	}
 	execute(t, dsn, "SET GLOBAL max_allowed_packet = 67108864")
 	execute(t, dsn, "CREATE USER worker")
 	execute(t, dsn, "GRANT SELECT, INSERT, UPDATE ON lb.* TO worker")
 	worker := strings.Replace(dsn, "root@", "worker@", 1)
-	if got := faultIn(t, runApp(t, worker, "")); got != serverfault.ServerCheckPrivileges {
+	if got := faultIn(t, runApp(t, worker, "")); got != serverfault.CheckPrivileges {
 		t.Errorf("an account that may not migrate: %s", got)
 	}
 	startReady(t, dsn, "")
-	if err := runApp(t, worker, ""); faultIn(t, err) != serverfault.ServerCheckPrivileges || !strings.Contains(err.Error(), "lacks DELETE (") {
+	if err := runApp(t, worker, ""); faultIn(t, err) != serverfault.CheckPrivileges || !strings.Contains(err.Error(), "lacks DELETE (") {
 		t.Errorf("an account that may not delete: %v", err)
 	}
 	execute(t, dsn, "GRANT DELETE ON lb.* TO worker")
@@ -88,7 +88,7 @@ func TestUnsafeServersEndTheStart(t *testing.T) {
 	execute(t, dsn, "CREATE USER partly")
 	execute(t, dsn, "GRANT SELECT, INSERT, UPDATE, DELETE ON lb.boards TO partly")
 	partly := strings.Replace(dsn, "root@", "partly@", 1)
-	if err := runApp(t, partly, ""); faultIn(t, err) != serverfault.ServerCheckPrivileges || !strings.Contains(err.Error(), "CREATE VIEW ON the database") {
+	if err := runApp(t, partly, ""); faultIn(t, err) != serverfault.CheckPrivileges || !strings.Contains(err.Error(), "CREATE VIEW ON the database") {
 		t.Errorf("an account with rights on one table: %v", err)
 	}
 }
@@ -140,19 +140,19 @@ func TestRedisState(t *testing.T) {
 	var log bytes.Buffer
 	var state redisState
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	evicts := serverfault.ServerFault{Check: serverfault.ServerCheckEviction, Wrong: "it evicts", Remedy: "mend it"}
-	silent := serverfault.ServerFault{Check: serverfault.ServerCheckAnswers, Wrong: "it does not tell", Remedy: "let it", Doubtful: true}
-	replica := serverfault.ServerFault{Check: serverfault.ServerCheckReplica, Wrong: "a replica", Remedy: "another one", Doubtful: true}
+	evicts := serverfault.Fault{Check: serverfault.CheckEviction, Wrong: "it evicts", Remedy: "mend it"}
+	silent := serverfault.Fault{Check: serverfault.CheckAnswers, Wrong: "it does not tell", Remedy: "let it", Doubtful: true}
+	replica := serverfault.Fault{Check: serverfault.CheckReplica, Wrong: "a replica", Remedy: "another one", Doubtful: true}
 	for i, step := range []struct {
-		faults []serverfault.ServerFault
+		faults []serverfault.Fault
 		health string
 		lines  int
 	}{
 		{nil, "", 0},
-		{[]serverfault.ServerFault{silent}, "", 1},
-		{[]serverfault.ServerFault{silent, evicts}, "it evicts: mend it", 2},
-		{[]serverfault.ServerFault{silent, evicts}, "it evicts: mend it", 0},
-		{[]serverfault.ServerFault{replica}, "a replica: another one", 1},
+		{[]serverfault.Fault{silent}, "", 1},
+		{[]serverfault.Fault{silent, evicts}, "it evicts: mend it", 2},
+		{[]serverfault.Fault{silent, evicts}, "it evicts: mend it", 0},
+		{[]serverfault.Fault{replica}, "a replica: another one", 1},
 		{nil, "", 1},
 		{nil, "", 0},
 	} {
@@ -188,7 +188,7 @@ func TestFaultWait(t *testing.T) {
 				}
 				return
 			}
-			if got := faultIn(t, err); got != serverfault.ServerCheckReadOnly || took < faultWait || took > faultWait+2*maxMigrateWait || strings.Contains(err.Error(), "secret") {
+			if got := faultIn(t, err); got != serverfault.CheckReadOnly || took < faultWait || took > faultWait+2*maxMigrateWait || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%v: ended by %v after %s", c.err, err, took)
 			}
 			began = time.Now()
@@ -224,7 +224,7 @@ func TestChecksAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checks := regexp.MustCompile(`ServerCheck = "(.+)"`).FindAllStringSubmatch(string(source), -1)
+	checks := regexp.MustCompile(`Check += "(.+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(checks) < 9 {
 		t.Errorf("found %d checks, the search is broken", len(checks))
 	}

@@ -33,8 +33,8 @@ const (
 )
 
 // noWriters is the fault that no key can write.
-func noWriters() serverfault.ServerFault {
-	return serverfault.ServerFault{Check: serverfault.ServerCheckWriters, Wrong: wrongNoWriters, Remedy: remedyNoWriters, Doubtful: true}
+func noWriters() serverfault.Fault {
+	return serverfault.Fault{Check: serverfault.CheckWriters, Wrong: wrongNoWriters, Remedy: remedyNoWriters, Doubtful: true}
 }
 
 // writers knows whether there is a key that can write.

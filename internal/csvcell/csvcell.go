@@ -15,17 +15,17 @@ func quotedFormula(s string) bool {
 	return false
 }
 
-// QuoteFormula returns s as a safe cell of a spreadsheet. It puts a single quote before a formula, and before quotes
-// that are followed by a formula, so that UnquoteFormula can invert it.
-func QuoteFormula(s string) string {
+// Quote returns s as a safe cell of a spreadsheet. It puts a single quote before a formula, and before quotes
+// that are followed by a formula, so that Unquote can invert it.
+func Quote(s string) string {
 	if quotedFormula(s) {
 		return "'" + s
 	}
 	return s
 }
 
-// UnquoteFormula is the inverse of QuoteFormula.
-func UnquoteFormula(s string) string {
+// Unquote is the inverse of Quote.
+func Unquote(s string) string {
 	if strings.HasPrefix(s, "'") && quotedFormula(s) {
 		return s[1:]
 	}

@@ -12,11 +12,11 @@ func TestQuoteFormula(t *testing.T) {
 		"=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\ta": "'\ta", "\ra": "'\ra", "\na": "'\na", "=": "'=", "＝1": "'＝1", "＋": "'＋", "－": "'－", "＠": "'＠",
 		"'=1": "''=1", "''=1": "'''=1", "'-": "''-",
 	} {
-		got := QuoteFormula(s)
+		got := Quote(s)
 		if got != want || got != "" && strings.ContainsRune(formulaStarts, []rune(got)[0]) && got != "\xff" {
 			t.Errorf("%q becomes %q, want %q", s, got, want)
 		}
-		if back := UnquoteFormula(got); back != s {
+		if back := Unquote(got); back != s {
 			t.Errorf("%q becomes %q, and %q again", s, got, back)
 		}
 	}

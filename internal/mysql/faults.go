@@ -24,7 +24,7 @@ type Need struct {
 // Faults returns which server it is, and what is wrong with it, which is not a read-only one: connecting to that fails. Variables that
 // sessions set for themselves (connect) do not matter: strict mode, isolation, time zone, collation. It fails when the server
 // cannot be asked.
-func (d *DB) Faults(ctx context.Context, need Need) (server string, _ []serverfault.ServerFault, err error) {
+func (d *DB) Faults(ctx context.Context, need Need) (server string, _ []serverfault.Fault, err error) {
 	found, err := d.variables(ctx)
 	if err != nil {
 		return "", nil, Translate(ctx, "look at the server", err)
@@ -56,34 +56,34 @@ func (d *DB) variables(ctx context.Context) (map[string]string, error) {
 }
 
 // faults judges variables of a server.
-func faults(found map[string]string, need Need) []serverfault.ServerFault {
+func faults(found map[string]string, need Need) []serverfault.Fault {
 	out := versionFaults(found["version"])
-	add := func(check serverfault.ServerCheck, doubtful bool, remedy, wrong string, args ...any) {
-		out = append(out, serverfault.ServerFault{Check: check, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+	add := func(check serverfault.Check, doubtful bool, remedy, wrong string, args ...any) {
+		out = append(out, serverfault.Fault{Check: check, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
 	}
 	for _, name := range []string{"transaction_read_only", "tx_read_only"} {
 		if strings.EqualFold(found[name], "ON") {
-			add(serverfault.ServerCheckReadOnly, false, "SET GLOBAL "+name+" = OFF, there and in the server's configuration",
+			add(serverfault.CheckReadOnly, false, "SET GLOBAL "+name+" = OFF, there and in the server's configuration",
 				"%s is ON, so no transaction may write", name)
 			break // MariaDB has both
 		}
 	}
 	if packet, known := number64(found, "max_allowed_packet"); known && packet < need.Packet {
-		add(serverfault.ServerCheckPackets, false,
+		add(serverfault.CheckPackets, false,
 			fmt.Sprintf("SET GLOBAL max_allowed_packet = %d, there and in the server's configuration", roundUp(need.Packet)),
 			"max_allowed_packet is %d, and a full batch may take %d bytes", packet, need.Packet)
 	}
 	for _, name := range []string{"max_connections", "max_user_connections"} { // 0 is no limit
 		if limit, known := number64(found, name); known && limit > 0 && limit < int64(need.Conns) {
-			add(serverfault.ServerCheckConnections, true, "raise it, or lower --mysql-max-conns",
+			add(serverfault.CheckConnections, true, "raise it, or lower --mysql-max-conns",
 				"%s is %d, and servers may open %d connections (--mysql-max-conns times --servers)", name, limit, need.Conns)
 		}
 	}
 	if v, known := found["innodb_flush_log_at_trx_commit"]; known && v != "1" {
-		add(serverfault.ServerCheckDurability, true, "SET GLOBAL innodb_flush_log_at_trx_commit = 1, there and in the server's configuration",
+		add(serverfault.CheckDurability, true, "SET GLOBAL innodb_flush_log_at_trx_commit = 1, there and in the server's configuration",
 			"innodb_flush_log_at_trx_commit is %s, so scores that were acknowledged may be lost when the machine of the database fails", v)
 	} else if v, known := found["sync_binlog"]; known && v != "1" && strings.EqualFold(found["log_bin"], "ON") {
-		add(serverfault.ServerCheckDurability, true, "SET GLOBAL sync_binlog = 1, there and in the server's configuration",
+		add(serverfault.CheckDurability, true, "SET GLOBAL sync_binlog = 1, there and in the server's configuration",
 			"sync_binlog is %s, so scores that were acknowledged may be lost when the machine of the database fails", v)
 	}
 	out = append(out, groupFaults(found, need)...)
@@ -97,9 +97,9 @@ func faults(found map[string]string, need Need) []serverfault.ServerFault {
 const semiSyncForever = 24 * time.Hour
 
 // replicaFaults judges a server that is in no group: whether a replica of it has what was acknowledged.
-func replicaFaults(found map[string]string, need Need) (out []serverfault.ServerFault) {
+func replicaFaults(found map[string]string, need Need) (out []serverfault.Fault) {
 	add := func(remedy, wrong string, args ...any) {
-		out = append(out, serverfault.ServerFault{Check: serverfault.ServerCheckReplication, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: true})
+		out = append(out, serverfault.Fault{Check: serverfault.CheckReplication, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: true})
 	}
 	prefix := "rpl_semi_sync_source_"
 	if _, older := found["rpl_semi_sync_master_enabled"]; older { // MariaDB, and an older plugin of MySQL
@@ -128,9 +128,9 @@ func replicaFaults(found map[string]string, need Need) (out []serverfault.Server
 }
 
 // groupFaults judges a member of a group of servers.
-func groupFaults(found map[string]string, need Need) (out []serverfault.ServerFault) {
+func groupFaults(found map[string]string, need Need) (out []serverfault.Fault) {
 	add := func(doubtful bool, remedy, wrong string, args ...any) {
-		out = append(out, serverfault.ServerFault{Check: serverfault.ServerCheckGroup, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+		out = append(out, serverfault.Fault{Check: serverfault.CheckGroup, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
 	}
 	out = append(out, galeraFaults(found, need)...)
 	if found["group_replication_group_name"] == "" {
@@ -151,12 +151,12 @@ func groupFaults(found map[string]string, need Need) (out []serverfault.ServerFa
 }
 
 // galeraFaults judges a node of a Galera cluster.
-func galeraFaults(found map[string]string, need Need) (out []serverfault.ServerFault) {
+func galeraFaults(found map[string]string, need Need) (out []serverfault.Fault) {
 	if !strings.EqualFold(found["wsrep_on"], "ON") {
 		return nil
 	}
 	add := func(doubtful bool, remedy, wrong string, args ...any) {
-		out = append(out, serverfault.ServerFault{Check: serverfault.ServerCheckGroup, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+		out = append(out, serverfault.Fault{Check: serverfault.CheckGroup, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
 	}
 	if need.Hosts == 1 { // of several, two that take writes are noticed
 		add(true, "set read_only = ON on all nodes but one, and name all of them in --mysql-dsn", "it is a node of Galera, whose nodes all take writes unless they are read-only, and locks hold on one of them only")
@@ -219,12 +219,12 @@ func productOf(version string) string {
 }
 
 // versionFaults judges what SELECT VERSION() says, as in 8.0.36-28 and 10.11.6-MariaDB-0+deb12u1.
-func versionFaults(version string) []serverfault.ServerFault {
+func versionFaults(version string) []serverfault.Fault {
 	name, oldest := productOf(version), oldestMySQL
 	if name == mariaDB {
 		oldest = oldestMariaDB
 	}
-	fault := serverfault.ServerFault{Check: serverfault.ServerCheckVersion, Remedy: "use MySQL " + oldestMySQL + " or later, or MariaDB " + oldestMariaDB + " or later"}
+	fault := serverfault.Fault{Check: serverfault.CheckVersion, Remedy: "use MySQL " + oldestMySQL + " or later, or MariaDB " + oldestMariaDB + " or later"}
 	older, known := olderThan(version, oldest)
 	switch {
 	case !known:
@@ -234,7 +234,7 @@ func versionFaults(version string) []serverfault.ServerFault {
 	default:
 		return nil
 	}
-	return []serverfault.ServerFault{fault}
+	return []serverfault.Fault{fault}
 }
 
 var leadingVersion = regexp.MustCompile(`^(\d+)\.(\d+)`)
@@ -264,7 +264,7 @@ type Table struct{ Name, Column string }
 // RightsToWork returns the rights that the account lacks for working on tables that exist. It asks for the plans of
 // statements: a plan takes the same rights as the statement and changes nothing, so roles, wildcards and grants of single
 // tables count as they do for the server itself.
-func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]serverfault.ServerFault, error) {
+func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]serverfault.Fault, error) {
 	var names, columns []string
 	for _, t := range tables {
 		names = append(names, t.Name)
@@ -287,7 +287,7 @@ const MigrationRights = "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, IN
 
 // RightsToMigrate returns the rights that the account lacks for changing the schema. It tries statements about a table
 // that does not exist, for servers check rights first.
-func (d *DB) RightsToMigrate(ctx context.Context) ([]serverfault.ServerFault, error) {
+func (d *DB) RightsToMigrate(ctx context.Context) ([]serverfault.Fault, error) {
 	const none = "leaderboard_no_such_table"
 	return d.rights(ctx, []try{
 		{"CREATE", "CREATE TABLE " + none + " LIKE " + none + "_either"},
@@ -302,7 +302,7 @@ func (d *DB) RightsToMigrate(ctx context.Context) ([]serverfault.ServerFault, er
 type try struct{ privilege, statement string }
 
 // rights tries statements. Only two failures count: that a statement is denied, and that no answer comes.
-func (d *DB) rights(ctx context.Context, tries []try, want string) ([]serverfault.ServerFault, error) {
+func (d *DB) rights(ctx context.Context, tries []try, want string) ([]serverfault.Fault, error) {
 	var lacks, said []string
 	for _, t := range tries {
 		err := d.attempt(ctx, t.statement)
@@ -316,8 +316,8 @@ func (d *DB) rights(ctx context.Context, tries []try, want string) ([]serverfaul
 	if len(lacks) == 0 {
 		return nil, nil
 	}
-	return []serverfault.ServerFault{{
-		Check:  serverfault.ServerCheckPrivileges,
+	return []serverfault.Fault{{
+		Check:  serverfault.CheckPrivileges,
 		Wrong:  fmt.Sprintf("the account lacks %s (%s)", strings.Join(lacks, ", "), said[0]),
 		Remedy: "GRANT " + want + " ON the database to it",
 	}}, nil

@@ -21,7 +21,7 @@ func TestVersionFaults(t *testing.T) {
 			if got = "old"; f.Doubtful {
 				got = "doubtful"
 			}
-			if f.Check != serverfault.ServerCheckVersion || f.Wrong == "" || f.Remedy == "" {
+			if f.Check != serverfault.CheckVersion || f.Wrong == "" || f.Remedy == "" {
 				t.Errorf("%q: %+v", version, f)
 			}
 		}
@@ -42,42 +42,42 @@ func TestFaultsOfVariables(t *testing.T) {
 	need := Need{Packet: 1 << 20, Conns: 32, Hosts: 1}
 	for _, c := range []struct {
 		change map[string]string
-		check  serverfault.ServerCheck
+		check  serverfault.Check
 		warns  bool
 	}{
 		{change: map[string]string{}},
 		{change: map[string]string{"max_connections": "0", "log_bin": "OFF", "sync_binlog": "0"}},
-		{map[string]string{"max_allowed_packet": "1048575"}, serverfault.ServerCheckPackets, false},
-		{map[string]string{"transaction_read_only": "ON"}, serverfault.ServerCheckReadOnly, false},
-		{map[string]string{"transaction_read_only": "ON", "tx_read_only": "ON"}, serverfault.ServerCheckReadOnly, false},
-		{map[string]string{"max_connections": "31"}, serverfault.ServerCheckConnections, true},
-		{map[string]string{"max_user_connections": "20"}, serverfault.ServerCheckConnections, true},
-		{map[string]string{"innodb_flush_log_at_trx_commit": "2"}, serverfault.ServerCheckDurability, true},
-		{map[string]string{"sync_binlog": "0"}, serverfault.ServerCheckDurability, true},
-		{map[string]string{"wsrep_on": "ON"}, serverfault.ServerCheckGroup, true},
+		{map[string]string{"max_allowed_packet": "1048575"}, serverfault.CheckPackets, false},
+		{map[string]string{"transaction_read_only": "ON"}, serverfault.CheckReadOnly, false},
+		{map[string]string{"transaction_read_only": "ON", "tx_read_only": "ON"}, serverfault.CheckReadOnly, false},
+		{map[string]string{"max_connections": "31"}, serverfault.CheckConnections, true},
+		{map[string]string{"max_user_connections": "20"}, serverfault.CheckConnections, true},
+		{map[string]string{"innodb_flush_log_at_trx_commit": "2"}, serverfault.CheckDurability, true},
+		{map[string]string{"sync_binlog": "0"}, serverfault.CheckDurability, true},
+		{map[string]string{"wsrep_on": "ON"}, serverfault.CheckGroup, true},
 		{change: map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.ignore_quorum = false; pc.ignore_sb = false; "}},
-		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_dirty_reads": "ON"}, serverfault.ServerCheckGroup, false},
-		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_max_ws_size": "1000"}, serverfault.ServerCheckGroup, false},
-		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.checksum = false; pc.ignore_sb = true; "}, serverfault.ServerCheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_dirty_reads": "ON"}, serverfault.CheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_max_ws_size": "1000"}, serverfault.CheckGroup, false},
+		{map[string]string{"hosts": "2", "wsrep_on": "ON", "wsrep_provider_options": "pc.checksum = false; pc.ignore_sb = true; "}, serverfault.CheckGroup, false},
 		{change: map[string]string{"wsrep_on": "OFF", "wsrep_dirty_reads": "ON"}},
 		{change: map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER"}},
 		{change: map[string]string{"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "EVENTUAL"}}, // of no group
-		{map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "OFF"}, serverfault.ServerCheckGroup, false},
-		{map[string]string{"group_replication_group_name": "g", "group_replication_consistency": "EVENTUAL"}, serverfault.ServerCheckGroup, false},
-		{map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "1000"}, serverfault.ServerCheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_single_primary_mode": "OFF"}, serverfault.CheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_consistency": "EVENTUAL"}, serverfault.CheckGroup, false},
+		{map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "1000"}, serverfault.CheckGroup, false},
 		{change: map[string]string{"group_replication_group_name": "g", "group_replication_transaction_size_limit": "0"}},
-		{map[string]string{"hosts": "2"}, serverfault.ServerCheckReplication, true},
-		{map[string]string{"hosts": "2", "rpl_semi_sync_source_enabled": "OFF"}, serverfault.ServerCheckReplication, true},
+		{map[string]string{"hosts": "2"}, serverfault.CheckReplication, true},
+		{map[string]string{"hosts": "2", "rpl_semi_sync_source_enabled": "OFF"}, serverfault.CheckReplication, true},
 		{change: map[string]string{"hosts": "2", "group_replication_group_name": "g"}},
 		{change: with(semiSync, "hosts", "2")},
 		{change: map[string]string{"hosts": "2", "rpl_semi_sync_master_enabled": "ON", "rpl_semi_sync_master_wait_point": "AFTER_SYNC", "rpl_semi_sync_master_timeout": "4294967295"}},
-		{with(semiSync, "rpl_semi_sync_source_wait_point", "AFTER_COMMIT"), serverfault.ServerCheckReplication, true},
-		{with(semiSync, "rpl_semi_sync_source_timeout", "10000"), serverfault.ServerCheckReplication, true}, // MySQL's default
-		{with(semiSync, "rpl_semi_sync_source_wait_no_replica", "OFF"), serverfault.ServerCheckReplication, true},
+		{with(semiSync, "rpl_semi_sync_source_wait_point", "AFTER_COMMIT"), serverfault.CheckReplication, true},
+		{with(semiSync, "rpl_semi_sync_source_timeout", "10000"), serverfault.CheckReplication, true}, // MySQL's default
+		{with(semiSync, "rpl_semi_sync_source_wait_no_replica", "OFF"), serverfault.CheckReplication, true},
 	} {
 		found := maps.Clone(good)
 		maps.Copy(found, c.change)
-		var got []serverfault.ServerCheck
+		var got []serverfault.Check
 		need := need
 		if found["hosts"] != "" {
 			need.Hosts = 2
@@ -87,7 +87,7 @@ func TestFaultsOfVariables(t *testing.T) {
 				t.Errorf("%v: %+v", c.change, f)
 			}
 		}
-		var want []serverfault.ServerCheck
+		var want []serverfault.Check
 		if c.check != "" {
 			want = append(want, c.check)
 		}

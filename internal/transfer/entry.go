@@ -93,7 +93,7 @@ func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.S
 		switch {
 		case name == columnMember:
 			if e.Member = string(value); !raw {
-				e.Member = csvcell.UnquoteFormula(e.Member)
+				e.Member = csvcell.Unquote(e.Member)
 			}
 		case name == columnScore:
 			e.Score, fault = integer(name, value)

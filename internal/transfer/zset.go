@@ -162,7 +162,7 @@ func (z *ZsetRead) write(members []ZsetMember) (err error) {
 		w := bufio.NewWriter(file)
 		_, _ = fmt.Fprintf(w, "%s,%s\n", columnMember, columnScore) // Flush returns the error of all writes
 		for _, m := range members {
-			_, _ = fmt.Fprintf(w, "%s,%s\n", fieldOf(csvcell.QuoteFormula(m.Member)), zsetScore(m.Score, z.Source.Multiply))
+			_, _ = fmt.Fprintf(w, "%s,%s\n", fieldOf(csvcell.Quote(m.Member)), zsetScore(m.Score, z.Source.Multiply))
 		}
 		return w.Flush()
 	})

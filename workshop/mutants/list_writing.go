@@ -317,7 +317,7 @@ func ofServers() []mutant {
 		},
 		{
 			"H2", "an evicting Redis is only warned of", "cache/topn/faults.go",
-			`add(serverfault.ServerCheckEviction, false,`, `add(serverfault.ServerCheckEviction, true,`, "cache/topn TestFaultsOfRedis",
+			`add(serverfault.CheckEviction, false,`, `add(serverfault.CheckEviction, true,`, "cache/topn TestFaultsOfRedis",
 		},
 		{
 			"H2", "what was found of Redis ends nothing", "internal/app/background.go",
