@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/commit"
 )
 
 // Activity counts what was submitted to a board hour by hour, as it is recorded, in one state. It reads at most q.Records
@@ -79,7 +79,7 @@ func eachRecord(ctx context.Context, tx *sql.Tx, query string, do func(*leaderbo
 		if err := rows.Scan(&at, &result); err != nil {
 			return err
 		}
-		if err := commit.ReadRecord(result, &r); err != nil {
+		if err := stored.ReadRecord(result, &r); err != nil {
 			return err
 		}
 		r.At = leaderboard.MicrosOf(at)
@@ -144,7 +144,7 @@ func (s *Store) scoresAt(ctx context.Context, p *leaderboard.Period, members []s
 		if err := rows.Scan(&member, &moment, &result); err != nil {
 			return nil, err
 		}
-		if err := commit.ReadRecord(result, &r); err != nil {
+		if err := stored.ReadRecord(result, &r); err != nil {
 			return nil, err
 		}
 		out[member][moment] = r.NewScore

@@ -7,6 +7,7 @@ import (
 
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
+	"leaderboard/store/commit"
 )
 
 // Config is what a Store needs to know. Only DSN has no default.
@@ -56,6 +57,9 @@ type Config struct {
 	Clock func(database string) string
 	// Logger receives what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
+	// Parts are what features add to the transaction of submissions, in the order in which they read, decide and write.
+	Parts []commit.Part
+
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
 	// afterwards. Commits of other processes, and those whose outcome is unknown, are not reported: follow Changes.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)

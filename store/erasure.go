@@ -288,7 +288,7 @@ func metadataIn(places []erasePlace, member string) string {
 func entriesIn(places []erasePlace, member string) string {
 	ids := make([]int64, 0, 2*len(places))
 	for _, p := range places {
-		ids = append(ids, p.ID, entries.HiddenIn(p.ID))
+		ids = append(ids, p.ID, entries.AsideIn(p.ID))
 	}
 	t := amongPeriods((&mysql.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE "), ids)
 	return t.Str(" AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(ids))).String()

@@ -6,7 +6,7 @@ import (
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/serverfault"
 	"leaderboard/migrations"
-	"leaderboard/store/internal/commit"
+	"leaderboard/store/commit"
 )
 
 // Faults returns which database server it is, as in MySQL 8.4.3, and what is wrong with it, for this many processes with this

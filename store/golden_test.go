@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/app/features"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
@@ -130,7 +131,7 @@ func (g *golden) restart() {
 // server opens a store.
 func (g *golden) server() *store.Store {
 	g.Helper()
-	cfg := store.Config{DSN: g.dsn, Clock: g.clock}
+	cfg := store.Config{DSN: g.dsn, Clock: g.clock, Parts: features.Parts()}
 	patient(&cfg)
 	cfg.RandomFrom(func() uint64 { return g.ids.Add(1) * 0x0123_4567_89ab_cdef })
 	s, err := store.Open(g.Context(), cfg)
@@ -390,7 +391,7 @@ func (g *golden) waiting(board string) []int64 {
 // decide decides about a held submission.
 func (g *golden) decide(d leaderboard.HeldDecision) func() (string, error) {
 	return func() (string, error) {
-		h, err := g.s.DecideHeld(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), d)
+		h, err := desk(g.s).DecideHeld(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), d)
 		return fmt.Sprint(h.State, " ", h.Outcome), err
 	}
 }

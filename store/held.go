@@ -6,8 +6,9 @@ import (
 	"errors"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/commit"
+	"leaderboard/store/commit"
 )
 
 // Held returns held submissions with the names of their boards, newest first. Errors: ErrUnavailable.
@@ -28,18 +29,9 @@ func (s *Store) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	return out[0], nil
 }
 
-// DecideHeld approves or rejects a held submission. Errors: those of commit.Writer.Decide.
-func (s *Store) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error) {
-	if broken := d.Check(); broken != nil {
-		return leaderboard.Held{}, mysql.Wrap("decide", broken)
-	}
-	h, err := s.HeldOne(ctx, d.ID)
-	if err != nil {
-		return h, err
-	}
-	decided, err := s.writer.Decide(ctx, h, d)
-	decided.Board = h.Board
-	return decided, err
+// Do carries out the work of a feature under the lock of a board. Errors: those of Submit and of the work.
+func (s *Store) Do(ctx context.Context, board string, w commit.Work) error {
+	return s.writer.Do(ctx, board, w)
 }
 
 func (s *Store) heldRows(ctx context.Context, query string) (out []leaderboard.Held, err error) {
@@ -50,7 +42,7 @@ func (s *Store) heldRows(ctx context.Context, query string) (out []leaderboard.H
 	defer rows.Close()
 	for rows.Next() {
 		var name sql.NullString
-		h, err := commit.ReadHeld(func(dest ...any) error { return rows.Scan(append(dest, &name)...) })
+		h, err := stored.ReadHeld(func(dest ...any) error { return rows.Scan(append(dest, &name)...) })
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +53,7 @@ func (s *Store) heldRows(ctx context.Context, query string) (out []leaderboard.H
 }
 
 func selectHeld() *mysql.Text {
-	return (&mysql.Text{}).Str("SELECT " + commit.HeldColumns("h.") + ", b.name FROM held h")
+	return (&mysql.Text{}).Str("SELECT " + stored.HeldColumns("h.") + ", b.name FROM held h")
 }
 
 const heldBoards = " STRAIGHT_JOIN boards b ON b.id = h.board_id WHERE b.state = 'open' AND "

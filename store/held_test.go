@@ -51,7 +51,7 @@ func TestHeldRaced(t *testing.T) {
 			answers := make(chan leaderboard.Held, 4)
 			for i := range 4 {
 				go func() {
-					h, err := servers[i%2].DecideHeld(asAdmin(context.Background()), leaderboard.HeldDecision{ID: id, Approve: i < 2})
+					h, err := desk(servers[i%2]).DecideHeld(asAdmin(context.Background()), leaderboard.HeldDecision{ID: id, Approve: i < 2})
 					if err != nil && !errors.Is(err, leaderboard.ErrHeldDecided) {
 						t.Error(err)
 					}
@@ -87,12 +87,12 @@ func TestHeldCommitLost(t *testing.T) {
 			ref := reviewBoard(t, direct, name, leaderboard.Rules{Policy: leaderboard.PolicySum})
 			d := leaderboard.HeldDecision{ID: heldID(t, lossy, name, "m-"+name, 500), Approve: true}
 			p.on("COMMIT", f, 1)
-			if _, err := lossy.DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			if _, err := desk(lossy).DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("%s: %v", name, err)
 			}
 			p.heal()
 			for range 2 {
-				h, err := lossy.DecideHeld(asAdmin(t.Context()), d)
+				h, err := desk(lossy).DecideHeld(asAdmin(t.Context()), d)
 				if err != nil || h.State != leaderboard.HeldStateApproved || h.Outcome != leaderboard.StatusApplied || h.DecidedBy != "kadminadmina" {
 					t.Errorf("%s, again: %+v, %v", name, h, err)
 				}
@@ -139,14 +139,14 @@ func TestHeldInClosedPeriod(t *testing.T) {
 		}
 		offset.Add(int64(2 * time.Hour))
 		d := leaderboard.HeldDecision{ID: list[0].ID, Approve: true}
-		if _, err := s.DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrPeriodClosed) {
+		if _, err := desk(s).DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrPeriodClosed) {
 			t.Fatalf("without reopen: %v", err)
 		}
 		if got := scoreOf(t, s, ref, "m"); got != 50 {
 			t.Errorf("the score is %d after a refusal", got)
 		}
 		d.Reopen = true
-		if h, err := s.DecideHeld(asAdmin(t.Context()), d); err != nil || h.Outcome != leaderboard.StatusApplied {
+		if h, err := desk(s).DecideHeld(asAdmin(t.Context()), d); err != nil || h.Outcome != leaderboard.StatusApplied {
 			t.Fatalf("%+v, %v", h, err)
 		}
 		now, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowHour)
@@ -179,7 +179,7 @@ func TestHeldGoes(t *testing.T) {
 		reviewBoard(t, s, "b", leaderboard.Rules{})
 		reviewBoard(t, s, "c", leaderboard.Rules{})
 		decided, waits := heldID(t, s, "b", "m", 101), heldID(t, s, "b", "m", 102)
-		if _, err := s.DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: decided, Note: strings.Repeat("é", leaderboard.MaxHeldNote)}); err != nil {
+		if _, err := desk(s).DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: decided, Note: strings.Repeat("é", leaderboard.MaxHeldNote)}); err != nil {
 			t.Fatal(err)
 		}
 		heldID(t, s, "c", "n", 103)
@@ -197,7 +197,7 @@ func TestHeldGoes(t *testing.T) {
 		if _, err := s.HeldOne(t.Context(), young); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: waits, Approve: true}); !errors.Is(err, leaderboard.ErrHeldNotFound) {
+		if _, err := desk(s).DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: waits, Approve: true}); !errors.Is(err, leaderboard.ErrHeldNotFound) {
 			t.Errorf("one that is gone: %v", err)
 		}
 	})
@@ -222,7 +222,7 @@ func TestApprovedIsRecorded(t *testing.T) {
 				t.Fatalf("%+v, %v", list, err)
 			}
 			for range 2 { // the second one changes nothing
-				if _, err := s.DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: list[0].ID, Approve: true}); err != nil {
+				if _, err := desk(s).DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: list[0].ID, Approve: true}); err != nil {
 					t.Fatal(err)
 				}
 			}

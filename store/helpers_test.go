@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/review"
+	"leaderboard/internal/app/features"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
@@ -23,7 +25,7 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	if _, err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	cfg := store.Config{DSN: dsn}
+	cfg := store.Config{DSN: dsn, Parts: features.Parts()}
 	if change != nil {
 		change(&cfg)
 	}
@@ -38,6 +40,9 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	})
 	return s
 }
+
+// desk is where held submissions of a store are decided.
+func desk(s *store.Store) review.Desk { return review.Desk{Engine: s} }
 
 // patient has a store refuse and give up nothing because the machine is slow, which is not what a history is about.
 func patient(c *store.Config) {

@@ -11,8 +11,9 @@ import (
 	"strings"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/commit"
+	"leaderboard/store/commit"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -39,12 +40,12 @@ func (s *Store) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slic
 	if !finished || err != nil {
 		return false, err
 	}
-	if row.State == commit.StateRestoring {
+	if row.State == stored.StateRestoring {
 		_, err = s.db.ExecContext(ctx, "DELETE FROM hidden_members WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			row.BoardID, row.Member, row.Version, row.State)
 	} else {
 		_, err = s.db.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0, after_board = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
-			commit.StateHidden, row.BoardID, row.Member, row.Version, row.State)
+			stored.StateHidden, row.BoardID, row.Member, row.Version, row.State)
 	}
 	return err == nil, err
 }
@@ -231,7 +232,7 @@ func (s *Store) checkMovable(ctx context.Context, row *hiddenRow) error {
 // misplacedQuery takes a board, a period to start after, how many to look through, and the member.
 func misplacedQuery(row *hiddenRow) string {
 	side, periods := "q.id", "FORCE INDEX (periods_open) WHERE board_id = ? AND state = 'open'"
-	if row.State == commit.StateRestoring {
+	if row.State == stored.StateRestoring {
 		side = "-q.id"
 	}
 	if row.Reopen {

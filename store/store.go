@@ -7,8 +7,8 @@ import (
 
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
+	"leaderboard/store/commit"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/notices"
@@ -79,7 +79,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 			s.indexes.Committed(e.Ref, e.Commit)
 			cfg.OnCommit(e.Ref, *e.Commit)
 		},
-	})
+	}, cfg.Parts...)
 	s.lookup = boards.Lookup{DB: database, Memory: s.memory, Lock: s.writer.TryAlone}
 	s.outboxes = outbox.New(database, cfg.EventPoint)
 	s.folder = notices.New(database, cfg.EventPoint)

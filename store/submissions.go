@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/commit"
 )
 
 // Submissions returns the recorded submissions of a member to a board, newest first. Errors: ErrUnavailable.
@@ -27,10 +27,10 @@ func (s *Store) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery)
 		if err := rows.Scan(&at, &r.ID, &r.Actor, &request, &result); err != nil {
 			return nil, mysql.Translate(ctx, "submissions", err)
 		}
-		if err := commit.ReadRecord(result, &r); err != nil {
+		if err := stored.ReadRecord(result, &r); err != nil {
 			return nil, err
 		}
-		r.At, r.RequestID = leaderboard.MicrosOf(at), commit.RequestID(request)
+		r.At, r.RequestID = leaderboard.MicrosOf(at), stored.RequestID(request)
 		out = append(out, r)
 	}
 	return out, mysql.Translate(ctx, "submissions", rows.Err())

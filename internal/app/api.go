@@ -14,6 +14,7 @@ import (
 	"leaderboard/cache"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/features/review"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -113,7 +114,7 @@ func (a *App) wireAPI() error {
 	status := overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store,
-		Store:     backend{a.people, status, a.catalog, a.listings, a.keys, a.players, a.log, a.gate},
+		Store:     backend{a.people, status, review.Desk{Engine: a.store}, a.catalog, a.listings, a.keys, a.players, a.log, a.gate},
 		Refresher: refreshing{a.refresher, a.store, a.copies},
 		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store,
 		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Purge, CheckRules: checkRules,

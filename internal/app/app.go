@@ -20,6 +20,7 @@ import (
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
+	"leaderboard/internal/app/features"
 	"leaderboard/internal/demo"
 	"leaderboard/leaderboard"
 	"leaderboard/refresher"
@@ -91,6 +92,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
 		OnIndexes:  func(bytes int64) { a.collector.holdIndexes(bytes) },
 		EventPoint: cfg.Fault.hook(),
+		Parts:      features.Parts(),
 	})
 	if err != nil {
 		return nil, err

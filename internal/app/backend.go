@@ -12,6 +12,7 @@ import (
 	"leaderboard/cache/keyring"
 	"leaderboard/cache/players"
 	"leaderboard/cache/topn"
+	"leaderboard/features/review"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -41,6 +42,7 @@ func (r rankings) Changed(ctx context.Context, period int64, than leaderboard.Re
 type backend struct {
 	people
 	overview
+	review.Desk
 	catalog  *cache.Catalog
 	listings *topn.Listings // nil without Redis
 	ring     *keyring.Ring

@@ -258,12 +258,12 @@ func (sc *Scan) Keys(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID
 	return keys, err
 }
 
-// HiddenIn returns the period_id of the entries of hidden members in a period: no reader of the period asks for it. The views
+// AsideIn returns the period_id of the entries of a period that are set aside, as those of hidden members are: no reader of the period asks for it. The views
 // scores and hidden_scores of the schema know it too, and so do the purge of periods and what derived boards read.
-func HiddenIn(periodID int64) int64 { return -periodID }
+func AsideIn(periodID int64) int64 { return -periodID }
 
-// PeriodOf returns the period of a row of entries by its period_id, and whether the row is of a hidden member.
-func PeriodOf(stored int64) (periodID int64, hidden bool) { return max(stored, -stored), stored < 0 }
+// PeriodOf returns the period of a row of entries by its period_id, and whether the entry is set aside.
+func PeriodOf(stored int64) (periodID int64, aside bool) { return max(stored, -stored), stored < 0 }
 
 // EachRow reads rows of member, score, tiebreak, created_time to the end of one answer.
 func EachRow(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) error {

@@ -131,6 +131,19 @@ func NextResult(rows *sql.Rows) error {
 	return errors.New("a statement of the batch has no answer")
 }
 
+// EachRow goes to the answer of the next statement and calls scan at each of its rows.
+func EachRow(rows *sql.Rows, scan func() error) error {
+	if err := NextResult(rows); err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := scan(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Commit ends a transaction. Without an answer to COMMIT until ctx ends, or with one that does not decide it, the outcome
 // is unknown.
 func (d *DB) Commit(ctx context.Context, tx interface{ Commit() error }) error {

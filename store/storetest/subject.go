@@ -41,7 +41,6 @@ type Database interface {
 	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
 	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
 	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
-	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
 	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
 
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)

@@ -10,7 +10,7 @@ func mutants() []mutant {
 // ofWriting are lines of the write path that decide what counts.
 func ofWriting() []mutant {
 	const (
-		commit = "store/internal/commit/"
+		commit = "store/commit/"
 		store  = "store "
 	)
 	return []mutant{
@@ -24,15 +24,15 @@ func ofWriting() []mutant {
 		},
 		{
 			"B5", "created_time may be that of the entry before it", commit + "period.go",
-			`now: max(p.clock, p.lastCreated+1)`, `now: p.clock`, "store/internal/commit TestClock",
+			`now: max(p.clock, p.lastCreated+1)`, `now: p.clock`, "store/commit TestClock",
 		},
 		{
 			"A3", "a key that was used counts again", commit + "batch.go",
-			`if row, ok := known[h.key]; ok {`, `if row, ok := known[h.key]; ok && row.key == "" {`, "store/internal/commit TestKeysInOneBatch",
+			`if row, ok := known[h.key]; ok {`, `if row, ok := known[h.key]; ok && row.key == "" {`, "store/commit TestKeysInOneBatch",
 		},
 		{
 			"A3", "a key stands for any body", commit + "batch.go",
-			`row.hash == h.hash {`, `row.hash == h.hash || row.key != "" {`, "store/internal/commit TestKeysInOneBatch",
+			`row.hash == h.hash {`, `row.hash == h.hash || row.key != "" {`, "store/commit TestKeysInOneBatch",
 		},
 		{
 			"A1", "the receipt of a key is not stored", commit + "write.go",
@@ -88,8 +88,8 @@ func ofWriting() []mutant {
 // ofAdmission are lines that decide which writes are taken on, and how often they are tried.
 func ofAdmission() []mutant {
 	const (
-		commit = "store/internal/commit/"
-		test   = "store/internal/commit "
+		commit = "store/commit/"
+		test   = "store/commit "
 	)
 	return []mutant{
 		{
@@ -187,11 +187,11 @@ func ofHiddenAndDerived() []mutant {
 			`ORDER BY id LIMIT 1 FOR UPDATE"`, `ORDER BY id LIMIT 1"`, "store TestHideDuringBatch",
 		},
 		{
-			"A1", "a batch leaves the entries of hidden members where they are", "store/internal/commit/period.go",
+			"A1", "a batch leaves the entries of hidden members where they are", "store/commit/period.go",
 			`case hidden && visible != nil:`, `case hidden && visible != nil && false:`, "store TestConformance",
 		},
 		{
-			"A1", "two steps of a derived board may both be written", "store/internal/commit/rewrite.go",
+			"A1", "two steps of a derived board may both be written", "store/commit/rewrite.go",
 			"\tif !r.describes(b) {\n", "\tif false {\n", "store TestDerivedTogether",
 		},
 	}
@@ -225,16 +225,16 @@ func ofKeys() []mutant {
 			`case entries[i].Member != c.player.Member:`, `case false:`, "httpapi TestPlayerSubmits",
 		},
 		{
-			"G8", "a play is left when it was submitted with", "store/internal/commit/play.go",
+			"G8", "a play is left when it was submitted with", "store/commit/play.go",
 			`p.over = true
 		return`, `return`, "store TestPlaysRaced",
 		},
 		{
-			"G8", "refusals end no play", "store/internal/commit/play.go",
+			"G8", "refusals end no play", "store/commit/play.go",
 			`p.refused, p.over = true, p.Refusals >= leaderboard.MaxPlayRefusals`, `p.refused = true`, "store TestConformance",
 		},
 		{
-			"G8", "plays are not locked", "store/internal/commit/play.go",
+			"G8", "plays are not locked", "store/commit/play.go",
 			`") FOR UPDATE;"`, `");"`, "store TestPlayBeganDuringSubmit",
 		},
 		{
@@ -282,7 +282,7 @@ func ofKeys() []mutant {
 			`maxScanned = 20_000`, `maxScanned = 2_000_000`, "store TestAuditLooksAtSoMany",
 		},
 		{
-			"A1", "submissions that changed nothing are not recorded", "store/internal/commit/write.go",
+			"A1", "submissions that changed nothing are not recorded", "store/commit/write.go",
 			`|| len(o.recorded) > 0 ||`, `||`, "store TestSubmissionsAreRecorded",
 		},
 	}

@@ -36,13 +36,14 @@ const (
 	storeBoards  = "leaderboard/store/internal/boards"
 	storeOutbox  = "leaderboard/store/internal/outbox"
 	storeNotices = "leaderboard/store/internal/notices"
-	storeCommit  = "leaderboard/store/internal/commit"
+	storeCommit  = "leaderboard/store/commit"
+	storedPkg    = "leaderboard/internal/stored"
 	sqlxPkg      = "github.com/jmoiron/sqlx"
 	plansPkg     = "leaderboard/internal/plantest"
 )
 
 func importRules() []importRule {
-	return append(programRules(), []importRule{
+	return slices.Concat(programRules(), featureRules(), []importRule{
 		{dir: "leaderboard"},
 		{dir: "rank", may: []string{nounsPkg, "leaderboard/internal/fenwick"}},
 		{
@@ -52,9 +53,9 @@ func importRules() []importRule {
 		{
 			dir: "store", may: []string{
 				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, storeAudit, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, sqlxPkg,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, storedPkg, sqlxPkg,
 			},
-			inTest: []string{plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
+			inTest: []string{"leaderboard/internal/app/features", "leaderboard/features/review", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
 		{dir: "internal/mysql", may: []string{"leaderboard/internal/serverfault", nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "store/internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
@@ -67,14 +68,14 @@ func importRules() []importRule {
 		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
 		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
-		{dir: "store/internal/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, storeBoards, storeOutbox, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, storeBoards, storeOutbox, tracePkg, "leaderboard/internal/varint", sqlxPkg}, inTest: []string{plansPkg}},
 		{
 			dir: "store/internal/derived", may: []string{nounsPkg, rankPkg, "leaderboard/internal/bounded", mysqlPkg, entriesPkg, storeBoards, storeCommit, tracePkg, sqlxPkg},
 			inTest: []string{plansPkg},
 		},
 		{dir: "store/internal/sweep", may: []string{nounsPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", mysqlPkg}},
-		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
+		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "leaderboard/features/review", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
 			may:    []string{nounsPkg, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", "leaderboard/internal/bounded", tracePkg, "golang.org/x/sync/..."},
@@ -118,17 +119,30 @@ func importRules() []importRule {
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "api", may: []string{nounsPkg}},
 		{dir: "client", may: []string{"leaderboard/api", nounsPkg}, inTest: []string{"leaderboard/internal/apptest"}},
-	}...)
+	})
+}
+
+// featureRules are the rows of the features. None imports another.
+func featureRules() (rules []importRule) {
+	for _, f := range []string{"hidden", "metadata", "plays", "records", "review"} {
+		rules = append(rules, importRule{
+			dir: "features/" + f, may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, storeCommit}, inTest: []string{plansPkg},
+		})
+	}
+	return rules
 }
 
 // programRules are those of what the program is made of besides: wiring, commands, tools and tests.
 func programRules() []importRule {
 	return []importRule{
 		{dir: "internal/app", any: true},
+		{dir: "internal/app/features", any: true},
 		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
 		{dir: "internal/child"},
 		{dir: "internal/serverfault"},
 		{dir: "internal/csvcell"},
+		{dir: "internal/varint"},
+		{dir: "internal/stored", may: []string{nounsPkg, mysqlPkg, "leaderboard/internal/varint"}},
 		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},

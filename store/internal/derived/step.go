@@ -24,8 +24,8 @@ import (
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
+	"leaderboard/store/commit"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/commit"
 )
 
 // stepAttempts is how often a step starts over because another writer was faster.

@@ -6,7 +6,7 @@ import (
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/commit"
+	"leaderboard/store/commit"
 )
 
 // output collects the changes of a step and writes them.

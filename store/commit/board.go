@@ -1,0 +1,185 @@
+package commit
+
+import (
+	"slices"
+
+	"leaderboard/leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/audit"
+	"leaderboard/store/internal/boards"
+)
+
+// Board is a board as its lock found it, and what a batch makes of it.
+type Board struct {
+	known      *boards.Known
+	clock      leaderboard.Micros // database clock, read under the lock: it decides which periods are current
+	periods    []*Period          // the current ones, in the order of the board's windows; at least one
+	past       []*Period          // those that requests name and that are not current, in the order of their ids
+	keys       map[string]keyRow
+	asides     []Aside       // those of parts that are reasons to set entries aside
+	parts      []BoardPart   // of features, by their places in the list; nil where one has nothing to do
+	audit      []audit.Row   // what requests have done that the audit records
+	random     func() uint64 // bits of ids
+	rolledOver bool          // periods were begun or closed in this transaction
+
+	open     []*Period // all that the lock found
+	rollover boards.Rollover
+}
+
+// all returns the periods that may have changed.
+func (b *Board) all() []*Period { return append(slices.Clip(b.periods), b.past...) }
+
+// isAside reports whether there is a reason to set the entries of a member aside.
+func (b *Board) isAside(member string) bool {
+	for _, a := range b.asides {
+		if a.SetsAside(member) {
+			return true
+		}
+	}
+	return false
+}
+
+// moveMembers moves the entries of members in the current periods to where they belong. In past ones requests do so
+// that name them.
+func (b *Board) moveMembers(members []string) {
+	if len(b.asides) == 0 {
+		return
+	}
+	for _, p := range b.periods {
+		for _, m := range members {
+			p.move(m)
+		}
+	}
+}
+
+// done tells the parts the result of an attempt.
+func (b *Board) done(a *Attempt, res *leaderboard.Result) {
+	each(b, func(p Finisher) { p.Done(a, res) })
+}
+
+// What parts see of a board and its periods.
+
+// ID returns the id of the board, 0 if it is not known yet.
+func (b *Board) ID() int64 { return b.known.Board.ID }
+
+// Name returns the name of the board.
+func (b *Board) Name() string { return b.known.Board.Name }
+
+// Rules returns the rules of the board, which nobody may change.
+func (b *Board) Rules() *leaderboard.Rules { return &b.known.Board.Rules }
+
+// HasHidden reports whether members may be hidden on the board.
+func (b *Board) HasHidden() bool { return b.known.HasHidden }
+
+// Clock returns the database clock, read under the lock.
+func (b *Board) Clock() leaderboard.Micros { return b.clock }
+
+// Random returns random bits for ids.
+func (b *Board) Random() uint64 { return b.random() }
+
+// PeriodIDs returns the ids of the current periods, in the order of the board's windows, none if there are none yet.
+func (b *Board) PeriodIDs() []int64 { return b.known.Periods }
+
+// Current returns the current periods, in the order of the board's windows: at least one.
+func (b *Board) Current() []*Period { return b.periods }
+
+// Periods returns the current periods, and after them the past ones that requests name.
+func (b *Board) Periods() []*Period { return append(slices.Clip(b.periods), b.past...) }
+
+// Audit adds a row to the audit, which the batch writes.
+func (b *Board) Audit(by leaderboard.Caller, c AuditChange) error {
+	row, err := audit.RowOf(by, c)
+	if err == nil {
+		b.audit = append(b.audit, row)
+	}
+	return err
+}
+
+// ID returns the id of the period, 0 of one that does not exist.
+func (p *Period) ID() int64 { return p.ref.ID }
+
+// IsAside reports whether there is a reason to set the entry of a member aside.
+func (p *Period) IsAside(member string) bool { return p.board != nil && p.board.isAside(member) }
+
+// FoundAside notes an entry that is set aside, as it is stored.
+func (p *Period) FoundAside(e *leaderboard.Entry) { p.aside.found(e.Member, e) }
+
+// Seq returns the seq of the period, at the state that the batch has led to so far.
+func (p *Period) Seq() int64 { return p.lastSeq }
+
+// Clock returns the database clock, read under the lock.
+func (p *Period) Clock() leaderboard.Micros { return p.clock }
+
+// Key returns the sort key of an entry.
+func (p *Period) Key(e leaderboard.Entry) rank.Key { return p.codec.Key(e) }
+
+// Stored returns the score and the tiebreak of an entry as they are submitted, of what is stored.
+func (p *Period) Stored(score, tiebreak int64) (int64, int64) { return p.codec.Stored(score, tiebreak) }
+
+// Changed reports whether the submission would change the period.
+func (d *Decision) Changed() bool { return d.changed }
+
+// Next returns the entry that the submission would make.
+func (d *Decision) Next() leaderboard.Entry { return d.next }
+
+// Assigned returns the created_time that the submission would be given.
+func (d *Decision) Assigned() leaderboard.Micros { return d.now }
+
+// Late is a submission that enters periods after it came.
+type Late struct {
+	Attempt
+	Periods []int64            // those that it came in
+	Rules   *leaderboard.Rules // by which it is decided on
+	Reopen  bool               // also closed ones, as a correction
+	Actor   string             // whose correction it is
+	Skip    func(cur *leaderboard.Entry) bool
+}
+
+// Enter applies a submission to those of its periods that still exist. It leaves a period out whose current entry Skip accepts.
+// Errors: ErrPeriodClosed, ErrPeriodNotFound if none exists, a RuleError if a rule is broken. After an error nothing has changed.
+func (b *Board) Enter(late *Late) (leaderboard.Status, error) {
+	var periods []*Period
+	for _, p := range b.Periods() {
+		if slices.Contains(late.Periods, p.ref.ID) && p.missing == nil {
+			if p.closed && !late.Reopen {
+				return "", leaderboard.ErrPeriodClosed
+			}
+			periods = append(periods, p)
+		}
+	}
+	if len(periods) == 0 {
+		return "", leaderboard.ErrPeriodNotFound
+	}
+	decisions := make([]Decision, len(periods))
+	for i, p := range periods {
+		d := p.decide(late.Rules, *late.Sub)
+		if d.broken != nil {
+			return "", d.broken
+		}
+		d.changed = d.changed && !late.Skip(d.cur)
+		decisions[i] = d
+	}
+	status := leaderboard.StatusUnchanged
+	for i, p := range periods {
+		before := p.lastSeq
+		if b.carryOutIn(p, &late.Attempt, &decisions[i]); decisions[i].changed {
+			status = leaderboard.StatusApplied
+			p.corrected(late.Actor, before)
+		}
+	}
+	b.done(&late.Attempt, b.entered(periods, decisions, late.Sub, status))
+	return status, nil
+}
+
+// entered returns the result of a submission in the current period of the board's first window. If it was only for other
+// periods that period is shown as it was.
+func (b *Board) entered(periods []*Period, decisions []Decision, sub *leaderboard.Submission, status leaderboard.Status) *leaderboard.Result {
+	first := b.periods[0]
+	if i := slices.Index(periods, first); i >= 0 {
+		res := decisions[i].result(first, sub)
+		return &res
+	}
+	res := &leaderboard.Result{Member: sub.Member, Status: status}
+	first.show(res, first.entry(sub.Member), sub)
+	return res
+}
