@@ -11,8 +11,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// BenchmarkMembers looks random members of a copy up, 32 at a time, as the HTTP server does. scripts/op is how many
-// round trips to Redis one look-up takes.
+// BenchmarkMembers looks random members of a copy up, 32 at a time, as the HTTP server does. It reports how many
+// scripts, each a round trip to Redis, one look-up takes.
 func BenchmarkMembers(b *testing.B) {
 	const members = 10_000
 	w := cachetest.NewWorld(7, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = members }))

@@ -3,20 +3,20 @@
 //
 // Its files read in layers, each of which uses only those before it:
 //
-//	micros, whole, window, order, errors, check  times, whole numbers, windows, orders, what can be wrong
-//	key, quota, caller, signin              API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
-//	entry, labels, calendar                 what rules and entries are made of
-//	display, face                           how people read scores, and how a board's page looks
-//	player, issuer, notify, metadata, review  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits
-//	derive, aggregate                       the rule of derived boards
-//	board                                   a board and its rules
-//	revision, period                        states of a period, periods, finding one by name
-//	submit, condition, edit, policy, play   what a submission says, and what it does
-//	held                                    which submissions wait for an admin, and what becomes of them
-//	board_check, derive_check, conflict     which rules are valid, and which can be changed
-//	query, past, combined, move, answered, activity  what is asked and answered; how much was submitted
-//	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
-//	people, hidden, audit                   profiles, friends, erasure, hidden members, the record of changes
-//	event, endpoint                         what a change sends, and where to
-//	member_data                             all that is stored of a member
+//	micros.go, whole.go, window.go, order.go, errors.go, check.go  times, whole numbers, windows, orders, what can be wrong
+//	key.go, quota.go, caller.go, signin.go          API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
+//	entry.go, labels.go, calendar.go                what rules and entries are made of
+//	display.go, face.go                             how people read scores, and how a board's page looks
+//	player.go, issuer.go, notify.go, metadata.go, review.go  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits
+//	derive.go, aggregate.go                         the rule of derived boards
+//	board.go                                        a board and its rules
+//	revision.go, period.go                          states of a period, periods, finding one by name
+//	submit.go, condition.go, edit.go, policy.go, play.go  what a submission says, and what it does
+//	held.go                                         which submissions wait for an admin, and what becomes of them
+//	board_check.go, derive_check.go, conflict.go    which rules are valid, and which can be changed
+//	query.go, past.go, combined.go, move.go, answered.go, activity.go  what is asked and answered; how much was submitted
+//	copy.go, derivation.go, run.go, status.go       states of copies and of derived boards, records of work, how boards stand
+//	people.go, hidden.go, audit.go                  profiles, friends, erasure, hidden members, the record of changes
+//	event.go, endpoint.go                           what a change sends, and where to
+//	member_data.go                                  all that is stored of a member
 package leaderboard

@@ -48,7 +48,7 @@ type league struct {
 	commits atomic.Int64 // requests answered
 	mu      sync.Mutex   // guards the fields below
 	boards  []string
-	want    map[string]int64 // sum by board/member
+	want    map[string]int64 // sum by board and member
 }
 
 // TestHideUnderLoad hides and restores members while their scores pour in on boards of which some are just being

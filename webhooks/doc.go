@@ -6,5 +6,6 @@
 // server that dies in between leaves a delivery that the next one sends again, under the same id. So events arrive at least
 // once, and in no certain order.
 //
-// Read sender.go (rounds and lanes), post.go (one attempt), sign.go and dial.go (who may be dialled).
+// Read sender.go (rounds and lanes), post.go (one attempt) and sign.go (its signature). Package dialer says which addresses may be
+// dialled.
 package webhooks

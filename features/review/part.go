@@ -1,7 +1,7 @@
 // Package review holds submissions until an admin approves or rejects them.
 //
-// Read part.go (which submissions wait, in the transaction of submissions), rows.go (their rows) and decide.go (what an admin
-// decides).
+// Read part.go (which submissions wait, in the transaction of submissions) and decide.go (what an admin decides). Their rows are
+// in internal/stored/held.go.
 package review
 
 import (

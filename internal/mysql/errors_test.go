@@ -25,7 +25,7 @@ func TestTranslate(t *testing.T) {
 	t.Parallel()
 	unavailable, overloaded := error(leaderboard.ErrUnavailable), error(leaderboard.ErrOverloaded)
 	for name, c := range map[string]struct{ err, want error }{
-		// Errors of the driver: its errors.go, packets.go and buffer.go.
+		// Errors of the driver.
 		"bad connection":            {driver.ErrBadConn, ErrAway},
 		"invalid connection":        {gomysql.ErrInvalidConn, ErrAway},
 		"malformed packet":          {gomysql.ErrMalformPkt, ErrAway},

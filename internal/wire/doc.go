@@ -7,4 +7,5 @@
 //	problems.go, problem.go                                the table of problems; the only place where an error becomes an answer
 //	query.go, decode.go, patch.go                          parameters, bodies, merge patches
 //	cursor.go, coding.go, etag.go, entry.go                where a list continues; compression; what an answer is known by; entries
+//	changes.go                                             the change log
 package wire

@@ -1,7 +1,7 @@
 // Command house prints how much of the tree one must hold in the head, each measure with its goal:
 //
 //	make house
-//	make house ARGS='-change HEAD -feature features/friends'
+//	make house ARGS='-change HEAD -feature features/review'
 //
 // The measures of structure come from git, go list and the types of the packages. Those of a request come from a server that is
 // built with coverage: the blocks that run for it, without the blocks that run in a server that nobody asks anything. With

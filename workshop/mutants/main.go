@@ -3,7 +3,7 @@
 //
 //	make mutants ARGS='-only lease'
 //
-// It works on a copy of the tree in a temporary folder, with the servers of testenv/run. The tests must be green before a line is
+// It works on a copy of the tree in a temporary folder, with the servers of internal/testenv/run. The tests must be green before a line is
 // broken. A line is found by its text, which must be in its file exactly once; so a change of it fails TestMutants. Verdicts are
 // noted in a file, and the next call goes on where the last one stopped: a verdict holds as long as the mutant and the test
 // program of its package are the same.

@@ -93,7 +93,7 @@ func repositoryOf(path string) string {
 	return "https://" + path
 }
 
-// imageOf returns the address of the image of a module: at the registry of GitHub, as release.yml pushes it, when the repository is there,
+// imageOf returns the address of the image of a module: at the registry of GitHub, as .github/workflows/release.yml pushes it, when the repository is there,
 // else the repository's own.
 func imageOf(path string) string {
 	address := strings.ToLower(strings.TrimPrefix(repositoryOf(path), "https://"))
@@ -134,7 +134,7 @@ func (r *renamer) file(name string) (changed bool, err error) {
 	return true, err
 }
 
-// packages renames the paths of packages: those that have a folder, since leaderboard/x may be anything else too.
+// packages renames the paths of packages: those that have a folder, since any other word may follow leaderboard/ too.
 func (r *renamer) packages(text []byte) []byte {
 	return r.below.ReplaceAllFunc(text, func(found []byte) []byte {
 		m := r.below.FindSubmatch(found)

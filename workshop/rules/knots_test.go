@@ -74,32 +74,6 @@ func TestJudgeKnot(t *testing.T) {
 	}
 }
 
-// TestReadingOrder holds package leaderboard to the layers of its comment: a file uses those of its own line and before.
-func TestReadingOrder(t *testing.T) {
-	t.Parallel()
-	line := map[string]int{}
-	number := 0
-	for text := range strings.Lines(readDoc(t, "leaderboard/doc.go")) {
-		if layer, ok := strings.CutPrefix(text, "//\t"); ok {
-			number++
-			layer, _, _ = strings.Cut(layer, "  ")
-			for file := range strings.SplitSeq(layer, ", ") {
-				line[file+".go"] = number
-			}
-		}
-	}
-	for file, uses := range newChecker(t).leans("leaderboard") {
-		if line[file] == 0 && file != "doc.go" {
-			t.Errorf("the reading order of doc.go lacks %s", file)
-		}
-		for used := range uses {
-			if line[used] > line[file] {
-				t.Errorf("%s uses %s, which comes after it in the reading order of doc.go", file, used)
-			}
-		}
-	}
-}
-
 // TestLargestKnot shows that a knot is found: through functions, methods, fields and variables, and not through tests.
 func TestLargestKnot(t *testing.T) {
 	t.Parallel()
