@@ -76,22 +76,22 @@ func TestAbortedLeavesNothing(t *testing.T) {
 			t.Errorf("hidden %t: %+v, was %+v", hidden, p, was)
 		}
 		var statuses []leaderboard.Status
-		for _, r := range s.receipt.Results {
+		for _, r := range s.results {
 			statuses = append(statuses, r.Status)
 		}
 		if want := []leaderboard.Status{leaderboard.StatusAborted, leaderboard.StatusAborted, leaderboard.StatusUnmet}; !reflect.DeepEqual(statuses, want) {
 			t.Errorf("statuses %v, want %v", statuses, want)
 		}
-		stored, want := s.stored(), s.receipt
+		stored, want := s.stored(), s.receipt()
 		if stored[0] != receiptTerms {
 			t.Errorf("format %d", stored[0])
 		}
 		want.Replayed = true
-		if err := s.replay(l, stored); err != nil || !reflect.DeepEqual(s.receipt, want) || !bytes.Equal(s.stored(), stored) {
-			t.Errorf("replayed as %+v, %v; want %+v", s.receipt, err, want)
+		if err := s.replay(l, stored); err != nil || !reflect.DeepEqual(s.receipt(), want) || !bytes.Equal(s.stored(), stored) {
+			t.Errorf("replayed as %+v, %v; want %+v", s.receipt(), err, want)
 		}
 		for cut := range stored {
-			if _, err := decodeReceipt(stored[:cut], s.entries); err == nil {
+			if err := s.decode(stored[:cut]); err == nil {
 				t.Fatalf("the first %d of %d bytes are a receipt", cut, len(stored))
 			}
 		}
@@ -104,7 +104,7 @@ func TestHashOfTerms(t *testing.T) {
 	one, field := new(int64(1)), map[string]int64{"l": 1}
 	seen := map[[32]byte]string{}
 	add := func(name string, atomic bool, entries ...leaderboard.Submission) {
-		h := hashOf(requestHash(entries), atomic)
+		h := (&submission{entries: entries, atomic: atomic}).hashOf()
 		if other, ok := seen[h]; ok {
 			t.Errorf("%q and %q have one hash", name, other)
 		}

@@ -89,30 +89,20 @@ func appendTerms(b []byte, i int, e *leaderboard.Submission) []byte {
 	return append(binary.BigEndian.AppendUint64(b, uint64(len(terms))), terms...)
 }
 
-// hashOf returns the hash of a request that has one of entries.
-func hashOf(entries [sha256.Size]byte, atomic bool) [sha256.Size]byte {
-	if !atomic {
-		return entries
+// hashOf returns the hash of the request.
+func (s *submission) hashOf() [sha256.Size]byte {
+	hash := requestHash(s.entries)
+	if s.on != nil {
+		b := hash[:]
+		for _, board := range s.on {
+			b = append(binary.BigEndian.AppendUint64(b, uint64(len(board))), board...)
+		}
+		hash = sha256.Sum256(b)
 	}
-	return sha256.Sum256(append(entries[:], "atomic"...))
-}
-
-// multiBoardHash is requestHash of a request for several boards.
-func multiBoardHash(entries []leaderboard.BoardSubmission) [sha256.Size]byte {
-	hash := requestHash(withoutBoards(entries))
-	b := hash[:]
-	for i := range entries {
-		b = append(binary.BigEndian.AppendUint64(b, uint64(len(entries[i].Board))), entries[i].Board...)
+	if s.atomic {
+		hash = sha256.Sum256(append(hash[:], "atomic"...))
 	}
-	return sha256.Sum256(b)
-}
-
-func withoutBoards(entries []leaderboard.BoardSubmission) []leaderboard.Submission {
-	out := make([]leaderboard.Submission, len(entries))
-	for i := range entries {
-		out[i] = entries[i].Submission
-	}
-	return out
+	return hash
 }
 
 // appendOptional appends a flag and, when v is given, its value.

@@ -35,14 +35,15 @@ func largest(entries int) *writes {
 			p.record(member, &old, &leaderboard.Entry{Member: member, Score: low + 1, Tiebreak: low, CreatedTime: leaderboard.MaxTime})
 			o.periods = append(o.periods, p)
 		}
-		receipt := leaderboard.Receipt{Seq: low, Seqs: map[leaderboard.Window]int64{}, Results: []leaderboard.Result{{
+		state, results := leaderboard.BoardSeqs{Seq: low, Seqs: map[leaderboard.Window]int64{}}, []leaderboard.Result{{
 			Member: member, Status: leaderboard.StatusRejected, Previous: &number, Score: &number, CreatedTime: (*leaderboard.Micros)(&number),
 			Rule: &leaderboard.RuleError{Code: leaderboard.CodeScoreLimit, Detail: strings.Repeat("x", 200)}, Tiebreak: &number, Fields: fields,
-		}}}
+		}}
 		for _, w := range leaderboard.Windows() {
-			receipt.Seqs[w] = low
+			state.Seqs[w] = low
 		}
-		o.keys = append(o.keys, keyRow{key: text(i, maxKey), receipt: encodeReceipt(&receipt, []leaderboard.Submission{{Member: member, Edit: edit}})})
+		s := &submission{entries: []leaderboard.Submission{{Member: member, Edit: edit}}, results: results, states: map[string]leaderboard.BoardSeqs{"": state}}
+		o.keys = append(o.keys, keyRow{key: text(i, maxKey), receipt: s.stored()})
 	}
 	return o
 }

@@ -81,7 +81,8 @@ func TestKeysInOneBatch(t *testing.T) {
 		return newSubmission(&leaderboard.SubmitRequest{Board: "b", Key: key, Entries: []leaderboard.Submission{{Member: "a", Score: score}}})
 	}
 	old := ask("any", 1)
-	old.receipt = leaderboard.Receipt{Seq: 3, Results: []leaderboard.Result{{Member: "a", Status: leaderboard.StatusUnchanged}}}
+	old.results = []leaderboard.Result{{Member: "a", Status: leaderboard.StatusUnchanged}}
+	old.states = map[string]leaderboard.BoardSeqs{"b": {Seq: 3}}
 	stored := map[string]keyRow{"old": {key: "old", hash: old.hash, receipt: old.stored()}}
 	reqs := []request{
 		ask("k", 5), ask("k", 5), ask("k", 6), ask("", 1), ask("old", 1), ask("old", 2),
@@ -92,7 +93,7 @@ func TestKeysInOneBatch(t *testing.T) {
 	if p.entries["a"].Score != 16 {
 		t.Errorf("the score is %d, want 10 + 5 + 1", p.entries["a"].Score)
 	}
-	first, second := reqs[0].(*submission).receipt, reqs[1].(*submission).receipt
+	first, second := reqs[0].(*submission).receipt(), reqs[1].(*submission).receipt()
 	again := first
 	again.Replayed = true
 	if !reflect.DeepEqual(again, second) || first.Replayed || first.Seq != 6 || b.answers[0] != nil || b.answers[1] != nil {
@@ -103,8 +104,8 @@ func TestKeysInOneBatch(t *testing.T) {
 			t.Errorf("answer %d: %v, want %v", i, b.answers[i], want)
 		}
 	}
-	if again := reqs[4].(*submission); again.receipt.Seq != 3 || b.answers[4] != nil {
-		t.Errorf("the stored receipt: %+v, %v", again.receipt, b.answers[4])
+	if again := reqs[4].(*submission); again.receipt().Seq != 3 || b.answers[4] != nil {
+		t.Errorf("the stored receipt: %+v, %v", again.receipt(), b.answers[4])
 	}
 	if len(keys) != 1 || keys[0].key != "k" {
 		t.Errorf("keys to store: %+v", keys)
@@ -121,7 +122,7 @@ func TestSeveralWindows(t *testing.T) {
 	l := oneBoard(day, all)
 	submit := newSubmission(&leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "a", Score: 7}}})
 	err := submit.apply(l)
-	got := submit.receipt
+	got := submit.receipt()
 	want := map[leaderboard.Window]int64{"day": 51, leaderboard.WindowAllTime: 5}
 	if err != nil || got.Seq != 51 || !reflect.DeepEqual(got.Seqs, want) || got.Results[0].Status != leaderboard.StatusApplied || got.Results[0].Previous != nil {
 		t.Errorf("%+v, %v", got, err)

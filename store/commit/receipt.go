@@ -163,23 +163,17 @@ func appendTiebreak(b []byte, r *leaderboard.Result) []byte {
 	return b
 }
 
-// encodeReceipt encodes the receipt of a request for one board.
-func encodeReceipt(r *leaderboard.Receipt, entries []leaderboard.Submission) []byte {
-	b := []byte{formatOf(r.Results, entries)}
-	return appendResults(appendSeqs(b, leaderboard.BoardSeqs{Seq: r.Seq, Seqs: r.Seqs}), r.Results, entries)
-}
-
-// encodeMultiBoardReceipt encodes the receipt of a request for several boards.
-func encodeMultiBoardReceipt(r *leaderboard.MultiBoardReceipt, entries []leaderboard.BoardSubmission) []byte {
-	results, subs := make([]leaderboard.Result, len(r.Results)), withoutBoards(entries)
-	for i := range r.Results {
-		results[i] = r.Results[i].Result
+// stored returns the receipt: the states of the boards, with their names if there may be several, and the results.
+func (s *submission) stored() []byte {
+	b := []byte{formatOf(s.results, s.entries)}
+	if s.on == nil {
+		return appendResults(appendSeqs(b, s.states[s.queue.board]), s.results, s.entries)
 	}
-	b := binary.AppendUvarint([]byte{formatOf(results, subs)}, uint64(len(r.Boards)))
-	for _, name := range slices.Sorted(maps.Keys(r.Boards)) {
-		b = appendSeqs(varint.AppendText(b, name), r.Boards[name])
+	b = binary.AppendUvarint(b, uint64(len(s.states)))
+	for _, name := range slices.Sorted(maps.Keys(s.states)) {
+		b = appendSeqs(varint.AppendText(b, name), s.states[name])
 	}
-	return appendResults(b, results, subs)
+	return appendResults(b, s.results, s.entries)
 }
 
 // errReceipt is a receipt that is damaged, or of another version of the program.
@@ -304,25 +298,18 @@ func readReceipt(b []byte) *receiptText {
 	return t
 }
 
-// decodeReceipt decodes the receipt of a request for one board.
-func decodeReceipt(b []byte, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+// decode reads what stored wrote.
+func (s *submission) decode(b []byte) (err error) {
 	t := readReceipt(b)
-	seqs := t.seqs()
-	results, err := t.results(entries)
-	return leaderboard.Receipt{Seq: seqs.Seq, Seqs: seqs.Seqs, Results: results}, err
-}
-
-// decodeMultiBoardReceipt decodes the receipt of a request for several boards.
-func decodeMultiBoardReceipt(b []byte, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
-	t := readReceipt(b)
-	out := leaderboard.MultiBoardReceipt{Results: make([]leaderboard.BoardResult, len(entries)), Boards: map[string]leaderboard.BoardSeqs{}}
-	for range t.Count(len(t.Left)) {
-		name := t.Text()
-		out.Boards[name] = t.seqs()
+	s.states = map[string]leaderboard.BoardSeqs{}
+	if s.on == nil {
+		s.states[s.queue.board] = t.seqs()
+	} else {
+		for range t.Count(len(t.Left)) {
+			name := t.Text()
+			s.states[name] = t.seqs()
+		}
 	}
-	results, err := t.results(withoutBoards(entries))
-	for i := range results {
-		out.Results[i] = leaderboard.BoardResult{Board: entries[i].Board, Result: results[i]}
-	}
-	return out, err
+	s.results, err = t.results(s.entries)
+	return err
 }

@@ -34,32 +34,31 @@ func TestReceiptRoundTrip(t *testing.T) {
 		if len(seqs) == 0 {
 			seqs = nil
 		}
-		one := leaderboard.Receipt{Seq: number.Draw(t, "seq"), Seqs: seqs, Results: results}
-		several := leaderboard.MultiBoardReceipt{Boards: map[string]leaderboard.BoardSeqs{"b1": {Seq: 3, Seqs: seqs}, "b2": {Seq: 9}}, Results: make([]leaderboard.BoardResult, len(results))}
-		subs, boardSubs := make([]leaderboard.Submission, len(results)), make([]leaderboard.BoardSubmission, len(results))
+		subs, on := make([]leaderboard.Submission, len(results)), make([]string, len(results))
 		for i := range results {
-			subs[i] = leaderboard.Submission{Member: strings.Repeat("\xff", i%3), Score: number.Draw(t, "submitted")}
+			subs[i], on[i] = leaderboard.Submission{Member: strings.Repeat("\xff", i%3), Score: number.Draw(t, "submitted")}, "b1"
 			results[i].Member = subs[i].Member
-			boardSubs[i] = leaderboard.BoardSubmission{Board: "b1", Submission: subs[i]}
-			several.Results[i] = leaderboard.BoardResult{Board: "b1", Result: results[i]}
 		}
-		b := encodeReceipt(&one, subs)
-		if got, err := decodeReceipt(b, subs); err != nil || !reflect.DeepEqual(got, one) {
-			t.Fatalf("%+v, %v; want %+v", got, err, one)
-		}
-		for cut := range b {
-			if _, err := decodeReceipt(b[:cut], subs); err == nil && len(subs) > 0 {
-				t.Fatalf("the first %d of %d bytes are a receipt", cut, len(b))
+		one := leaderboard.BoardSeqs{Seq: number.Draw(t, "seq"), Seqs: seqs}
+		for _, want := range []*submission{
+			{entries: subs, results: results, states: map[string]leaderboard.BoardSeqs{"": one}},
+			{entries: subs, on: on, results: results, states: map[string]leaderboard.BoardSeqs{"b1": {Seq: 3, Seqs: seqs}, "b2": {Seq: 9}}},
+		} {
+			b, got := want.stored(), &submission{entries: subs, on: want.on}
+			if err := got.decode(b); err != nil || !reflect.DeepEqual(got, want) {
+				t.Fatalf("%+v, %v; want %+v", got, err, want)
 			}
-		}
-		b = encodeMultiBoardReceipt(&several, boardSubs)
-		if got, err := decodeMultiBoardReceipt(b, boardSubs); err != nil || !reflect.DeepEqual(got, several) {
-			t.Fatalf("%+v, %v; want %+v", got, err, several)
+			for cut := range b {
+				if err := got.decode(b[:cut]); err == nil && len(subs) > 0 {
+					t.Fatalf("the first %d of %d bytes are a receipt", cut, len(b))
+				}
+			}
 		}
 	})
 	for _, bad := range []string{"", "{", "\x01", "\x02", "\x02\x02\x00\x01\x03", "\x02\x02\x00\x7f\x00", "\x02\x02\xff\xff\xff\xff\xff\x7f"} {
-		if r, err := decodeReceipt([]byte(bad), make([]leaderboard.Submission, 1)); err == nil {
-			t.Errorf("receipt %q: %+v without an error", bad, r)
+		s := &submission{entries: make([]leaderboard.Submission, 1)}
+		if err := s.decode([]byte(bad)); err == nil {
+			t.Errorf("receipt %q: %+v without an error", bad, s)
 		}
 	}
 }
@@ -98,9 +97,9 @@ func TestReceiptSize(t *testing.T) {
 		if len(b) > c.most {
 			t.Errorf("%s: %d bytes, want %d at most", name, len(b), c.most)
 		}
-		want := s.receipt
+		want := s.receipt()
 		want.Replayed = true
-		if err := s.replay(l, b); err != nil || !reflect.DeepEqual(s.receipt, want) {
+		if err := s.replay(l, b); err != nil || !reflect.DeepEqual(s.receipt(), want) {
 			t.Errorf("%s: replayed as another one, %v", name, err)
 		}
 	}

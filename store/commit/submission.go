@@ -7,48 +7,89 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// submission submits entries to one board.
+// submission submits entries to a board, or to several.
 type submission struct {
 	header
 	entries []leaderboard.Submission
+	on      []string // the board of each entry; nil: the board of the queue
 	atomic  bool
-	moves   bool                // the receipt tells of them
-	receipt leaderboard.Receipt // after apply
+	moves   bool // results and states say what has moved
+
+	// After apply.
+	results  []leaderboard.Result
+	states   map[string]leaderboard.BoardSeqs // of the boards that take submissions
+	replayed bool
 }
 
 func newSubmission(r *leaderboard.SubmitRequest) *submission {
+	s := &submission{entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves}
+	return s.asked(queueID{board: r.Board}, []string{r.Board}, r.Key)
+}
+
+func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *submission {
+	n := len(r.Entries)
+	s := &submission{entries: make([]leaderboard.Submission, n), on: make([]string, n), atomic: r.Atomic, moves: r.Moves}
+	for i := range r.Entries {
+		s.entries[i], s.on[i] = r.Entries[i].Submission, r.Entries[i].Board
+	}
+	names := slices.Sorted(slices.Values(s.on))
+	return s.asked(queueID{several: true}, slices.Compact(names), r.Key)
+}
+
+// asked completes a submission for the boards with these names.
+func (s *submission) asked(id queueID, boards []string, key string) *submission {
 	var bytes int64
 	var metadata metadataLoad
-	for i := range r.Entries {
-		bytes += sizeOf(&r.Entries[i])
-		metadata.add(&r.Entries[i])
+	for i := range s.entries {
+		bytes += sizeOf(&s.entries[i])
+		metadata.add(&s.entries[i])
 	}
-	s := &submission{
-		header:  headerOf(queueID{board: r.Board}, []string{r.Board}, len(r.Entries), bytes),
-		entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves,
-	}
+	s.header = headerOf(id, boards, len(s.entries), bytes)
 	s.load.cost += metadata.cost()
-	if r.Key != "" {
-		s.key, s.hash = r.Key, hashOf(requestHash(r.Entries), r.Atomic)
+	if key != "" {
+		s.key, s.hash = key, s.hashOf()
 	}
 	return s
 }
 
-func (s *submission) collect(of func(board string) *Needs) { of(s.queue.board).addAll(s.entries) }
-
-func (s *submission) apply(l *locked) error {
-	b, err := l.board(s.queue.board)
-	if err != nil {
-		return err
+// board returns the board of an entry.
+func (s *submission) board(i int) string {
+	if s.on == nil {
+		return s.queue.board
 	}
-	s.receipt = leaderboard.Receipt{Results: make([]leaderboard.Result, len(s.entries))}
+	return s.on[i]
+}
+
+// collect leaves names out that no board can have.
+func (s *submission) collect(of func(board string) *Needs) {
+	if s.on == nil {
+		of(s.queue.board).addAll(s.entries)
+		return
+	}
+	for i := range s.entries {
+		if leaderboard.CheckBoardName(s.on[i]) == nil {
+			of(s.on[i]).add(&s.entries[i])
+		}
+	}
+}
+
+// apply fails if its only board cannot be written to. Of several it rejects entries of boards that do not exist, that have a
+// rule that this server does not know, and of derived ones. These are among the locked boards only when it was not known before
+// the lock that they are derived; the answer is the same.
+func (s *submission) apply(l *locked) error {
+	for _, name := range s.boards {
+		if err := l.without[name]; err != nil && (s.on == nil || s.atomic && errors.Is(err, leaderboard.ErrUnknownRule)) {
+			return err // a repetition of an atomic request may find a server that knows the rule
+		}
+	}
+	s.results, s.states = make([]leaderboard.Result, len(s.entries)), make(map[string]leaderboard.BoardSeqs, len(s.boards))
 	list := make([]Attempt, len(s.entries))
 	for i := range list {
-		list[i] = Attempt{Board: b, Sub: &s.entries[i], Caller: &s.caller, result: &s.receipt.Results[i]}
+		list[i] = Attempt{Board: l.taker(s.board(i)), Sub: &s.entries[i], Caller: &s.caller, result: &s.results[i]}
 	}
 	carry := func() {
 		for i := range list {
-			*list[i].result = withMove(b.submit(&list[i]), s.moves)
+			*list[i].result = withMove(l.submit(s.board(i), &list[i]), s.moves)
 		}
 	}
 	if s.atomic {
@@ -56,16 +97,14 @@ func (s *submission) apply(l *locked) error {
 	} else {
 		carry()
 	}
-	s.receipt.Seq, s.receipt.Seqs = seqsOf(b.periods)
-	s.tellFirst(b)
-	return nil
-}
-
-// tellFirst puts the period of the moves into the receipt.
-func (s *submission) tellFirst(b *Board) {
-	if s.moves {
-		s.receipt.First = firstOf(b.periods)
+	for _, name := range s.boards {
+		if b := l.taker(name); b != nil {
+			seq, seqs := seqsOf(b.periods)
+			s.states[name] = leaderboard.BoardSeqs{Seq: seq, Seqs: seqs}
+		}
 	}
+	s.showFirst(l)
+	return nil
 }
 
 // withMove leaves the old and the new key out of a result, unless they are wanted.
@@ -76,101 +115,29 @@ func withMove(r leaderboard.Result, wanted bool) leaderboard.Result {
 	return r
 }
 
-func (s *submission) stored() []byte { return encodeReceipt(&s.receipt, s.entries) }
-
-func (s *submission) replay(l *locked, stored []byte) (err error) {
-	if s.receipt, err = decodeReceipt(stored, s.entries); err != nil {
-		return err
-	}
-	s.receipt.Replayed = true
-	if b := l.boards[s.queue.board]; b != nil {
-		s.tellFirst(b)
-	}
-	return nil
-}
-
-// multiBoardSubmission submits entries to several boards.
-type multiBoardSubmission struct {
-	header
-	entries []leaderboard.BoardSubmission
-	atomic  bool
-	moves   bool                          // the receipt tells of them
-	receipt leaderboard.MultiBoardReceipt // after apply
-}
-
-func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *multiBoardSubmission {
-	names := make([]string, len(r.Entries))
-	var bytes int64
-	var metadata metadataLoad
-	for i := range r.Entries {
-		names[i] = r.Entries[i].Board
-		bytes += sizeOf(&r.Entries[i].Submission)
-		metadata.add(&r.Entries[i].Submission)
-	}
-	slices.Sort(names)
-	s := &multiBoardSubmission{
-		header:  headerOf(queueID{several: true}, slices.Compact(names), len(r.Entries), bytes),
-		entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves,
-	}
-	s.load.cost += metadata.cost()
-	if r.Key != "" {
-		s.key, s.hash = r.Key, hashOf(multiBoardHash(r.Entries), r.Atomic)
-	}
-	return s
-}
-
-// collect leaves names out that no board can have.
-func (s *multiBoardSubmission) collect(of func(board string) *Needs) {
-	for i := range s.entries {
-		if e := &s.entries[i]; leaderboard.CheckBoardName(e.Board) == nil {
-			of(e.Board).add(&e.Submission)
+// showFirst puts the period of each board's moves into its state.
+func (s *submission) showFirst(l *locked) {
+	for name, state := range s.states {
+		if b := l.boards[name]; b != nil && s.moves {
+			state.First = firstOf(b.periods)
+			s.states[name] = state
 		}
 	}
 }
 
-// apply rejects entries of boards that do not exist, that have a rule that this server does not know, and of derived ones. These are
-// among the locked boards only when it was not known before the lock that they are derived; the answer is the same.
-func (s *multiBoardSubmission) apply(l *locked) error {
-	for _, name := range s.boards {
-		if err := l.without[name]; s.atomic && errors.Is(err, leaderboard.ErrUnknownRule) {
-			return err // a repetition finds a server that knows the rule
-		}
-	}
-	s.receipt = leaderboard.MultiBoardReceipt{
-		Results: make([]leaderboard.BoardResult, len(s.entries)), Boards: map[string]leaderboard.BoardSeqs{},
-	}
-	list := s.attempts(l)
-	if carry := func() { s.carry(l, list) }; s.atomic {
-		allOrNone(list, carry)
-	} else {
-		carry()
-	}
-	for _, name := range s.boards {
-		if b := l.boards[name]; b != nil && b.known.Board.Rules.Derive == nil {
-			seq, seqs := seqsOf(b.periods)
-			s.receipt.Boards[name] = leaderboard.BoardSeqs{Seq: seq, Seqs: seqs}
-		}
-	}
-	s.tellFirst(l)
-	return nil
+// receipt returns the answer to a submission to one board.
+func (s *submission) receipt() leaderboard.Receipt {
+	state := s.states[s.queue.board]
+	return leaderboard.Receipt{Results: s.results, Seq: state.Seq, Seqs: state.Seqs, First: state.First, Replayed: s.replayed}
 }
 
-// carry applies the entries in order.
-func (s *multiBoardSubmission) carry(l *locked, list []Attempt) {
-	for i := range s.entries {
-		e := &s.entries[i]
-		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: withMove(l.submit(e, &list[i]), s.moves)}
+// multiBoardReceipt returns the answer to a submission to several boards.
+func (s *submission) multiBoardReceipt() leaderboard.MultiBoardReceipt {
+	out := leaderboard.MultiBoardReceipt{Results: make([]leaderboard.BoardResult, len(s.results)), Boards: s.states, Replayed: s.replayed}
+	for i := range s.results {
+		out.Results[i] = leaderboard.BoardResult{Board: s.on[i], Result: s.results[i]}
 	}
-}
-
-// attempts returns the entries with their boards and the places of their results.
-func (s *multiBoardSubmission) attempts(l *locked) []Attempt {
-	list := make([]Attempt, len(s.entries))
-	for i := range list {
-		e := &s.entries[i]
-		list[i] = Attempt{Board: l.taker(e.Board), Sub: &e.Submission, Caller: &s.caller, result: &s.receipt.Results[i].Result}
-	}
-	return list
+	return out
 }
 
 // taker returns the board of a name that takes submissions, nil when there is none.
@@ -182,44 +149,30 @@ func (l *locked) taker(name string) *Board {
 	return b
 }
 
-// tellFirst puts the period of each board's moves into the receipt.
-func (s *multiBoardSubmission) tellFirst(l *locked) {
-	for name, seqs := range s.receipt.Boards {
-		if b := l.boards[name]; b != nil && s.moves {
-			seqs.First = firstOf(b.periods)
-			s.receipt.Boards[name] = seqs
-		}
-	}
-}
-
 // submit applies one entry to its board.
-func (l *locked) submit(e *leaderboard.BoardSubmission, a *Attempt) leaderboard.Result {
+func (l *locked) submit(board string, a *Attempt) leaderboard.Result {
 	if a.Board != nil {
 		return a.Board.submit(a)
 	}
-	rejected := leaderboard.Result{Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard()}
-	if err := l.without[e.Board]; errors.Is(err, leaderboard.ErrUnknownRule) {
+	rejected := leaderboard.Result{Member: a.Sub.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard()}
+	if err := l.without[board]; errors.Is(err, leaderboard.ErrUnknownRule) {
 		rejected.Rule = &leaderboard.RuleError{Code: leaderboard.ErrUnknownRule.Code, Detail: err.Error()}
 		return rejected
 	}
-	if l.derived[e.Board] || l.boards[e.Board] != nil {
-		if rejected.Rule = leaderboard.AsRule(leaderboard.CheckMember(e.Member)); rejected.Rule == nil {
+	if l.derived[board] || l.boards[board] != nil {
+		if rejected.Rule = leaderboard.AsRule(leaderboard.CheckMember(a.Sub.Member)); rejected.Rule == nil {
 			rejected.Rule = leaderboard.NotToDerived()
 		}
 	}
 	return rejected
 }
 
-func (s *multiBoardSubmission) stored() []byte {
-	return encodeMultiBoardReceipt(&s.receipt, s.entries)
-}
-
-func (s *multiBoardSubmission) replay(l *locked, stored []byte) (err error) {
-	if s.receipt, err = decodeMultiBoardReceipt(stored, s.entries); err != nil {
+func (s *submission) replay(l *locked, stored []byte) error {
+	if err := s.decode(stored); err != nil {
 		return err
 	}
-	s.receipt.Replayed = true
-	s.tellFirst(l)
+	s.replayed = true
+	s.showFirst(l)
 	return nil
 }
 

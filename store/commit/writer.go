@@ -54,7 +54,7 @@ func (w *Writer) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leade
 	if err := w.do(ctx, s); err != nil {
 		return leaderboard.Receipt{}, err
 	}
-	return s.receipt, nil
+	return s.receipt(), nil
 }
 
 // SubmitMultiBoard is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do
@@ -65,7 +65,7 @@ func (w *Writer) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardR
 	if err := w.do(ctx, s); err != nil {
 		return leaderboard.MultiBoardReceipt{}, err
 	}
-	return s.receipt, nil
+	return s.multiBoardReceipt(), nil
 }
 
 // Remove removes the entry of a member, and records that in the audit. Errors: those of Submit, ErrNotRanked when there is
