@@ -2,17 +2,26 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 
 	"leaderboard/leaderboard"
 )
 
+// Activities sums up what was recorded on a board.
+type Activities interface {
+	// Activity counts those that were recorded on a board hour by hour; the work is bounded.
+	Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error)
+	// Race returns what members had at moments since a period began, as it is recorded. ErrPeriodNotFound.
+	Race(ctx context.Context, q leaderboard.RaceQuery) (leaderboard.Race, error)
+}
+
 // activityHandlers serve what the recorded submissions of a board tell of all its members.
 type activityHandlers struct {
 	resolver
-	rankings Rankings
-	store    Store
+	rankings   Rankings
+	activities Activities
 }
 
 // activityHourJSON is an hour as it is shown.
@@ -45,7 +54,7 @@ func (h *activityHandlers) activity(c *call) error {
 	}
 	out := activityJSON{Board: board.Name, Window: board.Rules.Windows[0], Record: cmp.Or(board.Rules.Record, "none"), Hours: []activityHourJSON{}}
 	if board.Rules.Record != leaderboard.RecordNone {
-		found, err := h.store.Activity(c.ctx, leaderboard.ActivityQuery{
+		found, err := h.activities.Activity(c.ctx, leaderboard.ActivityQuery{
 			BoardID: board.ID, Window: out.Window, Hours: hours, Records: leaderboard.MaxActivityRecords,
 		})
 		if err != nil {
@@ -110,7 +119,7 @@ func (h *activityHandlers) run(c *call, ref *leaderboard.PeriodRef, out *raceJSO
 	for i := range page.Entries {
 		q.Members = append(q.Members, page.Entries[i].Member)
 	}
-	found, err := h.store.Race(c.ctx, q)
+	found, err := h.activities.Race(c.ctx, q)
 	if err != nil || len(found.Moments) == 0 {
 		return err
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -117,10 +118,27 @@ func appendPosition(b []byte, on *target, position *leaderboard.Ranks) []byte {
 	return strconv.AppendInt(append(b, `"position":`...), position.In(mode), 10)
 }
 
+// Rankings answers questions about the entries of periods.
+type Rankings interface {
+	leaderboard.Rankings
+	leaderboard.CombinedRankings
+	leaderboard.Pasts
+	leaderboard.MetadataReader
+	// Fresh reports whether an answer about a period may still go out after slow work. It never blocks.
+	Fresh(period int64, r leaderboard.Revision) bool
+	// Changed blocks until a period has something newer than a revision, or is gone. It ends with ctx, with an error.
+	Changed(ctx context.Context, period int64, than leaderboard.Revision) error
+}
+
+// profileLoader finds profiles as Profiles does.
+type profileLoader interface {
+	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+}
+
 // profileFinder finds the profiles of an answer, and answers with metadata.
 type profileFinder struct {
 	rankings Rankings
-	profiles Store
+	profiles profileLoader
 }
 
 // besides are the profiles and the metadata that an answer shows beside its entries. The zero value is none.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +12,15 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// AuditLog keeps who changed what.
+type AuditLog interface {
+	// Audit returns the records that the query selects, newest first. When it stopped looking before there were as many as
+	// the limit, more may be behind rest.
+	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error)
+}
+
 // auditHandlers serve the records of changes.
-type auditHandlers struct{ store Store }
+type auditHandlers struct{ log AuditLog }
 
 // auditJSON is a record as it is shown.
 type auditJSON struct {
@@ -57,7 +65,7 @@ func (h *auditHandlers) list(c *call) error {
 		return err
 	}
 	q.Limit = limit + 1
-	found, rest, err := h.store.Audit(c.ctx, q)
+	found, rest, err := h.log.Audit(c.ctx, q)
 	if err != nil {
 		return err
 	}

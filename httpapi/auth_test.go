@@ -106,7 +106,7 @@ func TestAuthorizationForms(t *testing.T) {
 
 func TestKeyWithTwoScopesHasTheGreater(t *testing.T) {
 	e := newEnv(t, func(c *Config) {
-		c.Keys = []SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: "k"}, {Scope: leaderboard.ScopeRead, Secret: "k"}, {Scope: leaderboard.ScopeAdmin, Secret: ""}, {Scope: "all", Secret: "z"}}
+		c.SettingsKeys = []SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: "k"}, {Scope: leaderboard.ScopeRead, Secret: "k"}, {Scope: leaderboard.ScopeAdmin, Secret: ""}, {Scope: "all", Secret: "z"}}
 	})
 	e.get("k", "/v1/runs").want(200)
 	e.get("z", "/v1/runs").wantProblem(401, wire.CodeUnauthorized)
@@ -114,7 +114,7 @@ func TestKeyWithTwoScopesHasTheGreater(t *testing.T) {
 }
 
 func TestWithoutKeysNobodyWrites(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.Keys = nil })
+	e := newEnv(t, func(c *Config) { c.SettingsKeys = nil })
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
 	e.get(noKey, "/v1/boards/b/top").want(200)
 	e.post(noKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, wire.CodeUnauthorized)

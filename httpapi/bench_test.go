@@ -90,7 +90,7 @@ var benchPaths = map[string]string{
 
 func benchAPI() *API {
 	f := newFixed()
-	return New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}})
+	return New(Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}})
 }
 
 // bare returns a handler to compare with: the same bytes with the same headers that a client needs, and nothing else.
@@ -140,7 +140,7 @@ func BenchmarkRefused(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			f, q := newFixed(), &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: most}}
 			q.charged[leaderboard.QuotaKindRequests] = 1
-			api := New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}, Quotas: q})
+			api := New(Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}, Quotas: q})
 			r := httptest.NewRequest(http.MethodGet, benchPaths["top10"], nil)
 			r.Header["Authorization"] = []string{"Bearer " + writeKey}
 			b.ReportAllocs()

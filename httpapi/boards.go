@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -10,11 +11,35 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Boards keeps boards and their rules. What it returns is what the database has, but for KnownBoards, and what it changes is durable.
+type Boards interface {
+	// ChangeBoard creates a board or changes its rules to what change makes of it; the same rules twice change nothing.
+	// The board does not change meanwhile; change may be called again, and its errors come back. Others:
+	// *leaderboard.RuleError, *leaderboard.ConflictError.
+	ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error)
+	// Board finds one board; ErrBoardNotFound.
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// BoardsLabelled lists up to limit boards that have all labels, with names after that one, in the order of their bytes.
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
+	// KnownBoards returns the boards that this server knows without the database and for which want is true, with names
+	// after that one, in the order of their bytes, at most limit.
+	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
+	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
+	DeleteBoard(ctx context.Context, name string) error
+}
+
+// Periods lists the periods of boards.
+type Periods interface {
+	// Periods lists the periods of a board, newest first: those with an id below before (0: all), in window ("": any).
+	Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
+}
+
 // boardHandlers serve boards and the lists of their periods.
 type boardHandlers struct {
 	resolver
-	store Store
-	check func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
+	boards  Boards
+	periods Periods
+	check   func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
 }
 
 // boardJSON is a board as it is shown: its name, all its rules, its times.
@@ -41,7 +66,7 @@ func (h *boardHandlers) get(c *call) error {
 	if unknown == nil && c.mayRead(&known) != nil {
 		return leaderboard.ErrBoardNotFound
 	}
-	b, err := h.store.Board(c.ctx, name)
+	b, err := h.boards.Board(c.ctx, name)
 	if unknown == nil && errors.Is(err, leaderboard.ErrUnavailable) {
 		shown, _ := h.shown(c, &known)
 		shown.Stale = true
@@ -76,7 +101,7 @@ func (h *boardHandlers) put(c *call) error {
 	if err := h.checkRules(body.Rules); err != nil {
 		return err
 	}
-	b, created, err := h.store.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
+	b, created, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
 		return body.Rules, c.mayChange(b)
 	})
 	if err != nil {
@@ -130,7 +155,7 @@ func (h *boardHandlers) delete(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := h.store.DeleteBoard(c.ctx, name); err != nil {
+	if err := h.boards.DeleteBoard(c.ctx, name); err != nil {
 		return err
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -161,10 +186,10 @@ func (h *boardHandlers) list(c *call) error {
 	}{Boards: []boardJSON{}}
 	begin, size := after, limit+1 // one more than fits tells whether there is a next page
 	for range maxScan {
-		boards, err := h.store.BoardsLabelled(c.ctx, labels, after, size)
+		boards, err := h.boards.BoardsLabelled(c.ctx, labels, after, size)
 		if errors.Is(err, leaderboard.ErrUnavailable) {
 			size, out.Boards, out.Stale = limit+1, out.Boards[:0], true
-			boards, err = h.store.KnownBoards(begin, size, func(b *leaderboard.Board) bool { return b.Rules.Labels.Match(labels) && c.mayRead(b) == nil }), nil
+			boards, err = h.boards.KnownBoards(begin, size, func(b *leaderboard.Board) bool { return b.Rules.Labels.Match(labels) && c.mayRead(b) == nil }), nil
 		}
 		if err != nil {
 			return err
@@ -236,7 +261,7 @@ func (h *boardHandlers) listPeriods(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	periods, err := h.store.Periods(c.ctx, board.ID, leaderboard.Window(window), before, limit+1)
+	periods, err := h.periods.Periods(c.ctx, board.ID, leaderboard.Window(window), before, limit+1)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ type shared struct {
 	tracer    trace.Tracer // nil: none
 
 	guard  *guard.Guard
-	writer Writer
+	writer admitter
 	limits Limits
 
 	traffic traffic
@@ -94,6 +94,11 @@ type shared struct {
 	zippers wire.Zippers
 	values  headerValues
 	cors    *cors.Cors // nil: pages of other origins may not use the API
+}
+
+// admitter refuses submissions before their bodies are read, as Writer does.
+type admitter interface {
+	Admit(board string, bytes int64) error
 }
 
 // Answered is a request that was answered.

@@ -27,10 +27,18 @@ const (
 	typeEvents   = "text/event-stream"
 )
 
+// ChangeLog reads the logs of periods.
+type ChangeLog interface {
+	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most as many and one
+	// commit at least when there are any. The state at seq 0 is one, whatever time is given for it. Errors: ErrPeriodNotFound;
+	// ErrHistoryChanged when the revision is none of the period's; ErrFeedPruned.
+	ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error)
+}
+
 // changeHandlers serve the change feed.
 type changeHandlers struct {
 	resolver
-	store    Store
+	log      ChangeLog
 	rankings Rankings
 	streams  *streamHandlers // clients of the feed are bounded like those of streams, and end with them
 }
@@ -321,7 +329,7 @@ func (f *changeFeed) read(most int) (part leaderboard.LogPart, err error) {
 	for _, last := range []bool{false, true} {
 		if err = f.bind(); err == nil {
 			from := leaderboard.PeriodRevision{PeriodID: f.ref.ID, Revision: f.place.At}
-			part, err = f.store.ChangesAfter(f.call.ctx, from, most+int(f.place.Skip))
+			part, err = f.log.ChangesAfter(f.call.ctx, from, most+int(f.place.Skip))
 		}
 		other := errors.Is(err, leaderboard.ErrPeriodNotFound) || errors.Is(err, leaderboard.ErrHistoryChanged)
 		if !other || last {
@@ -353,7 +361,7 @@ func (f *changeFeed) bind() error {
 		return leaderboard.ErrHistoryChanged
 	}
 	if f.place.Ended.PeriodID != 0 {
-		_, err := f.store.ChangesAfter(f.call.ctx, f.place.Ended, 1)
+		_, err := f.log.ChangesAfter(f.call.ctx, f.place.Ended, 1)
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			return leaderboard.ErrFeedPruned
 		}

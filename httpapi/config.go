@@ -13,12 +13,36 @@ import (
 
 // Config is what an API needs. Catalog to Health are required, the rest has defaults.
 type Config struct {
-	Catalog   Catalog
-	Rankings  Rankings
-	Writer    Writer
-	Store     Store
-	Refresher Refresher
-	Endpoints Endpoints
+	// What answers, and what keeps everything: all methods may be called concurrently, and block until they have an answer or ctx
+	// ends. Any of them may fail with ErrUnavailable or ErrOverloaded.
+	Catalog      Catalog
+	Rankings     Rankings
+	Writer       Writer
+	Boards       Boards
+	Periods      Periods
+	Refresher    Refresher
+	Runs         Runs
+	Derived      Derivations
+	Exports      Exports
+	Changes      ChangeLog
+	Records      Records
+	Activity     Activities
+	Hidden       Hides
+	Held         HeldDesk
+	Profiles     Profiles
+	Members      Members
+	MemberFinder MemberFinder
+	MemberData   MemberData
+	Friends      Friends
+	Issuers      Issuers
+	Signing      Signing
+	Bars         Bars
+	Plays        Plays
+	Keys         Keys
+	Audit        AuditLog
+	Status       BoardStatus
+	Endpoints    Endpoints
+
 	// Notices are what streams tell members of being passed; nil: nothing.
 	Notices Notices
 	Build   Build
@@ -26,10 +50,10 @@ type Config struct {
 	// when it is a Reason.
 	Health func(ctx context.Context) Health
 
-	// Keys are the bearer keys of the settings, Keyring has the others; it may be nil. Without any, only public boards can
-	// be read.
-	Keys    []SettingsKey
-	Keyring Keyring
+	// SettingsKeys are the bearer keys of the settings, Keyring has the others; it may be nil. Without any, only public boards
+	// can be read.
+	SettingsKeys []SettingsKey
+	Keyring      Keyring
 	// Players knows players by their tokens; nil: it knows none.
 	Players Players
 	// SignIn signs people in; nil: there are keys only.

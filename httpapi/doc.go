@@ -1,6 +1,6 @@
 // Package httpapi is the HTTP face of the service: routes, authentication, decoding and checking of input, encoding of
 // answers, and problem+json. It holds no rule of a leaderboard and no state but a few counters and encoded pages;
-// everything else is behind the interfaces of backend.go.
+// everything else is behind interfaces, each in the file of the handlers that need it.
 //
 // The contract is api/openapi.yaml. What is served of it, /openapi.json and /docs, is made by make generate. The tests hold
 // every request and answer against it. Below are packages wire (what is sent: bodies, parameters, problems, cursors, ETags,
@@ -8,7 +8,7 @@
 //
 // The files read in layers; each uses only those above it and those of its own line.
 //
-//	backend.go, limits.go              what the API stands on, and what requests may take
+//	limits.go                          what requests may take
 //	router.go, base.go, span.go        patterns of paths, the path in front of all of them, spans
 //	listener.go, traffic.go            connections; how much is read and written
 //	call.go, body.go                   one request: access, bounds, deadline, recovery, body, sending

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,10 +27,19 @@ const (
 	minExportRate = 1000
 )
 
+// Exports reads whole periods.
+type Exports interface {
+	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order, best
+	// first, in parts of at most 1,000, with their metadata when that is asked for, otherwise nil. An error of either ends the
+	// export and is returned as it is; ErrPeriodNotFound.
+	Export(ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error) error
+}
+
 // exportHandlers serve exports.
 type exportHandlers struct {
 	resolver
-	store   Store
+	periods Exports
+	members MemberData
 	stall   time.Duration // Limits.ExportStall
 	permits *guard.Permits
 }
@@ -65,7 +75,7 @@ func (h *exportHandlers) export(c *call) error {
 	defer h.permits.Release()
 	defer c.setBuffers(exportBuffer)()
 	out := exportWriter{download: download{call: c, stall: h.stall}, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw, metadata: metadata}}
-	return out.end(h.store.Export(c.ctx, ref, metadata && ref.Rules.KeepsMetadata(), out.begin, out.entries))
+	return out.end(h.periods.Export(c.ctx, ref, metadata && ref.Rules.KeepsMetadata(), out.begin, out.entries))
 }
 
 // breakOff ends an answer that is out in part, so that the client sees that it is not whole.

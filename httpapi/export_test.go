@@ -345,7 +345,7 @@ func TestExportStalls(t *testing.T) {
 	ended := make(chan error, 1)
 	e := newEnv(t, func(c *Config) {
 		c.Limits.ExportStall = 500 * time.Millisecond // a slow machine has to send the first part in it
-		c.Store.(*fake).exportAll = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+		c.Writer.(*fake).exportAll = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
 			err := begin(leaderboard.State{})
 			for part := make([]leaderboard.Entry, 1000); err == nil; {
 				err = entries(part) // without end: more than the sockets keep
@@ -417,7 +417,6 @@ func eventually(t *testing.T, what string, cond func() bool) {
 
 // slowData tells of friends in both directions, with a pause or a failure between.
 type slowData struct {
-	Store
 	pause time.Duration
 	err   error
 }
@@ -447,8 +446,7 @@ func TestMemberDataInParts(t *testing.T) {
 	for name, data := range map[string]slowData{"slow": {pause: 2500 * time.Millisecond}, "failing": {err: leaderboard.ErrUnavailable}} {
 		e := newEnv(t, func(c *Config) {
 			c.Limits.ExportStall = 500 * time.Millisecond
-			data.Store = c.Store
-			c.Store = data
+			c.MemberData = data
 		})
 		srv := newServer(t, e)
 		r := ask{method: "GET", path: "/v1/members/x/data", key: adminKey}.request()

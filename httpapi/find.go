@@ -30,7 +30,7 @@ func (h *reader) find(c *call) error {
 		}
 	}
 	q.Period = on.ref.ID
-	found, err := h.store.FindMembers(c.ctx, q)
+	found, err := h.found.FindMembers(c.ctx, q)
 	if err != nil {
 		return err
 	}

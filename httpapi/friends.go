@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -8,10 +9,26 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Friends keeps the lists of friends.
+type Friends interface {
+	// PutFriends makes a list the one given and returns its length; AddFriends adds to it, all or nothing. Errors of both:
+	// *leaderboard.RuleError.
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	// RemoveFriend takes a friend off the list; it may not be on it.
+	RemoveFriend(ctx context.Context, member, friend string) error
+	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	// FriendsOf returns all friends of members, which are distinct, in the order of the members; those of each are in the
+	// order of their bytes. A list may be a second old unless it was changed here. With an error the lists are the cached ones,
+	// of any age. The caller must not change them.
+	FriendsOf(ctx context.Context, members []string) ([][]string, error)
+}
+
 // friendHandlers serve lists of friends, and boards among friends.
 type friendHandlers struct {
 	reader *reader
-	store  Store
+	lists  Friends
 }
 
 // friendsBody is the body of PUT and POST /v1/members/{member}/friends.
@@ -50,7 +67,7 @@ func (h *friendHandlers) put(c *call) error {
 	if err != nil {
 		return err
 	}
-	total, err := h.store.PutFriends(c.ctx, member, friends)
+	total, err := h.lists.PutFriends(c.ctx, member, friends)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -63,7 +80,7 @@ func (h *friendHandlers) add(c *call) error {
 	if err != nil {
 		return err
 	}
-	total, err := h.store.AddFriends(c.ctx, member, friends)
+	total, err := h.lists.AddFriends(c.ctx, member, friends)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -79,7 +96,7 @@ func (h *friendHandlers) remove(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	if err := h.store.RemoveFriend(c.ctx, member, friend); err != nil {
+	if err := h.lists.RemoveFriend(c.ctx, member, friend); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -102,7 +119,7 @@ func (h *friendHandlers) list(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	friends, err := h.store.Friends(c.ctx, member, after, limit+1)
+	friends, err := h.lists.Friends(c.ctx, member, after, limit+1)
 	if err != nil {
 		return err
 	}
@@ -128,7 +145,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 		return err
 	}
 	on.private = true // it shows friendships, on public boards too
-	lists, missed := h.store.FriendsOf(c.ctx, []string{member})
+	lists, missed := h.lists.FriendsOf(c.ctx, []string{member})
 	friends := lists[0]
 	if missed != nil && len(friends) == 0 {
 		return missed

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,8 +13,22 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// HeldDesk holds the submissions that wait for an admin.
+type HeldDesk interface {
+	// Held lists held submissions, newest first.
+	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
+	// HeldOne finds one; ErrHeldNotFound.
+	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
+	// DecideHeld approves or rejects one; the same decision again changes nothing. Errors: ErrHeldNotFound, ErrHeldDecided,
+	// ErrPeriodClosed, ErrPeriodNotFound, *leaderboard.RuleError.
+	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
+}
+
 // heldHandlers show submissions that wait for an admin, and decide about them.
-type heldHandlers struct{ store Store }
+type heldHandlers struct {
+	desk   HeldDesk
+	boards boardFinder
+}
 
 // heldJSON is a held submission as it is shown.
 type heldJSON struct {
@@ -73,11 +88,11 @@ func (h *heldHandlers) list(c *call) error {
 		return err
 	}
 	var err error
-	if q.BoardID, err = boardIDOf(c, h.store, board); err != nil {
+	if q.BoardID, err = boardIDOf(c, h.boards, board); err != nil {
 		return err
 	}
 	q.Limit = limit + 1
-	held, err := h.store.Held(c.ctx, q)
+	held, err := h.desk.Held(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -101,7 +116,7 @@ func (h *heldHandlers) find(c *call) (leaderboard.Held, error) {
 	if !ok || id == 0 {
 		return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 	}
-	held, err := h.store.HeldOne(c.ctx, id)
+	held, err := h.desk.HeldOne(c.ctx, id)
 	if err == nil && !c.covers(held.Board) {
 		err = leaderboard.ErrHeldNotFound
 	}
@@ -131,7 +146,7 @@ func (h *heldHandlers) decide(c *call, approve bool) error {
 		return err
 	}
 	d.ID, d.Note = held.ID, body.Note
-	if held, err = h.store.DecideHeld(c.ctx, d); err != nil {
+	if held, err = h.desk.DecideHeld(c.ctx, d); err != nil {
 		return wire.WriteError(err)
 	}
 	return c.sendJSON(http.StatusOK, showHeld(&held))

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,8 +14,25 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Hides hides members and shows them again.
+type Hides interface {
+	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
+	// follow as after any write. A repetition may change reason and actor. Errors: *leaderboard.RuleError,
+	// ErrBoardNotFound, ErrUnknownRule, ErrOutcomeUnknown (it has begun and will be finished, or it has not begun).
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
+	// Restore undoes that. ErrNotHidden, otherwise the errors of Hide.
+	Restore(ctx context.Context, r leaderboard.HideRequest) error
+	// Hidden lists the hidden members; ErrBoardNotFound.
+	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
+}
+
+// hiddenFinder lists hidden members as Hides does.
+type hiddenFinder interface {
+	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
+}
+
 // hiddenHandlers hide members and show them again.
-type hiddenHandlers struct{ store Store }
+type hiddenHandlers struct{ hides Hides }
 
 // hiddenJSON is a hidden member as it is shown; without a board the hide is global.
 type hiddenJSON struct {
@@ -59,7 +77,7 @@ func (h *hiddenHandlers) hide(c *call) error {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.caller.Key)
-	hide, err := h.store.Hide(c.ctx, r)
+	hide, err := h.hides.Hide(c.ctx, r)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -81,7 +99,7 @@ func (h *hiddenHandlers) restore(c *call) error {
 		}
 		return wire.Reject(broken.Code, broken.Detail, bad...)
 	}
-	if err := h.store.Restore(c.ctx, r); err != nil {
+	if err := h.hides.Restore(c.ctx, r); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -109,7 +127,7 @@ func (h *hiddenHandlers) list(c *call) error {
 	}
 	limit := q.Limit
 	q.Limit++
-	hidden, err := h.store.Hidden(c.ctx, q)
+	hidden, err := h.hides.Hidden(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -136,7 +154,7 @@ const maxToldHides = 200
 
 // whyAbsent tells admins, and no other callers, that a member is not ranked because it is hidden on one of the boards; err
 // is that the member is not ranked.
-func whyAbsent(c *call, all Store, boards []string, member string, err error) error {
+func whyAbsent(c *call, all hiddenFinder, boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != leaderboard.ScopeAdmin || c.key.Limited() {
 		return err // what a key for some boards may know of it, GET /v1/hidden tells
 	}

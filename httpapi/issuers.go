@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,9 +10,22 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Issuers keeps the issuers of players' tokens. Each change records the caller.
+type Issuers interface {
+	// PutIssuer creates an issuer of players' tokens or replaces its rules, which have passed their Check;
+	// *leaderboard.RuleError. This and all that follows records the caller.
+	PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (i leaderboard.Issuer, created bool, err error)
+	// DeleteIssuer ends an issuer with its tokens; ErrIssuerNotFound.
+	DeleteIssuer(ctx context.Context, name string) error
+	// Issuer finds an issuer; ErrIssuerNotFound.
+	Issuer(ctx context.Context, name string) (leaderboard.Issuer, error)
+	// Issuers lists up to limit issuers with a name after that one, in the order of their names.
+	Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error)
+}
+
 // issuerHandlers make, show and delete issuers of players' tokens.
 type issuerHandlers struct {
-	store   Store
+	issuers Issuers
 	players Players
 }
 
@@ -63,7 +77,7 @@ func (h *issuerHandlers) put(c *call) error {
 	if bad := h.players.CheckIssuer(rules); bad != nil {
 		return &leaderboard.RuleError{Code: leaderboard.CodeInvalidIssuer, Detail: "the issuer's rules are not valid", Fields: bad}
 	}
-	i, created, err := h.store.PutIssuer(c.ctx, name, rules)
+	i, created, err := h.issuers.PutIssuer(c.ctx, name, rules)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -81,7 +95,7 @@ func (h *issuerHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	i, err := h.store.Issuer(c.ctx, name)
+	i, err := h.issuers.Issuer(c.ctx, name)
 	if err != nil {
 		return err
 	}
@@ -94,7 +108,7 @@ func (h *issuerHandlers) remove(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := h.store.DeleteIssuer(c.ctx, name); err != nil {
+	if err := h.issuers.DeleteIssuer(c.ctx, name); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -109,7 +123,7 @@ func (h *issuerHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	found, err := h.store.Issuers(c.ctx, after, limit+1)
+	found, err := h.issuers.Issuers(c.ctx, after, limit+1)
 	if err != nil {
 		return err
 	}

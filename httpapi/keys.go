@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -11,8 +12,26 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Keys keeps the keys of the database. Each change records the caller.
+type Keys interface {
+	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError. This and all that changes keys
+	// records the caller.
+	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
+	// ChangeKey changes a key; *leaderboard.RuleError, ErrKeyRevoked, ErrKeyNotFound.
+	ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error)
+	// RotateKey gives a key another secret; for the time of the overlap the old one is valid as well. ErrKeyRevoked,
+	// ErrKeyOverlap, ErrKeyNotFound.
+	RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error)
+	// RevokeKey ends a key for good; a repetition changes nothing. ErrKeyNotFound.
+	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
+	// Key finds a key, one that was revoked too; ErrKeyNotFound.
+	Key(ctx context.Context, id string) (leaderboard.Key, error)
+	// Keys lists up to limit keys with an id after that one, in the order of their ids.
+	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
+}
+
 // keyHandlers make, show, change and end keys.
-type keyHandlers struct{ store Store }
+type keyHandlers struct{ keys Keys }
 
 // keyJSON is a key as it is shown.
 type keyJSON struct {
@@ -125,7 +144,7 @@ func (h *keyHandlers) create(c *call) error {
 		return err
 	}
 	secret, hash := leaderboard.NewKeySecret(k.ID)
-	if k, err = h.store.CreateKey(c.ctx, k, hash); err != nil {
+	if k, err = h.keys.CreateKey(c.ctx, k, hash); err != nil {
 		return wire.WriteError(err)
 	}
 	c.locate("/v1/keys/" + k.ID)
@@ -159,7 +178,7 @@ func (h *keyHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	k, err := h.store.Key(c.ctx, id)
+	k, err := h.keys.Key(c.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -183,7 +202,7 @@ func (h *keyHandlers) patch(c *call) error {
 	if err != nil {
 		return err
 	}
-	k, err := h.store.ChangeKey(c.ctx, id, change)
+	k, err := h.keys.ChangeKey(c.ctx, id, change)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -196,7 +215,7 @@ func (h *keyHandlers) revoke(c *call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.store.RevokeKey(c.ctx, id); err != nil {
+	if _, err := h.keys.RevokeKey(c.ctx, id); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -214,7 +233,7 @@ func (h *keyHandlers) rotate(c *call) error {
 		return err
 	}
 	secret, hash := leaderboard.NewKeySecret(id)
-	k, err := h.store.RotateKey(c.ctx, id, hash, overlap)
+	k, err := h.keys.RotateKey(c.ctx, id, hash, overlap)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -243,7 +262,7 @@ func (h *keyHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	keys, err := h.store.Keys(c.ctx, after, limit+1)
+	keys, err := h.keys.Keys(c.ctx, after, limit+1)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"leaderboard/internal/wire"
@@ -25,8 +26,13 @@ func afterCursor[T any](c *call, read func(cursor string) (T, bool)) (after T) {
 	return after
 }
 
+// boardFinder finds boards as Boards does.
+type boardFinder interface {
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+}
+
 // boardIDOf returns the id of the board of which a list shows a part, 0 with "": it shows all.
-func boardIDOf(c *call, boards Store, name string) (int64, error) {
+func boardIDOf(c *call, boards boardFinder, name string) (int64, error) {
 	if name == "" {
 		return 0, nil
 	}

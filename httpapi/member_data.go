@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -37,7 +38,14 @@ type memberPlayJSON struct {
 	Refusals    int                `json:"refusals"`
 }
 
-// memberLists are the lists of a member's data, in the order in which Store.MemberData tells of them.
+// MemberData reads all that is stored of a member.
+type MemberData interface {
+	// MemberData calls tell with all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
+	// of tell ends it and is returned as it is.
+	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
+}
+
+// memberLists are the lists of a member's data, in the order in which MemberData tells of them.
 var memberLists = []string{"friends", "friend_of", "hidden", "bars", "plays", "held", "entries", "submissions", "audit"}
 
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
@@ -53,7 +61,7 @@ func (h *exportHandlers) data(c *call) error {
 	defer c.setBuffers(exportBuffer)()
 	out := dataWriter{download: download{call: c, stall: h.stall}}
 	out.buf = append(wire.AppendString(append(out.buf, `{"member":`...), member), `,"profile":`...)
-	err := h.store.MemberData(c.ctx, member, out.tell)
+	err := h.members.MemberData(c.ctx, member, out.tell)
 	if err == nil {
 		err = out.finish()
 	}

@@ -21,8 +21,38 @@ const (
 	maxFound     = 100
 )
 
+// Profiles keeps the profiles of members.
+type Profiles interface {
+	// Profile is the profile of a member as it is now; ErrProfileNotFound.
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	// ProfilesOf returns the profiles of members in their order, nil for a member without one. They may be half a minute old,
+	// unless they were changed here. With an error they are the cached ones, of any age.
+	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+	// PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none.
+	// Errors: *leaderboard.RuleError.
+	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
+	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
+	// ResetName takes a display name away, which PutProfile and PatchProfile then give again for admins only. Errors:
+	// ErrProfileNotFound, *leaderboard.RuleError.
+	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
+}
+
+// Members finds members, whether they have entries or not, and erases them.
+type Members interface {
+	// SearchMembers finds members; the work is bounded.
+	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	// Forget removes everything about a member, and records the actor. It works until it is done, or ctx ends, or a board cannot
+	// be written to, which are no errors; the housekeeping then does the rest, and the same call again goes on and returns how far it
+	// is.
+	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
+}
+
 // memberHandlers serve what is known of members: their profiles, and the erasure of all of it.
-type memberHandlers struct{ store Store }
+type memberHandlers struct {
+	profiles Profiles
+	members  Members
+}
 
 // profileBody is the body of PUT /v1/members/{member}; what is left out is empty.
 type profileBody struct {
@@ -81,7 +111,7 @@ func (h *memberHandlers) search(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	found, err := h.store.SearchMembers(c.ctx, q)
+	found, err := h.members.SearchMembers(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -117,7 +147,7 @@ func (h *memberHandlers) get(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	p, err := h.store.Profile(c.ctx, id)
+	p, err := h.profiles.Profile(c.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -135,7 +165,7 @@ func (h *memberHandlers) resetName(c *call) error {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.caller.Key)
-	p, err := h.store.ResetName(c.ctx, r)
+	p, err := h.profiles.ResetName(c.ctx, r)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -160,7 +190,7 @@ func (h *memberHandlers) put(c *call) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	p, created, err := h.store.PutProfile(c.ctx, p)
+	p, created, err := h.profiles.PutProfile(c.ctx, p)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -197,7 +227,7 @@ func (h *memberHandlers) patch(c *call) error {
 	if err := c.decode(&body, false, nil); err != nil {
 		return err
 	}
-	p, created, err := h.store.PatchProfile(c.ctx, id, leaderboard.ProfilePatch{
+	p, created, err := h.profiles.PatchProfile(c.ctx, id, leaderboard.ProfilePatch{
 		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
 	})
 	if err != nil {
@@ -235,7 +265,7 @@ func (h *memberHandlers) erase(c *call) error {
 	// The rest of the time is for the answer.
 	ctx, cancel := context.WithTimeout(c.ctx, c.shared.limits.RequestTimeout*4/5)
 	defer cancel()
-	f, err := h.store.Forget(ctx, id, c.caller.Key)
+	f, err := h.members.Forget(ctx, id, c.caller.Key)
 	if err != nil {
 		return err
 	}

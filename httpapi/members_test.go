@@ -234,7 +234,7 @@ func TestProfilesLate(t *testing.T) {
 				e := newEnv(t, func(c *Config) {
 					c.Rankings.(*fake).outlasted = !fresh
 					if late {
-						c.Store = lateProfiles{c.Store.(*fake)}
+						c.Profiles = lateProfiles{c.Writer.(*fake)}
 					}
 				})
 				e.board("classic", leaderboard.Rules{}, classic()...)

@@ -1,15 +1,24 @@
 package httpapi
 
 import (
+	"context"
+
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
+
+// MemberFinder searches the members of a period.
+type MemberFinder interface {
+	// FindMembers finds those with an entry in a period by what is shown of them; the work is bounded.
+	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
+}
 
 // reader serves the reading of one board.
 type reader struct {
 	resolver
 	profileFinder
-	store Store
+	hides hiddenFinder
+	found MemberFinder
 	kept  keptAnswers
 }
 
@@ -55,7 +64,7 @@ func (h *reader) around(c *call) error {
 		Query: on.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
-		return whyAbsent(c, h.store, []string{on.ref.Board}, member, err)
+		return whyAbsent(c, h.hides, []string{on.ref.Board}, member, err)
 	}
 	st := page.State
 	shown := h.ofEntries(c, &on, &st, page.Entries)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,11 +13,23 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Plays begins plays.
+type Plays interface {
+	// BeginPlay begins a play of a member on a board, which ends the one before it.
+	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
+}
+
+// playTokens makes and finds the tokens of plays as Players does.
+type playTokens interface {
+	MintPlay(ctx context.Context, play leaderboard.Play, now time.Time) (string, error)
+	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
+}
+
 // playHandlers begin plays.
 type playHandlers struct {
 	resolver
-	store   Store
-	players Players
+	plays   Plays
+	players playTokens
 }
 
 // errNoPlays refuses a play on a board whose players submit without.
@@ -48,7 +61,7 @@ func (h *playHandlers) begin(c *call) error {
 	if !b.Rules.NeedsPlay() {
 		return errNoPlays
 	}
-	play, err := h.store.BeginPlay(c.ctx, b, c.player.Member)
+	play, err := h.plays.BeginPlay(c.ctx, b, c.player.Member)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -88,7 +101,7 @@ func (r resolver) forPlayers(c *call, name string) (leaderboard.Board, error) {
 
 // playOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the
 // address, as a token that is not good is, unless it was good once.
-func playOf(c *call, players Players, board, token string, i int) (leaderboard.PlayID, error) {
+func playOf(c *call, players playTokens, board, token string, i int) (leaderboard.PlayID, error) {
 	play, err := players.FindPlay(c.ctx, token, c.start, func() error { return c.shared.guard.MayAttempt(c.r) })
 	refused, ok := errors.AsType[*leaderboard.TokenError](err)
 	switch {

@@ -373,7 +373,7 @@ func TestQuotaFieldsAllocate(t *testing.T) {
 	q := &charges{most: leaderboard.Charge{1 << 40, 1 << 40, 1 << 40}}
 	allocs := func(change func(*Config), key string) float64 {
 		f := newFixed()
-		cfg := Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{Scope: leaderboard.ScopeRead, Secret: readKey}}}
+		cfg := Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeRead, Secret: readKey}}}
 		change(&cfg)
 		api, r := New(cfg), ask{method: http.MethodGet, path: "/v1/boards/demo/top", key: key}.request()
 		r.Body = http.NoBody

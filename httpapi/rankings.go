@@ -13,7 +13,7 @@ import (
 type combinedReader struct {
 	resolver
 	profileFinder
-	store Store
+	hides hiddenFinder
 }
 
 // top answers GET /v1/rankings/top.
@@ -61,7 +61,7 @@ func (h *combinedReader) member(c *call) error {
 			err = leaderboard.ErrNotRanked
 		}
 		if err != nil {
-			return whyAbsent(c, h.store, s.boards(), member, err)
+			return whyAbsent(c, h.hides, s.boards(), member, err)
 		}
 		total := leaderboard.Total(found.States)
 		return h.send(c, s, combinedAnswer{
@@ -84,7 +84,7 @@ func (h *combinedReader) around(c *call) error {
 			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})
 		if err != nil {
-			return whyAbsent(c, h.store, s.boards(), member, err)
+			return whyAbsent(c, h.hides, s.boards(), member, err)
 		}
 		a := pageAnswer(page)
 		a.etag = s.etag(c.route.path, page.States).Text(member).Int(before).Int(after)

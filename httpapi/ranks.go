@@ -20,7 +20,7 @@ func (h *reader) member(c *call) error {
 		return err
 	}
 	if len(s.Entries) == 0 {
-		return whyAbsent(c, h.store, []string{on.ref.Board}, id, leaderboard.ErrNotRanked)
+		return whyAbsent(c, h.hides, []string{on.ref.Board}, id, leaderboard.ErrNotRanked)
 	}
 	place := &s.Entries[0]
 	st := s.State

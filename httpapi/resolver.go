@@ -1,10 +1,28 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 
 	"leaderboard/leaderboard"
 )
+
+// Catalog finds the period that a request is about. It is called for every request, so it answers from memory.
+type Catalog interface {
+	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
+	// The board must not be changed. Errors: ErrBoardNotFound, ErrPeriodNotFound (also for a window that the board does not have).
+	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error)
+	// Renew makes Resolve answer with the board as it is at the call or later. Errors: ErrBoardNotFound.
+	Renew(ctx context.Context, board string) error
+	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound.
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// PeriodsBefore lists the periods of a board's window that begin before a moment and have a row, the latest first, at
+	// most limit. Errors: ErrBoardNotFound.
+	PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)
+	// Labelled returns the names of the boards that have all labels, private ones included, in the order of their bytes.
+	// Errors: a *leaderboard.RuleError when they are too many.
+	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)
+}
 
 // resolver finds the board and the period that a request is about, if the caller may see them.
 type resolver struct{ catalog Catalog }

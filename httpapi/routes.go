@@ -41,33 +41,33 @@ type handlers struct {
 }
 
 func newHandlers(cfg *Config) *handlers {
-	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Store}
+	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Profiles}
 	h := &handlers{
-		boards:   boardHandlers{find, cfg.Store, cfg.CheckRules},
-		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Store, cfg.OnStandings}, cfg.Players},
-		hidden:   hiddenHandlers{cfg.Store},
-		held:     heldHandlers{cfg.Store},
-		audit:    auditHandlers{cfg.Store},
-		reader:   reader{resolver: find, profileFinder: profiles, store: cfg.Store},
+		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
+		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.OnStandings}, cfg.Players},
+		hidden:   hiddenHandlers{cfg.Hidden},
+		held:     heldHandlers{cfg.Held, cfg.Boards},
+		audit:    auditHandlers{cfg.Audit},
+		reader:   reader{resolver: find, profileFinder: profiles, hides: cfg.Hidden, found: cfg.MemberFinder},
 		past:     pastReader{find, cfg.Rankings},
-		records:  submissionHandlers{find, cfg.Store},
-		activity: activityHandlers{find, cfg.Rankings, cfg.Store},
-		combined: combinedReader{find, profiles, cfg.Store},
-		runs:     runHandlers{find, cfg.Store, cfg.Refresher},
-		exports:  exportHandlers{find, cfg.Store, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
-		members:  memberHandlers{cfg.Store},
-		keys:     keyHandlers{cfg.Store},
+		records:  submissionHandlers{find, cfg.Records},
+		activity: activityHandlers{find, cfg.Rankings, cfg.Activity},
+		combined: combinedReader{find, profiles, cfg.Hidden},
+		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
+		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
+		members:  memberHandlers{cfg.Profiles, cfg.Members},
+		keys:     keyHandlers{cfg.Keys},
 		hooks:    endpointHandlers{cfg.Endpoints},
-		issuers:  issuerHandlers{cfg.Store, cfg.Players},
-		tokens:   tokenHandlers{cfg.Store, cfg.Players},
-		people:   signInHandlers{cfg.Store, cfg.SignIn, cfg.isSecure(), cfg.Base},
-		plays:    playHandlers{find, cfg.Store, cfg.Players},
+		issuers:  issuerHandlers{cfg.Issuers, cfg.Players},
+		tokens:   tokenHandlers{cfg.Signing, cfg.Bars, cfg.Players},
+		people:   signInHandlers{cfg.Keys, cfg.SignIn, cfg.isSecure(), cfg.Base},
+		plays:    playHandlers{find, cfg.Plays, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
-	h.changes = changeHandlers{find, cfg.Store, cfg.Rankings, &h.streams}
-	h.friends = friendHandlers{&h.reader, cfg.Store}
-	h.status = statusHandlers{cfg.Store, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
+	h.changes = changeHandlers{find, cfg.Changes, cfg.Rankings, &h.streams}
+	h.friends = friendHandlers{&h.reader, cfg.Friends}
+	h.status = statusHandlers{cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
 	h.streams.reader, h.streams.broadcasts.rankings, h.streams.notices.from = &h.reader, cfg.Rankings, cfg.Notices
 	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
 	return h

@@ -57,7 +57,7 @@ func (h *boardHandlers) patch(c *call) error {
 	if err := c.mayDerive(&known.Rules); err != nil {
 		return err
 	}
-	b, _, err := h.store.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
+	b, _, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
 		if b == nil {
 			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
 		}

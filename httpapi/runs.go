@@ -12,10 +12,40 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Derivations compares derived boards with their sources.
+type Derivations interface {
+	// Derivation compares a derived board with the states of its sources. ErrBoardNotFound, ErrNotDerived.
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	// VerifySources compares the entries of a derived board with those that follow from its sources, at one state. Errors: those of
+	// Derivation.
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
+}
+
+// Runs knows the runs of the refresher.
+type Runs interface {
+	// Run finds one run; ErrRunNotFound.
+	Run(ctx context.Context, id int64) (leaderboard.Run, error)
+	// Runs lists runs newest first: of one board (0: all), with an id below before (0: all).
+	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
+}
+
+// Refresher works on the copies of periods.
+type Refresher interface {
+	// Start begins a run, or joins one that was requested already, and returns at once with its id. kind is RunKindFull,
+	// RunKindIncremental, or for derived boards RunKindRecompute. wait blocks until the run is finished or its ctx ends; the
+	// run goes on without a waiter.
+	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
+		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
+	// Verify compares the Redis copy of a period with the database at one seq.
+	Verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
+}
+
 // runHandlers serve runs, verifications, and how derived boards stand to their sources.
 type runHandlers struct {
 	resolver
-	store     Store
+	boards    boardFinder
+	runs      Runs
+	derived   Derivations
 	refresher Refresher
 }
 
@@ -117,7 +147,7 @@ func (h *runHandlers) get(c *call) error {
 	if !ok || id < 1 {
 		return leaderboard.ErrRunNotFound
 	}
-	run, err := h.store.Run(c.ctx, id)
+	run, err := h.runs.Run(c.ctx, id)
 	if err != nil {
 		return err
 	}
@@ -134,7 +164,7 @@ func (h *runHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	boardID, err := boardIDOf(c, h.store, name)
+	boardID, err := boardIDOf(c, h.boards, name)
 	if err != nil {
 		return err
 	}
@@ -146,7 +176,7 @@ func (h *runHandlers) list(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	runs, err := h.store.Runs(c.ctx, boardID, before, limit+1)
+	runs, err := h.runs.Runs(c.ctx, boardID, before, limit+1)
 	if err != nil {
 		return err
 	}
@@ -192,7 +222,7 @@ func (h *runHandlers) verify(c *call) error {
 	}
 	var v leaderboard.Verification
 	if against == "sources" {
-		v, err = h.store.VerifySources(c.ctx, ref.Board)
+		v, err = h.derived.VerifySources(c.ctx, ref.Board)
 	} else {
 		v, err = h.refresher.Verify(c.ctx, ref)
 	}
@@ -234,7 +264,7 @@ func (h *runHandlers) sources(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := h.store.Derivation(c.ctx, ref.Board)
+	d, err := h.derived.Derivation(c.ctx, ref.Board)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,12 +15,28 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Writer writes entries.
+type Writer interface {
+	// Admit reports whether a submission of about so many bytes for a board ("": for several boards) would be refused now,
+	// so that its body need not be read: nil, or the ErrOverloaded or ErrUnavailable of Submit. It reserves nothing, never
+	// blocks and costs next to nothing.
+	Admit(board string, bytes int64) error
+	// Submit applies the entries in order. Errors: ErrBoardNotFound, ErrKeyReused, ErrOutcomeUnknown.
+	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
+	// SubmitMultiBoard is Submit for entries of several boards: one transaction for all. An entry of a board that does not
+	// exist is rejected like one that breaks a rule, and so is one of a derived board.
+	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
+	// Remove removes the entry of a member. ErrNotRanked when there is none, ErrPeriodNotFound when the board has no such
+	// period, ErrPeriodClosed when the period is over and not reopened, otherwise the errors of Submit.
+	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
+}
+
 // scoreHandlers serve submissions and removals of entries.
 type scoreHandlers struct {
 	resolver
 	writer    Writer
 	standings standingFinder
-	players   Players
+	players   playTokens
 }
 
 // submitBody is the body of POST …/scores. Members that have to be there are pointers, so that left out is not zero.

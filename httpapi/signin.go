@@ -27,11 +27,17 @@ type SignIn interface {
 	Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error)
 }
 
+// sessionKeys makes and ends the keys of sessions as Keys does.
+type sessionKeys interface {
+	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
+	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
+}
+
 // signInHandlers sign people in and out. A session is a key whose secret is in a cookie that scripts cannot read: so it is known
 // to every server, ends when its time is over or when it is revoked, and has its quota, as other keys. A key that somebody typed
 // can be in that cookie as well.
 type signInHandlers struct {
-	store  Store
+	keys   sessionKeys
 	people SignIn // nil: nobody signs in
 	secure bool   // people come by https
 	base   string // path below which the service is
@@ -125,7 +131,7 @@ func (h *signInHandlers) finish(c *call) error {
 	}
 	secret, hash := leaderboard.NewKeySecret(k.ID)
 	c.caller.Key, c.caller.Session = k.Actor(), k.ID
-	if _, err = h.store.CreateKey(c.ctx, k, hash); err != nil {
+	if _, err = h.keys.CreateKey(c.ctx, k, hash); err != nil {
 		return h.tell(c, wire.WriteError(err))
 	}
 	h.setCookie(c.w, cookieSession, secret, leaderboard.MaxSession) // the key ends by itself, maybe before
@@ -213,7 +219,7 @@ func (h *signInHandlers) keep(c *call) error {
 // person may go on at other services.
 func (h *signInHandlers) end(c *call) error {
 	if c.key != nil && c.key.Person != "" {
-		if _, err := h.store.RevokeKey(c.ctx, c.key.ID); err != nil {
+		if _, err := h.keys.RevokeKey(c.ctx, c.key.ID); err != nil {
 			return wire.WriteError(err)
 		}
 	}

@@ -53,10 +53,15 @@ type standings struct {
 	all   []*standing
 }
 
+// friendFinder finds friends as Friends does.
+type friendFinder interface {
+	FriendsOf(ctx context.Context, members []string) ([][]string, error)
+}
+
 // standingFinder finds what submits have changed.
 type standingFinder struct {
 	rankings Rankings
-	store    Store
+	friends  friendFinder
 	count    func(StandingCounts)
 }
 
@@ -204,7 +209,7 @@ func (f *standingFinder) addFriends(ctx context.Context, boards []*moved) {
 	if len(members) == 0 {
 		return
 	}
-	lists, err := f.store.FriendsOf(ctx, members)
+	lists, err := f.friends.FriendsOf(ctx, members)
 	if err != nil {
 		return
 	}

@@ -19,9 +19,23 @@ const (
 	statusWait = time.Second
 )
 
+// BoardStatus looks at the health of boards.
+type BoardStatus interface {
+	// BoardHealth returns the health of boards, in their order, with few questions for all of them; there are at most maxStatus.
+	// Servers that do not answer soon are left out. away: the database is known not to answer, so it is not asked.
+	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth
+}
+
+// boardLister lists boards as Boards does.
+type boardLister interface {
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
+	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
+}
+
 // statusHandlers serve how the server and its boards stand.
 type statusHandlers struct {
-	store   Store
+	boards  boardLister
+	status  BoardStatus
 	build   Build
 	check   func(context.Context) Health
 	purge   func() leaderboard.Purge
@@ -90,7 +104,7 @@ func (h *statusHandlers) get(c *call) error {
 		Boards []boardStatusJSON `json:"boards"`
 		Next   string            `json:"next_cursor,omitempty"`
 	}{Server: h.server(c, health, now), Boards: make([]boardStatusJSON, len(found))}
-	standing := h.store.BoardHealth(c.ctx, found, away)
+	standing := h.status.BoardHealth(c.ctx, found, away)
 	for i := range standing {
 		if standing[i].Stale {
 			out.Server.MySQL = "away" // it has just not answered, whatever it did when its health was looked at
@@ -114,7 +128,7 @@ func (h *statusHandlers) list(c *call, after string, limit int, isAway bool) (fo
 			return nil, "", false, err
 		}
 	}
-	found = h.store.KnownBoards(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
+	found = h.boards.KnownBoards(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
 	if len(found) > limit {
 		found, next = found[:limit], found[limit-1].Name
 	}
@@ -126,7 +140,7 @@ func (h *statusHandlers) listed(c *call, after string, limit int) (found []leade
 	defer cancel()
 	size := limit + 1
 	for range maxScan {
-		boards, err := h.store.BoardsLabelled(ctx, nil, after, size)
+		boards, err := h.boards.BoardsLabelled(ctx, nil, after, size)
 		if err != nil {
 			return nil, "", err
 		}

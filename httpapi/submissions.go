@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,10 +10,16 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Records keeps what was submitted to boards with the rule record.
+type Records interface {
+	// Submissions returns those of a member to a board that were recorded, newest first.
+	Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error)
+}
+
 // submissionHandlers serve records of submissions.
 type submissionHandlers struct {
 	resolver
-	store Store
+	records Records
 }
 
 // submissionJSON is a record as it is shown.
@@ -74,7 +81,7 @@ func (h *submissionHandlers) list(c *call) error {
 	if cursor != "" && !afterRecord(of, cursor, &q) {
 		return wire.Malformed(wire.BadCursor())
 	}
-	found, err := h.store.Submissions(c.ctx, q)
+	found, err := h.records.Submissions(c.ctx, q)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,41 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Signing keeps the keys that sign tokens of this service.
+type Signing interface {
+	// RotateSigning makes another key for new tokens; those of the ones before are taken for the time of the overlap.
+	// ErrKeyOverlap.
+	RotateSigning(ctx context.Context, overlap time.Duration) error
+}
+
+// Bars keeps the members whose tokens are refused. Each change records the caller.
+type Bars interface {
+	// BarMember ends all tokens of a member that were issued before a time, 0: now; *leaderboard.RuleError.
+	BarMember(ctx context.Context, member string, before leaderboard.Micros) (leaderboard.MemberBar, error)
+	// UnbarMember takes that back; ErrBarNotFound.
+	UnbarMember(ctx context.Context, member string) error
+	// Bar finds the bar of a member; ErrBarNotFound.
+	Bar(ctx context.Context, member string) (leaderboard.MemberBar, error)
+}
+
+// Players knows players by their tokens. All methods may be called concurrently. Errors of all: ErrUnavailable.
+type Players interface {
+	guard.Tokens
+	// Mint makes a token of a grant that has passed Check.
+	Mint(ctx context.Context, g leaderboard.TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error)
+	// PublicKeys returns the keys by which tokens of this service are verified, in the order of their ids.
+	PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error)
+	// MintPlay makes the token of a play that was begun.
+	MintPlay(ctx context.Context, play leaderboard.Play, now time.Time) (string, error)
+	// FindPlay returns what the token of a play says, without its time; *leaderboard.TokenError. admit is called before its
+	// signature is verified.
+	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
+	// CheckIssuer finds what IssuerRules.Check leaves to others.
+	CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError
+	// PassedOver returns up to leaderboard.MaxPassedOver keys of an issuer that are not used, as far as this process knows them.
+	PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey
+}
+
 // noPlayers is Players of a server that has none.
 type noPlayers struct{}
 
@@ -43,7 +78,8 @@ func (noPlayers) PassedOver(*leaderboard.Issuer) []leaderboard.UnusableKey { ret
 
 // tokenHandlers make tokens of this service, and end those of members.
 type tokenHandlers struct {
-	store   Store
+	signing Signing
+	bars    Bars
 	players Players
 }
 
@@ -138,7 +174,7 @@ func (h *tokenHandlers) rotate(c *call) error {
 			return wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + leaderboard.SigningOverlap.String() + ", such as 1h"})
 		}
 	}
-	if err := h.store.RotateSigning(c.ctx, overlap); err != nil {
+	if err := h.signing.RotateSigning(c.ctx, overlap); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -193,7 +229,7 @@ func (h *tokenHandlers) bar(c *call) error {
 	if err := c.decode(&body, true, &wire.Emptiness{}); err != nil {
 		return err
 	}
-	bar, err := h.store.BarMember(c.ctx, member, body.NotBefore)
+	bar, err := h.bars.BarMember(c.ctx, member, body.NotBefore)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -206,7 +242,7 @@ func (h *tokenHandlers) getBar(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	bar, err := h.store.Bar(c.ctx, member)
+	bar, err := h.bars.Bar(c.ctx, member)
 	if err != nil {
 		return err
 	}
@@ -219,7 +255,7 @@ func (h *tokenHandlers) unbar(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	if err := h.store.UnbarMember(c.ctx, member); err != nil {
+	if err := h.bars.UnbarMember(c.ctx, member); err != nil {
 		return wire.WriteError(err)
 	}
 	c.sendNothing(http.StatusNoContent)

@@ -99,7 +99,7 @@ func TestBuffers(t *testing.T) {
 	t.Parallel()
 	exported := make(chan bool)
 	e := newEnv(t, func(c *Config) {
-		c.Store.(*fake).exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
+		c.Writer.(*fake).exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
 			defer func() { <-exported }()
 			return begin(leaderboard.State{})
 		}

@@ -112,13 +112,17 @@ func (a *App) wireAPI() error {
 	}
 	build := ReadBuildInfo()
 	status := overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
+	all := backend{a.people, status, review.Desk{Engine: a.store}, a.catalog, a.listings, a.keys, a.players, a.log, a.gate}
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store,
-		Store:     backend{a.people, status, review.Desk{Engine: a.store}, a.catalog, a.listings, a.keys, a.players, a.log, a.gate},
-		Refresher: refreshing{a.refresher, a.store, a.copies},
+		Boards: all, Periods: all, Status: status, Exports: all, Changes: all,
+		Refresher: refreshing{a.refresher, a.store, a.copies}, Runs: a.store, Derived: all,
+		Records: a.store, Activity: all, Audit: a.store, Hidden: a.store, Held: all,
+		Profiles: all, Members: all, MemberFinder: all, MemberData: a.store, Friends: all,
+		Issuers: all, Signing: all, Bars: all, Plays: a.store, Keys: all,
 		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store,
 		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Purge, CheckRules: checkRules,
-		Keys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
+		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, OnStandings: a.metrics.standings, Tracer: a.traces.requests(), Logger: a.log,
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.standingWait},
 	}

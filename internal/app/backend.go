@@ -37,7 +37,7 @@ func (r rankings) Changed(ctx context.Context, period int64, than leaderboard.Re
 	return r.feed.Changed(ctx, period, than)
 }
 
-// backend implements httpapi.Store: the store, and the caches of this process, which follow the changes that go through it.
+// backend is what the handlers need: the store, and the caches of this process, which follow the changes that go through it.
 // Questions that every caller may ask and no copy answers pass the gate.
 type backend struct {
 	people
