@@ -178,7 +178,7 @@ func magnitude(a, b int64) uint64 {
 	return uint64(a) - uint64(b)
 }
 
-// Compare is the one total order of a period (promise P1): negative when a is ranked before b. Score and tiebreak in
+// Compare is the one total order of a period (promise B1): negative when a is ranked before b. Score and tiebreak in
 // the board's directions, then created_time ascending, then member bytes ascending.
 func (r *Rules) Compare(a, b Entry) int {
 	if c := compareIn(r.Order, a.Score, b.Score); c != 0 {

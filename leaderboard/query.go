@@ -26,7 +26,7 @@ const (
 	DefaultBuckets = 40
 )
 
-// State is the revision of a period that an answer is exact at, and where the answer came from (promise P5).
+// State is the revision of a period that an answer is exact at, and where the answer came from (promise B6).
 type State struct {
 	Revision
 	Total  int64 // entries of the period

@@ -3,7 +3,7 @@
 //
 // # The sort key
 //
-// A Key is an order-preserving code of an entry (design promise P1). Plain byte comparison of two keys of one period
+// A Key is an order-preserving code of an entry (promise B1). Plain byte comparison of two keys of one period
 // is the order of the period, the best entry first:
 //
 //	bytes  0– 8  score         big endian, oriented so that better is smaller
@@ -37,7 +37,7 @@
 // Counting the entries ahead of an entry costs the database time in proportion to their number: seconds at a rank of
 // ten
 // million. An Index cuts the order of a period into buckets of roughly equal numbers of entries and keeps one count for
-// each (design promise P4). Bucket i holds the keys with
+// each (promise B1). Bucket i holds the keys with
 //
 //	boundary(i) <= key < boundary(i+1)
 //

@@ -41,7 +41,7 @@ func nastyEntries() []leaderboard.Entry {
 	return out
 }
 
-// TestKeyOrderAllPairs: promise P1: byte order of the keys is the order of the period, and the order of the prefixes is
+// TestKeyOrderAllPairs: byte order of the keys is the order of the period, and the order of the prefixes is
 // "better".
 func TestKeyOrderAllPairs(t *testing.T) {
 	t.Parallel()

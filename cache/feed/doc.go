@@ -3,5 +3,5 @@
 // milliseconds asks for the revisions of all periods that are being read, and of the tables of boards and of API keys.
 //
 // What a statement showed was true when it was sent. So an answer at that revision or a later one is not older than that
-// moment, no matter how its copy was filled or what the clocks of other machines show (design promise P5).
+// moment, no matter how its copy was filled or what the clocks of other machines show (promise B6).
 package feed

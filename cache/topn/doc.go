@@ -1,7 +1,7 @@
 // Package topn keeps copies of periods in Redis, the top N of each. MySQL is the database; every copy may be lost at
 // any moment without losing anything. No other package talks to Redis.
 //
-// # A copy is a state machine (promise P3)
+// # A copy is a state machine (promise B3)
 //
 // Three keys of one hash slot hold a period's copy: top, a zset of sort keys in byte order; key, a hash from member to
 // sort key; meta, a hash that names the state. Its invariant: for every entry at or above meta.floor, the copy equals

@@ -18,7 +18,7 @@ import (
 
 // TestCopyIsRightOrSaysSo drives one copy through random commits, applications in any order, builds from fresh and old
 // snapshots, lost keys and restored backups. After every step, every answer of the copy is exactly what the period was
-// at the state that the answer names; otherwise it says that it cannot answer (promise P3).
+// at the state that the answer names; otherwise it says that it cannot answer (promises B2, B3, B4).
 func TestCopyIsRightOrSaysSo(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)

@@ -17,7 +17,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Indexes keeps the rank indexes of the periods that are read, or grow (promise P4). Nothing is shared between processes but the
+// Indexes keeps the rank indexes of the periods that are read, or grow (promise B1). Nothing is shared between processes but the
 // database: each keeps its own indexes in memory and folds the change log into them.
 //
 // # Why an answer is exact
