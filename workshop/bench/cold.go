@@ -168,10 +168,7 @@ func (w *world) coldRound(ctx context.Context) (c cold, err error) {
 		return c, err
 	}
 	c.all, c.end = all, rateIn(slots[len(slots)*2/3:])
-	at := 0
-	for at+coldMean < len(slots) && rateIn(slots[at:at+coldMean]) < coldSpeed*c.end {
-		at++
-	}
+	at := firstAtSpeed(slots, c.end)
 	if share := float64(all.local) / float64(all.answers); share < 0.5 {
 		return c, fmt.Errorf("%.0f %% of the answers came from memory", 100*share)
 	}
@@ -193,6 +190,14 @@ func (l load) slots() (slots []int, all *loadResult, err error) {
 	}
 	all = l.run()
 	return slots, all, all.broken()
+}
+
+// firstAtSpeed returns the first of coldMean slots in a row that are at speed, given the rate at the end.
+func firstAtSpeed(slots []int, end float64) (at int) {
+	for at+coldMean < len(slots) && rateIn(slots[at:at+coldMean]) < coldSpeed*end {
+		at++
+	}
+	return at
 }
 
 // rateIn returns the answers a second in slots.

@@ -42,8 +42,10 @@ const (
 // unknown is a server with a board that nothing knows, beside threads that keep every core busy.
 type unknown struct {
 	*world
-	dsn  string
-	busy []*child.Process
+	dsn      string
+	seasons  []leaderboard.SeasonRule // of the board, so that its period can turn
+	imported time.Duration            // that the import of its members took
+	busy     []*child.Process
 }
 
 // askedUnknown is the result of one run of readers.
@@ -61,9 +63,12 @@ type askedUnknown struct {
 // measureUnknown measures a board of a million that is neither in memory nor indexed, asked by many readers (promise C7).
 func (w *world) measureUnknown(ctx context.Context, rep *report) (err error) {
 	w.stopService()
-	u := &unknown{world: w, dsn: w.mysql.DSN + unknownDatabase}
+	u := newUnknown(w)
 	defer func() { err = errors.Join(err, u.end()) }()
 	if err := u.prepare(ctx); err != nil {
+		return err
+	}
+	if err := u.keepBusy(); err != nil {
 		return err
 	}
 	imported, err := u.ask(ctx, unknownBoard, unknownSeconds, true)
@@ -78,7 +83,14 @@ func (w *world) measureUnknown(ctx context.Context, rep *report) (err error) {
 	if err := u.lost(ctx, rep, alone); err != nil {
 		return err
 	}
-	return u.changed(ctx, rep)
+	if err := u.changed(ctx, rep); err != nil {
+		return err
+	}
+	return u.measureInUse(ctx, rep, alone)
+}
+
+func newUnknown(w *world) *unknown {
+	return &unknown{world: w, dsn: w.mysql.DSN + unknownDatabase, seasons: seasonsUntil(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))}
 }
 
 // lost compares the board beside while the readers ask for a board in memory, and for one that nothing knows, each time after a start
@@ -153,7 +165,7 @@ func (u *unknown) changed(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// prepare makes the boards, and keeps the cores busy once they are filled.
+// prepare makes and fills the boards.
 func (u *unknown) prepare(ctx context.Context) error {
 	if err := u.growPool(ctx, 2*u.members, 1.0/3); err != nil {
 		return err
@@ -164,7 +176,7 @@ func (u *unknown) prepare(ctx context.Context) error {
 		}
 	}
 	var err error
-	if u.service, err = startProgram(ctx, u.program, u.dsn, u.redis.URL, append([]string{"--public-metrics"}, u.serveArgs...)); err != nil {
+	if u.service, err = u.startServer(ctx); err != nil {
 		return err
 	}
 	for _, b := range []struct {
@@ -181,20 +193,24 @@ func (u *unknown) prepare(ctx context.Context) error {
 	if err := u.resident(ctx, ""); err != nil {
 		return err
 	}
-	if err := u.imports(ctx); err != nil {
-		return err
-	}
-	return u.keepBusy()
+	return u.imports(ctx, u.service)
+}
+
+// startServer starts a server on the boards and returns it when it is ready.
+func (u *unknown) startServer(ctx context.Context) (*service, error) {
+	return startProgram(ctx, u.program, u.dsn, u.redis.URL, append([]string{"--public-metrics"}, u.serveArgs...))
 }
 
 // resident sets the rule of the board.
 func (u *unknown) resident(ctx context.Context, r leaderboard.Resident) error {
-	_, _, err := u.api.PutBoard(ctx, unknownBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest, Resident: r})
+	_, _, err := u.api.PutBoard(ctx, unknownBoard, leaderboard.Rules{
+		Policy: leaderboard.PolicyLatest, Resident: r, Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: u.seasons,
+	})
 	return err
 }
 
-// imports fills the board through the command.
-func (u *unknown) imports(ctx context.Context) error {
+// imports gives every member of the board a score, through the command and a server.
+func (u *unknown) imports(ctx context.Context, s *service) error {
 	file := filepath.Join(u.dir, "unknown.csv")
 	f, err := os.Create(file)
 	if err != nil {
@@ -212,11 +228,13 @@ func (u *unknown) imports(ctx context.Context) error {
 	}
 	defer os.Remove(file)
 	cmd := exec.CommandContext(ctx, u.program, "import", unknownBoard, file, "--restart", "--progress", file+".progress")
-	cmd.Env = append(os.Environ(), "LEADERBOARD_URL=http://"+u.addr, "LEADERBOARD_KEY="+benchKey)
+	cmd.Env = append(os.Environ(), "LEADERBOARD_URL=http://"+s.addr, "LEADERBOARD_KEY="+benchKey)
 	defer os.Remove(file + ".progress")
+	start := time.Now()
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("import: %w\n%s", err, said)
 	}
+	u.imported = time.Since(start)
 	return nil
 }
 
@@ -252,7 +270,7 @@ func (u *unknown) restart(ctx context.Context) error {
 		return err
 	}
 	var err error
-	u.service, err = startProgram(ctx, u.program, u.dsn, u.redis.URL, append([]string{"--public-metrics"}, u.serveArgs...))
+	u.service, err = u.startServer(ctx)
 	return err
 }
 
@@ -297,12 +315,9 @@ func (u *unknown) ask(ctx context.Context, board string, seconds float64, inMemo
 		var slots []int
 		slots, got.loadResult, err = load{addrs: []string{u.addr}, conns: readConns, length: length, request: memberOf(board, members)}.slots()
 		got.end = rateIn(slots[len(slots)*2/3:])
-		at := 0
-		if got.atSpeed = 2*got.local > got.answers || !inMemory; !got.atSpeed {
-			at = len(slots)
-		}
-		for at+coldMean < len(slots) && rateIn(slots[at:at+coldMean]) < coldSpeed*got.end {
-			at++
+		at := len(slots)
+		if got.atSpeed = 2*got.local > got.answers || !inMemory; got.atSpeed {
+			at = firstAtSpeed(slots, got.end)
 		}
 		got.after, got.until = time.Duration(at)*coldSlot, rateIn(slots[:at])
 	}
