@@ -8,8 +8,34 @@ import (
 	"time"
 
 	"leaderboard/leaderboard"
+	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
+
+// TestHiddenNeedsItsPart: a program without the part of hidden members writes to no board that has some: it would show them.
+func TestHiddenNeedsItsPart(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, without := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.Parts = nil })
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		submit := func(s *store.Store) error {
+			_, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5}}})
+			return err
+		}
+		if err := submit(without); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Hide(t.Context(), ban("b", "m")); err != nil {
+			t.Fatal(err)
+		}
+		if err := submit(without); !errors.Is(err, leaderboard.ErrUnknownRule) {
+			t.Errorf("without the part: %v", err)
+		}
+		if err := submit(s); err != nil || scoreOf(t, s, ref, "m") != -1 {
+			t.Errorf("with it: %v, m is shown with %d", err, scoreOf(t, s, ref, "m"))
+		}
+	})
+}
 
 // TestHidingIsFinished: when a process was killed while it hid or restored a member, the next sweep of
 // any other finishes.

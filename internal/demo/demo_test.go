@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/app/features"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
@@ -77,7 +78,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dsn: testenv.MySQL(t)}
-	s, err := store.Open(t.Context(), store.Config{DSN: w.dsn, Clock: storetest.ClockAhead(func() time.Duration { return w.ahead })})
+	s, err := store.Open(t.Context(), store.Config{DSN: w.dsn, Clock: storetest.ClockAhead(func() time.Duration { return w.ahead }), Parts: features.Parts()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"fmt"
 	"slices"
 
 	"leaderboard/leaderboard"
@@ -55,6 +56,14 @@ func (b *Board) moveMembers(members []string) {
 // done tells the parts the result of an attempt.
 func (b *Board) done(a *Attempt, res *leaderboard.Result) {
 	each(b, func(p Finisher) { p.Done(a, res) })
+}
+
+// checkAsides returns an ErrUnknownRule when members are hidden and no part knows of it: their entries would be shown.
+func (b *Board) checkAsides() error {
+	if b.known.HasHidden && len(b.asides) == 0 {
+		return fmt.Errorf("%w: members of board %s are hidden", leaderboard.ErrUnknownRule, b.Name())
+	}
+	return nil
 }
 
 // What parts see of a board and its periods.

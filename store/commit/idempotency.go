@@ -89,22 +89,6 @@ func appendTerms(b []byte, i int, e *leaderboard.Submission) []byte {
 	return append(binary.BigEndian.AppendUint64(b, uint64(len(terms))), terms...)
 }
 
-// hashOf returns the hash of the request.
-func (s *submission) hashOf() [sha256.Size]byte {
-	hash := requestHash(s.entries)
-	if s.on != nil {
-		b := hash[:]
-		for _, board := range s.on {
-			b = append(binary.BigEndian.AppendUint64(b, uint64(len(board))), board...)
-		}
-		hash = sha256.Sum256(b)
-	}
-	if s.atomic {
-		hash = sha256.Sum256(append(hash[:], "atomic"...))
-	}
-	return hash
-}
-
 // appendOptional appends a flag and, when v is given, its value.
 func appendOptional(b []byte, v *int64) []byte {
 	if v == nil {

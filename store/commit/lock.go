@@ -95,6 +95,9 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *Needs) (*Bo
 		b.periods = []*Period{{missing: b.whyNone()}}
 	}
 	if err == nil {
+		err = b.checkAsides()
+	}
+	if err == nil {
 		err = t.lockPast(ctx, b, n)
 	}
 	if err != nil {

@@ -163,19 +163,6 @@ func appendTiebreak(b []byte, r *leaderboard.Result) []byte {
 	return b
 }
 
-// stored returns the receipt: the states of the boards, with their names if there may be several, and the results.
-func (s *submission) stored() []byte {
-	b := []byte{formatOf(s.results, s.entries)}
-	if s.on == nil {
-		return appendResults(appendSeqs(b, s.states[s.queue.board]), s.results, s.entries)
-	}
-	b = binary.AppendUvarint(b, uint64(len(s.states)))
-	for _, name := range slices.Sorted(maps.Keys(s.states)) {
-		b = appendSeqs(varint.AppendText(b, name), s.states[name])
-	}
-	return appendResults(b, s.results, s.entries)
-}
-
 // errReceipt is a receipt that is damaged, or of another version of the program.
 var errReceipt = errors.New("it cannot be read")
 
@@ -296,20 +283,4 @@ func readReceipt(b []byte) *receiptText {
 		t.Fail()
 	}
 	return t
-}
-
-// decode reads what stored wrote.
-func (s *submission) decode(b []byte) (err error) {
-	t := readReceipt(b)
-	s.states = map[string]leaderboard.BoardSeqs{}
-	if s.on == nil {
-		s.states[s.queue.board] = t.seqs()
-	} else {
-		for range t.Count(len(t.Left)) {
-			name := t.Text()
-			s.states[name] = t.seqs()
-		}
-	}
-	s.results, err = t.results(s.entries)
-	return err
 }

@@ -151,8 +151,9 @@ func (t *transaction) writePacket(ctx context.Context, b *Board, p *Period, chan
 
 // readAside reads which of the members' entries are set aside.
 func (t *transaction) readAside(ctx context.Context, b *Board, n *Needs) (err error) {
-	if b.begin(t.parts, n); len(b.asides) == 0 {
-		return nil
+	b.begin(t.parts, n)
+	if err := b.checkAsides(); err != nil || len(b.asides) == 0 {
+		return err
 	}
 	t.text.Reset()
 	t.text.Str("SELECT 1;")

@@ -1,9 +1,13 @@
 package commit
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 
+	"leaderboard/internal/varint"
 	"leaderboard/leaderboard"
 )
 
@@ -138,6 +142,51 @@ func (s *submission) multiBoardReceipt() leaderboard.MultiBoardReceipt {
 		out.Results[i] = leaderboard.BoardResult{Board: s.on[i], Result: s.results[i]}
 	}
 	return out
+}
+
+// hashOf returns the hash of the request.
+func (s *submission) hashOf() [sha256.Size]byte {
+	hash := requestHash(s.entries)
+	if s.on != nil {
+		b := hash[:]
+		for _, board := range s.on {
+			b = append(binary.BigEndian.AppendUint64(b, uint64(len(board))), board...)
+		}
+		hash = sha256.Sum256(b)
+	}
+	if s.atomic {
+		hash = sha256.Sum256(append(hash[:], "atomic"...))
+	}
+	return hash
+}
+
+// stored returns the receipt: the states of the boards, with their names if there may be several, and the results.
+func (s *submission) stored() []byte {
+	b := []byte{formatOf(s.results, s.entries)}
+	if s.on == nil {
+		return appendResults(appendSeqs(b, s.states[s.queue.board]), s.results, s.entries)
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.states)))
+	for _, name := range slices.Sorted(maps.Keys(s.states)) {
+		b = appendSeqs(varint.AppendText(b, name), s.states[name])
+	}
+	return appendResults(b, s.results, s.entries)
+}
+
+// decode reads what stored wrote.
+func (s *submission) decode(b []byte) (err error) {
+	t := readReceipt(b)
+	s.states = map[string]leaderboard.BoardSeqs{}
+	if s.on == nil {
+		s.states[s.queue.board] = t.seqs()
+	} else {
+		for range t.Count(len(t.Left)) {
+			name := t.Text()
+			s.states[name] = t.seqs()
+		}
+	}
+	s.results, err = t.results(s.entries)
+	return err
 }
 
 // taker returns the board of a name that takes submissions, nil when there is none.

@@ -144,7 +144,7 @@ func programRules() []importRule {
 		{dir: "internal/csvcell"},
 		{dir: "internal/varint"},
 		{dir: "internal/stored", may: []string{nounsPkg, mysqlPkg, "leaderboard/internal/varint"}},
-		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
+		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "leaderboard/internal/app/features", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},
 		{dir: "internal/turn"},
