@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fuzzes every target of the module for FUZZTIME, two at a time; each package is built once for all of its targets. What
 # fails is shown, and kept in the testdata of its package, where the tests of every day find it. Run by make fuzz, with
-# servers of testenv/run. With CHANGED, and without NIGHTLY, it takes only the packages that have changed since .ci/green.
+# servers of internal/testenv/run. With CHANGED, and without NIGHTLY, it takes only the packages that have changed since .ci/green.
 set -eu
 export FUZZTIME="${FUZZTIME:-1m}" GO="${GO:-go}"
 built=$(mktemp -d)
