@@ -20,7 +20,7 @@ func concrete(path string) string {
 func TestEveryRouteDenies(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	open := 0
 	for _, rt := range (&handlers{}).routes(true) {
 		a := ask{method: rt.method, path: concrete(rt.path)}
@@ -55,7 +55,7 @@ func TestEveryRouteDenies(t *testing.T) {
 			with(writeKey).wantProblem(403, wire.CodeForbidden)
 		}
 	}
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("a request without rights changed something")
 	}
 	if open != 16 {

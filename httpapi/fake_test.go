@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"leaderboard/leaderboard"
@@ -17,7 +16,6 @@ import (
 // fake is everything behind the API: the model of the store, with a catalog and rebuilds that the store leaves to
 // others. Any method can be made to fail.
 type fake struct {
-	boards atomic.Int64 // times that one was asked for
 	*storetest.Model
 	*fakeKeys
 	*fakeEndpoints
@@ -26,7 +24,7 @@ type fake struct {
 	audit   *auditLog
 
 	mu       sync.Mutex
-	writes   int                // how often anything was changed
+	called   map[string]int     // how often each method was
 	caller   leaderboard.Caller // of the last deletion of a board
 	fail     map[string]error   // by method
 	panics   bool               // every method does
@@ -49,13 +47,9 @@ type fake struct {
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
-	slow     bool // an erasure is not done within a request
-	lookUps  int  // of profiles beside entries
-	metadata struct {
-		lookUps   int
-		meanwhile func() // between an answer and the metadata of its entries, once
-	}
-	records []leaderboard.SubmissionRecord // newest first
+	slow     bool                           // an erasure is not done within a request
+	moving   func()                         // between an answer and the metadata of its entries, once
+	records  []leaderboard.SubmissionRecord // newest first
 
 	activity      leaderboard.Activity
 	activityAsked leaderboard.ActivityQuery
@@ -66,49 +60,55 @@ type fake struct {
 func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
-	return &fake{
+	f := &fake{
 		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}},
 		fakeEndpoints: &fakeEndpoints{all: map[string]leaderboard.Endpoint{}},
 		fakeIssuers:   &fakeIssuers{issuers: map[string]leaderboard.Issuer{}, bars: map[string]leaderboard.MemberBar{}},
-		players:       &fakePlayers{tokens: map[string]*leaderboard.Player{}, refused: map[string]error{}}, audit: &auditLog{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
+		players:       &fakePlayers{tokens: map[string]*leaderboard.Player{}, refused: map[string]error{}}, audit: &auditLog{}, called: map[string]int{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}
+	m.OnCall, m.OnState = f.enter, f.mark
+	return f
+}
+
+// mark has an answer about one period say where it is from, and whether it is stale.
+func (f *fake) mark(s *leaderboard.State) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.Source, s.Stale = f.source, f.stale
 }
 
 // enter begins a method.
 func (f *fake) enter(method string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.called[method]++
 	if f.panics || method == f.panicsIn {
 		panic("secret of the inside")
 	}
 	return f.fail[method]
 }
 
-// wrote counts a change, unless it failed.
-func (f *fake) wrote(err error) error {
+// calls returns how often a method was called.
+func (f *fake) calls(method string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err == nil {
-		f.writes++
-	}
-	return err
+	return f.called[method]
 }
 
-func (f *fake) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
-	if err := f.enter("ChangeBoard"); err != nil {
-		return leaderboard.Board{}, false, err
+// writes returns how often anything was to be changed.
+func (f *fake) writes() (n int) {
+	for _, method := range []string{
+		"ChangeBoard", "DeleteBoard", "Submit", "SubmitMultiBoard", "Remove", "Hide", "Restore", "DecideHeld", "PutProfile", "PatchProfile", "ResetName",
+		"PutFriends", "AddFriends", "RemoveFriend", "Forget", "BeginPlay", "Start",
+	} {
+		n += f.calls(method)
 	}
-	b, created, err := f.Model.ChangeBoard(ctx, name, change)
-	return b, created, f.wrote(err)
+	return n
 }
 
 // Board knows a board as Resolve does.
 func (f *fake) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	f.boards.Add(1)
-	if err := f.enter("Board"); err != nil {
-		return leaderboard.Board{}, err
-	}
 	if ref, ok := f.outdated[name]; ok {
 		return leaderboard.Board{ID: ref.BoardID, Name: name, Rules: *ref.Rules}, nil
 	}
@@ -124,7 +124,7 @@ func (f *fake) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, af
 
 func (f *fake) DeleteBoard(ctx context.Context, name string) error {
 	f.caller = leaderboard.CallerOf(ctx)
-	return f.wrote(f.Model.DeleteBoard(ctx, name))
+	return f.Model.DeleteBoard(ctx, name)
 }
 
 func (f *fake) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
@@ -189,17 +189,6 @@ func (f *fake) Race(_ context.Context, q leaderboard.RaceQuery) (leaderboard.Rac
 	return f.race, f.enter("Race")
 }
 
-func (f *fake) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
-	if err := f.enter("Past"); err != nil {
-		return nil, err
-	}
-	out, err := f.Model.Past(ctx, periods, member)
-	for i := range out {
-		out[i].Source, out[i].Stale = f.source, f.stale
-	}
-	return out, err
-}
-
 func (f *fake) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
 	boards, err := f.BoardsLabelled(ctx, labels, "", 1000)
 	var names []string
@@ -248,47 +237,10 @@ func (f *fake) period(ctx context.Context, l leaderboard.Listing, w leaderboard.
 	return leaderboard.FindPast(ctx, f, &l.Board, w, past, l.Clock)
 }
 
-func (f *fake) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
-	if err := f.enter("Submit"); err != nil {
-		return leaderboard.Receipt{}, err
-	}
-	receipt, err := f.Model.Submit(ctx, r)
-	return receipt, f.wrote(err)
-}
-
-func (f *fake) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
-	receipt, err := f.Model.SubmitMultiBoard(ctx, r)
-	return receipt, f.wrote(err)
-}
-
-func (f *fake) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
-	receipt, err := f.Model.Remove(ctx, r)
-	return receipt, f.wrote(err)
-}
-
-func (f *fake) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	if err := f.enter("Page"); err != nil {
-		return nil, err
-	}
-	out, err := f.Model.Page(ctx, p, q)
-	if err == nil {
-		out.Source, out.Stale = f.source, f.stale
-	}
-	return out, err
-}
-
-func (f *fake) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	out, err := f.Model.Members(ctx, p, q)
-	if err == nil {
-		out.Source, out.Stale = f.source, f.stale
-	}
-	return out, err
-}
-
 func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
 	found, err := f.Profiles(ctx, members)
 	if err == nil {
-		err = f.enter("ProfilesOf")
+		err = f.enter("ProfilesOf") // with the cached ones
 	}
 	out := make([]*leaderboard.Profile, len(members))
 	for i, member := range members { // one may be there several times, with entries on several boards
@@ -296,15 +248,11 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 			out[i] = &found[at]
 		}
 	}
-	f.lookUps++
 	return out, err
 }
 
 // MemberData tells of records and of the audit besides.
 func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	if err := f.enter("MemberData"); err != nil {
-		return err
-	}
 	if err := f.Model.MemberData(ctx, member, tell); err != nil {
 		return err
 	}
@@ -326,18 +274,15 @@ func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderbo
 
 // Forget is done at once unless it is to look as if it took longer.
 func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
-	if err := f.enter("Forget"); err != nil {
-		return leaderboard.Erasure{}, err
-	}
 	out, err := f.Model.Forget(ctx, member, actor)
 	out.Done = out.Done && !f.slow
-	return out, f.wrote(err)
+	return out, err
 }
 
 func (f *fake) FriendsOf(ctx context.Context, members []string) ([][]string, error) {
 	lists, err := f.Model.FriendsOf(ctx, members)
 	if err == nil {
-		err = f.enter("FriendsOf")
+		err = f.enter("KeptFriends")
 	}
 	out := make([][]string, len(members))
 	for i, m := range members {
@@ -367,22 +312,6 @@ func (f *fake) Changed(ctx context.Context, _ int64, _ leaderboard.Revision) err
 	return f.changed(ctx)
 }
 
-func (f *fake) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	out, err := f.Model.ScoreRank(ctx, p, q)
-	if err == nil {
-		out.Source, out.Stale = f.source, f.stale
-	}
-	return out, err
-}
-
-func (f *fake) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	out, err := f.Model.Distribution(ctx, p, q)
-	if err == nil {
-		out.Source, out.Stale = f.source, f.stale
-	}
-	return out, err
-}
-
 func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
 	actor string,
 ) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
@@ -404,25 +333,21 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 		}
 		done := run
 		done.State, done.Took, done.Rows = leaderboard.RunStateDone, 12500*time.Microsecond, 2
-		if err := f.enter("Run"); err != nil {
+		if err := f.enter("Refresh"); err != nil {
 			done.State, done.Error = leaderboard.RunStateFailed, err.Error()
 			_, finished := f.FinishRun(ctx, done)
 			return done, errors.Join(err, finished)
 		}
 		return f.FinishRun(ctx, done)
-	}, f.wrote(err)
+	}, err
 }
 
 type exporting func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
 
-// Metadata is the model's, counted.
+// Metadata is the model's, after what happens meanwhile.
 func (f *fake) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
-	if err := f.enter("Metadata"); err != nil {
-		return nil, err
-	}
-	f.metadata.lookUps++
-	if between := f.metadata.meanwhile; between != nil {
-		f.metadata.meanwhile = nil
+	if between := f.moving; between != nil {
+		f.moving = nil
 		between()
 	}
 	return f.Model.Metadata(ctx, of)

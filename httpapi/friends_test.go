@@ -155,7 +155,7 @@ func TestBoardFriendsIdentityAndRights(t *testing.T) {
 	e.get(readKey, path+"?limit=1001").wantProblem(400, wire.CodeMalformed)
 	e.get(readKey, "/v1/boards/none/members/2/friends").wantProblem(404, "board-not-found")
 	// The cached list is used, and said to be old, while the database is away; without one there is no answer.
-	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable
+	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
 	if got := e.get(readKey, path).rows(); !got.Stale {
 		t.Error("an old list of friends passes for a new one")
 	}

@@ -172,7 +172,7 @@ func TestKeyOnEveryRoute(t *testing.T) {
 		leaderboard.ScopeAdmin: {e.key(leaderboard.ScopeRead, nil), e.key(leaderboard.ScopeWrite, nil)},
 	}
 	elsewhere := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game2-*"} })
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	methods := map[string][]string{}
 	for _, rt := range (&handlers{}).routes(true) {
 		methods[rt.path] = append(methods[rt.path], rt.method)
@@ -203,7 +203,7 @@ func TestKeyOnEveryRoute(t *testing.T) {
 			}
 		}
 	}
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("a request without rights changed something")
 	}
 	for path, has := range methods {
@@ -241,13 +241,13 @@ func TestKeyForSomeBoards(t *testing.T) {
 
 	both := `{"entries":[{"board":"game1-a","member":"x","score":1},{"board":"%s","member":"x","score":1}]}`
 	e.post(key, "/v1/scores", fmt.Sprintf(both, "game1-b")).want(200)
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	for _, other := range []string{"game2-a", "nothing", "open"} {
 		if p := e.post(key, "/v1/scores", fmt.Sprintf(both, other)).wantProblem(403, wire.CodeForbidden); p.Errors[0].Pointer != "/entries/1/board" {
 			t.Errorf("points at %+v", p.Errors)
 		}
 	}
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("a part of a request was done")
 	}
 	for _, path := range []string{"/v1/hidden", "/v1/runs"} {

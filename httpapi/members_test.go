@@ -158,13 +158,13 @@ func TestProfilesBesideEntries(t *testing.T) {
 		"top": read("top"), "member": read("members/4"), "around": read("members/5/around"), "ranks": ranks,
 	} {
 		without := ask("").want(200)
-		e.fake.lookUps = 0
+		delete(e.fake.called, "ProfilesOf")
 		with := ask("?profiles=true").want(200)
 		if n := strings.Count(string(with.body), `"profile":`); n != 1 || !strings.Contains(string(with.body), shown) {
 			t.Errorf("%s shows %d profiles: %s", name, n, with.body)
 		}
-		if strings.Contains(string(without.body), "profile") || e.fake.lookUps != 1 {
-			t.Errorf("%s: %d look-ups; without profiles it is %s", name, e.fake.lookUps, without.body)
+		if strings.Contains(string(without.body), "profile") || e.fake.calls("ProfilesOf") != 1 {
+			t.Errorf("%s: %d look-ups; without profiles it is %s", name, e.fake.calls("ProfilesOf"), without.body)
 		}
 		if bare := strings.Replace(string(with.body), ","+shown, "", 1); bare != string(without.body) {
 			t.Errorf("%s differs in more than the profile:\n%s\n%s", name, with.body, without.body)

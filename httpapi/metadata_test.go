@@ -41,14 +41,14 @@ func (e *env) readingAnswers(board string) map[string]func(query string) reply {
 func TestMetadataBesideEntries(t *testing.T) {
 	e := withMetadata(t)
 	for name, ask := range e.readingAnswers("classic") {
-		e.fake.metadata.lookUps = 0
+		delete(e.fake.called, "Metadata")
 		without := ask("").want(200)
-		if strings.Contains(string(without.body), "metadata") || e.fake.metadata.lookUps != 0 {
-			t.Errorf("%s: %d look-ups; without metadata it is %s", name, e.fake.metadata.lookUps, without.body)
+		if strings.Contains(string(without.body), "metadata") || e.fake.calls("Metadata") != 0 {
+			t.Errorf("%s: %d look-ups; without metadata it is %s", name, e.fake.calls("Metadata"), without.body)
 		}
 		with := ask("metadata=true").want(200)
-		if bare := strings.Replace(string(with.body), ","+metadataOf4, "", 1); bare != string(without.body) || len(with.body) == len(bare) || e.fake.metadata.lookUps != 1 {
-			t.Errorf("%s, with %d look-ups, differs in more than the metadata:\n%s\n%s", name, e.fake.metadata.lookUps, with.body, without.body)
+		if bare := strings.Replace(string(with.body), ","+metadataOf4, "", 1); bare != string(without.body) || len(with.body) == len(bare) || e.fake.calls("Metadata") != 1 {
+			t.Errorf("%s, with %d look-ups, differs in more than the metadata:\n%s\n%s", name, e.fake.calls("Metadata"), with.body, without.body)
 		}
 		if tag := with.header.Get("ETag"); tag != "" && tag == without.header.Get("ETag") {
 			t.Errorf("%s has the same ETag with metadata", name)
@@ -59,9 +59,9 @@ func TestMetadataBesideEntries(t *testing.T) {
 		ask("metadata=yes").wantProblem(400, wire.CodeMalformed)
 	}
 	for name, ask := range e.readingAnswers("none") {
-		e.fake.metadata.lookUps = 0
-		if with, without := ask("metadata=true").want(200), ask("").want(200); string(with.body) != string(without.body) || e.fake.metadata.lookUps != 0 {
-			t.Errorf("without the rule %s has %d look-ups and is %s", name, e.fake.metadata.lookUps, with.body)
+		delete(e.fake.called, "Metadata")
+		if with, without := ask("metadata=true").want(200), ask("").want(200); string(with.body) != string(without.body) || e.fake.calls("Metadata") != 0 {
+			t.Errorf("without the rule %s has %d look-ups and is %s", name, e.fake.calls("Metadata"), with.body)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestMetadataOfAnotherEntry(t *testing.T) {
 			e.post(writeKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+string(wire.AppendOptInt(nil, &score))+`,"metadata":{"old":1}}]}`).want(200)
 			score++
 			text := string(wire.AppendOptInt(nil, &score))
-			e.fake.metadata.meanwhile = func() {
+			e.fake.moving = func() {
 				e.post(writeKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+text+submitted+`}]}`).want(200)
 			}
 			got := string(ask("metadata=true").want(200).body)

@@ -126,7 +126,7 @@ func TestNamesOfBoards(t *testing.T) {
 						e.board(board, leaderboard.Rules{Visibility: visibility[sort]}, leaderboard.Submission{Member: "m", Score: 1})
 					}
 					e.board("game1-of-"+board, leaderboard.Rules{})
-					writes := e.fake.writes
+					writes := e.fake.writes()
 					a := n.ask(board, key)
 					r := e.do(a)
 					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.method, n.route.path, n.place, board, scope)
@@ -150,7 +150,7 @@ func TestNamesOfBoards(t *testing.T) {
 						}
 						continue
 					}
-					if r.status != want || !strings.HasPrefix(r.problem().Detail, detail) || e.fake.writes != writes {
+					if r.status != want || !strings.HasPrefix(r.problem().Detail, detail) || e.fake.writes() != writes {
 						t.Errorf("%s: %d %s, want %d %s", what, r.status, r.body, want, detail)
 						continue
 					}

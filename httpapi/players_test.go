@@ -39,7 +39,7 @@ func withPlayer(t *testing.T, change ...func(*Config)) *env {
 // board's rule decides about. All others are closed, one that is added without thought too.
 func TestEveryRouteForPlayers(t *testing.T) {
 	e := withPlayer(t)
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	for _, rt := range (&handlers{}).routes(true) {
 		if rt.access == guard.AccessAnyone {
 			continue
@@ -65,7 +65,7 @@ func TestEveryRouteForPlayers(t *testing.T) {
 			r.wantProblem(http.StatusForbidden, wire.CodeForbidden)
 		}
 	}
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("something was written")
 	}
 }
@@ -179,7 +179,7 @@ func TestPlayerSubmits(t *testing.T) {
 	own, other := `{"entries":[{"member":"5","score":999}]}`, `{"entries":[{"member":"5","score":1},{"member":"4","score":1}]}`
 	paid := `{"entries":[{"member":"5","score":1},{"member":"5","score":1,"op":"latest"},{"member":"5","set":{"paid":1}},{"member":"5","score":1,"keep_time":true}]}`
 	timed := `{"entries":[{"member":"5","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	for _, c := range []struct {
 		key, board, body, code string
 		status                 int
@@ -204,10 +204,10 @@ func TestPlayerSubmits(t *testing.T) {
 		if r := e.post(token5, "/v1/boards/"+path, own); r.status != want {
 			t.Errorf("%s: %d, want %d: %s", path, r.status, want, r.body)
 		}
-		if want != 200 && e.fake.writes != writes {
+		if want != 200 && e.fake.writes() != writes {
 			t.Fatal("something was written")
 		}
-		writes = e.fake.writes
+		writes = e.fake.writes()
 	}
 	e.post(token5, "/v1/boards/mine/scores", own).want(200)
 	e.post(token5, "/v1/boards/submit/scores", own).want(200)

@@ -28,7 +28,7 @@ func TestBeginPlay(t *testing.T) {
 	if play.Board != "play" || play.Member != "5" || play.SubmitAfter != play.StartedTime || play.SubmitBefore != play.StartedTime+600_000_000 || r.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%+v, %v", play, r.header)
 	}
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	for _, c := range []struct {
 		key, board, code string
 		status           int
@@ -44,7 +44,7 @@ func TestBeginPlay(t *testing.T) {
 	} {
 		e.post(c.key, "/v1/boards/"+c.board+"/plays", "").wantProblem(c.status, c.code)
 	}
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("something was written")
 	}
 	e.post(token5Some, "/v1/boards/game1-play/plays", "").want(201)
@@ -64,7 +64,7 @@ func TestBeginPlay(t *testing.T) {
 func TestPlaysOfOthers(t *testing.T) {
 	e := withPlays(t)
 	id := leaderboard.NewPlayID().String()
-	own, writes := `{"entries":[{"member":"5","score":1,"play":"play 5 `+id+`"},{"member":"5","score":1,"play":%q}]%s}`, e.fake.writes
+	own, writes := `{"entries":[{"member":"5","score":1,"play":"play 5 `+id+`"},{"member":"5","score":1,"play":%q}]%s}`, e.fake.writes()
 	for _, play := range []string{"play 4 " + id, "open 5 " + id, "x", ""} {
 		p := e.post(token5, "/v1/boards/play/scores", fmt.Sprintf(own, play, "")).wantProblem(422, leaderboard.CodeInvalidPlay)
 		if len(p.Errors) != 1 || p.Errors[0].Pointer != "/entries/1/play" {
@@ -77,7 +77,7 @@ func TestPlaysOfOthers(t *testing.T) {
 	if len(p.Errors) != 2 || p.Errors[0].Pointer != "/entries/0/play" {
 		t.Errorf("%+v", p.Errors)
 	}
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("something was written")
 	}
 	e.post(writeKey, "/v1/boards/play/scores", `{"entries":[{"member":"5","score":9}]}`).want(200)

@@ -206,10 +206,10 @@ func TestPrivateSources(t *testing.T) {
 func TestPrivateBoardAsksNobody(t *testing.T) {
 	e := newEnv(t)
 	e.board("p", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
-	asked := func(key string, status int) int64 {
-		before := e.fake.boards.Load()
+	asked := func(key string, status int) int {
+		before := e.fake.calls("Board")
 		e.get(key, "/v1/boards/p").want(status)
-		return e.fake.boards.Load() - before
+		return e.fake.calls("Board") - before
 	}
 	if denied, allowed := asked(noKey, 404), asked(readKey, 200); denied != 1 || allowed != 2 {
 		t.Errorf("asked %d and %d times, want once, of what is known, and once more", denied, allowed)

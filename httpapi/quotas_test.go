@@ -96,7 +96,7 @@ func TestQuotaExceeded(t *testing.T) {
 	if got := e.post(writeKey, "/v1/boards/b/scores", body(3)); got.header.Get("RateLimit-Policy") != `"requests";q=100;w=5, "rows";q=5;w=5;qu="rows"` || got.header.Get("RateLimit") != `"requests";r=99, "rows";r=2` {
 		t.Errorf("%s / %s", got.header.Get("RateLimit-Policy"), got.header.Get("RateLimit"))
 	}
-	before := e.fake.writes
+	before := e.fake.writes()
 	got := e.post(writeKey, "/v1/boards/b/scores", body(4))
 	if p := got.wantProblem(http.StatusTooManyRequests, wire.CodeQuota); !slices.Equal(p.Quotas, []string{"rows"}) {
 		t.Errorf("%v", p.Quotas)
@@ -107,7 +107,7 @@ func TestQuotaExceeded(t *testing.T) {
 	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 7 || after > 11 {
 		t.Errorf("Retry-After: %s", got.header.Get("Retry-After"))
 	}
-	if e.fake.writes != before {
+	if e.fake.writes() != before {
 		t.Error("it was submitted")
 	}
 }

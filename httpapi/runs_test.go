@@ -100,13 +100,13 @@ func TestFailedRun(t *testing.T) {
 	if r := e.get(adminKey, fmt.Sprintf("/v1/runs/%d", run.ID)).want(200); !strings.Contains(string(r.body), `"error":"redis does not answer"`) {
 		t.Errorf("got %s", r.body)
 	}
-	e.fake.fail["Run"] = errors.New("redis does not answer")
+	e.fake.fail["Refresh"] = errors.New("redis does not answer")
 	failed := e.post(adminKey, "/v1/boards/b/rebuild?wait=30s", "").wantProblem(503, wire.CodeRunFailed)
 	shown, _ := failed.Run.(map[string]any)
 	if shown["state"] != "failed" || shown["error"] != "redis does not answer" || !strings.Contains(failed.Detail, "redis does not answer") {
 		t.Errorf("got %+v", failed)
 	}
-	delete(e.fake.fail, "Run")
+	delete(e.fake.fail, "Refresh")
 	e.fake.fail["Start"] = fmt.Errorf("start: %w", leaderboard.ErrUnavailable)
 	e.post(adminKey, "/v1/boards/b/rebuild", "").wantProblem(503, "unavailable")
 }

@@ -66,7 +66,7 @@ func TestSubmitMultiBoardKey(t *testing.T) {
 func TestSubmitMultiBoardBadInput(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	many := func(n, boards int) string {
 		entries := make([]string, n)
 		for i := range entries {
@@ -100,8 +100,8 @@ func TestSubmitMultiBoardBadInput(t *testing.T) {
 	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`).wantProblem(403, wire.CodeForbidden)
 	e.get(writeKey, "/v1/scores").wantProblem(405, wire.CodeMethod)
 	e.do(ask{method: "POST", path: "/v1/scores", key: writeKey, body: good, header: http.Header{"Content-Type": {"text/plain"}}, off: true}).wantProblem(415, wire.CodeNotJSON)
-	if e.fake.writes != writes {
-		t.Errorf("%d refused requests were written", e.fake.writes-writes)
+	if e.fake.writes() != writes {
+		t.Errorf("%d refused requests were written", e.fake.writes()-writes)
 	}
 	e.fake.Fail(leaderboard.ErrUnavailable)
 	e.post(writeKey, "/v1/scores", good).wantProblem(503, "unavailable")

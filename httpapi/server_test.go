@@ -140,11 +140,11 @@ func TestBodyLimits(t *testing.T) {
 	e.board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	large := `{"entries":[{"member":"` + strings.Repeat("x", 200) + `","score":1}]}`
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).wantProblem(413, wire.CodeTooLarge)
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\n"
 	srv.raw(head+"Transfer-Encoding: chunked\r\n\r\n150\r\n"+strings.Repeat(" ", 0x150)+"\r\n0\r\n\r\n").wantProblem(413, wire.CodeTooLarge)
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("something was written")
 	}
 	small := `{"entries":[{"member":"x","score":1}]}`
@@ -164,10 +164,10 @@ func TestSlowBody(t *testing.T) {
 func TestCutOffBody(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
-	writes := e.fake.writes
+	writes := e.fake.writes()
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
 	newServer(t, e).send(head+`{"entries":[{"member":"m","score":1}]}`, true).wantProblem(400, wire.CodeMalformed)
-	if e.fake.writes != writes {
+	if e.fake.writes() != writes {
 		t.Error("half a body was written")
 	}
 }

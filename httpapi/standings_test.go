@@ -142,7 +142,7 @@ func TestStandingsPassed(t *testing.T) {
 	if strings.Count(both, `"passed":[]`) != 1 || strings.Count(both, `"passed":null`) != 1 {
 		t.Errorf("more friends than are looked at: %s", both)
 	}
-	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable
+	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
 	if got := string(e.post(writeKey, path, `{"entries":[{"member":"a","score":1002}]}`).want(200).body); !strings.Contains(got, `"passed":null`) {
 		t.Errorf("friends that are not known: %s", got)
 	}
@@ -215,7 +215,7 @@ func TestStandingsAskNothing(t *testing.T) {
 		c.OnStandings = func(StandingCounts) { counted++ }
 	})
 	e.board("b", leaderboard.Rules{})
-	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable
+	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
 	for _, query := range []string{"", "?standings=false"} {
 		e.post(writeKey, "/v1/boards/b/scores"+query, `{"entries":[{"member":"a","score":10}]}`).want(200)
 		e.post(writeKey, "/v1/scores"+query, `{"entries":[{"board":"b","member":"a","score":20}]}`).want(200)

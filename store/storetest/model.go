@@ -34,6 +34,10 @@ type Model struct {
 
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
+	// OnCall is called at the beginning of each call with the name of its method, and fails it with its error. OnState may change
+	// the state of an answer about one period. Set both before the first call. They must not call the model.
+	OnCall  func(method string) error
+	OnState func(*leaderboard.State)
 }
 
 type modelBoard struct {
@@ -96,11 +100,16 @@ func (m *Model) Fail(err error) {
 	m.failure = err
 }
 
-// enter locks the model for one call; leave must follow, also after an error.
-func (m *Model) enter(ctx context.Context) error {
+// enter locks the model for one call of a method; leave must follow, also after an error.
+func (m *Model) enter(ctx context.Context, method string) error {
 	m.mu.Lock()
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if m.OnCall != nil {
+		if err := m.OnCall(method); err != nil {
+			return err
+		}
 	}
 	return m.failure
 }
@@ -122,19 +131,19 @@ func (m *Model) nextID() int64 {
 // Ping fails while the model fails.
 func (m *Model) Ping(ctx context.Context) error {
 	defer m.leave()
-	return m.enter(ctx)
+	return m.enter(ctx, "Ping")
 }
 
 // Now returns the clock of the model.
 func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
 	defer m.leave()
-	return m.clock(), m.enter(ctx)
+	return m.clock(), m.enter(ctx, "Now")
 }
 
 // StartRun does what store.Store.StartRun does.
 func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "StartRun"); err != nil {
 		return r, err
 	}
 	r.ID, r.StartedAt = m.nextID(), m.clock()
@@ -152,7 +161,7 @@ func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.R
 
 func (m *Model) finish(ctx context.Context, r leaderboard.Run) error {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "FinishRun"); err != nil {
 		return err
 	}
 	for i := range m.runs {
@@ -175,7 +184,7 @@ func (m *Model) Silence(id int64) {
 // EndRuns does what store.Store.EndRuns does.
 func (m *Model) EndRuns(ctx context.Context) error {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "EndRuns"); err != nil {
 		return err
 	}
 	for i := range m.runs {
@@ -201,7 +210,7 @@ func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 // Runs does what store.Store.Runs does.
 func (m *Model) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Runs"); err != nil {
 		return nil, err
 	}
 	runs := []leaderboard.Run{}

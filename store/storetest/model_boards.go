@@ -12,7 +12,7 @@ import (
 // Sweep does what store.Store.Sweep does as far as periods go: the model forgets no keys, changes or runs.
 func (m *Model) Sweep(ctx context.Context) error {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Sweep"); err != nil {
 		return err
 	}
 	for _, b := range m.boards {
@@ -29,7 +29,7 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 // ChangeBoard does what store.Store.ChangeBoard does.
 func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "ChangeBoard"); err != nil {
 		return leaderboard.Board{}, false, err
 	}
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
@@ -88,7 +88,7 @@ func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {
 // Board does what store.Store.Board does.
 func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Board"); err != nil {
 		return leaderboard.Board{}, err
 	}
 	if b := m.boards[name]; b != nil {
@@ -105,7 +105,7 @@ func (m *Model) Boards(ctx context.Context, after string, limit int) ([]leaderbo
 // BoardsLabelled does what store.Store.BoardsLabelled does.
 func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "BoardsLabelled"); err != nil {
 		return nil, err
 	}
 	boards := []leaderboard.Board{}
@@ -120,7 +120,7 @@ func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 // DeleteBoard does what store.Store.DeleteBoard does.
 func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "DeleteBoard"); err != nil {
 		return err
 	}
 	b := m.boards[name]

@@ -21,8 +21,8 @@ type onBoard struct {
 }
 
 // combinedLook enters the model; the caller leaves it.
-func (m *Model) combinedLook(ctx context.Context, refs []leaderboard.PeriodRef, mode leaderboard.Mode) (*combinedLook, error) {
-	if err := m.enter(ctx); err != nil {
+func (m *Model) combinedLook(ctx context.Context, method string, refs []leaderboard.PeriodRef, mode leaderboard.Mode) (*combinedLook, error) {
+	if err := m.enter(ctx, method); err != nil {
 		return nil, err
 	}
 	if broken := leaderboard.CheckCombined(refs, mode); broken != nil {
@@ -71,7 +71,7 @@ func (l *combinedLook) ranked(at int) leaderboard.CombinedRanked {
 // CombinedPage does what store.Store.CombinedPage does: it sorts all entries of all boards.
 func (m *Model) CombinedPage(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	defer m.leave()
-	l, err := m.combinedLook(ctx, refs, q.Mode)
+	l, err := m.combinedLook(ctx, "CombinedPage", refs, q.Mode)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (l *combinedLook) page(q leaderboard.CombinedQuery) (*leaderboard.CombinedP
 // CombinedMember does what store.Store.CombinedMember does.
 func (m *Model) CombinedMember(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	defer m.leave()
-	l, err := m.combinedLook(ctx, refs, q.Mode)
+	l, err := m.combinedLook(ctx, "CombinedMember", refs, q.Mode)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ type modelSource struct {
 // scratch.
 func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leaderboard.DeriveStep, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "FollowSources"); err != nil {
 		return leaderboard.DeriveStep{}, err
 	}
 	b, own, sources, err := m.derived(board)
@@ -168,7 +168,7 @@ func (b *modelBoard) lag() (n int64) {
 // Derivation does what store.Store.Derivation does, without the sources that have left.
 func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Derivation"); err != nil {
 		return leaderboard.Derivation{}, err
 	}
 	b, own, sources, err := m.derived(board)

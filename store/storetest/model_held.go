@@ -68,7 +68,7 @@ func (b *modelBoard) keepHeld(held *leaderboard.Held, why *leaderboard.RuleError
 // Held does what store.Store.Held does.
 func (m *Model) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Held"); err != nil {
 		return nil, err
 	}
 	var out []leaderboard.Held
@@ -97,7 +97,7 @@ func (m *Model) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 // DecideHeld does what store.Store.DecideHeld does.
 func (m *Model) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "DecideHeld"); err != nil {
 		return leaderboard.Held{}, err
 	}
 	if broken := d.Check(); broken != nil {

@@ -11,7 +11,7 @@ import (
 // Hide does what store.Store.Hide does.
 func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Hide"); err != nil {
 		return leaderboard.HiddenMember{}, err
 	}
 	if broken := r.Check(); broken != nil {
@@ -37,7 +37,7 @@ func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 // Restore does what store.Store.Restore does.
 func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Restore"); err != nil {
 		return err
 	}
 	if broken := r.CheckRestore(); broken != nil {
@@ -125,7 +125,7 @@ func (m *Model) recordCorrection(b *modelBoard, p *modelPeriod, actor string, vi
 // Hidden does what store.Store.Hidden does.
 func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Hidden"); err != nil {
 		return nil, err
 	}
 	_, id, err := m.boardsOf(q.Board)

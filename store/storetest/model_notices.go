@@ -23,7 +23,7 @@ type Notice struct {
 // each change alone. It sorts all entries anew before each change.
 func (m *Model) Notices(ctx context.Context, board string, period, after int64) (out []Notice, err error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Notices"); err != nil {
 		return nil, err
 	}
 	b, p := m.boards[board], m.periods[period]

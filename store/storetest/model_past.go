@@ -9,12 +9,12 @@ import (
 // Past implements leaderboard.Pasts.
 func (m *Model) Past(ctx context.Context, refs []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Past"); err != nil {
 		return nil, err
 	}
 	var out []leaderboard.PastEntry
 	for _, ref := range refs {
-		v, err := m.lookAt(ref, ref.LastSeq)
+		v, err := m.answer(ref, ref.LastSeq)
 		if err != nil {
 			return nil, err
 		}

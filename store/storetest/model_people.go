@@ -13,7 +13,7 @@ import (
 // PutProfile does what store.Store.PutProfile does.
 func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "PutProfile"); err != nil {
 		return p, false, err
 	}
 	if broken := p.Check(); broken != nil {
@@ -29,7 +29,7 @@ func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderbo
 // PatchProfile does what store.Store.PatchProfile does.
 func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "PatchProfile"); err != nil {
 		return leaderboard.Profile{}, false, err
 	}
 	p, ok := m.profiles[member]
@@ -46,7 +46,7 @@ func (m *Model) PatchProfile(ctx context.Context, member string, change leaderbo
 // ResetName does what store.Store.ResetName does.
 func (m *Model) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "ResetName"); err != nil {
 		return leaderboard.Profile{}, err
 	}
 	if broken := r.Check(); broken != nil {
@@ -90,7 +90,7 @@ func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile
 // Profiles does what store.Store.Profiles does.
 func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Profiles"); err != nil {
 		return nil, err
 	}
 	var found []leaderboard.Profile
@@ -104,17 +104,17 @@ func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 
 // PutFriends does what store.Store.PutFriends does.
 func (m *Model) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
-	return m.changeFriends(ctx, member, friends, false)
+	return m.changeFriends(ctx, "PutFriends", member, friends, false)
 }
 
 // AddFriends does what store.Store.AddFriends does.
 func (m *Model) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
-	return m.changeFriends(ctx, member, friends, true)
+	return m.changeFriends(ctx, "AddFriends", member, friends, true)
 }
 
-func (m *Model) changeFriends(ctx context.Context, member string, given []string, keep bool) (int, error) {
+func (m *Model) changeFriends(ctx context.Context, method string, member string, given []string, keep bool) (int, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, method); err != nil {
 		return 0, err
 	}
 	if broken := leaderboard.CheckFriends(member, given); broken != nil {
@@ -138,7 +138,7 @@ func (m *Model) changeFriends(ctx context.Context, member string, given []string
 // RemoveFriend does what store.Store.RemoveFriend does.
 func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "RemoveFriend"); err != nil {
 		return err
 	}
 	delete(m.friends[member], friend)
@@ -156,7 +156,7 @@ func (m *Model) Friends(ctx context.Context, member, after string, limit int) ([
 // FriendsOf does what store.Store.FriendsOf does.
 func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "FriendsOf"); err != nil {
 		return nil, err
 	}
 	lists := map[string][]string{}
@@ -171,7 +171,7 @@ func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]s
 // FriendVersions does what store.Store.FriendVersions does; the versions of the model are numbers.
 func (m *Model) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "FriendVersions"); err != nil {
 		return nil, err
 	}
 	versions := map[string]leaderboard.Micros{}
@@ -186,7 +186,7 @@ func (m *Model) FriendVersions(ctx context.Context, members []string) (map[strin
 // Forget does what store.Store.Forget does; the model is done at once.
 func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Forget"); err != nil {
 		return leaderboard.Erasure{}, err
 	}
 	if broken := leaderboard.CheckMember(member); broken != nil {
@@ -232,7 +232,7 @@ func (m *Model) MemberData(ctx context.Context, member string, tell func(leaderb
 
 func (m *Model) memberData(ctx context.Context, member string) (out []leaderboard.MemberRecord, err error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "MemberData"); err != nil {
 		return nil, err
 	}
 	if broken := leaderboard.CheckMember(member); broken != nil {
@@ -274,7 +274,7 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 // SearchMembers does what store.Store.SearchMembers does.
 func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "SearchMembers"); err != nil {
 		return out, err
 	}
 	for member := range m.known() {
@@ -306,7 +306,7 @@ func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (o
 // FindMembers does what store.Store.FindMembers does.
 func (m *Model) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil || m.periods[q.Period] == nil {
+	if err := m.enter(ctx, "FindMembers"); err != nil || m.periods[q.Period] == nil {
 		return out, err
 	}
 	order := func(a, b leaderboard.ShownName) int {

@@ -161,7 +161,7 @@ func (m *Model) sweep(b *modelBoard) {
 // Current does what store.Store.Current does.
 func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Current"); err != nil {
 		return leaderboard.Listing{}, err
 	}
 	b := m.boards[name]
@@ -178,7 +178,7 @@ func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, 
 // CurrentPeriod does what store.Store.CurrentPeriod does.
 func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "CurrentPeriod"); err != nil {
 		return leaderboard.Period{}, err
 	}
 	if own := m.boards[b.Name]; own != nil && own.ID == b.ID && slices.Contains(own.Rules.Windows, w) {
@@ -192,7 +192,7 @@ func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 // PeriodNamed does what store.Store.PeriodNamed does.
 func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "PeriodNamed"); err != nil {
 		return leaderboard.Period{}, err
 	}
 	for _, p := range m.periods {
@@ -206,7 +206,7 @@ func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 // FirstPeriod does what store.Store.FirstPeriod does.
 func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "FirstPeriod"); err != nil {
 		return leaderboard.Period{}, err
 	}
 	var first *modelPeriod
@@ -224,7 +224,7 @@ func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Wi
 // Period does what store.Store.Period does.
 func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Period"); err != nil {
 		return leaderboard.Period{}, err
 	}
 	if p := m.periods[id]; p != nil {
@@ -236,7 +236,7 @@ func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error
 // Periods does what store.Store.Periods does.
 func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Periods"); err != nil {
 		return nil, err
 	}
 	periods := []leaderboard.Period{}
@@ -252,7 +252,7 @@ func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window
 // PeriodsBefore does what store.Store.PeriodsBefore does.
 func (m *Model) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "PeriodsBefore"); err != nil {
 		return nil, err
 	}
 	var periods []leaderboard.Period

@@ -18,11 +18,20 @@ type look struct {
 }
 
 // look enters the model; the caller leaves it.
-func (m *Model) look(ctx context.Context, ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
-	if err := m.enter(ctx); err != nil {
+func (m *Model) look(ctx context.Context, method string, ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
+	if err := m.enter(ctx, method); err != nil {
 		return nil, err
 	}
-	return m.lookAt(ref, minSeq)
+	return m.answer(ref, minSeq)
+}
+
+// answer is lookAt for an answer about one period.
+func (m *Model) answer(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
+	v, err := m.lookAt(ref, minSeq)
+	if err == nil && m.OnState != nil {
+		m.OnState(&v.state)
+	}
+	return v, err
 }
 
 // lookAt is look with the model locked.
@@ -103,7 +112,7 @@ func (v *look) place(member string) int {
 // Page does what store.Store.Page does.
 func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	defer m.leave()
-	v, err := m.look(ctx, ref, q.MinSeq)
+	v, err := m.look(ctx, "Page", ref, q.MinSeq)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +145,7 @@ func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 // Members does what store.Store.Members does.
 func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	defer m.leave()
-	v, err := m.look(ctx, ref, q.MinSeq)
+	v, err := m.look(ctx, "Members", ref, q.MinSeq)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +175,7 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 // Metadata does what store.Store.Metadata does.
 func (m *Model) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Metadata"); err != nil {
 		return nil, err
 	}
 	out := make([][]leaderboard.EntryMetadata, len(of))
@@ -196,7 +205,7 @@ func (m *Model) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([
 // ScoreRank does what store.Store.ScoreRank does.
 func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	defer m.leave()
-	v, err := m.look(ctx, ref, q.MinSeq)
+	v, err := m.look(ctx, "ScoreRank", ref, q.MinSeq)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +217,7 @@ func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lead
 // Distribution does what store.Store.Distribution does, in whole numbers without a bound.
 func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	defer m.leave()
-	v, err := m.look(ctx, ref, q.MinSeq)
+	v, err := m.look(ctx, "Distribution", ref, q.MinSeq)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +245,7 @@ func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 // Moves does what store.Store.Moves does: it takes the member's entry out and counts.
 func (m *Model) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
 	defer m.leave()
-	v, err := m.look(ctx, ref, q.MinSeq)
+	v, err := m.look(ctx, "Moves", ref, q.MinSeq)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 // Revisions does what store.Store.Revisions does. There are no API keys.
 func (m *Model) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Revisions"); err != nil {
 		return nil, err
 	}
 	found := map[int64]leaderboard.Revision{leaderboard.ClockPeriod: {AsOf: m.clock()}}

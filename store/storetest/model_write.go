@@ -14,7 +14,7 @@ import (
 // Submit does what store.Store.Submit does; each request is a commit of its own.
 func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Submit"); err != nil {
 		return leaderboard.Receipt{}, err
 	}
 	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
@@ -103,7 +103,7 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 // BeginPlay does what store.Store.BeginPlay does.
 func (m *Model) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "BeginPlay"); err != nil {
 		return leaderboard.Play{}, err
 	}
 	p := leaderboard.Play{ID: leaderboard.NewPlayID(), Board: board.Name, Member: member, StartedTime: m.clock()}
@@ -218,7 +218,7 @@ func pointers(results []leaderboard.Result) (out []*leaderboard.Result) {
 // SubmitMultiBoard does what store.Store.SubmitMultiBoard does.
 func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "SubmitMultiBoard"); err != nil {
 		return leaderboard.MultiBoardReceipt{}, err
 	}
 	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
@@ -316,7 +316,7 @@ func (m *Model) abortAll(entries []leaderboard.BoardSubmission, results []leader
 // Remove does what store.Store.Remove does.
 func (m *Model) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Remove"); err != nil {
 		return leaderboard.Receipt{}, err
 	}
 	b := m.boards[r.Board]
@@ -474,7 +474,7 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 // Changes does what store.Store.Changes does.
 func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "Changes"); err != nil {
 		return nil, err
 	}
 	p := m.periods[periodID]
@@ -496,7 +496,7 @@ func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int)
 // CommitsSince does what store.Store.CommitsSince does.
 func (m *Model) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	defer m.leave()
-	if err := m.enter(ctx); err != nil {
+	if err := m.enter(ctx, "CommitsSince"); err != nil {
 		return nil, err
 	}
 	parts := map[int64]leaderboard.LogPart{}
@@ -569,7 +569,7 @@ func (m *Model) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit i
 
 func (m *Model) snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int) (leaderboard.State, []rank.Key, error) {
 	defer m.leave()
-	v, err := m.look(ctx, ref, 0)
+	v, err := m.look(ctx, "snapshot", ref, 0)
 	if err != nil {
 		return leaderboard.State{}, nil, err
 	}
