@@ -40,21 +40,13 @@ func (c *call) respond(on *target, st *leaderboard.State, hash wire.ETag, body f
 	return c.sendAppended(func(b []byte) []byte { return append(body(b), '}') })
 }
 
-// form adds to an answer's ETag in which form its numbers are.
-func (c *call) form(hash wire.ETag) wire.ETag {
-	if c.strings {
-		return hash.Text(wire.NumbersString)
-	}
-	return hash
-}
-
 // notModified answers a client that has the answer already, in one form or the other, unless it is stale, which the client
 // must see. For other clients it sets the ETag of the plain form.
 func (c *call) notModified(on *target, st *leaderboard.State, etag []string) bool {
 	c.resolved.period, c.resolved.revision, c.resolved.stale = on.ref.Name, st.Revision, st.Stale
 	h := c.w.Header()
 	h["Etag"] = etag
-	h["Cache-Control"] = c.cacheControl(on, st)
+	h["Cache-Control"] = c.shared.values.cacheControl(st.Stale, on.private)
 	match := c.r.Header["If-None-Match"]
 	if match == nil || st.Stale {
 		return false
@@ -66,19 +58,6 @@ func (c *call) notModified(on *target, st *leaderboard.State, etag []string) boo
 		c.sendNothing(http.StatusNotModified)
 	}
 	return ok
-}
-
-// cacheControl lets caches keep an answer only to ask whether it still holds, unless it holds for good.
-func (c *call) cacheControl(on *target, st *leaderboard.State) []string {
-	values := &c.shared.values
-	switch {
-	case st.Stale:
-		return values.noStore
-	case on.private:
-		return values.private
-	default:
-		return values.public
-	}
 }
 
 // appendCommon opens an answer with the members that all reading answers share; a comma follows them.
@@ -161,19 +140,6 @@ func (l profileFinder) of(c *call, on *target, st *leaderboard.State, n int, mem
 // ofEntries is of for a run of entries.
 func (l profileFinder) ofEntries(c *call, on *target, st *leaderboard.State, entries []leaderboard.Ranked) besides {
 	return l.of(c, on, st, len(entries), func(i int) string { return entries[i].Member })
-}
-
-// ofSelection is of for an answer about several boards, each in a state of its own.
-func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) besides {
-	fresh := func() bool {
-		for i := range a.states {
-			if !l.rankings.Fresh(s.refs[i].ID, a.states[i].Revision) {
-				return false
-			}
-		}
-		return true
-	}
-	return l.find(c, s.profiles, st, fresh, a.n, func(i int) string { return a.entry(i).Member })
 }
 
 func (l profileFinder) find(c *call, asked bool, st *leaderboard.State, fresh func() bool, n int, member func(i int) string) besides {

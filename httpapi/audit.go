@@ -50,7 +50,7 @@ func showAudit(e *leaderboard.AuditEntry) auditJSON {
 
 // list answers GET /v1/audit: newest first.
 func (h *auditHandlers) list(c *call) error {
-	q, limit := c.auditQuery(), int(c.integer("limit", defaultList, 1, maxList))
+	q, limit := auditParams(c), int(c.integer("limit", defaultList, 1, maxList))
 	of := wire.List{Name: strings.Join([]string{"audit", q.Board, q.Member, q.Actor, string(q.Action)}, " ")}
 	if cursor := c.text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)
@@ -80,8 +80,8 @@ func (h *auditHandlers) list(c *call) error {
 	return sendPage(c, "entries", found, showAudit, next)
 }
 
-// auditQuery returns what the parameters select. A board need not exist any more.
-func (c *call) auditQuery() leaderboard.AuditQuery {
+// auditParams returns what the parameters select. A board need not exist any more.
+func auditParams(c *call) leaderboard.AuditQuery {
 	q := leaderboard.AuditQuery{
 		Board: c.text("board"), Member: c.optionalMember(), Actor: c.text("actor"), Action: leaderboard.AuditAction(c.text("action")),
 		Since: c.moment("since"), Until: c.moment("until"),
@@ -104,15 +104,3 @@ func (c *call) auditQuery() leaderboard.AuditQuery {
 
 // maxActor is the greatest length of the id of a key, or of what else an actor may be.
 const maxActor = 128
-
-// moment returns a parameter that is a time, 0 when it is not given.
-func (c *call) moment(name string) (at leaderboard.Micros) {
-	text := c.text(name)
-	if text == "" {
-		return 0
-	}
-	if err := at.UnmarshalText([]byte(text)); err != nil || at < leaderboard.MinTime || at > leaderboard.MaxTime {
-		c.badParam(name, "want a time such as 2026-11-20T13:00:00Z")
-	}
-	return at
-}

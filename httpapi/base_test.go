@@ -147,7 +147,7 @@ func TestLocations(t *testing.T) {
 			found[file] = n
 		}
 	}
-	if len(found) != 2 || found["call.go"] != 1 || found["signin.go"] != 1 {
+	if len(found) != 2 || found["send.go"] != 1 || found["signin.go"] != 1 {
 		t.Errorf("the header Location is set in %v", found)
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -95,14 +96,14 @@ func (h *boardHandlers) put(c *call) error {
 	if err := readOnly("/name", body.Name, name); err != nil {
 		return err
 	}
-	if err := c.mayDerive(&body.Rules); err != nil {
+	if err := mayDerive(c, &body.Rules); err != nil {
 		return err
 	}
 	if err := h.checkRules(body.Rules); err != nil {
 		return err
 	}
 	b, created, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
-		return body.Rules, c.mayChange(b)
+		return body.Rules, mayChange(c, b)
 	})
 	if err != nil {
 		return err
@@ -113,25 +114,6 @@ func (h *boardHandlers) put(c *call) error {
 		c.locate("/v1/boards/" + name)
 	}
 	return h.sendBoard(c, status, &b)
-}
-
-func boardEmptiness() *wire.Emptiness {
-	return &wire.Emptiness{
-		Nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight"},
-		NonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
-	}
-}
-
-// defaultField gives a tiebreak field of a body its defaults and otherwise decodes as usual.
-func defaultField(_ *jsontext.Decoder, f *leaderboard.TiebreakField) error {
-	f.Order = leaderboard.OrderDesc
-	return errors.ErrUnsupported
-}
-
-// defaultNotify gives the rule notify of a body its defaults and otherwise decodes as usual.
-func defaultNotify(_ *jsontext.Decoder, n *leaderboard.Notify) error {
-	n.Within = leaderboard.DefaultNotifyWithin
-	return errors.ErrUnsupported
 }
 
 func (h *boardHandlers) checkRules(rules leaderboard.Rules) error {
@@ -161,13 +143,6 @@ func (h *boardHandlers) delete(c *call) error {
 	c.sendNothing(http.StatusNoContent)
 	return nil
 }
-
-const (
-	// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
-	maxScan = 10
-	// scanSize is how long they are once there are boards that the caller may not.
-	scanSize = 500
-)
 
 // list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to callers that may read
 // them; a page may therefore hold fewer boards than limit, and still have a next one.
@@ -266,4 +241,86 @@ func (h *boardHandlers) listPeriods(c *call) error {
 		return err
 	}
 	return sendList(c, "periods", periods, limit, showPeriod, func(last *leaderboard.Period) string { return of.CursorID(last.ID) })
+}
+
+// patch answers PATCH /v1/boards/{board}, a merge patch (RFC 7396) of its rules.
+func (h *boardHandlers) patch(c *call) error {
+	name, err := c.boardName()
+	if err != nil {
+		return err
+	}
+	var patch jsontext.Value
+	if err := c.decode(&patch, false, nil); err != nil {
+		return err
+	}
+	var known rulesBody // a name that no rule has is refused, with null too
+	if err := wire.Unmarshal(patch, &known); err != nil {
+		return err
+	}
+	if err := readOnly("/name", known.Name, name); err != nil {
+		return err
+	}
+	if err := mayDerive(c, &known.Rules); err != nil {
+		return err
+	}
+	b, _, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
+		if b == nil {
+			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
+		}
+		if err := mayChange(c, b); err != nil {
+			return leaderboard.Rules{}, err
+		}
+		if err := cmp.Or(readOnly("/created_time", known.CreatedTime, b.CreatedTime.String()), readOnly("/updated_time", known.UpdatedTime, b.UpdatedTime.String())); err != nil {
+			return leaderboard.Rules{}, err
+		}
+		rules, err := patched(&b.Rules, patch)
+		if err != nil {
+			return leaderboard.Rules{}, err
+		}
+		if err := mayDerive(c, &rules); err != nil { // of the sources that it has already
+			return leaderboard.Rules{}, err
+		}
+		return rules, h.checkRules(rules)
+	})
+	if err != nil {
+		return err
+	}
+	return h.sendBoard(c, http.StatusOK, &b)
+}
+
+// shown returns a board as the caller may see it, and its ETag: without the sources that are private to others.
+func (h *boardHandlers) shown(c *call, b *leaderboard.Board) (shown boardJSON, etag string) {
+	shown, etag = showBoard(b), boardTag(b)
+	if b.Rules.Derive == nil || c.seesSources(b.Name) {
+		return shown, etag
+	}
+	hash, rule := boardHash(b).Text("in part"), *b.Rules.Derive
+	rule.From = []leaderboard.DeriveFrom{}
+	for _, source := range b.Rules.Derive.From {
+		if h.mayReadNamed(c, source.Board) {
+			rule.From = append(rule.From, source)
+			hash = hash.Text(source.Board)
+		}
+	}
+	if len(rule.From) < len(b.Rules.Derive.From) {
+		shown.Derive, etag = &rule, hash.Tag(b.Version)
+	}
+	return shown, etag
+}
+
+// sendBoard answers with a board, or with 304 when the client has it.
+func (h *boardHandlers) sendBoard(c *call, status int, b *leaderboard.Board) error {
+	shown, etag := h.shown(c, b)
+	header := c.w.Header()
+	header["Etag"] = []string{etag}
+	if c.route.method == http.MethodGet {
+		if tag, is := wire.NoneMatch(c.r.Header["If-None-Match"], etag); is {
+			header["Etag"] = []string{tag}
+			header["Vary"] = c.shared.values.vary
+			header["Cache-Control"] = c.shared.values.private
+			c.sendNothing(http.StatusNotModified)
+			return nil
+		}
+	}
+	return c.sendJSON(status, shown)
 }

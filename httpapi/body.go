@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -19,24 +21,10 @@ func (c *call) decode(dst any, optional bool, may *wire.Emptiness, options ...js
 }
 
 // decodeEntries decodes the body of a submit into dst. It returns the numbers for which single entries are rejected.
-func (c *call) decodeEntries(dst any) (odd wire.OddNumbers, err error) {
+func decodeEntries(c *call, dst any) (odd wire.OddNumbers, err error) {
 	defer c.shared.guard.Intake.Drop(&c.body)
 	err = wire.DecodeBody(c.r.Header, false, c.body.Bytes, dst, nil, &odd)
 	return odd, err
-}
-
-// bodyRule says what a route takes as its body. The zero value is a route without one.
-type bodyRule struct {
-	limit  int64                                 // bytes, if Limits.MaxBody is not less
-	charge func(elements int) leaderboard.Charge // what that many elements of its arrays count for; nil: nothing
-}
-
-// counts returns what a body counts for against quotas, before it is decoded.
-func (rule *bodyRule) counts(body []byte) leaderboard.Charge {
-	if rule.charge == nil {
-		return leaderboard.Charge{}
-	}
-	return rule.charge(min(wire.OutlineOf(body).Elements, leaderboard.MaxFriends)) // no route takes more, and a refused request costs no debt
 }
 
 // The limits of bodies in bytes.
@@ -58,7 +46,7 @@ func (c *call) takeBody() error {
 	if err := c.shared.guard.Intake.Read(&c.body, c.w, c.r, limit); err != nil {
 		return err
 	}
-	c.extendDeadlines() // or the body's would end the work: the server reads on, to hear of a client that goes
+	c.extendDeadlines(c.route.extraTime) // or the body's would end the work: the server reads on, to hear of a client that goes
 	return nil
 }
 
@@ -73,4 +61,59 @@ func rowsOf(n int) leaderboard.Charge {
 // lookUpsOf is what a list of members that are looked up counts for.
 func lookUpsOf(n int) leaderboard.Charge {
 	return leaderboard.Charge{leaderboard.QuotaKindHeavy: n / heavyMembers}
+}
+
+// letIn reads the body, unless the request would be refused anyway. After a wait for that answer it checks again: there may be
+// room now.
+func (c *call) letIn() error {
+	err := c.admit()
+	if c.holdBack(err) {
+		err = c.admit()
+	}
+	if err == nil {
+		err = c.takeBody()
+	}
+	if err != nil {
+		return err
+	}
+	return c.charge(c.route.body.counts(c.body.Bytes))
+}
+
+// admit returns why the request would be refused with any body.
+func (c *call) admit() error {
+	if err := c.shared.guard.Served.Check(); err != nil {
+		return err
+	}
+	if c.route.admitted {
+		return c.shared.writer.Admit(c.pathValue("board"), max(0, c.r.ContentLength))
+	}
+	return nil
+}
+
+// holdBack makes a request that is refused wait for the answer, once, if many are refused. It reports whether it waited and
+// the client is still there.
+func (c *call) holdBack(err error) bool {
+	if c.heldBack || !guard.IsRefusal(err) {
+		return false
+	}
+	c.heldBack = true
+	unread := int64(0)
+	if !c.bodyTaken {
+		unread = max(0, c.r.ContentLength)
+	}
+	return c.shared.guard.HoldBack(c.r.Context(), err, unread)
+}
+
+// overlapGiven returns what the body of a rotation says, 0 when it says nothing.
+func overlapGiven(c *call, most time.Duration) (overlap time.Duration, err error) {
+	var body struct {
+		Overlap string `json:"overlap"`
+	}
+	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil || body.Overlap == "" {
+		return 0, err
+	}
+	if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > most {
+		return 0, wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + most.String() + ", such as 24h"})
+	}
+	return overlap, nil
 }

@@ -22,9 +22,8 @@ const (
 	// feedLooksApart is the least time between two looks at the log for a client that waits: commits of meanwhile come together.
 	feedLooksApart = 20 * time.Millisecond
 
-	headerCursor = "Leaderboard-Cursor"
-	typeNDJSON   = "application/x-ndjson"
-	typeEvents   = "text/event-stream"
+	typeNDJSON = "application/x-ndjson"
+	typeEvents = "text/event-stream"
 )
 
 // ChangeLog reads the logs of periods.

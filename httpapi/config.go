@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"leaderboard/internal/guard"
 	"leaderboard/internal/trace"
@@ -123,3 +124,11 @@ type (
 	// Quotas bound how much each caller does.
 	Quotas = guard.Quotas
 )
+
+// isSecure reports whether people come by https.
+func (c *Config) isSecure() bool { return strings.HasPrefix(c.Site, "https://") }
+
+// sessions returns how the sessions of people are found.
+func (c *Config) sessions() guard.Sessions {
+	return guard.Sessions{People: c.SignIn, Cookie: cookieName(cookieSession, c.isSecure(), c.Base), Site: c.Site}
+}

@@ -43,14 +43,14 @@ func preflight(c *call) error {
 	return nil
 }
 
-// crossOrigin says in the headers of the answer which pages may read it, or finds the request to be a preflight. An answer
+// allowOrigin says in the headers of the answer which pages may read it, or finds the request to be a preflight. An answer
 // that is kept has no such headers, so those of one origin are never sent to another.
-func (c *call) crossOrigin(preflight *route) {
+func allowOrigin(c *call, preflight *route) {
 	if c.shared.cors == nil || !strings.HasPrefix(c.r.URL.Path, "/v1/") {
 		return
 	}
 	if c.r.Method == http.MethodOptions && c.r.Header["Access-Control-Request-Method"] != nil {
-		c.route = preflight
+		c.follow(preflight)
 		return
 	}
 	c.shared.cors.HandlerFunc(c.w, c.r)

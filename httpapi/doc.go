@@ -11,28 +11,33 @@
 //	limits.go                          what requests may take
 //	router.go, base.go, span.go        patterns of paths, the path in front of all of them, spans
 //	listener.go, traffic.go            connections; how much is read and written
-//	call.go, body.go                   one request: access, bounds, deadline, recovery, body, sending
-//	params.go, list.go                 parameters, checked; pages of lists
+//	params.go, credentials.go          what a request says, checked, and what it comes with
+//	deadline.go, shared.go, send.go    until when it is worked on, what all requests share, the way back of an answer
+//	call.go                            one request and its route, which have those parts
+//	access.go, body.go                 what it may do, and its body on the way in
+//	serve.go                           the order of it all, and recovery
+//	list.go                            pages of lists
 //	resolver.go, selection.go          the period that a request is about, or several boards
 //	hidden.go                          hiding members, and saying why one is absent
-//	answer.go, rankings.go             the answer: its frame, ETag, JSON; reading several boards as one
+//	answer.go                          the answer: its frame, ETag, JSON
 //	kept.go, metadata.go               answers that are encoded once; metadata of entries
-//	page.go, ranks.go                  reading one board: pages, ranks
+//	rankings.go, page.go, ranks.go     reading several boards as one, and one: pages, ranks
 //	past.go, member_standings.go       the past of a member, and where it stands on many boards
 //	friends.go                         a member's friends, and how they are ranked
 //	plays.go, standings.go             plays that begin; how ranks moved
-//	scores.go, terms.go                submitting
-//	boards.go, rules.go                boards, and changes of their rules
+//	terms.go, scores.go                submitting
+//	rules.go, boards.go                changes of rules, and boards
 //	keys.go, tokens.go, issuers.go     keys, players' tokens, and who issues them
 //	endpoints.go                       where events are sent
 //	members.go, find.go                profiles, and finding members
 //	held.go, submissions.go, audit.go  what waits for an admin, what was submitted, what was changed
 //	activity.go, runs.go               how much is submitted; builds, and checks of copies
 //	broadcast.go, passed.go            what streams share; who was passed
-//	stream.go, changes.go              answers that have no end
+//	stream_pages.go, stream.go         streams of pages
+//	changes.go                         the change feed
 //	export.go, member_data.go          whole boards, and all that is stored of a member
 //	health.go, status.go, docs.go      health, how boards stand, the manual
-//	config.go, signin.go               what an API needs; people who sign in
+//	signin.go, config.go               people who sign in; what an API needs
 //	routes.go, crossorigin.go          the table of routes; pages of other origins
 //	server.go                          serving
 package httpapi

@@ -126,11 +126,11 @@ func (h *endpointHandlers) put(c *call) error {
 		return c.sendJSON(http.StatusOK, showEndpoint(&e))
 	}
 	c.locate("/v1/endpoints/" + name)
-	return c.sendEndpoint(http.StatusCreated, &e, secret)
+	return sendEndpoint(c, http.StatusCreated, &e, secret)
 }
 
 // sendEndpoint answers with an endpoint and its secret, which no cache may keep.
-func (c *call) sendEndpoint(status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
+func sendEndpoint(c *call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
 	shown := showEndpoint(e)
 	shown.Secret = secret
 	body, err := json.Marshal(shown, json.Deterministic(true))
@@ -141,16 +141,8 @@ func (c *call) sendEndpoint(status int, e *leaderboard.Endpoint, secret leaderbo
 	return c.send(status, wire.TypeJSON, body)
 }
 
-// maySee returns ErrEndpointNotFound for an endpoint that gets events of boards that the key is not for.
-func (c *call) maySee(e *leaderboard.Endpoint) error {
-	if !c.key.CoversAll(e.Boards) {
-		return leaderboard.ErrEndpointNotFound
-	}
-	return nil
-}
-
 // endpointName returns the name in the path.
-func (c *call) endpointName() (string, error) {
+func endpointName(c *call) (string, error) {
 	name := c.pathValue("name")
 	if !leaderboard.IsEndpointName(name) {
 		return "", leaderboard.ErrEndpointNotFound
@@ -160,7 +152,7 @@ func (c *call) endpointName() (string, error) {
 
 // find returns the endpoint of the path, if the key may see it.
 func (h *endpointHandlers) find(c *call) (e leaderboard.Endpoint, err error) {
-	name, err := c.endpointName()
+	name, err := endpointName(c)
 	if err == nil {
 		e, err = h.endpoints.Endpoint(c.ctx, name)
 	}
@@ -202,7 +194,7 @@ func (h *endpointHandlers) list(c *call) error {
 
 // delete answers DELETE /v1/endpoints/{name}.
 func (h *endpointHandlers) delete(c *call) error {
-	name, err := c.endpointName()
+	name, err := endpointName(c)
 	if err == nil {
 		err = h.endpoints.DeleteEndpoint(c.ctx, name, c.maySee)
 	}
@@ -215,11 +207,11 @@ func (h *endpointHandlers) delete(c *call) error {
 
 // rotate answers POST /v1/endpoints/{name}/rotate with another secret.
 func (h *endpointHandlers) rotate(c *call) error {
-	name, err := c.endpointName()
+	name, err := endpointName(c)
 	if err != nil {
 		return err
 	}
-	overlap, err := c.overlap(leaderboard.MaxEndpointOverlap)
+	overlap, err := overlapGiven(c, leaderboard.MaxEndpointOverlap)
 	if err != nil {
 		return err
 	}
@@ -228,7 +220,7 @@ func (h *endpointHandlers) rotate(c *call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendEndpoint(http.StatusOK, &e, secret)
+	return sendEndpoint(c, http.StatusOK, &e, secret)
 }
 
 // maxTestWait is longer than an attempt takes at most.
@@ -236,7 +228,7 @@ const maxTestWait = 20 * time.Second
 
 // test answers POST /v1/endpoints/{name}/test once the endpoint has answered.
 func (h *endpointHandlers) test(c *call) error {
-	name, err := c.endpointName()
+	name, err := endpointName(c)
 	if err != nil {
 		return err
 	}
@@ -332,7 +324,7 @@ func (h *endpointHandlers) replay(c *call) error {
 		r.Event = *body.Event
 	}
 	var err error
-	if r.Endpoint, err = c.endpointName(); err != nil {
+	if r.Endpoint, err = endpointName(c); err != nil {
 		return err
 	}
 	n, err := h.endpoints.Replay(c.ctx, r, c.maySee)

@@ -35,6 +35,13 @@ type Exports interface {
 	Export(ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error) error
 }
 
+// MemberData reads all that is stored of a member.
+type MemberData interface {
+	// MemberData calls tell with all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
+	// of tell ends it and is returned as it is.
+	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
+}
+
 // exportHandlers serve exports.
 type exportHandlers struct {
 	resolver
@@ -79,7 +86,7 @@ func (h *exportHandlers) export(c *call) error {
 }
 
 // breakOff ends an answer that is out in part, so that the client sees that it is not whole.
-func (c *call) breakOff(err error) {
+func breakOff(c *call, err error) {
 	k, _, _ := wire.Classify(err)
 	if c.r.Context().Err() != nil || errors.Is(err, errClientGone) {
 		k = wire.KindOf(wire.CodeClientGone)
@@ -177,7 +184,7 @@ func (d *download) end(err error) error {
 	case errors.Is(err, errHeadersOnly):
 		return nil
 	case err != nil && d.call.status != 0:
-		d.call.breakOff(err)
+		breakOff(d.call, err)
 	}
 	return err
 }

@@ -16,7 +16,7 @@ const leastLetters = 3
 // find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q. A cursor has the name of a member
 // that is on the board, never of one that is not.
 func (h *reader) find(c *call) error {
-	q := leaderboard.ShownQuery{Limit: int(c.integer("limit", defaultFound, 1, maxFound)) + 1, Prefix: c.prefix()}
+	q := leaderboard.ShownQuery{Limit: int(c.integer("limit", defaultFound, 1, maxFound)) + 1, Prefix: prefixParam(c)}
 	cursor := c.text("cursor")
 	on, err := h.target(c)
 	if err != nil {
@@ -43,8 +43,8 @@ func (h *reader) find(c *call) error {
 	return h.sendFound(c, &on, &found, next)
 }
 
-// prefix returns the parameter q of a search on a board.
-func (c *call) prefix() string {
+// prefixParam returns the parameter q of a search on a board.
+func prefixParam(c *call) string {
 	prefix, letters := c.text("q"), 0
 	for _, r := range prefix {
 		if !unicode.IsSpace(r) {

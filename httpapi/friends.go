@@ -42,8 +42,8 @@ type friendsJSON struct {
 	Total  int    `json:"total"`
 }
 
-// friendsGiven reads the member of the path and the list of the body.
-func (c *call) friendsGiven() (member string, friends []string, err error) {
+// givenFriends reads the member of the path and the list of the body.
+func givenFriends(c *call) (member string, friends []string, err error) {
 	member = c.member()
 	if err := c.badInput(); err != nil {
 		return "", nil, err
@@ -63,7 +63,7 @@ func (c *call) friendsGiven() (member string, friends []string, err error) {
 
 // put answers PUT /v1/members/{member}/friends: the list is the one given.
 func (h *friendHandlers) put(c *call) error {
-	member, friends, err := c.friendsGiven()
+	member, friends, err := givenFriends(c)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (h *friendHandlers) put(c *call) error {
 
 // add answers POST /v1/members/{member}/friends: those given are added, all of them or none.
 func (h *friendHandlers) add(c *call) error {
-	member, friends, err := c.friendsGiven()
+	member, friends, err := givenFriends(c)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func showHidden(h *leaderboard.HiddenMember) hiddenJSON {
 }
 
 // hideRequest returns what the path and the parameters say; the member everywhere when the path has no board.
-func (c *call) hideRequest() (leaderboard.HideRequest, error) {
+func hideRequest(c *call) (leaderboard.HideRequest, error) {
 	r := leaderboard.HideRequest{Member: c.member(), Reopen: c.boolean("reopen")}
 	if err := c.badInput(); err != nil {
 		return r, err
@@ -68,7 +68,7 @@ type reasonBody struct {
 
 // hide answers PUT …/members/{member}/hidden and PUT /v1/members/{member}/hidden.
 func (h *hiddenHandlers) hide(c *call) error {
-	r, err := c.hideRequest()
+	r, err := hideRequest(c)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (h *hiddenHandlers) hide(c *call) error {
 // restore answers DELETE of the same paths.
 func (h *hiddenHandlers) restore(c *call) error {
 	reason, actor := c.text("reason"), c.text("actor")
-	r, err := c.hideRequest()
+	r, err := hideRequest(c)
 	if err != nil {
 		return err
 	}
@@ -141,12 +141,6 @@ func (h *hiddenHandlers) list(c *call) error {
 	return sendList(c, "hidden", hidden, limit, showHidden, func(last *leaderboard.HiddenMember) string {
 		return of.Cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
 	})
-}
-
-// positive reads a number that is not negative, unless something was wrong before.
-func positive(s string, ok bool) (int64, bool) {
-	n, isNumber := wire.ParseInteger(s)
-	return n, ok && isNumber && n >= 0
 }
 
 // maxToldHides bounds the hides of one member that are looked through for those of some boards.

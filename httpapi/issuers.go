@@ -52,7 +52,7 @@ type issuerBody struct {
 }
 
 // issuerName returns the name in the path, or ErrIssuerNotFound for what is no name.
-func (c *call) issuerName() (string, error) {
+func issuerName(c *call) (string, error) {
 	name := c.pathValue("name")
 	if leaderboard.CheckIssuerName(name) != nil {
 		return "", leaderboard.ErrIssuerNotFound
@@ -91,7 +91,7 @@ func (h *issuerHandlers) put(c *call) error {
 
 // get answers GET /v1/issuers/{name}.
 func (h *issuerHandlers) get(c *call) error {
-	name, err := c.issuerName()
+	name, err := issuerName(c)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (h *issuerHandlers) get(c *call) error {
 
 // remove answers DELETE /v1/issuers/{name}: its tokens are of no use any more.
 func (h *issuerHandlers) remove(c *call) error {
-	name, err := c.issuerName()
+	name, err := issuerName(c)
 	if err != nil {
 		return err
 	}

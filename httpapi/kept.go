@@ -120,14 +120,6 @@ func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderb
 	return c.deliver(http.StatusOK, form.body, len(form.body))
 }
 
-// copied returns a body as it is sent, in memory of its own.
-func (c *call) copied(body []byte) []byte {
-	if c.strings {
-		return wire.AppendNumbers(nil, body, true)
-	}
-	return append(make([]byte, 0, len(body)), body...)
-}
-
 // zipped returns the compressed form of an answer.
 func (k *keptAnswers) zipped(c *call, kept *keptAnswer) *coded {
 	if z := kept.zipped.Load(); z != nil {

@@ -20,7 +20,8 @@ func TestKeptAnswers(t *testing.T) {
 	encoded := 0
 	send := func(shared any, mode leaderboard.Mode, st leaderboard.State, etag wire.ETag, size int) string {
 		w := httptest.NewRecorder()
-		c := call{shared: &api.shared, w: w, r: httptest.NewRequest(http.MethodGet, "/", nil), route: &api.unknown}
+		c := call{response: response{shared: &api.shared, w: w, r: httptest.NewRequest(http.MethodGet, "/", nil)}}
+		c.follow(&api.unknown)
 		on.query.Mode = mode
 		err := kept.respondShared(&c, shared, &on, &st, etag, func(b []byte) []byte {
 			encoded++

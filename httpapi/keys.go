@@ -72,15 +72,6 @@ func showKey(k *leaderboard.Key) keyJSON {
 	return out
 }
 
-// given returns nil for zero.
-func given[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
 // keyBody is the body of POST /v1/keys, and as a merge patch that of PATCH: what is left out stays.
 type keyBody struct {
 	Name      *string                           `json:"name"`
@@ -148,11 +139,11 @@ func (h *keyHandlers) create(c *call) error {
 		return wire.WriteError(err)
 	}
 	c.locate("/v1/keys/" + k.ID)
-	return c.sendSecret(http.StatusCreated, &k, secret)
+	return sendSecret(c, http.StatusCreated, &k, secret)
 }
 
 // sendSecret answers with a key and its secret, which no cache may keep.
-func (c *call) sendSecret(status int, k *leaderboard.Key, secret string) error {
+func sendSecret(c *call, status int, k *leaderboard.Key, secret string) error {
 	shown := showKey(k)
 	shown.Secret = secret
 	body, err := json.Marshal(shown, json.Deterministic(true))
@@ -164,7 +155,7 @@ func (c *call) sendSecret(status int, k *leaderboard.Key, secret string) error {
 }
 
 // keyID returns the id in the path.
-func (c *call) keyID() (string, error) {
+func keyID(c *call) (string, error) {
 	id := c.pathValue("id")
 	if !leaderboard.IsKeyID(id) {
 		return "", leaderboard.ErrKeyNotFound
@@ -174,7 +165,7 @@ func (c *call) keyID() (string, error) {
 
 // get answers GET /v1/keys/{id}.
 func (h *keyHandlers) get(c *call) error {
-	id, err := c.keyID()
+	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
@@ -190,7 +181,7 @@ func (h *keyHandlers) self(c *call) error { return c.sendJSON(http.StatusOK, sho
 
 // patch answers PATCH /v1/keys/{id}, a merge patch (RFC 7396).
 func (h *keyHandlers) patch(c *call) error {
-	id, err := c.keyID()
+	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
@@ -211,7 +202,7 @@ func (h *keyHandlers) patch(c *call) error {
 
 // revoke answers DELETE /v1/keys/{id}.
 func (h *keyHandlers) revoke(c *call) error {
-	id, err := c.keyID()
+	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
@@ -224,11 +215,11 @@ func (h *keyHandlers) revoke(c *call) error {
 
 // rotate answers POST /v1/keys/{id}/rotate with another secret under the same id.
 func (h *keyHandlers) rotate(c *call) error {
-	id, err := c.keyID()
+	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
-	overlap, err := c.overlap(leaderboard.MaxKeyOverlap * time.Microsecond)
+	overlap, err := overlapGiven(c, leaderboard.MaxKeyOverlap*time.Microsecond)
 	if err != nil {
 		return err
 	}
@@ -237,21 +228,7 @@ func (h *keyHandlers) rotate(c *call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendSecret(http.StatusOK, &k, secret)
-}
-
-// overlap returns what the body of a rotation says, 0 when it says nothing.
-func (c *call) overlap(most time.Duration) (overlap time.Duration, err error) {
-	var body struct {
-		Overlap string `json:"overlap"`
-	}
-	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil || body.Overlap == "" {
-		return 0, err
-	}
-	if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > most {
-		return 0, wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + most.String() + ", such as 24h"})
-	}
-	return overlap, nil
+	return sendSecret(c, http.StatusOK, &k, secret)
 }
 
 // list answers GET /v1/keys, in the order of their ids.

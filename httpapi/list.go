@@ -14,6 +14,19 @@ const (
 	maxList     = 1000
 )
 
+// Bounds of a search of members.
+const (
+	defaultFound = 20
+	maxFound     = 100
+)
+
+const (
+	// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
+	maxScan = 10
+	// scanSize is how long they are once there are boards that the caller may not.
+	scanSize = 500
+)
+
 // afterCursor returns what the cursor of a request continues after, the zero value without one. read is a method of the list, such
 // as wire.List.After.
 func afterCursor[T any](c *call, read func(cursor string) (T, bool)) (after T) {
@@ -66,4 +79,13 @@ func sendPage[T, J any](c *call, name string, found []T, show func(*T) J, next s
 	}
 	out[name] = items
 	return c.sendJSON(http.StatusOK, out)
+}
+
+// given returns nil for zero.
+func given[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
 }

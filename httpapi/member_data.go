@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -36,13 +35,6 @@ type memberPlayJSON struct {
 	Board       string             `json:"board"`
 	StartedTime leaderboard.Micros `json:"started_time"`
 	Refusals    int                `json:"refusals"`
-}
-
-// MemberData reads all that is stored of a member.
-type MemberData interface {
-	// MemberData calls tell with all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
-	// of tell ends it and is returned as it is.
-	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
 }
 
 // memberLists are the lists of a member's data, in the order in which MemberData tells of them.

@@ -15,12 +15,6 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Bounds of a search.
-const (
-	defaultFound = 20
-	maxFound     = 100
-)
-
 // Profiles keeps the profiles of members.
 type Profiles interface {
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
@@ -151,7 +145,7 @@ func (h *memberHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.sendProfile(&p, false)
+	return sendProfile(c, &p, false)
 }
 
 // resetName answers POST /v1/members/{member}/reset-name.
@@ -169,7 +163,7 @@ func (h *memberHandlers) resetName(c *call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendProfile(&p, false)
+	return sendProfile(c, &p, false)
 }
 
 // put answers PUT /v1/members/{member}: 201 when the member had no profile.
@@ -194,7 +188,7 @@ func (h *memberHandlers) put(c *call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendProfile(&p, created)
+	return sendProfile(c, &p, created)
 }
 
 // profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): what is left out stays, null is
@@ -233,10 +227,10 @@ func (h *memberHandlers) patch(c *call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendProfile(&p, created)
+	return sendProfile(c, &p, created)
 }
 
-func (c *call) sendProfile(p *leaderboard.Profile, created bool) error {
+func sendProfile(c *call, p *leaderboard.Profile, created bool) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated

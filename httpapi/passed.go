@@ -203,7 +203,7 @@ func (r *noticeReader) next(ctx context.Context, fn func(*leaderboard.Event)) er
 
 // mayHear returns why a caller may not have the notices of a member, nil when it may: they tell who has whom as a friend, so they are for keys that may
 // read the board, and for the member's own token, also on a public board.
-func (c *call) mayHear(board, member string) error {
+func mayHear(c *call, board, member string) error {
 	switch {
 	case c.player != nil && c.player.Member == member && c.player.Covers(board):
 		return nil
@@ -218,7 +218,7 @@ func (c *call) mayHear(board, member string) error {
 }
 
 // passedParam reads the parameter passed of a stream.
-func (c *call) passedParam(member string) (bool, error) {
+func passedParam(c *call, member string) (bool, error) {
 	passed := c.boolean("passed")
 	if passed && member == "" {
 		c.badParam("passed", "needs member")
@@ -226,5 +226,5 @@ func (c *call) passedParam(member string) (bool, error) {
 	if err := c.badInput(); err != nil || !passed {
 		return false, err
 	}
-	return true, c.mayHear(c.pathValue("board"), member)
+	return true, mayHear(c, c.pathValue("board"), member)
 }

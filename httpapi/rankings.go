@@ -191,3 +191,16 @@ func (s *selection) appendBoards(b []byte, states []leaderboard.State, all *lead
 	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
 	return strconv.AppendBool(append(b, `,"stale":`...), all.Stale)
 }
+
+// ofSelection is of for an answer about several boards, each in a state of its own.
+func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) besides {
+	fresh := func() bool {
+		for i := range a.states {
+			if !l.rankings.Fresh(s.refs[i].ID, a.states[i].Revision) {
+				return false
+			}
+		}
+		return true
+	}
+	return l.find(c, s.profiles, st, fresh, a.n, func(i int) string { return a.entry(i).Member })
+}

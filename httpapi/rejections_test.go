@@ -87,7 +87,9 @@ func TestLetInAfterAll(t *testing.T) {
 		s.guard.RefuseFrom(time.Now().Add(100 * time.Millisecond))
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		go func() { time.Sleep(50 * time.Millisecond); room.Store(true) }()
-		if err := (&call{shared: s, r: r, route: &route{admitted: true}}).letIn(); err != nil {
+		c := call{response: response{shared: s, r: r}}
+		c.follow(&route{admitted: true})
+		if err := c.letIn(); err != nil {
 			t.Error(err)
 		}
 	})

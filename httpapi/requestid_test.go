@@ -96,7 +96,7 @@ func BenchmarkRequestID(b *testing.B) {
 	h := http.Header{}
 	b.ReportAllocs()
 	for b.Loop() {
-		c := call{r: r, w: discard{h}}
+		c := call{response: response{r: r, w: discard{h}}}
 		c.identify()
 	}
 }

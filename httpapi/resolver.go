@@ -82,28 +82,6 @@ func (r resolver) resolveRow(c *call, window, period string) (leaderboard.Period
 	return ref, err
 }
 
-// mayRead lets any caller read a public board, callers with a key that covers it a private one, and a player the own standing
-// there where the board's rule says so. For others a private
-// board does not exist: they get the answer for a name that no board has. Only mayRead decides that.
-func (c *call) mayRead(b *leaderboard.Board) error {
-	if b.Rules.Visibility == leaderboard.VisibilityPublic || c.key != nil && c.key.Covers(b.Name) || c.readsOwn(b) {
-		return nil
-	}
-	return leaderboard.ErrBoardNotFound
-}
-
-// readsOwn reports whether the request is a player's for the own standing on a board that shows it to players.
-func (c *call) readsOwn(b *leaderboard.Board) bool {
-	if c.player == nil || c.route.players != playersMayReadOwn || !b.Rules.PlayersRead() || !c.player.Covers(b.Name) {
-		return false
-	}
-	member := c.pathValue("member")
-	if c.route.stream {
-		member, _ = c.query.Get("member")
-	}
-	return member == c.player.Member
-}
-
 // mayReadNamed is mayRead for a board that another one names, as its source: whether there is one of this name is seen
 // only by those who could read it.
 func (r resolver) mayReadNamed(c *call, name string) bool {
@@ -112,11 +90,6 @@ func (r resolver) mayReadNamed(c *call, name string) bool {
 	}
 	b, err := r.catalog.Board(c.ctx, name)
 	return err == nil && c.mayRead(&b) == nil
-}
-
-// seesSources reports whether the caller is shown all sources of a board, because it may change its rules.
-func (c *call) seesSources(board string) bool {
-	return c.scope.Includes(leaderboard.ScopeAdmin) && c.key.Covers(board)
 }
 
 // target is what a reading request looks at: a period and the common parameters.

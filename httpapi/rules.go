@@ -1,8 +1,7 @@
 package httpapi
 
 import (
-	"cmp"
-	"net/http"
+	"errors"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -37,53 +36,8 @@ func strictly() json.Options {
 	return json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(defaultField), json.UnmarshalFromFunc(defaultNotify)))
 }
 
-// patch answers PATCH /v1/boards/{board}, a merge patch (RFC 7396) of its rules.
-func (h *boardHandlers) patch(c *call) error {
-	name, err := c.boardName()
-	if err != nil {
-		return err
-	}
-	var patch jsontext.Value
-	if err := c.decode(&patch, false, nil); err != nil {
-		return err
-	}
-	var known rulesBody // a name that no rule has is refused, with null too
-	if err := wire.Unmarshal(patch, &known); err != nil {
-		return err
-	}
-	if err := readOnly("/name", known.Name, name); err != nil {
-		return err
-	}
-	if err := c.mayDerive(&known.Rules); err != nil {
-		return err
-	}
-	b, _, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
-		if b == nil {
-			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
-		}
-		if err := c.mayChange(b); err != nil {
-			return leaderboard.Rules{}, err
-		}
-		if err := cmp.Or(readOnly("/created_time", known.CreatedTime, b.CreatedTime.String()), readOnly("/updated_time", known.UpdatedTime, b.UpdatedTime.String())); err != nil {
-			return leaderboard.Rules{}, err
-		}
-		rules, err := patched(&b.Rules, patch)
-		if err != nil {
-			return leaderboard.Rules{}, err
-		}
-		if err := c.mayDerive(&rules); err != nil { // of the sources that it has already
-			return leaderboard.Rules{}, err
-		}
-		return rules, h.checkRules(rules)
-	})
-	if err != nil {
-		return err
-	}
-	return h.sendBoard(c, http.StatusOK, &b)
-}
-
 // mayDerive lets a key that is for some boards make no other board a source of one of them.
-func (c *call) mayDerive(rules *leaderboard.Rules) error {
+func mayDerive(c *call, rules *leaderboard.Rules) error {
 	if rules.Derive == nil {
 		return nil
 	}
@@ -120,29 +74,9 @@ func boardHash(b *leaderboard.Board) wire.ETag {
 	return wire.EmptyETag.Int(wire.AnswerFormat).Text("board").Int(b.ID).Int(b.Version).Int(int64(b.UpdatedTime))
 }
 
-// shown returns a board as the caller may see it, and its ETag: without the sources that are private to others.
-func (h *boardHandlers) shown(c *call, b *leaderboard.Board) (shown boardJSON, etag string) {
-	shown, etag = showBoard(b), boardTag(b)
-	if b.Rules.Derive == nil || c.seesSources(b.Name) {
-		return shown, etag
-	}
-	hash, rule := boardHash(b).Text("in part"), *b.Rules.Derive
-	rule.From = []leaderboard.DeriveFrom{}
-	for _, source := range b.Rules.Derive.From {
-		if h.mayReadNamed(c, source.Board) {
-			rule.From = append(rule.From, source)
-			hash = hash.Text(source.Board)
-		}
-	}
-	if len(rule.From) < len(b.Rules.Derive.From) {
-		shown.Derive, etag = &rule, hash.Tag(b.Version)
-	}
-	return shown, etag
-}
-
 // mayChange holds a change of a board (nil: there is none) against If-Match and If-None-Match. It is asked with the board
 // locked: of two who name the same state, one is refused.
-func (c *call) mayChange(b *leaderboard.Board) error {
+func mayChange(c *call, b *leaderboard.Board) error {
 	match, none := c.r.Header["If-Match"], c.r.Header["If-None-Match"]
 	if b == nil {
 		if match != nil {
@@ -160,19 +94,21 @@ func (c *call) mayChange(b *leaderboard.Board) error {
 	return nil
 }
 
-// sendBoard answers with a board, or with 304 when the client has it.
-func (h *boardHandlers) sendBoard(c *call, status int, b *leaderboard.Board) error {
-	shown, etag := h.shown(c, b)
-	header := c.w.Header()
-	header["Etag"] = []string{etag}
-	if c.route.method == http.MethodGet {
-		if tag, is := wire.NoneMatch(c.r.Header["If-None-Match"], etag); is {
-			header["Etag"] = []string{tag}
-			header["Vary"] = c.shared.values.vary
-			header["Cache-Control"] = c.shared.values.private
-			c.sendNothing(http.StatusNotModified)
-			return nil
-		}
+func boardEmptiness() *wire.Emptiness {
+	return &wire.Emptiness{
+		Nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight"},
+		NonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
 	}
-	return c.sendJSON(status, shown)
+}
+
+// defaultField gives a tiebreak field of a body its defaults and otherwise decodes as usual.
+func defaultField(_ *jsontext.Decoder, f *leaderboard.TiebreakField) error {
+	f.Order = leaderboard.OrderDesc
+	return errors.ErrUnsupported
+}
+
+// defaultNotify gives the rule notify of a body its defaults and otherwise decodes as usual.
+func defaultNotify(_ *jsontext.Decoder, n *leaderboard.Notify) error {
+	n.Within = leaderboard.DefaultNotifyWithin
+	return errors.ErrUnsupported
 }

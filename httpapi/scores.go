@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -56,7 +54,7 @@ type submitEntry struct {
 
 // submit answers POST …/scores after the commit.
 func (h *scoreHandlers) submit(c *call) error {
-	asked, err := c.standingsQuery()
+	asked, err := standingsParams(c)
 	if err != nil {
 		return err
 	}
@@ -65,11 +63,11 @@ func (h *scoreHandlers) submit(c *call) error {
 		return err
 	}
 	var body submitBody
-	odd, err := c.decodeEntries(&body)
+	odd, err := decodeEntries(c, &body)
 	if err != nil {
 		return err
 	}
-	entries, err := c.submissions(body.Entries, odd)
+	entries, err := submissionsOf(c, body.Entries, odd)
 	if err != nil {
 		return err
 	}
@@ -88,7 +86,7 @@ func (h *scoreHandlers) submit(c *call) error {
 	}
 	c.shared.traffic.wrote(len(entries))
 	standings := h.standings.of(c, asked, &receipt)
-	return c.sendReceipt(receipt.Replayed, func(b []byte) []byte {
+	return sendReceipt(c, receipt.Replayed, func(b []byte) []byte {
 		b = appendResults(b, c.shared.base, receipt.Results, standings)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
@@ -158,7 +156,7 @@ type boardEntry struct {
 
 // submitToBoards answers POST /v1/scores after the commit: all boards have it, or none.
 func (h *scoreHandlers) submitToBoards(c *call) error {
-	asked, err := c.standingsQuery()
+	asked, err := standingsParams(c)
 	if err != nil {
 		return err
 	}
@@ -167,11 +165,11 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 		return err
 	}
 	var body boardsBody
-	odd, err := c.decodeEntries(&body)
+	odd, err := decodeEntries(c, &body)
 	if err != nil {
 		return err
 	}
-	entries, err := c.boardSubmissions(body.Entries, odd)
+	entries, err := boardSubmissionsOf(c, body.Entries, odd)
 	if err != nil {
 		return err
 	}
@@ -185,11 +183,11 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 		}
 	}
 	standings := h.standings.ofBoards(c, asked, &receipt)
-	return c.sendReceipt(receipt.Replayed, func(b []byte) []byte { return appendBoardsReceipt(b, c.shared.base, &receipt, standings) })
+	return sendReceipt(c, receipt.Replayed, func(b []byte) []byte { return appendBoardsReceipt(b, c.shared.base, &receipt, standings) })
 }
 
-// submissions checks the envelope: the number of entries and what each must have. The rules are the writer's.
-func (c *call) submissions(in []submitEntry, odd wire.OddNumbers) ([]leaderboard.Submission, error) {
+// submissionsOf checks the envelope: the number of entries and what each must have. The rules are the writer's.
+func submissionsOf(c *call, in []submitEntry, odd wire.OddNumbers) ([]leaderboard.Submission, error) {
 	if len(in) == 0 || len(in) > leaderboard.MaxLimit {
 		return nil, wire.Malformed(wire.InputError{Pointer: "/entries", Detail: fmt.Sprintf("want 1 to %d entries", leaderboard.MaxLimit)})
 	}
@@ -250,30 +248,14 @@ func addOdd(entries []leaderboard.Submission, odd wire.OddNumbers) {
 	}
 }
 
-// fieldValues returns the fields of entry i of a body that stand at a place in it; nil when there are none. null is no value.
-func fieldValues(in map[string]*int64, bad *wire.BadFields, i int, at string) map[string]int64 {
-	if in == nil {
-		return nil
-	}
-	out := make(map[string]int64, len(in))
-	for name, v := range in {
-		if v == nil {
-			bad.Add(wire.Clip(fmt.Sprintf("/entries/%d/%s%s", i, at, jsontext.Pointer("").AppendToken(name))), "want a JSON integer, not null")
-			continue
-		}
-		out[name] = *v
-	}
-	return out
-}
-
-// boardSubmissions is submissions for entries that name their boards. A board that does not exist, whatever it is
+// boardSubmissionsOf is submissions for entries that name their boards. A board that does not exist, whatever it is
 // called, is the writer's to reject.
-func (c *call) boardSubmissions(in []boardEntry, odd wire.OddNumbers) ([]leaderboard.BoardSubmission, error) {
+func boardSubmissionsOf(c *call, in []boardEntry, odd wire.OddNumbers) ([]leaderboard.BoardSubmission, error) {
 	inner := make([]submitEntry, len(in))
 	for i := range in {
 		inner[i] = in[i].submitEntry
 	}
-	subs, err := c.submissions(inner, odd)
+	subs, err := submissionsOf(c, inner, odd)
 	if err != nil {
 		return nil, err
 	}
@@ -329,17 +311,14 @@ func (h *scoreHandlers) remove(c *call) error {
 		return wire.WriteError(err)
 	}
 	c.shared.traffic.wrote(1)
-	return c.sendReceipt(false, func(b []byte) []byte {
+	return sendReceipt(c, false, func(b []byte) []byte {
 		b = wire.AppendString(append(b, `"member":`...), req.Member)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
 
-// headerReplayed is in the answer to a request that was carried out before under its Idempotency-Key.
-const headerReplayed = "Idempotency-Replayed"
-
 // sendReceipt answers a write with an object of what body appends. replayed: it is the answer of the first time.
-func (c *call) sendReceipt(replayed bool, body func([]byte) []byte) error {
+func sendReceipt(c *call, replayed bool, body func([]byte) []byte) error {
 	h := c.w.Header()
 	h["Cache-Control"] = c.shared.values.noStore
 	end := "}"
@@ -425,4 +404,12 @@ func appendSeqs(b []byte, seq int64, seqs map[leaderboard.Window]int64) []byte {
 		b = strconv.AppendInt(b, seqs[w], 10)
 	}
 	return append(b, '}')
+}
+
+// play returns the token of the play that an entry came with, nil for none.
+func (e *submitEntry) play() *string {
+	if e.SubmitTerms == nil {
+		return nil
+	}
+	return e.Play
 }

@@ -40,8 +40,8 @@ func (r resolver) selection(c *call, most int) (selection, error) {
 	window, period := c.window(), c.text("period")
 	mode := c.mode()
 	s := selection{target: target{profiles: c.boolean("profiles")}}
-	names := c.boardNames(boards, most)
-	s.minSeqs = c.minSeqs()
+	names := boardsParam(c, boards, most)
+	s.minSeqs = minSeqsParam(c)
 	if err := c.badInput(); err != nil {
 		return s, err
 	}
@@ -85,8 +85,8 @@ func (r resolver) selection(c *call, most int) (selection, error) {
 	return s, nil
 }
 
-// boardNames reads a list of at most so many names, nil when there is none.
-func (c *call) boardNames(list string, most int) []string {
+// boardsParam reads a list of at most so many names, nil when there is none.
+func boardsParam(c *call, list string, most int) []string {
 	if list == "" {
 		return nil
 	}
@@ -102,8 +102,8 @@ func (c *call) boardNames(list string, most int) []string {
 	return names
 }
 
-// minSeqs returns the least states asked for: pairs of board and seq.
-func (c *call) minSeqs() map[string]int64 {
+// minSeqsParam returns the least states asked for: pairs of board and seq.
+func minSeqsParam(c *call) map[string]int64 {
 	list := c.text("min_seq")
 	if list == "" {
 		return nil

@@ -92,20 +92,21 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer answers one request, whose path is that of the contract.
 func (a *API) answer(w http.ResponseWriter, r *http.Request) {
-	c := &call{shared: &a.shared, w: w, r: r, route: &a.unknown}
+	c := &call{response: response{shared: &a.shared, w: w, r: r}}
+	c.follow(&a.unknown)
 	w.Header()["X-Content-Type-Options"] = a.shared.values.nosniff
 	c.identify()
 	if c.path.split(r.URL.EscapedPath()) {
 		row, allow := a.router.find(r.Method, &c.path)
 		switch {
 		case row >= 0:
-			c.route = &a.routes[row]
+			c.follow(&a.routes[row])
 		case allow != "":
 			w.Header().Set("Allow", allow)
-			c.route = &a.wrongMethod
+			c.follow(&a.wrongMethod)
 		}
 	}
-	c.crossOrigin(&a.preflight)
+	allowOrigin(c, &a.preflight)
 	c.serve()
 }
 

@@ -43,14 +43,6 @@ type signInHandlers struct {
 	base   string // path below which the service is
 }
 
-// isSecure reports whether people come by https.
-func (c *Config) isSecure() bool { return strings.HasPrefix(c.Site, "https://") }
-
-// sessions returns how the sessions of people are found.
-func (c *Config) sessions() guard.Sessions {
-	return guard.Sessions{People: c.SignIn, Cookie: cookieName(cookieSession, c.isSecure(), c.Base), Site: c.Site}
-}
-
 // The cookies. Over https a browser takes one with __Host- only from this host by https, so no neighbour can plant one.
 const (
 	cookieSession = "leaderboard-session"
@@ -93,7 +85,7 @@ func (h *signInHandlers) begin(c *call) error {
 		return h.tell(c, err)
 	}
 	h.setCookie(c.w, cookieSignIn, cookie, leaderboard.SignInTime)
-	c.redirect(address)
+	redirect(c, address)
 	return nil
 }
 
@@ -102,7 +94,7 @@ func errNoSignIn() error {
 }
 
 // redirect sends the browser on. What was answered is for this one time.
-func (c *call) redirect(address string) {
+func redirect(c *call, address string) {
 	h := c.w.Header()
 	h.Set("Location", address)
 	h["Cache-Control"] = c.shared.values.noStore
@@ -135,7 +127,7 @@ func (h *signInHandlers) finish(c *call) error {
 		return h.tell(c, wire.WriteError(err))
 	}
 	h.setCookie(c.w, cookieSession, secret, leaderboard.MaxSession) // the key ends by itself, maybe before
-	c.redirect(h.base + "/console")
+	redirect(c, h.base+"/console")
 	return nil
 }
 
@@ -164,7 +156,7 @@ func (h *signInHandlers) tell(c *call, err error) error {
 		return err
 	}
 	wire.TellWait(c.w.Header(), err, kind)
-	c.redirect(h.base + "/console?sign-in=" + kind.Code)
+	redirect(c, h.base+"/console?sign-in="+kind.Code)
 	return nil
 }
 

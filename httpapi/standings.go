@@ -11,14 +11,14 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// standingsQuery is what they say.
+// standingsQuery holds the parameters standings, friends and mode of a submission.
 type standingsQuery struct {
 	on, friends bool
 	mode        leaderboard.Mode // "" for that of each board
 }
 
-// standingsQuery reads them. It is called before anything is written.
-func (c *call) standingsQuery() (standingsQuery, error) {
+// standingsParams reads the parameters of standings. It is called before anything is written.
+func standingsParams(c *call) (standingsQuery, error) {
 	q := standingsQuery{on: c.boolean("standings"), friends: c.boolean("friends"), mode: c.mode()}
 	if q.mode == leaderboard.ModeAll {
 		c.badParam("mode", "want one of strict, tied, dense: a standing has one rank")

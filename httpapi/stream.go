@@ -1,13 +1,9 @@
 package httpapi
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -26,8 +22,6 @@ const (
 	streamStall = 10 * time.Second
 	// streamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
 	streamSilence = 15 * time.Second
-	// accessCheck is the time between two checks of whether the client of a stream may still have it.
-	accessCheck = time.Second / 2
 	// mostRetry bounds the time, different for each client, after which the clients of a server that ends come back.
 	leastRetry, mostRetry = time.Second, 5 * time.Second
 )
@@ -40,9 +34,7 @@ type streamHandlers struct {
 	most       int           // streams at once
 	ended      chan struct{} // closed when no stream may go on
 	end        func()        // closes it; may be called again
-	shared     *shared       // of the API; for answers that no request waits for
-	top        *route        // whose answers are sent
-	around     *route
+	pages      streamPages
 
 	sent, skipped atomic.Int64 // events, over all clients
 
@@ -165,7 +157,7 @@ func (h *streamHandlers) key(c *call) (key broadcastKey, passed bool, err error)
 	} else if c.query.Has("before") || c.query.Has("after") {
 		c.badParam("before", "before and after need member")
 	}
-	if passed, err = c.passedParam(key.member); err == nil {
+	if passed, err = passedParam(c, key.member); err == nil {
 		_, _, err = h.reader.resolve(c, key.window, "")
 	}
 	return key, passed, err
@@ -340,84 +332,9 @@ func (s *stream) gone(err error) {
 	s.write(append(append([]byte("event: gone\ndata: "), body...), "\n\n"...))
 }
 
-// ask gets the answer of a route that a stream gives. known is what was sent last; nil: there is nothing new.
-func (h *streamHandlers) ask(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
-	r := (&http.Request{Method: http.MethodGet, Header: http.Header{}}).WithContext(ctx)
-	if known.tag != "" && !known.stale { // that a state is not stale any more is news too
-		r.Header["If-None-Match"] = []string{known.tag}
-	}
-	out := recorded{header: http.Header{}}
-	all := leaderboard.Key{Scope: leaderboard.ScopeRead} // every client of the broadcast may read its board; none is an admin here
-	c := call{shared: h.shared, route: h.top, w: &out, r: r, ctx: ctx, key: &all, scope: all.Scope, strings: key.strings}
-	if key.member != "" {
-		c.route = h.around
-	}
-	c.path = c.route.fill(key.board, key.member)
-	c.query.Items = key.params(least)
-	err := c.route.handle(&c)
-	if errors.Is(err, leaderboard.ErrNotRanked) {
-		err = h.reader.aroundUnranked(&c)
-	}
-	if err != nil {
-		return nil, err
-	}
-	tag, stale := out.tag(), c.resolved.stale
-	if out.status != http.StatusOK || tag == known.tag && stale == known.stale {
-		return nil, nil
-	}
-	e := &event{tag: tag, stale: stale, period: c.resolved.periodID, revision: c.resolved.revision}
-	b := append(e.text, "id: "...)
-	b = strconv.AppendInt(append(append(b, c.resolved.period...), '.'), e.revision.Seq, 10)
-	b = append(append(b, "\nevent: page\ndata: "...), bytes.TrimSpace(out.body)...)
-	e.text = append(b, "\n\n"...)
-	return e, nil
-}
-
-// params are the parameters of the route that a broadcast asks.
-func (k *broadcastKey) params(least int64) []wire.Param {
-	params := []wire.Param{{Name: "window", Value: k.window}, {Name: "mode", Value: string(k.mode)}}
-	params = slices.DeleteFunc(params, func(p wire.Param) bool { return p.Value == "" })
-	if k.member == "" {
-		params = append(params, wire.Param{Name: "limit", Value: strconv.Itoa(k.limit)})
-	} else {
-		params = append(params, wire.Param{Name: "before", Value: strconv.Itoa(k.before)}, wire.Param{Name: "after", Value: strconv.Itoa(k.after)})
-	}
-	if least > 0 {
-		params = append(params, wire.Param{Name: "min_seq", Value: strconv.FormatInt(least, 10)})
-	}
-	return params
-}
-
-// recorded is an answer that is not sent.
-type recorded struct {
-	header http.Header
-	status int
-	body   []byte
-}
-
-// Header implements http.ResponseWriter.
-func (r *recorded) Header() http.Header { return r.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (r *recorded) WriteHeader(status int) { r.status = status }
-
-// Write implements http.ResponseWriter.
-func (r *recorded) Write(b []byte) (int, error) {
-	r.status = cmp.Or(r.status, http.StatusOK)
-	r.body = append(r.body, b...)
-	return len(b), nil
-}
-
-func (r *recorded) tag() string {
-	if tag := r.header["Etag"]; len(tag) == 1 {
-		return tag[0]
-	}
-	return ""
-}
-
 // start makes streams ready for clients. table is that of the routes.
 func (h *streamHandlers) start(s *shared, table []route) {
-	h.shared, h.ended, h.broadcasts.ask = s, make(chan struct{}), h.ask
+	h.pages.reader, h.pages.shared, h.ended, h.broadcasts.ask = h.reader, s, make(chan struct{}), h.pages.ask
 	h.notices.log, h.notices.ended = s.logger, h.ended
 	h.end = sync.OnceFunc(func() {
 		close(h.ended)
@@ -426,9 +343,9 @@ func (h *streamHandlers) start(s *shared, table []route) {
 	for i := range table {
 		switch table[i].path {
 		case "/v1/boards/{board}/top":
-			h.top = &table[i]
+			h.pages.top = &table[i]
 		case "/v1/boards/{board}/members/{member}/around":
-			h.around = &table[i]
+			h.pages.around = &table[i]
 		}
 	}
 }

@@ -23,14 +23,6 @@ type SubmitTerms struct {
 	Metadata jsontext.Value      `json:"metadata"`
 }
 
-// play returns the token of the play that an entry came with, nil for none.
-func (e *submitEntry) play() *string {
-	if e.SubmitTerms == nil {
-		return nil
-	}
-	return e.Play
-}
-
 type conditionJSON struct {
 	Absent      *bool               `json:"absent"`
 	Score       *int64              `json:"score"`
@@ -81,4 +73,20 @@ func appendTiebreak(b []byte, r *leaderboard.Result) []byte {
 		b = strconv.AppendInt(append(wire.AppendString(b, f.Name), ':'), f.Value, 10)
 	}
 	return append(b, '}')
+}
+
+// fieldValues returns the fields of entry i of a body that stand at a place in it; nil when there are none. null is no value.
+func fieldValues(in map[string]*int64, bad *wire.BadFields, i int, at string) map[string]int64 {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]int64, len(in))
+	for name, v := range in {
+		if v == nil {
+			bad.Add(wire.Clip(fmt.Sprintf("/entries/%d/%s%s", i, at, jsontext.Pointer("").AppendToken(name))), "want a JSON integer, not null")
+			continue
+		}
+		out[name] = *v
+	}
+	return out
 }

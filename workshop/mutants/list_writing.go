@@ -242,7 +242,7 @@ func ofKeys() []mutant {
 			`case play.Board != board || play.Member != c.player.Member:`, `case play.Member != c.player.Member:`, "httpapi TestPlaysOfOthers",
 		},
 		{
-			"G7", "players read what is another's", "httpapi/resolver.go",
+			"G7", "players read what is another's", "httpapi/access.go",
 			"\treturn member == c.player.Member\n", "\treturn member == c.player.Member || member != \"\"\n", "httpapi TestPlayerReads",
 		},
 		{
@@ -254,12 +254,12 @@ func ofKeys() []mutant {
 			`AND (? = 0 OR previous_ends_at IS NULL`, `AND (? >= 0 OR previous_ends_at IS NULL`, "store TestKeys",
 		},
 		{
-			"G1", "a key for some boards writes to others", "httpapi/call.go",
-			"\treturn guard.ErrNotCovered(c.key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
+			"G1", "a key for some boards writes to others", "httpapi/credentials.go",
+			"\treturn guard.ErrNotCovered(who.key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
 		},
 		{
-			"G1", "a filter by board is for any key", "httpapi/call.go",
-			"\t\t\terr = c.mayFilter()\n", "\t\t\terr = nil\n", "httpapi TestNamesOfBoards",
+			"G1", "a filter by board is for any key", "httpapi/serve.go",
+			"\t\t\terr = mayFilter(c)\n", "\t\t\terr = nil\n", "httpapi TestNamesOfBoards",
 		},
 		{
 			"G2", "hashes of keys are compared as far as they are the same", "leaderboard/key.go",
@@ -274,7 +274,7 @@ func ofKeys() []mutant {
 			`slog.String("url.scheme", scheme),`, `slog.String("url.scheme", scheme), slog.Any("authorization", r.Header["Authorization"]),`, "internal/app TestNoSecretIsTold",
 		},
 		{
-			"E4", "what a key may not do is not charged", "httpapi/call.go",
+			"E4", "what a key may not do is not charged", "httpapi/access.go",
 			"what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}", "what = leaderboard.Charge{}", "httpapi TestDeniedIsCharged",
 		},
 		{

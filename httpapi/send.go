@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
+)
+
+// response is the way back of a request: how its answer is written, and in which form.
+type response struct {
+	shared  *shared
+	w       http.ResponseWriter
+	r       *http.Request
+	status  int  // of the answer, 0 before it
+	strings bool // the answer has wide numbers as strings
+	read    bool // the route's answers count as reads: without room for one it is refused
+}
+
+// send answers with a body, compressed if the client takes that. The headers that are not about the body are set before; an
+// ETag is that of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
+func (a *response) send(status int, contentType string, body []byte) error {
+	held, h := len(body), a.w.Header()
+	if a.strings && contentType == wire.TypeJSON {
+		buf := a.shared.buffer()
+		defer a.shared.release(buf)
+		*buf = wire.AppendNumbers((*buf)[:0], body, true)
+		body = *buf
+		held += len(body)
+	}
+	if len(body) >= wire.MinCompressed && status == http.StatusOK {
+		h["Vary"] = a.shared.values.vary
+		if wire.TakesGzip(a.r.Header) {
+			buf := a.shared.buffer()
+			defer a.shared.release(buf)
+			*buf = a.shared.zippers.Zip((*buf)[:0], body)
+			body = *buf
+			held += len(body)
+			h["Content-Encoding"] = a.shared.values.gzip
+			if tag := h["Etag"]; tag != nil {
+				h["Etag"] = []string{wire.GzipTag(tag[0])}
+			}
+		}
+	}
+	values := [...]string{contentType, strconv.Itoa(len(body))}
+	h["Content-Type"] = values[0:1:1]
+	h["Content-Length"] = values[1:2:2]
+	return a.deliver(status, body, held)
+}
+
+// deliver sends a body whose headers are set, and counts the bytes that it holds until it is sent. Errors as of send.
+func (a *response) deliver(status int, body []byte, held int) error {
+	leaves, err := a.leave(held)
+	if err != nil {
+		h := a.w.Header()
+		delete(h, "Etag")
+		delete(h, "Content-Encoding")
+		return err
+	}
+	defer a.shared.guard.Outgo.End(leaves)
+	a.status = status
+	a.sendWhole(body)
+	a.w.WriteHeader(status)
+	connection, began := http.NewResponseController(a.w), time.Now()
+	for part := range slices.Chunk(body, connBuffer) {
+		if _, err := a.w.Write(part); err != nil {
+			break // the client is gone
+		}
+		a.shared.guard.Outgo.GoOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
+	}
+	return nil
+}
+
+// sendWhole has the beginning of an answer wait for the rest, so that both go to the kernel in one call: net/http makes two of
+// header and body when its buffer does not hold both. A body that may fit in is not waited for, nor one that is not sent.
+func (a *response) sendWhole(body []byte) {
+	if len(body) <= httpBuffer || a.r.Method == http.MethodHead {
+		return
+	}
+	if of, ok := a.r.Context().Value(connKey{}).(*conn); ok { // not under TLS, which makes records of each write
+		of.whole = true
+	}
+}
+
+const (
+	// sendStall is how long a client may read nothing of an answer.
+	sendStall = 30 * time.Second
+	// sendLimit is how long a client that goes on reading has for the whole answer.
+	sendLimit = 2 * time.Minute
+)
+
+// sendUntil returns the deadline of the next part of an answer whose sending began at a time.
+func sendUntil(began, now time.Time) time.Time {
+	if end := began.Add(sendLimit); end.Before(now.Add(sendStall)) {
+		return end
+	}
+	return now.Add(sendStall)
+}
+
+// leave counts the bytes of an answer until it is sent; it returns nil for an answer that fits the kernel's buffer. Without
+// room it refuses a read, with an ErrOverloaded; the result of a write is always sent.
+func (a *response) leave(bytes int) (*guard.Passage, error) {
+	if bytes <= connBuffer {
+		return nil, nil //nolint:nilnil // nothing is to be counted
+	}
+	connection := http.NewResponseController(a.w)
+	p := guard.NewPassage(func() { _ = connection.SetWriteDeadline(time.Unix(1, 0)) })
+	a.shared.guard.Outgo.Begin(p)
+	err := a.shared.guard.Outgo.Grow(p, int64(bytes))
+	if err != nil && (a.read || a.r.Method == http.MethodGet || a.r.Method == http.MethodHead) {
+		a.shared.guard.Outgo.End(p)
+		return nil, err
+	}
+	return p, nil
+}
+
+// setBuffers bounds the kernel's buffers of the request's connection until done is called.
+func (a *response) setBuffers(bytes int) (done func()) {
+	of, ok := connOf(a.r.Context())
+	if !ok {
+		return func() {}
+	}
+	setBuffers(of.TCPConn, bytes)
+	return func() { setBuffers(of.TCPConn, connBuffer) }
+}
+
+// sendAppended answers 200 with the JSON that body appends, from a buffer that is used again. Errors as of send.
+func (a *response) sendAppended(body func([]byte) []byte) error {
+	buf := a.shared.buffer()
+	defer a.shared.release(buf)
+	*buf = append(body((*buf)[:0]), '\n')
+	return a.send(http.StatusOK, wire.TypeJSON, *buf)
+}
+
+// sendJSON answers with v, the state of this moment, which caches must ask for again.
+func (a *response) sendJSON(status int, v any) error {
+	body, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	a.w.Header().Set("Cache-Control", "private, no-cache")
+	return a.send(status, wire.TypeJSON, body)
+}
+
+// sendNothing answers without a body.
+func (a *response) sendNothing(status int) {
+	a.status = status
+	a.w.WriteHeader(status)
+}
+
+// locate says where what was made is.
+func (a *response) locate(path string) { a.w.Header().Set("Location", a.shared.base+path) }
+
+// extendDeadlines lets a route take longer than the server's timeouts, which are made for the others. A connection
+// that cannot (in tests) has none.
+func (a *response) extendDeadlines(extra time.Duration) {
+	ctl := http.NewResponseController(a.w)
+	until := time.Now().Add(2*a.shared.limits.RequestTimeout + extra)
+	_ = ctl.SetWriteDeadline(until)
+	_ = ctl.SetReadDeadline(until)
+}
+
+// form adds to an answer's ETag in which form its numbers are.
+func (a *response) form(hash wire.ETag) wire.ETag {
+	if a.strings {
+		return hash.Text(wire.NumbersString)
+	}
+	return hash
+}
+
+// copied returns a body as it is sent, in memory of its own.
+func (a *response) copied(body []byte) []byte {
+	if a.strings {
+		return wire.AppendNumbers(nil, body, true)
+	}
+	return append(make([]byte, 0, len(body)), body...)
+}
