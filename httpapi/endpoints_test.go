@@ -66,8 +66,8 @@ func TestBadEndpoints(t *testing.T) {
 		}
 	}
 	e.do(ask{method: "PUT", path: "/v1/endpoints/NAME", key: adminKey, body: `{"url":"https://g.example/"}`, off: true}).wantProblem(422, "invalid-endpoint")
-	if len(e.fake.all) > 0 {
-		t.Errorf("made: %v", e.fake.all)
+	if len(e.fake.fakeEndpoints.rows) > 0 {
+		t.Errorf("made: %v", e.fake.fakeEndpoints.rows)
 	}
 }
 

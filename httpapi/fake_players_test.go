@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,9 +21,8 @@ type fakePlayers struct {
 
 // fakeIssuers is what admins say of issuers, signing keys and bars.
 type fakeIssuers struct {
-	mu      sync.Mutex
-	issuers map[string]leaderboard.Issuer
-	bars    map[string]leaderboard.MemberBar
+	issuers *table[leaderboard.Issuer]
+	bars    *table[leaderboard.MemberBar]
 	overlap []time.Duration // of rotations
 }
 
@@ -90,87 +88,44 @@ func (f *fakePlayers) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKe
 }
 
 func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules leaderboard.IssuerRules) (leaderboard.Issuer, bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	i := leaderboard.Issuer{Name: name, IssuerRules: rules, CreatedTime: 1_700_000_000_000_000, UpdatedTime: 1_700_000_000_000_000}
-	for _, other := range f.issuers {
+	for _, other := range f.issuers.list("", 1000) {
 		if other.Name != name {
 			if err := i.Meets(&other); err != nil {
 				return i, false, err
 			}
 		}
 	}
-	_, was := f.issuers[name]
-	f.issuers[name] = i
-	return i, !was, nil
+	return i, f.issuers.put(name, i), nil
 }
 
 func (f *fakeIssuers) DeleteIssuer(_ context.Context, name string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, ok := f.issuers[name]; !ok {
-		return leaderboard.ErrIssuerNotFound
-	}
-	delete(f.issuers, name)
-	return nil
+	return f.issuers.remove(name)
 }
 
 func (f *fakeIssuers) Issuer(_ context.Context, name string) (leaderboard.Issuer, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	i, ok := f.issuers[name]
-	if !ok {
-		return i, leaderboard.ErrIssuerNotFound
-	}
-	return i, nil
+	return f.issuers.get(name)
 }
 
-func (f *fakeIssuers) Issuers(_ context.Context, after string, limit int) (list []leaderboard.Issuer, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var names []string
-	for name := range f.issuers {
-		if name > after {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names[:min(limit, len(names))] {
-		list = append(list, f.issuers[name])
-	}
-	return list, nil
+func (f *fakeIssuers) Issuers(_ context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
+	return f.issuers.list(after, limit), nil
 }
 
 func (f *fakeIssuers) RotateSigning(_ context.Context, overlap time.Duration) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.overlap = append(f.overlap, overlap)
 	return nil
 }
 
 func (f *fakeIssuers) BarMember(_ context.Context, member string, _ leaderboard.Micros) (leaderboard.MemberBar, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.bars[member] = leaderboard.MemberBar{Member: member, NotBefore: 1_700_000_000_000_000}
-	return f.bars[member], nil
+	bar := leaderboard.MemberBar{Member: member, NotBefore: 1_700_000_000_000_000}
+	f.bars.put(member, bar)
+	return bar, nil
 }
 
 func (f *fakeIssuers) UnbarMember(_ context.Context, member string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, ok := f.bars[member]; !ok {
-		return leaderboard.ErrBarNotFound
-	}
-	delete(f.bars, member)
-	return nil
+	return f.bars.remove(member)
 }
 
 func (f *fakeIssuers) Bar(_ context.Context, member string) (leaderboard.MemberBar, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	b, ok := f.bars[member]
-	if !ok {
-		return b, leaderboard.ErrBarNotFound
-	}
-	return b, nil
+	return f.bars.get(member)
 }

@@ -61,9 +61,9 @@ func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
 	f := &fake{
-		Model: m, fakeKeys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}},
-		fakeEndpoints: &fakeEndpoints{all: map[string]leaderboard.Endpoint{}},
-		fakeIssuers:   &fakeIssuers{issuers: map[string]leaderboard.Issuer{}, bars: map[string]leaderboard.MemberBar{}},
+		Model: m, fakeKeys: &fakeKeys{table: newTable[leaderboard.HashedKey](leaderboard.ErrKeyNotFound)},
+		fakeEndpoints: &fakeEndpoints{table: newTable[leaderboard.Endpoint](leaderboard.ErrEndpointNotFound)},
+		fakeIssuers:   &fakeIssuers{issuers: newTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), bars: newTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound)},
 		players:       &fakePlayers{tokens: map[string]*leaderboard.Player{}, refused: map[string]error{}}, audit: &auditLog{}, called: map[string]int{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}

@@ -119,7 +119,7 @@ func TestBadKeys(t *testing.T) {
 			t.Errorf("%s answers %d, want %d: %s", body, r.status, want, r.body)
 		}
 	}
-	if len(e.fake.fakeKeys.keys) > 0 {
+	if len(e.fake.fakeKeys.rows) > 0 {
 		t.Error("a key was made")
 	}
 	made := e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).key()

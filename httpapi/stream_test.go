@@ -315,7 +315,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			for _, next := range streams {
 				page(t, next, 1)
 			}
-			if _, err := e.fake.fakeKeys.change(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
+			if _, err := e.fake.fakeKeys.changeKey(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			for i, next := range streams { // a comment, which comes after 15 s, would be too late
