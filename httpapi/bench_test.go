@@ -19,7 +19,8 @@ import (
 // fixed answers every query with the same shared answers, as a local copy does, and resolves one board.
 type fixed struct {
 	fixedWriter
-	Rankings // what is not asked for
+	Catalog  // what is not asked for
+	Rankings // the same
 	board    leaderboard.Board
 	ref      leaderboard.PeriodRef
 	pages    map[int]*leaderboard.Page
@@ -48,10 +49,6 @@ func newFixed() *fixed {
 	return f
 }
 
-func (f *fixed) Renew(context.Context, string) error { return nil }
-
-func (f *fixed) Labelled(context.Context, leaderboard.Labels) ([]string, error) { return nil, nil }
-
 func (f *fixed) Resolve(context.Context, string, string, string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
 	return f.ref, &f.board, nil
 }
@@ -62,24 +59,8 @@ func (f *fixed) Page(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.P
 	return f.pages[q.Limit], nil
 }
 
-func (f *fixed) PeriodsBefore(context.Context, string, leaderboard.Window, leaderboard.Micros, int) ([]leaderboard.Period, error) {
-	return nil, leaderboard.ErrUnavailable
-}
-
 func (f *fixed) Members(context.Context, leaderboard.PeriodRef, leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	return f.one, nil
-}
-
-func (f *fixed) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	return nil, leaderboard.ErrUnavailable
-}
-
-func (f *fixed) Moves(context.Context, leaderboard.PeriodRef, leaderboard.MovesQuery) (*leaderboard.Moves, error) {
-	return nil, leaderboard.ErrUnavailable
-}
-
-func (f *fixed) Distribution(context.Context, leaderboard.PeriodRef, leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	return nil, leaderboard.ErrUnavailable
 }
 
 var benchPaths = map[string]string{

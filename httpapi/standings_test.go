@@ -196,35 +196,21 @@ func TestStandingsReplaced(t *testing.T) {
 	e.post(writeKey, path+"?standings=true", `{"entries":[{"member":"a","score":95},{"member":"b","score":1}]}`).wantStandings("1>1/3@8; 3>3/3@8")
 }
 
-// countedMoves counts the questions about moves.
-type countedMoves struct {
-	*fake
-	asked *int
-}
-
-func (c countedMoves) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
-	*c.asked++
-	return c.fake.Moves(ctx, p, q)
-}
-
 // TestStandingsAskNothing: a submit that does not want standings asks about no ranks and no friends, and nothing is counted.
 func TestStandingsAskNothing(t *testing.T) {
-	asked, counted := 0, 0
-	e := newEnv(t, func(c *Config) {
-		c.Rankings = countedMoves{c.Rankings.(*fake), &asked}
-		c.OnStandings = func(StandingCounts) { counted++ }
-	})
+	counted := 0
+	e := newEnv(t, func(c *Config) { c.OnStandings = func(StandingCounts) { counted++ } })
 	e.board("b", leaderboard.Rules{})
 	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
 	for _, query := range []string{"", "?standings=false"} {
 		e.post(writeKey, "/v1/boards/b/scores"+query, `{"entries":[{"member":"a","score":10}]}`).want(200)
 		e.post(writeKey, "/v1/scores"+query, `{"entries":[{"board":"b","member":"a","score":20}]}`).want(200)
 	}
-	if asked != 0 || counted != 0 {
+	if asked := e.fake.calls("Moves"); asked != 0 || counted != 0 {
 		t.Errorf("asked %d times, counted %d times", asked, counted)
 	}
 	e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`).want(200)
-	if asked != 1 || counted != 1 {
+	if asked := e.fake.calls("Moves"); asked != 1 || counted != 1 {
 		t.Errorf("with standings asked %d times, counted %d times", asked, counted)
 	}
 }
