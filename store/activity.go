@@ -12,14 +12,20 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
+// Records is the submissions to boards that record them. All methods may be called concurrently.
+type Records struct {
+	db     *mysql.DB
+	boards *Boards
+}
+
 // Activity counts what was submitted to a board hour by hour, as it is recorded, in one state. It reads at most q.Records
 // records, from the newest on. Errors: ErrUnavailable.
-func (s *Store) Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error) {
+func (s *Records) Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error) {
 	out, err := s.activity(ctx, q)
 	return out, mysql.Translate(ctx, "activity", err)
 }
 
-func (s *Store) activity(ctx context.Context, q leaderboard.ActivityQuery) (out leaderboard.Activity, err error) {
+func (s *Records) activity(ctx context.Context, q leaderboard.ActivityQuery) (out leaderboard.Activity, err error) {
 	now, err := s.db.Clock(ctx)
 	if err != nil {
 		return out, err
@@ -96,11 +102,11 @@ func recordsText(board int64, operator string, at leaderboard.Micros, limit int)
 
 // Race returns what members had at moments since a period began, as it is recorded. It looks up one record for each member and
 // moment. Errors: ErrPeriodNotFound, ErrUnavailable.
-func (s *Store) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderboard.Race, err error) {
+func (s *Records) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderboard.Race, err error) {
 	if len(q.Members) == 0 {
 		return out, nil
 	}
-	period, err := s.Period(ctx, q.PeriodID)
+	period, err := s.boards.Period(ctx, q.PeriodID)
 	if err != nil {
 		return out, err
 	}
@@ -125,7 +131,7 @@ func (s *Store) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderbo
 }
 
 // scoresAt returns the scores that members had at moments.
-func (s *Store) scoresAt(ctx context.Context, p *leaderboard.Period, members []string, moments []leaderboard.Micros) ([][]*int64, error) {
+func (s *Records) scoresAt(ctx context.Context, p *leaderboard.Period, members []string, moments []leaderboard.Micros) ([][]*int64, error) {
 	out := make([][]*int64, len(members))
 	for i := range out {
 		out[i] = make([]*int64, len(moments))

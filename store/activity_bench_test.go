@@ -20,14 +20,14 @@ func BenchmarkActivity(b *testing.B) {
 		for j := range list {
 			list[j] = leaderboard.Submission{Member: fmt.Sprint("m", (i*each+j)%members), Score: int64(i)}
 		}
-		if _, err := s.Submit(b.Context(), leaderboard.SubmitRequest{Board: "b", Entries: list}); err != nil {
+		if _, err := s.Writer.Submit(b.Context(), leaderboard.SubmitRequest{Board: "b", Entries: list}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.Run("hours", func(b *testing.B) {
 		q := leaderboard.ActivityQuery{BoardID: ref.BoardID, Window: leaderboard.WindowAllTime, Hours: leaderboard.MaxActivityHours, Records: leaderboard.MaxActivityRecords}
 		for b.Loop() {
-			if a, err := s.Activity(b.Context(), q); err != nil || !a.Partial {
+			if a, err := s.Records.Activity(b.Context(), q); err != nil || !a.Partial {
 				b.Fatalf("%+v, %v", a, err)
 			}
 		}
@@ -38,7 +38,7 @@ func BenchmarkActivity(b *testing.B) {
 			q.Members = append(q.Members, fmt.Sprint("m", i))
 		}
 		for b.Loop() {
-			if r, err := s.Race(b.Context(), q); err != nil || len(r.Moments) == 0 {
+			if r, err := s.Records.Race(b.Context(), q); err != nil || len(r.Moments) == 0 {
 				b.Fatalf("%+v, %v", r, err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 // activityText returns what is recorded of the latest hours of a board, the newest first, without their times.
 func activityText(t *testing.T, s *store.Store, q leaderboard.ActivityQuery) string {
 	t.Helper()
-	a, err := s.Activity(t.Context(), q)
+	a, err := s.Records.Activity(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestActivity(t *testing.T) {
 		submit := func(board string, hoursAgo int, entries ...leaderboard.Submission) {
 			t.Helper()
 			ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: fmt.Sprint("ago", hoursAgo)})
-			if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
+			if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -78,14 +78,14 @@ func TestActivity(t *testing.T) {
 		if got, want := activityText(t, s, q), "0 0 0 4; 2 2 1 4; 2 1 1 3"; got != want {
 			t.Errorf("four records: %s, want %s", got, want)
 		}
-		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "d"}); err != nil {
+		if _, err := s.Writer.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "d"}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := activityText(t, s, q), "0 0 0 3; 2 2 1 -; 2 1 1 -"; got != want {
 			t.Errorf("after a removal: %s, want %s", got, want)
 		}
 		// A hidden member is no new one, and its entry is not counted, nor does it stand for the change that it was hidden by.
-		if _, err := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "shadow", Reason: "test"}); err != nil {
+		if _, err := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "shadow", Reason: "test"}); err != nil {
 			t.Fatal(err)
 		}
 		q.Hours, q.Records = 1, 100
@@ -105,7 +105,7 @@ func TestRace(t *testing.T) {
 		s := open(t, through, nil)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: leaderboard.RecordAll})
 		q := leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"a", "b", "nobody"}}
-		if r, err := s.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
+		if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
 			t.Fatalf("before the first submission: %+v, %v", r, err)
 		}
 		for _, step := range []struct {
@@ -114,7 +114,7 @@ func TestRace(t *testing.T) {
 			score  int64
 		}{{"120", "a", 10}, {"65", "b", 20}, {"35", "a", 30}, {"5", "a", 25}} {
 			ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: step.key})
-			if _, err := s.Submit(ctx, one("b", "", step.member, step.score)); err != nil {
+			if _, err := s.Writer.Submit(ctx, one("b", "", step.member, step.score)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,7 +126,7 @@ func TestRace(t *testing.T) {
 			}
 			return faultPass
 		})
-		r, err := s.Race(t.Context(), q)
+		r, err := s.Records.Race(t.Context(), q)
 		p.heal()
 		if n := asked.Load(); n != 3 { // the period, the first record and the clock, the scores
 			t.Errorf("a race takes %d statements, want 3", n)
@@ -157,23 +157,23 @@ func TestRace(t *testing.T) {
 // testRaceOfPeriod: what was recorded before a period is not of its race.
 func testRaceOfPeriod(t *testing.T, s *store.Store, dsn string) {
 	t.Helper()
-	board, _, err := s.PutBoard(t.Context(), "days", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Record: leaderboard.RecordAll})
+	board, _, err := s.Boards.PutBoard(t.Context(), "days", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Record: leaderboard.RecordAll})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Submit(leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "day"}), one("days", "", "a", 1)); err != nil {
+	if _, err := s.Writer.Submit(leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "day"}), one("days", "", "a", 1)); err != nil {
 		t.Fatal(err)
 	}
-	day, err := s.FirstPeriod(t.Context(), board.ID, leaderboard.WindowDay)
+	day, err := s.Boards.FirstPeriod(t.Context(), board.ID, leaderboard.WindowDay)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := leaderboard.RaceQuery{PeriodID: day.ID, Members: []string{"a"}}
-	if r, err := s.Race(t.Context(), q); err != nil || len(r.Moments) == 0 || *r.Scores[0][leaderboard.RaceMoments-1] != 1 {
+	if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) == 0 || *r.Scores[0][leaderboard.RaceMoments-1] != 1 {
 		t.Errorf("today: %+v, %v", r, err)
 	}
 	mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 1 DAY WHERE actor = 'day'")
-	if r, err := s.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
+	if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
 		t.Errorf("of yesterday: %+v, %v", r, err)
 	}
 }

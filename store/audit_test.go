@@ -53,7 +53,7 @@ func auditedOfProfiles() map[string]audited {
 		"take a name away": {
 			action: leaderboard.AuditActionProfileReset, prepare: withProfile, done: "profiles WHERE display_name = '' AND reset_names = 'Ada' AND attributes <> '{}'",
 			do: func(ctx context.Context, s *store.Store) error {
-				_, err := s.ResetName(ctx, leaderboard.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
+				_, err := s.Profiles.ResetName(ctx, leaderboard.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
 				return err
 			},
 			member: "m", before: `{"display_name": "Ada"}`, after: `{"display_name": "", "reason": "a slur", "actor": "boss"}`,
@@ -61,7 +61,7 @@ func auditedOfProfiles() map[string]audited {
 		"change a part of a profile": {
 			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, done: `profiles WHERE attributes = '{"level":8}'`,
 			do: func(ctx context.Context, s *store.Store) error {
-				_, _, err := s.PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
+				_, _, err := s.Profiles.PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
 				return err
 			},
 			member: "m", before: `{"attributes": {"level": 7}}`, after: `{"attributes": {"level": 8}}`,
@@ -79,7 +79,7 @@ func auditedOfKeys() map[string]audited {
 			action: leaderboard.AuditActionKeyUpdate, prepare: withKey, done: "api_keys WHERE name = 'other'",
 			do: func(ctx context.Context, s *store.Store) error {
 				name := "other"
-				_, err := s.ChangeKey(ctx, "k1", leaderboard.KeyChange{Name: &name})
+				_, err := s.Keys.ChangeKey(ctx, "k1", leaderboard.KeyChange{Name: &name})
 				return err
 			},
 			before: `{"id": "k1", "name": "game"}`, after: `{"id": "k1", "name": "other"}`,
@@ -87,14 +87,14 @@ func auditedOfKeys() map[string]audited {
 		"rotate a key": {
 			action: leaderboard.AuditActionKeyRotate, prepare: withKey, done: "api_keys WHERE previous_hash IS NOT NULL", again: true,
 			do: func(ctx context.Context, s *store.Store) error {
-				_, err := s.RotateKey(ctx, "k1", leaderboard.HashKey("another"), time.Hour)
+				_, err := s.Keys.RotateKey(ctx, "k1", leaderboard.HashKey("another"), time.Hour)
 				return err
 			},
 			before: `{"id": "k1"}`, after: `{"id": "k1"}`,
 		},
 		"revoke a key": {
 			action: leaderboard.AuditActionKeyRevoke, prepare: withKey, done: "api_keys WHERE revoked_at IS NOT NULL",
-			do:     func(ctx context.Context, s *store.Store) error { _, err := s.RevokeKey(ctx, "k1"); return err },
+			do:     func(ctx context.Context, s *store.Store) error { _, err := s.Keys.RevokeKey(ctx, "k1"); return err },
 			before: `{"id": "k1"}`, after: `{"id": "k1"}`,
 		},
 	}
@@ -103,7 +103,7 @@ func auditedOfKeys() map[string]audited {
 func auditedOfBoards() map[string]audited {
 	put := func(title string) func(ctx context.Context, s *store.Store) error {
 		return func(ctx context.Context, s *store.Store) error {
-			_, _, err := s.PutBoard(ctx, "b", leaderboard.Rules{Title: title})
+			_, _, err := s.Boards.PutBoard(ctx, "b", leaderboard.Rules{Title: title})
 			return err
 		}
 	}
@@ -124,17 +124,20 @@ func auditedOfBoards() map[string]audited {
 		},
 		"delete a board": {
 			action: leaderboard.AuditActionBoardDelete, prepare: board, done: "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM boards WHERE name = 'b')",
-			do:    func(ctx context.Context, s *store.Store) error { return s.DeleteBoard(ctx, "b") },
+			do:    func(ctx context.Context, s *store.Store) error { return s.Boards.DeleteBoard(ctx, "b") },
 			board: "b", before: `{"title": "old"}`, again: true,
 		},
 		"erase a member": {
 			action: leaderboard.AuditActionMemberErase, done: "audit WHERE member LIKE 'erased-%'", repeated: true,
-			do: func(ctx context.Context, s *store.Store) error { _, err := s.Forget(ctx, "m", "boss"); return err },
+			do: func(ctx context.Context, s *store.Store) error {
+				_, err := s.Erasures.Forget(ctx, "m", "boss")
+				return err
+			},
 		},
 		"rebuild a board": {
 			action: leaderboard.AuditActionBoardRebuild, done: "runs", board: "b", after: `{"kind": "full", "reason": "admin"}`, repeated: true,
 			do: func(ctx context.Context, s *store.Store) error {
-				_, err := s.StartRun(ctx, leaderboard.Run{
+				_, err := s.Runs.StartRun(ctx, leaderboard.Run{
 					BoardID: 1, Board: "b", PeriodID: 1, Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonAdmin, Actor: "k7f3", State: leaderboard.RunStateRunning,
 				})
 				return err
@@ -151,7 +154,7 @@ func auditedOfBoards() map[string]audited {
 		"restore a member": {
 			action: leaderboard.AuditActionMemberRestore, prepare: hidden, again: true,
 			do: func(ctx context.Context, s *store.Store) error {
-				return s.Restore(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "sorry", Actor: "court"})
+				return s.Hidden.Restore(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "sorry", Actor: "court"})
 			},
 			done:  "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM hidden_members WHERE state = 'hidden')",
 			board: "b", member: "m", before: `{"hidden": true, "reason": "bot", "actor": "boss"}`, after: `{"hidden": false, "reason": "sorry", "actor": "court"}`,
@@ -159,7 +162,7 @@ func auditedOfBoards() map[string]audited {
 		"hide a member everywhere": {
 			action: leaderboard.AuditActionMemberHide, prepare: played, done: "hidden_members WHERE board_id = 0",
 			do: func(ctx context.Context, s *store.Store) error {
-				_, err := s.Hide(ctx, leaderboard.HideRequest{Member: "m", Reason: "bot", Actor: "boss"})
+				_, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Member: "m", Reason: "bot", Actor: "boss"})
 				return err
 			},
 			member: "m", after: `{"hidden": true}`,
@@ -167,7 +170,7 @@ func auditedOfBoards() map[string]audited {
 		"remove an entry": {
 			action: leaderboard.AuditActionEntryRemove, prepare: played, again: true,
 			do: func(ctx context.Context, s *store.Store) error {
-				_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: "b", Member: "m"})
+				_, err := s.Writer.Remove(ctx, leaderboard.RemoveRequest{Board: "b", Member: "m"})
 				return err
 			},
 			done:   "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM entries WHERE member = 'm')",
@@ -181,7 +184,7 @@ func auditedOfBoards() map[string]audited {
 				if err := s.DB().QueryRowContext(ctx, "SELECT id FROM periods WHERE state = 'closed'").Scan(&id); err != nil {
 					return err
 				}
-				_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: "b", PeriodID: id, Member: "m", Reopen: true, Actor: "k7f3"})
+				_, err := s.Writer.Remove(ctx, leaderboard.RemoveRequest{Board: "b", PeriodID: id, Member: "m", Reopen: true, Actor: "k7f3"})
 				return err
 			},
 			done:  "runs WHERE kind = 'reopen'",
@@ -192,7 +195,7 @@ func auditedOfBoards() map[string]audited {
 
 // createKey makes a key.
 func createKey(ctx context.Context, s *store.Store) error {
-	_, err := s.CreateKey(ctx, leaderboard.Key{ID: "k1", Name: "game", Scope: leaderboard.ScopeWrite, Boards: []string{"game-*"}}, leaderboard.HashKey("secret"))
+	_, err := s.Keys.CreateKey(ctx, leaderboard.Key{ID: "k1", Name: "game", Scope: leaderboard.ScopeWrite, Boards: []string{"game-*"}}, leaderboard.HashKey("secret"))
 	return err
 }
 
@@ -207,11 +210,11 @@ func withKey(t *testing.T, s *store.Store) {
 // played lets a member have an entry.
 func played(t *testing.T, s *store.Store) {
 	t.Helper()
-	if _, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{}); err != nil {
+	if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{}); err != nil {
 		t.Fatal(err)
 	}
 	tiebreak := int64(7)
-	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5, Tiebreak: &tiebreak}}}); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5, Tiebreak: &tiebreak}}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -219,7 +222,7 @@ func played(t *testing.T, s *store.Store) {
 // named gives that member a name.
 func named(name string) func(ctx context.Context, s *store.Store) error {
 	return func(ctx context.Context, s *store.Store) error {
-		_, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
+		_, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
 		return err
 	}
 }
@@ -235,7 +238,7 @@ func withProfile(t *testing.T, s *store.Store) {
 // hide hides that member for a reason.
 func hide(reason string) func(ctx context.Context, s *store.Store) error {
 	return func(ctx context.Context, s *store.Store) error {
-		_, err := s.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: reason, Actor: "boss"})
+		_, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: reason, Actor: "boss"})
 		return err
 	}
 }
@@ -252,10 +255,10 @@ func hidden(t *testing.T, s *store.Store) {
 // playedBefore lets a member have an entry in a period that is over.
 func playedBefore(t *testing.T, s *store.Store) {
 	t.Helper()
-	if _, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
+	if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
 		t.Fatal(err)
 	}
 	mustExec(t, s.DB(), "UPDATE periods SET state = 'closed', name = '2026-01-02', starts_at = '2026-01-02', ends_at = '2026-01-03'")
@@ -299,7 +302,7 @@ func startAgain(t *testing.T, db *sql.DB) {
 // checkAudited checks the one record that there is.
 func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audited) {
 	t.Helper()
-	found, _, err := s.Audit(t.Context(), leaderboard.AuditQuery{Limit: 10})
+	found, _, err := s.Audit.Audit(t.Context(), leaderboard.AuditQuery{Limit: 10})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s: %+v, %v", name, found, err)
 	}
@@ -339,7 +342,7 @@ func TestAuditOfProfiles(t *testing.T) {
 		machine := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kgame"})
 		put := func(s *store.Store, ctx context.Context, name string, attributes leaderboard.Attributes) {
 			t.Helper()
-			if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
+			if _, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -350,7 +353,7 @@ func TestAuditOfProfiles(t *testing.T) {
 		put(quiet, machine, "Machine", `{}`)
 		put(quiet, leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "person:ada", Session: "k1"}), "Person", `{}`)
 		put(quiet, leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "env:admin", Admin: true}), "Admin", `{}`)
-		found, _, err := s.Audit(t.Context(), leaderboard.AuditQuery{Member: "m", Limit: 10})
+		found, _, err := s.Audit.Audit(t.Context(), leaderboard.AuditQuery{Member: "m", Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +388,7 @@ func TestAuditLooksAtSoMany(t *testing.T) {
 		q := leaderboard.AuditQuery{Board: "b", Actor: "k1", Action: leaderboard.AuditActionBoardCreate, Limit: 10}
 		var pages []int
 		for {
-			found, rest, err := s.Audit(t.Context(), q)
+			found, rest, err := s.Audit.Audit(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -398,7 +401,7 @@ func TestAuditLooksAtSoMany(t *testing.T) {
 			t.Errorf("pages of %v records, want one of the newest and one of the oldest", pages)
 		}
 		q = leaderboard.AuditQuery{Board: "b", Actor: "k1", Limit: 10}
-		if found, rest, err := s.Audit(t.Context(), q); err != nil || len(found) != 10 || rest != (leaderboard.AuditPlace{}) {
+		if found, rest, err := s.Audit.Audit(t.Context(), q); err != nil || len(found) != 10 || rest != (leaderboard.AuditPlace{}) {
 			t.Errorf("a page that is full: %d records, rest %v, %v", len(found), rest, err)
 		}
 	})

@@ -28,7 +28,7 @@ func microseconds(d time.Duration) string { return strconv.FormatInt(d.Microseco
 
 // BarMember ends all tokens of a member that were issued before a time, 0: before now, by the database clock. A bar that is there
 // only moves on. Errors: a *leaderboard.RuleError, also for a time to come; ErrUnavailable.
-func (s *Store) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar leaderboard.MemberBar, err error) {
+func (s *Tokens) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar leaderboard.MemberBar, err error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return bar, mysql.Wrap("bar member", broken)
 	}
@@ -72,7 +72,7 @@ type barState struct {
 }
 
 // UnbarMember takes a bar back: tokens that are not over are good again. ErrBarNotFound.
-func (s *Store) UnbarMember(ctx context.Context, member string) error {
+func (s *Tokens) UnbarMember(ctx context.Context, member string) error {
 	err := s.changeTokens(ctx, func(tx *sqlx.Tx) error {
 		bar, err := barIn(ctx, tx, member)
 		if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) UnbarMember(ctx context.Context, member string) error {
 }
 
 // Bar finds the bar of a member; ErrBarNotFound.
-func (s *Store) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
+func (s *Tokens) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
 	bar, err := barIn(ctx, s.db, member)
 	return bar, mysql.Translate(ctx, "bar", err)
 }
@@ -105,7 +105,7 @@ func barIn(ctx context.Context, q sqlx.QueryerContext, member string) (leaderboa
 const selectBars = "SELECT member, not_before FROM member_bars WHERE member > ? ORDER BY member LIMIT ?"
 
 // Bars lists up to limit bars of members after the given one, in the order of their bytes.
-func (s *Store) Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error) {
+func (s *Tokens) Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error) {
 	var rows []barRow
 	err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectBars), []byte(after), max(0, limit))
 	bars := make([]leaderboard.MemberBar, len(rows))
@@ -116,7 +116,7 @@ func (s *Store) Bars(ctx context.Context, after string, limit int) ([]leaderboar
 }
 
 // eraseBar deletes the bar of a member who is erased.
-func (s *Store) eraseBar(ctx context.Context, member []byte) error {
+func (s *Tokens) eraseBar(ctx context.Context, member []byte) error {
 	return s.changeTokens(ctx, func(tx *sqlx.Tx) error {
 		result, err := tx.ExecContext(ctx, "DELETE FROM member_bars WHERE member = ?", member)
 		if err != nil {

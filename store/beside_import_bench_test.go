@@ -56,7 +56,7 @@ func (w *besideImport) turn(here, there *store.Store, imports, rows int) {
 		all.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				r, start := request(n), time.Now()
-				if _, err := s.Submit(w.b.Context(), r); err != nil {
+				if _, err := s.Writer.Submit(w.b.Context(), r); err != nil {
 					w.b.Error(err)
 					return
 				}

@@ -15,30 +15,40 @@ import (
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/outbox"
+	"leaderboard/store/internal/sweep"
 )
 
+// Boards is the boards with their periods. All methods may be called concurrently.
+type Boards struct {
+	db      *mysql.DB
+	memory  *boards.Memory
+	lookup  boards.Lookup
+	writer  *Writer
+	sweeper *sweep.Sweeper
+}
+
 // Board returns the board with this name, or ErrBoardNotFound.
-func (s *Store) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+func (s *Boards) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	b, err := boards.Get(ctx, s.db, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), []byte(name))
 	return b, mysql.Translate(ctx, "board", err)
 }
 
 // Boards lists boards in the byte order of their names, after the name given ("" for the first), at most limit.
-func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
+func (s *Boards) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
 	return s.BoardsLabelled(ctx, nil, after, limit)
 }
 
 // PutBoard creates a board or changes its rules; created reports which. Missing rules get their defaults. The same rules
 // again change nothing, the version included. Errors: a *leaderboard.RuleError for a bad name or bad rules,
 // a *leaderboard.ConflictError when entries of the board do not allow the change, ErrUnknownRule.
-func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
+func (s *Boards) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
 	return s.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
 }
 
 // ChangeBoard is PutBoard with the rules that change returns for the board as it is, nil when it does not exist. The board is
 // locked meanwhile: of two changes at once, the second sees the result of the first. change is called again when the
 // transaction is repeated. When it fails nothing is done, and its error is wrapped.
-func (s *Store) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
+func (s *Boards) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
 		return b, false, mysql.Wrap("board", broken)
 	}
@@ -50,7 +60,7 @@ func (s *Store) ChangeBoard(ctx context.Context, name string, change leaderboard
 	return b, created, mysql.Translate(ctx, "put board", err)
 }
 
-func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
+func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err = boards.Get(ctx, tx, find+" FOR UPDATE", []byte(name))
 	created = errors.Is(err, leaderboard.ErrBoardNotFound)
@@ -99,7 +109,7 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chang
 		err = notices.Set(ctx, tx, &l.Board, &b.Rules)
 	}
 	if err == nil {
-		err = s.nextVersion(ctx, tx, boardsVersion)
+		err = s.db.NextVersion(ctx, tx, boardsVersion)
 	}
 	if err != nil {
 		return b, false, err
@@ -124,7 +134,7 @@ func changeOf(created bool) boardChange {
 }
 
 // enterBoard enters the event of a change of a board. version is that of its rules.
-func (s *Store) enterBoard(ctx context.Context, tx *sqlx.Tx, name string, version int64, change boardChange) error {
+func (s *Boards) enterBoard(ctx context.Context, tx *sqlx.Tx, name string, version int64, change boardChange) error {
 	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{Kind: leaderboard.EventKindBoardChanged, Board: name, Data: outbox.Of(struct {
 		Board   string      `json:"board"`
 		Change  boardChange `json:"change"`
@@ -136,7 +146,7 @@ func (s *Store) enterBoard(ctx context.Context, tx *sqlx.Tx, name string, versio
 const boardsVersion = "boards"
 
 // auditBoard records that a board was created, or changed from old.
-func (s *Store) auditBoard(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Board, created bool, name string, rules []byte) error {
+func (s *Boards) auditBoard(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Board, created bool, name string, rules []byte) error {
 	c := audit.Change{Action: leaderboard.AuditActionBoardCreate, Board: name, After: json.RawMessage(rules)}
 	if !created {
 		c.Action, c.Before = leaderboard.AuditActionBoardUpdate, old.Rules
@@ -174,7 +184,7 @@ func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
 }
 
 // changeRules changes the rules of an existing board, whose row is locked; same means that it has these rules already.
-func (s *Store) changeRules(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
+func (s *Boards) changeRules(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
 	old, err := json.Marshal(b.Rules)
 	if err != nil || string(old) == string(text) {
 		return err == nil, err

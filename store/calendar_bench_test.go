@@ -30,13 +30,13 @@ func BenchmarkWindows(b *testing.B) {
 	seasons := []leaderboard.SeasonRule{{Name: "ever", StartsAt: 1, EndsAt: leaderboard.MaxTime}}
 	for name, windows := range boards {
 		rules := leaderboard.Rules{Policy: leaderboard.PolicyLatest, Windows: windows, Seasons: seasons}
-		if _, _, err := s.PutBoard(b.Context(), name, rules); err != nil {
+		if _, _, err := s.Boards.PutBoard(b.Context(), name, rules); err != nil {
 			b.Fatal(err)
 		}
 	}
 	rate := func(board string) float64 {
 		return callers(b, func(member string) error {
-			_, err := s.Submit(b.Context(), one(board, "", member, rand.Int64()))
+			_, err := s.Writer.Submit(b.Context(), one(board, "", member, rand.Int64()))
 			return err
 		})
 	}
@@ -64,12 +64,12 @@ func BenchmarkMultiBoard(b *testing.B) {
 	var together, apart float64
 	for b.Loop() {
 		together += callers(b, func(member string) error {
-			_, err := s.SubmitMultiBoard(b.Context(), multiBoard("", member, rand.Int64(), boards...))
+			_, err := s.Writer.SubmitMultiBoard(b.Context(), multiBoard("", member, rand.Int64(), boards...))
 			return err
 		})
 		apart += callers(b, func(member string) error {
 			for _, name := range boards {
-				if _, err := s.Submit(b.Context(), one(name, "", member, rand.Int64())); err != nil {
+				if _, err := s.Writer.Submit(b.Context(), one(name, "", member, rand.Int64())); err != nil {
 					return err
 				}
 			}

@@ -16,7 +16,7 @@ func clocked(t testing.TB, dsn string) storetest.Subject {
 		patient(cfg)
 		cfg.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
 	})
-	return storetest.Subject{Database: s, Rankings: s, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
+	return storetest.Subject{Database: storetest.Of(s), Rankings: s.Entries, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 }
 
 func TestWindows(t *testing.T) {

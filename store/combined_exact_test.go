@@ -48,7 +48,7 @@ func (c *combinedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Ran
 	for range batches {
 		boards := []leaderboard.PeriodRef{c.refs[rng.IntN(len(c.refs))]}
 		if rng.IntN(5) == 0 {
-			if _, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: boards[0].Board, Member: c.name(rng)}); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
+			if _, err := s.Writer.Remove(ctx, leaderboard.RemoveRequest{Board: boards[0].Board, Member: c.name(rng)}); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ func (c *combinedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Ran
 			}
 		}
 		for _, b := range boards {
-			if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: b.Board, Entries: entries}); err != nil {
+			if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: b.Board, Entries: entries}); err != nil {
 				return err
 			}
 		}
@@ -84,13 +84,13 @@ func (c *combinedCrowd) read(ctx context.Context, s *store.Store, rng *rand.Rand
 		{Around: c.name(rng), Before: rng.IntN(9), Limit: 9 + rng.IntN(9)},
 	} {
 		q.Mode = mode
-		page, err := s.CombinedPage(ctx, c.refs, q)
+		page, err := s.Entries.CombinedPage(ctx, c.refs, q)
 		if err := c.keep(combinedAnswer{query: q, page: page}, err); err != nil {
 			return err
 		}
 	}
 	q := leaderboard.CombinedQuery{Mode: mode, Around: c.name(rng)}
-	standings, err := s.CombinedMember(ctx, c.refs, leaderboard.CombinedMemberQuery{Mode: mode, Member: q.Around})
+	standings, err := s.Entries.CombinedMember(ctx, c.refs, leaderboard.CombinedMemberQuery{Mode: mode, Member: q.Around})
 	return c.keep(combinedAnswer{query: q, member: standings}, err)
 }
 
@@ -139,7 +139,7 @@ func (c *combinedCrowd) run(t *testing.T) {
 // judge holds every answer against a naive merge of the states that it names.
 func (c *combinedCrowd) judge(t *testing.T) {
 	t.Helper()
-	oracle, err := storetest.NewCombinedOracle(t.Context(), c.stores[0], c.refs)
+	oracle, err := storetest.NewCombinedOracle(t.Context(), storetest.Of(c.stores[0]), c.refs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func TestCombinedProperty(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, patient)
-		storetest.PropertyCombined(t, storetest.Subject{Database: s, Rankings: s}, s, true)
+		storetest.PropertyCombined(t, storetest.Subject{Database: storetest.Of(s), Rankings: s.Entries}, s.Entries, true)
 	})
 }
 
@@ -23,14 +23,14 @@ func TestCombinedIndexProperty(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, patientEverywhere)
 		storetest.PropertyCombined(t, storetest.Subject{
-			Database: s, Rankings: s,
+			Database: storetest.Of(s), Rankings: s.Entries,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-					_, err := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
+					_, err := s.Indexes.Build(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
 					return err
 				},
-				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Sweep(ctx) },
+				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Housekeeping.Sweep(ctx) },
 			},
-		}, s, true)
+		}, s.Entries, true)
 	})
 }

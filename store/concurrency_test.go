@@ -43,7 +43,7 @@ func TestConcurrentSums(t *testing.T) {
 						r.Key = fmt.Sprint(w, "-", i)
 					}
 					for range 1 + i%2 { // those with a key twice now and then
-						if _, err := servers[(w+i)%2].Submit(context.Background(), r); err != nil {
+						if _, err := servers[(w+i)%2].Writer.Submit(context.Background(), r); err != nil {
 							t.Error(err)
 						}
 						if r.Key == "" {
@@ -60,7 +60,7 @@ func TestConcurrentSums(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		page, err := servers[0].Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1000})
+		page, err := servers[0].Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1000})
 		if err != nil || len(page.Entries) != len(want) || page.Seq != changes {
 			t.Errorf("%d entries at %d, %v; want %d at %d", len(page.Entries), page.Seq, err, len(want), changes)
 		}
@@ -69,7 +69,7 @@ func TestConcurrentSums(t *testing.T) {
 				t.Errorf("the sum of %s is %d, want %d", e.Member, e.Score, want[e.Member])
 			}
 		}
-		commits := storetest.CheckLog(t, servers[0], ref)
+		commits := storetest.CheckLog(t, storetest.Of(servers[0]), ref)
 		checkTimes(t, commits)
 		heard.check(t, commits)
 	})
@@ -156,10 +156,10 @@ func TestManyBoards(t *testing.T) {
 			for range 4 {
 				wg.Go(func() {
 					for range 5 {
-						if _, err := s.Submit(context.Background(), one(ref.Board, "", "m", int64(i))); err != nil {
+						if _, err := s.Writer.Submit(context.Background(), one(ref.Board, "", "m", int64(i))); err != nil {
 							t.Error(err)
 						}
-						if _, err := s.Page(context.Background(), ref, leaderboard.PageQuery{Limit: 3, Offset: 1, Query: leaderboard.Query{Mode: leaderboard.ModeTied}}); err != nil {
+						if _, err := s.Entries.Page(context.Background(), ref, leaderboard.PageQuery{Limit: 3, Offset: 1, Query: leaderboard.Query{Mode: leaderboard.ModeTied}}); err != nil {
 							t.Error(err)
 						}
 					}

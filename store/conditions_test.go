@@ -32,12 +32,12 @@ func TestFlagIsSwappedOnce(t *testing.T) {
 						Member: member, If: &leaderboard.Condition{Fields: map[string]int64{"paid": 0}}, Edit: &leaderboard.Edit{NoScore: true, Set: map[string]int64{"paid": 1}},
 					}
 					r := leaderboard.SubmitRequest{Board: "b", Key: fmt.Sprint(c, " ", m), Entries: []leaderboard.Submission{add, swap}}
-					first, err := servers[c%2].Submit(t.Context(), r)
+					first, err := servers[c%2].Writer.Submit(t.Context(), r)
 					if err != nil {
 						t.Error(err)
 						return
 					}
-					again, err := servers[(c+1)%2].Submit(t.Context(), r)
+					again, err := servers[(c+1)%2].Writer.Submit(t.Context(), r)
 					if err != nil || again.Results[1].Status != first.Results[1].Status || *again.Results[1].Tiebreak != *first.Results[1].Tiebreak {
 						t.Errorf("the same again: %+v, %v; the first was %+v", again.Results, err, first.Results)
 					}
@@ -52,7 +52,7 @@ func TestFlagIsSwappedOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		page, err := servers[0].Page(t.Context(), ref, leaderboard.PageQuery{Limit: 100})
+		page, err := servers[0].Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 100})
 		if err != nil || len(page.Entries) != members {
 			t.Fatalf("%+v, %v", page, err)
 		}
@@ -66,7 +66,7 @@ func TestFlagIsSwappedOnce(t *testing.T) {
 				t.Errorf("the flag of m%d was sold %d times", m, n)
 			}
 		}
-		storetest.CheckLog(t, servers[0], ref)
+		storetest.CheckLog(t, storetest.Of(servers[0]), ref)
 	})
 }
 
@@ -87,10 +87,10 @@ func TestTermsAreRecorded(t *testing.T) {
 			{Member: "a", Edit: &leaderboard.Edit{NoScore: true, Set: paid}},
 			{Member: "a", Score: 7, If: &leaderboard.Condition{Absent: new(bool), Score: &five, Fields: map[string]int64{"paid": 0}}},
 		}
-		if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+		if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Atomic: true, Entries: []leaderboard.Submission{{Member: "a", Score: 99, Fields: paid}, {Member: "a", Score: 1}}}); err != nil {
+		if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Atomic: true, Entries: []leaderboard.Submission{{Member: "a", Score: 99, Fields: paid}, {Member: "a", Score: 1}}}); err != nil {
 			t.Fatal(err)
 		}
 		got := recorded(t, s, ref.BoardID, "a")

@@ -21,7 +21,7 @@ func TestDiscipline(t *testing.T) {
 			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true&autocommit=0&wait_timeout=1000&net_write_timeout=1000"
 		s := open(t, dsn+contrary, func(c *store.Config) { c.LockWait = 2900 * time.Millisecond })
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		for name, pool := range map[string]*sql.DB{"reads": s.DB(), "looks": s.Looks(), "batches": s.Batches()} {
@@ -72,7 +72,7 @@ func TestDiscipline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := s.Period(t.Context(), ref.ID); err != nil || now.Time().Sub(p.Committed.Time()).Abs() > time.Hour {
+		if p, err := s.Boards.Period(t.Context(), ref.ID); err != nil || now.Time().Sub(p.Committed.Time()).Abs() > time.Hour {
 			t.Errorf("committed at %s, %v, at %s by the database's clock", p.Committed, err, now)
 		}
 	})
@@ -121,7 +121,7 @@ func TestOpenLazily(t *testing.T) {
 	if err := s.Ping(t.Context()); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("ping: %v", err)
 	}
-	if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("submit: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -141,7 +141,7 @@ func TestCallerGivesUpReading(t *testing.T) {
 	ref := makeBoard(t, s, "b", leaderboard.Rules{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.Page(ctx, ref, leaderboard.PageQuery{Limit: 1})
+	_, err := s.Entries.Page(ctx, ref, leaderboard.PageQuery{Limit: 1})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("page: %v", err)
 	}

@@ -20,7 +20,7 @@ const deleteSteps = 24
 // DeleteBoard deletes a board with all its periods, or returns ErrBoardNotFound. Afterwards the name is free and no
 // reader finds the board by it. It deletes the rows of a small board; those of a large one are left to Sweep, which removes them in
 // steps, and Purge returns how many are left. Until then a period older than the newest thousand can still be read by its id.
-func (s *Store) DeleteBoard(ctx context.Context, name string) error {
+func (s *Boards) DeleteBoard(ctx context.Context, name string) error {
 	var id int64
 	err := s.writer.Alone(ctx, name, func(tx *sqlx.Tx) (err error) {
 		id, err = s.retire(ctx, tx, name)
@@ -33,7 +33,7 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	finished, err := s.sweeper.PurgeBoard(ctx, id, &sweep.Steps{Left: deleteSteps, Small: true})
 	if !finished {
 		err = errors.Join(err, s.sweeper.MeasurePurge(ctx))
-		s.db.Log.InfoContext(ctx, "rows of a deleted board are left to the housekeeping", "board", name, "entries", s.Purge().Entries)
+		s.db.Log.InfoContext(ctx, "rows of a deleted board are left to the housekeeping", "board", name, "entries", s.sweeper.Purge().Entries)
 	}
 	if err != nil {
 		s.db.Log.WarnContext(ctx, "the rows of a deleted board could not be deleted yet", "board", name, "error", err)
@@ -41,12 +41,8 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	return nil
 }
 
-// Purge returns how much is left to delete of boards and periods that are gone for all readers, as the housekeeping of this process last
-// found it. It does no I/O.
-func (s *Store) Purge() leaderboard.Purge { return s.sweeper.Purge() }
-
 // retire hides a board and its periods from all readers.
-func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
+func (s *Boards) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	var (
 		rules   []byte
 		version int64
@@ -78,5 +74,5 @@ func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64,
 	if err := s.enterBoard(ctx, tx, name, version, boardChangeDeleted); err != nil {
 		return 0, err
 	}
-	return id, s.nextVersion(ctx, tx, boardsVersion)
+	return id, s.db.NextVersion(ctx, tx, boardsVersion)
 }

@@ -26,7 +26,7 @@ func TestPropertyDerived(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		subject := clocked(t, dsn)
-		subject.Database = asked{subject.Database.(*store.Store)}
+		subject.Database = asked{subject.Database, storetest.StoreOf(subject.Database)}
 		storetest.PropertyDerived(t, subject)
 	})
 }
@@ -37,7 +37,7 @@ func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Sto
 	s = open(t, dsn, change)
 	source = makeBoard(t, s, "runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}}
-	if _, _, err := s.PutBoard(t.Context(), "sum", rules); err != nil {
+	if _, _, err := s.Boards.PutBoard(t.Context(), "sum", rules); err != nil {
 		t.Fatal(err)
 	}
 	return s, source
@@ -45,7 +45,7 @@ func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Sto
 
 func follow(t *testing.T, s *store.Store) leaderboard.DeriveStep {
 	t.Helper()
-	step, err := s.FollowSources(t.Context(), "sum", true)
+	step, err := s.Derived.FollowSources(t.Context(), "sum", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func submitMany(t *testing.T, s *store.Store, n int, score int64) {
 		for i := from; i < min(n, from+500); i++ {
 			entries = append(entries, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: score})
 		}
-		if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "runs", Entries: entries}); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "runs", Entries: entries}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func submitMany(t *testing.T, s *store.Store, n int, score int64) {
 // equals holds the entries against the sources.
 func equals(t *testing.T, s *store.Store, checked int64) {
 	t.Helper()
-	v, err := s.VerifySources(t.Context(), "sum")
+	v, err := s.Derived.VerifySources(t.Context(), "sum")
 	if err != nil || !v.Equal || v.Checked != checked {
 		t.Errorf("verify: %+v, %v; want %d entries", v, err, checked)
 	}
@@ -94,12 +94,12 @@ func TestDerivedLog(t *testing.T) {
 		if step := follow(t, s); step.Rows != 6200 || step.ToSeq != 6200 {
 			t.Errorf("step is %+v", step)
 		}
-		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "runs", Member: "m7"}); err != nil {
+		if _, err := s.Writer.Remove(t.Context(), leaderboard.RemoveRequest{Board: "runs", Member: "m7"}); err != nil {
 			t.Fatal(err)
 		}
 		follow(t, s)
 		ref := makeBoard(t, s, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
-		logged, err := s.Changes(t.Context(), ref.ID, 0, 1000)
+		logged, err := s.Entries.Changes(t.Context(), ref.ID, 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestDerivedLog(t *testing.T) {
 			}
 			seq, at = c.LastSeq, c.CommittedAt
 		}
-		p, err := s.Period(t.Context(), ref.ID)
+		p, err := s.Boards.Period(t.Context(), ref.ID)
 		if err != nil || p.LastSeq != seq || p.EntryCount != count || p.Committed != at {
 			t.Errorf("the period is %+v, %v; the log ends at %d, %s, with %d", p, err, seq, at, count)
 		}
@@ -140,7 +140,7 @@ func TestDerivedPruned(t *testing.T) {
 		if _, err := connect(t, dsn).ExecContext(t.Context(), "DELETE FROM changes WHERE period_id = ?", source.ID); err != nil {
 			t.Fatal(err)
 		}
-		if v, err := s.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
+		if v, err := s.Derived.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
 			t.Errorf("verify without a log: %+v, %v", v, err)
 		}
 		if step := follow(t, s); step.State != leaderboard.DerivationStateComputing || step.Rows != 700 {
@@ -160,14 +160,14 @@ func TestDerivedKeepsLog(t *testing.T) {
 	}
 	s, source := sourced(t, dsn, cfg)
 	logged := func(from int64) error {
-		_, err := s.Changes(t.Context(), source.ID, from, 10)
+		_, err := s.Entries.Changes(t.Context(), source.ID, from, 10)
 		return err
 	}
 	sweep := func(after time.Duration) {
 		t.Helper()
 		ahead.Add(int64(after))
 		// By a process that has not seen the clock leap, and so believes it.
-		if err := open(t, dsn, cfg).Sweep(t.Context()); err != nil {
+		if err := open(t, dsn, cfg).Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,7 +205,7 @@ func TestDerivedTogether(t *testing.T) {
 		for _, s := range stores {
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					if _, err := s.FollowSources(t.Context(), "sum", true); err != nil && !errors.Is(err, leaderboard.ErrOverloaded) {
+					if _, err := s.Derived.FollowSources(t.Context(), "sum", true); err != nil && !errors.Is(err, leaderboard.ErrOverloaded) {
 						t.Error(err)
 						return
 					}
@@ -216,17 +216,17 @@ func TestDerivedTogether(t *testing.T) {
 			submitMany(t, first, 100+40*i, int64(i))
 			switch i {
 			case 5:
-				if _, err := first.Hide(t.Context(), leaderboard.HideRequest{Board: "sum", Member: "m3", Reason: "r", Actor: "a"}); err != nil {
+				if _, err := first.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "sum", Member: "m3", Reason: "r", Actor: "a"}); err != nil {
 					t.Error(err)
 				}
 			case 10:
 				weight := int64(-3)
 				rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs", Weight: &weight}}}}
-				if _, _, err := stores[1].PutBoard(t.Context(), "sum", rules); err != nil {
+				if _, _, err := stores[1].Boards.PutBoard(t.Context(), "sum", rules); err != nil {
 					t.Error(err)
 				}
 			case 15:
-				if _, err := stores[2].Recompute(t.Context(), "sum"); err != nil && !errors.Is(err, leaderboard.ErrOverloaded) {
+				if _, err := stores[2].Derived.Recompute(t.Context(), "sum"); err != nil && !errors.Is(err, leaderboard.ErrOverloaded) {
 					t.Error(err)
 				}
 			}
@@ -235,7 +235,7 @@ func TestDerivedTogether(t *testing.T) {
 		wg.Wait()
 		follow(t, first)
 		equals(t, first, 860)
-		l, err := first.Current(t.Context(), "sum")
+		l, err := first.Boards.Current(t.Context(), "sum")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,13 +253,13 @@ func TestDerivedTogether(t *testing.T) {
 // replayed checks that the log is one history without a gap that leads to the present entries.
 func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
 	t.Helper()
-	p, err := s.Period(t.Context(), ref.ID)
+	p, err := s.Boards.Period(t.Context(), ref.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	entries := map[string]leaderboard.Entry{}
 	for at := int64(0); at < p.LastSeq; {
-		commits, err := s.Changes(t.Context(), ref.ID, at, 1000)
+		commits, err := s.Entries.Changes(t.Context(), ref.ID, at, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestLeadDerived(t *testing.T) {
 		first, second := open(t, dsn, nil), open(t, dsn, nil)
 		lead := func(s *store.Store, board int64, want bool) {
 			t.Helper()
-			if got, err := s.LeadDerived(t.Context(), []int64{board, board + 1}); err != nil || !slices.Equal(got, []bool{want, want}) {
+			if got, err := s.Derived.LeadDerived(t.Context(), []int64{board, board + 1}); err != nil || !slices.Equal(got, []bool{want, want}) {
 				t.Errorf("boards from %d are led: %t, %v; want %t", board, got, err, want)
 			}
 		}
@@ -300,7 +300,7 @@ func TestLeadDerived(t *testing.T) {
 		lead(second, 1, false)
 		lead(second, 2, false) // the first process leads all boards, also later ones
 		lead(first, 1_000_000, true)
-		if err := first.YieldDerived(t.Context()); err != nil {
+		if err := first.Derived.YieldDerived(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		lead(second, 1, true)
@@ -313,7 +313,7 @@ func TestLeadDerived(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the lock of a lost connection is free", func() bool {
-			got, err := first.LeadDerived(t.Context(), []int64{1})
+			got, err := first.Derived.LeadDerived(t.Context(), []int64{1})
 			return err == nil && got[0]
 		})
 	})
@@ -325,12 +325,12 @@ func TestLocksAreKept(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		first, second := open(t, dsn, nil), open(t, dsn, nil)
-		if lead, err := first.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
+		if lead, err := first.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
 			t.Fatal(lead, err)
 		}
 		began := time.Now()
 		poll(t, time.Second, "the silence was long enough", func() bool {
-			if lead, err := second.LeadDerived(t.Context(), []int64{1}); err != nil || lead[0] {
+			if lead, err := second.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || lead[0] {
 				t.Fatalf("after %s the other leads: %t, %v", time.Since(began), lead, err)
 			}
 			return time.Since(began) > 14*time.Second
@@ -354,15 +354,15 @@ func TestDerivedCutOff(t *testing.T) {
 			}
 		})
 		submitMany(t, s, 4300, 5)
-		if _, err := s.FollowSources(ctx, "sum", true); err == nil {
+		if _, err := s.Derived.FollowSources(ctx, "sum", true); err == nil {
 			t.Fatal("the step was not cut off")
 		}
 		other := open(t, dsn, nil)
-		d, err := other.Derivation(t.Context(), "sum")
+		d, err := other.Derived.Derivation(t.Context(), "sum")
 		if err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 2000 {
 			t.Errorf("cut off at %+v, %v", d, err)
 		}
-		if v, err := other.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
+		if v, err := other.Derived.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
 			t.Errorf("verify of one half: %+v, %v", v, err)
 		}
 		submitMany(t, other, 100, 6)
@@ -385,7 +385,7 @@ func TestDerivedVerifyAlone(t *testing.T) {
 	defer release()
 	first := make(chan error, 1)
 	go func() {
-		v, err := s.VerifySources(context.WithoutCancel(t.Context()), "sum")
+		v, err := s.Derived.VerifySources(context.WithoutCancel(t.Context()), "sum")
 		if err == nil && (!v.Equal || v.Checked != 3) {
 			err = fmt.Errorf("%+v", v)
 		}
@@ -396,7 +396,7 @@ func TestDerivedVerifyAlone(t *testing.T) {
 	case err := <-first:
 		t.Fatalf("the first one is over: %v", err)
 	}
-	if v, err := s.VerifySources(t.Context(), "sum"); !errors.Is(err, leaderboard.ErrOverloaded) {
+	if v, err := s.Derived.VerifySources(t.Context(), "sum"); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("while another is made: %+v, %v", v, err)
 	}
 	release()
@@ -413,15 +413,15 @@ func TestDerivedLong(t *testing.T) {
 	t.Parallel()
 	s, _ := sourced(t, testenv.MySQL(t), nil)
 	submitMany(t, s, 3, 5)
-	if step, err := s.FollowSources(t.Context(), "sum", false); err != nil || !step.Long || step.Rows != 0 {
+	if step, err := s.Derived.FollowSources(t.Context(), "sum", false); err != nil || !step.Long || step.Rows != 0 {
 		t.Errorf("%+v, %v", step, err)
 	}
-	if d, err := s.Derivation(t.Context(), "sum"); err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 0 {
+	if d, err := s.Derived.Derivation(t.Context(), "sum"); err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 0 {
 		t.Errorf("refused, the board is %+v, %v", d, err)
 	}
 	follow(t, s)
 	submitMany(t, s, 2, 6)
-	if step, err := s.FollowSources(t.Context(), "sum", false); err != nil || step.Long || step.Rows != 2 {
+	if step, err := s.Derived.FollowSources(t.Context(), "sum", false); err != nil || step.Long || step.Rows != 2 {
 		t.Errorf("%+v, %v", step, err)
 	}
 }

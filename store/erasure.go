@@ -39,6 +39,17 @@ const (
 	erasuresAtOnce = 1000
 )
 
+// Erasures removes members everywhere. All methods may be called concurrently.
+type Erasures struct {
+	db      *mysql.DB
+	writer  *Writer
+	sweeper *sweep.Sweeper
+	tokens  *Tokens
+	friends *FriendLists
+	events  *Events
+	turns   sweep.Turns[string] // by member, of the housekeeping under way
+}
+
 // erasure is a row of erasures.
 type erasure struct {
 	Member  []byte    `db:"member"`
@@ -62,7 +73,7 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 // without any row is erased at once. Once the erasure has begun, no board that cannot be written to now is an error, because it is
 // locked for long, or has a rule that this server does not know: the erasure is under way, and the Sweep of a server that can
 // finishes it. Errors, when nothing was done: a *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
+func (s *Erasures) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Erasure{}, mysql.Wrap("forget", broken)
 	}
@@ -83,7 +94,7 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.E
 const aliasBytes = 12
 
 // beginErasure commits the row of an erasure, unless it exists, and its record in the audit, which has the new name.
-func (s *Store) beginErasure(ctx context.Context, member, actor string) error {
+func (s *Erasures) beginErasure(ctx context.Context, member, actor string) error {
 	var random [aliasBytes]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	alias := "erased-" + hex.EncodeToString(random[:])
@@ -102,7 +113,7 @@ func (s *Store) beginErasure(ctx context.Context, member, actor string) error {
 }
 
 // erase goes on with an erasure until its time slice is over, and reports whether it is done.
-func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
+func (s *Erasures) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
 	err = s.db.GetContext(ctx, e, "SELECT member, alias, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil // another process has finished it
@@ -128,7 +139,7 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 		}
 	}
 	if err == nil {
-		err = s.RemoveMember(ctx, e.Member)
+		err = s.events.RemoveMember(ctx, e.Member)
 	}
 	if err == nil {
 		err = s.endErasure(ctx, e)
@@ -137,7 +148,7 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 }
 
 // endErasure deletes the row of an erasure, and enters the event of that: of several processes the one that deletes it.
-func (s *Store) endErasure(ctx context.Context, e *erasure) error {
+func (s *Erasures) endErasure(ctx context.Context, e *erasure) error {
 	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		result, err := tx.ExecContext(ctx, "DELETE FROM erasures WHERE member = ?", e.Member)
 		if err != nil {
@@ -164,7 +175,7 @@ func renames() []string {
 }
 
 // erasePerson deletes everything about a member besides entries. A member may be on very many lists, so they go in steps.
-func (s *Store) erasePerson(ctx context.Context, member []byte) error {
+func (s *Erasures) erasePerson(ctx context.Context, member []byte) error {
 	for _, query := range []string{
 		"DELETE FROM profiles WHERE member = ? LIMIT ?",
 		"DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?",
@@ -176,12 +187,12 @@ func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 			return err
 		}
 	}
-	if err := s.eraseBar(ctx, member); err != nil {
+	if err := s.tokens.eraseBar(ctx, member); err != nil {
 		return err
 	}
 	for more := true; more; {
 		var err error
-		if more, err = s.unfriend(ctx, member); err != nil {
+		if more, err = s.friends.unfriend(ctx, member); err != nil {
 			return err
 		}
 	}
@@ -190,7 +201,7 @@ func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 
 // inSteps repeats a statement, whose last argument is how many rows it changes, until no more are left: sweep.Rows rows
 // at a time.
-func (s *Store) inSteps(ctx context.Context, query string, args ...any) error {
+func (s *Erasures) inSteps(ctx context.Context, query string, args ...any) error {
 	args = append(args[:len(args):len(args)], sweep.Rows)
 	for {
 		var n int64
@@ -213,9 +224,9 @@ type erasePlace struct {
 // eraseEverywhere removes the entries in all periods that are not done yet, until its time slice is over. A board that fails,
 // because its lock is held for long or it has a rule that this server does not know, does not stop those after it. But then only
 // the periods before it are noted as done, and the next attempt begins with it.
-func (s *Store) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.Slice) (finished bool, failed error) {
+func (s *Erasures) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.Slice) (finished bool, failed error) {
 	for at := e.After; !slice.Over(); {
-		places, err := s.placesAfter(ctx, at)
+		places, err := placesAfter(ctx, s.db, at)
 		if err != nil || len(places) == 0 {
 			return err == nil && failed == nil, errors.Join(failed, err)
 		}
@@ -237,7 +248,7 @@ func (s *Store) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.Sli
 }
 
 // eraseEntries removes the entries in periods, and returns how many they were.
-func (s *Store) eraseEntries(ctx context.Context, e *erasure, places []erasePlace) (removed int64, err error) {
+func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []erasePlace) (removed int64, err error) {
 	names := make(map[int64]string, len(places))
 	for _, p := range places {
 		names[p.ID] = string(p.Board)
@@ -259,10 +270,10 @@ func (s *Store) eraseEntries(ctx context.Context, e *erasure, places []erasePlac
 }
 
 // placesAfter returns the next periods of all boards after the one with an id, erasePeriods at most.
-func (s *Store) placesAfter(ctx context.Context, id int64) (places []erasePlace, err error) {
+func placesAfter(ctx context.Context, db *mysql.DB, id int64) (places []erasePlace, err error) {
 	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
 		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
-	return places, s.db.SelectContext(ctx, &places, s.db.Limited(next), id, erasePeriods)
+	return places, db.SelectContext(ctx, &places, db.Limited(next), id, erasePeriods)
 }
 
 // memberEntries reads the entries of a member in periods, hidden ones too, with their metadata, their periods and boards.
@@ -307,7 +318,7 @@ func amongPeriods(t *mysql.Text, ids []int64) *mysql.Text {
 }
 
 // removeAll removes the entries in these periods, several at the same time, and returns how many it removed.
-func (s *Store) removeAll(ctx context.Context, e *erasure, periods map[int64]string) (removed int64, err error) {
+func (s *Erasures) removeAll(ctx context.Context, e *erasure, periods map[int64]string) (removed int64, err error) {
 	var (
 		mu      sync.Mutex
 		working sync.WaitGroup
@@ -339,19 +350,19 @@ func (s *Store) removeAll(ctx context.Context, e *erasure, periods map[int64]str
 	return removed, err
 }
 
-// sweepErasures goes on with erasures that a request had no time to finish, or a killed process left. One that fails does
+// sweep goes on with erasures that a request had no time to finish, or a killed process left. One that fails does
 // not stop the others.
-func (s *Store) sweepErasures(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
+func (s *Erasures) sweep(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var members []string
 	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM erasures ORDER BY started_at LIMIT ?", erasuresAtOnce); err != nil {
 		return false, err
 	}
-	sweep.Order(&s.sweeps.erasures, members, func(m string) string { return m })
+	sweep.Order(&s.turns, members, func(m string) string { return m })
 	for _, m := range members {
 		if slice.Over() {
 			return true, failed
 		}
-		s.sweeps.erasures.Begin(m)
+		s.turns.Begin(m)
 		e := &erasure{Member: []byte(m)}
 		done, err := s.erase(ctx, e, slice)
 		if errors.Is(err, leaderboard.ErrUnknownRule) {

@@ -50,11 +50,11 @@ func TestForgetIsRestartable(t *testing.T) {
 		if n := count(t, connect(t, dsn), "entry_metadata WHERE member = '"+forgotten+"'"); n < 18 {
 			t.Fatalf("%d rows have metadata of the member", n)
 		}
-		if _, _, err := s.PutBoard(t.Context(), boards[2].Name, withoutMetadata(boards[2].Rules)); err != nil { // whose entries then go without it
+		if _, _, err := s.Boards.PutBoard(t.Context(), boards[2].Name, withoutMetadata(boards[2].Rules)); err != nil { // whose entries then go without it
 			t.Fatal(err)
 		}
 		commits.Store(5) // the fifth removal from now on
-		f, err := s.Forget(ctx, forgotten, "boss")
+		f, err := s.Erasures.Forget(ctx, forgotten, "boss")
 		if err != nil || f.Done {
 			t.Fatalf("killed: %+v, %v", f, err)
 		}
@@ -63,14 +63,14 @@ func TestForgetIsRestartable(t *testing.T) {
 		}
 
 		other := open(t, dsn, configure)
-		if err := other.Sweep(t.Context()); err != nil {
+		if err := other.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if left := forgottenPlaces(t, other, boards); len(left) > 0 {
 			t.Errorf("left in %v", left)
 		}
 		checkForgotten(t, connect(t, dsn))
-		if f, err := other.Forget(t.Context(), forgotten, "boss"); err != nil || !f.Done || f.Entries != 0 {
+		if f, err := other.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil || !f.Done || f.Entries != 0 {
 			t.Errorf("once more: %+v, %v", f, err)
 		}
 	})
@@ -84,7 +84,7 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 		p, through := newProxy(t, dsn)
 		s, other, db := open(t, through, nil), open(t, dsn, nil), connect(t, dsn)
 		putEndpoint(t, other, "game", leaderboard.EventKindMemberHidden)
-		b, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}})
+		b, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,17 +102,17 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 				kill()
 				return faultCutBefore
 			})
-			_, err := s.Forget(ctx, forgotten, "boss")
+			_, err := s.Erasures.Forget(ctx, forgotten, "boss")
 			p.heal()
 			if done = ctx.Err() == nil; !done {
 				killed++
 			}
 			kill()
 			if begun := count(t, db, "erasures") > 0; begun || err == nil {
-				if err := other.Sweep(t.Context()); err != nil {
+				if err := other.Housekeeping.Sweep(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-			} else if _, err := other.Forget(t.Context(), forgotten, "boss"); err != nil { // nothing was done, so it is asked for again
+			} else if _, err := other.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil { // nothing was done, so it is asked for again
 				t.Fatal(err)
 			}
 			checkForgotten(t, db)
@@ -128,16 +128,16 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 	t.Helper()
 	entries := []leaderboard.Submission{{Member: forgotten, Score: 5, Metadata: `{"by":"` + forgotten + `"}`}, {Member: "stays", Score: 5}}
-	_, err1 := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries})
-	_, err2 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: forgotten, Reason: forgotten + " is a bot", Actor: "boss"})
-	_, err3 := s.AddFriends(t.Context(), forgotten, []string{"stays"})
-	_, _, err4 := s.PutProfile(t.Context(), leaderboard.Profile{
+	_, err1 := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries})
+	_, err2 := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: forgotten, Reason: forgotten + " is a bot", Actor: "boss"})
+	_, err3 := s.Friends.AddFriends(t.Context(), forgotten, []string{"stays"})
+	_, _, err4 := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{
 		Member: forgotten, DisplayName: forgottenName, AvatarURL: "https://example.org/" + forgottenName, Attributes: `{"name":"` + forgottenName + `"}`,
 	})
-	_, err8 := s.ResetName(t.Context(), leaderboard.NameReset{Member: forgotten, Reason: forgottenName + " is no name", Actor: "boss"})
-	_, _, err7 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "other"})
-	_, err5 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "stays", Reason: "another one", Actor: "boss"})
-	_, err6 := s.BarMember(t.Context(), forgotten, 0)
+	_, err8 := s.Profiles.ResetName(t.Context(), leaderboard.NameReset{Member: forgotten, Reason: forgottenName + " is no name", Actor: "boss"})
+	_, _, err7 := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "other"})
+	_, err5 := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "stays", Reason: "another one", Actor: "boss"})
+	_, err6 := s.Tokens.BarMember(t.Context(), forgotten, 0)
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	var boards []leaderboard.Board
 	most := int64(100)
 	for i := range 3 {
-		b, _, err := s.PutBoard(t.Context(), fmt.Sprint("forget", i), leaderboard.Rules{
+		b, _, err := s.Boards.PutBoard(t.Context(), fmt.Sprint("forget", i), leaderboard.Rules{
 			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
 			Record: leaderboard.RecordAll, Metadata: &leaderboard.Metadata{MaxBytes: 100}, Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}},
 		})
@@ -200,22 +200,22 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 				{Member: "last", Score: 1},
 				{Member: forgotten, Score: 101, Metadata: `{"by":"` + forgotten + `"}`},
 			}}
-			if _, err := s.Submit(t.Context(), request); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
 		}
 		offset.Add(int64(time.Hour))
 	}
-	_, err1 := s.Hide(t.Context(), leaderboard.HideRequest{Board: boards[1].Name, Member: forgotten, Reason: "test"})
-	_, err2 := s.AddFriends(t.Context(), forgotten, []string{"first"})
-	_, _, err3 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
-	_, err4 := s.BarMember(t.Context(), forgotten, 0)
-	_, err5 := s.BeginPlay(t.Context(), boards[0], forgotten)
-	_, err6 := s.BeginPlay(t.Context(), boards[2], forgotten)
+	_, err1 := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: boards[1].Name, Member: forgotten, Reason: "test"})
+	_, err2 := s.Friends.AddFriends(t.Context(), forgotten, []string{"first"})
+	_, _, err3 := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
+	_, err4 := s.Tokens.BarMember(t.Context(), forgotten, 0)
+	_, err5 := s.Plays.BeginPlay(t.Context(), boards[0], forgotten)
+	_, err6 := s.Plays.BeginPlay(t.Context(), boards[2], forgotten)
 	err := errors.Join(err1, err2, err3, err4, err5, err6)
 	for i := range 1100 { // more than one statement deletes
 		if err == nil {
-			_, err = s.AddFriends(t.Context(), fmt.Sprint("fan", i), []string{forgotten, "first"})
+			_, err = s.Friends.AddFriends(t.Context(), fmt.Sprint("fan", i), []string{forgotten, "first"})
 		}
 	}
 	if err != nil {
@@ -230,13 +230,13 @@ func forgottenPlaces(t *testing.T, s *store.Store, boards []leaderboard.Board) [
 	t.Helper()
 	var found []string
 	for _, b := range boards {
-		periods, err := s.Periods(t.Context(), b.ID, "", 0, 100)
+		periods, err := s.Boards.Periods(t.Context(), b.ID, "", 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range periods {
 			ref := p.Ref(&b)
-			page, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 10})
+			page, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -314,20 +314,20 @@ func TestErasureKeepsNoOtherWaiting(t *testing.T) {
 		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
 		stuck, free := makeBoard(t, s, "stuck", leaderboard.Rules{}), makeBoard(t, s, "free", leaderboard.Rules{})
 		for board, member := range map[string]string{"stuck": "early", "free": "late"} {
-			if _, err := s.Submit(t.Context(), one(board, "", member, 5)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one(board, "", member, 5)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		mustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
 		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", stuck.BoardID)
-		if err := s.Sweep(t.Context()); err == nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err == nil {
 			t.Error("one cannot be finished, and the sweep returns no error")
 		}
 		if n := scoreOf(t, s, free, "late"); n != -1 || count(t, db, "erasures WHERE member = 'late'") > 0 {
 			t.Errorf("the later one had no turn: shown with %d", n)
 		}
 		release()
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := scoreOf(t, s, stuck, "early"); n != -1 || count(t, db, "erasures") > 0 {

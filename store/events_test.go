@@ -19,7 +19,7 @@ import (
 func putEndpoint(t testing.TB, s *store.Store, name string, kinds ...leaderboard.EventKind) leaderboard.Endpoint {
 	t.Helper()
 	r := leaderboard.EndpointRequest{URL: "https://game.example/" + name, Kinds: kinds, Enabled: true}
-	e, _, err := s.PutEndpoint(t.Context(), name, r, leaderboard.NewEndpointSecret(), func(*leaderboard.Endpoint) error { return nil })
+	e, _, err := s.Events.PutEndpoint(t.Context(), name, r, leaderboard.NewEndpointSecret(), func(*leaderboard.Endpoint) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,12 +29,12 @@ func putEndpoint(t testing.TB, s *store.Store, name string, kinds ...leaderboard
 // sent delivers all that is due to an endpoint, and returns it.
 func sent(t testing.TB, s *store.Store, e leaderboard.Endpoint) []leaderboard.Event {
 	t.Helper()
-	if _, err := s.Spread(t.Context()); err != nil {
+	if _, err := s.Events.Spread(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var events []leaderboard.Event
 	for {
-		due, err := s.Due(t.Context(), e.ID, 100)
+		due, err := s.Events.Due(t.Context(), e.ID, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func sent(t testing.TB, s *store.Store, e leaderboard.Endpoint) []leaderboard.Ev
 		}
 		for i := range due {
 			events = append(events, due[i].Event)
-			if _, err := s.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[i].Seq, Status: 204}); err != nil {
+			if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[i].Seq, Status: 204}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -89,27 +89,27 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 			Order: leaderboard.OrderAsc, Mode: leaderboard.ModeTied, Windows: []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime},
 			Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 8}}},
 		}
-		if _, _, err := s.PutBoard(t.Context(), "b", rules); err != nil {
+		if _, _, err := s.Boards.PutBoard(t.Context(), "b", rules); err != nil {
 			t.Fatal(err)
 		}
 		closers := map[string]func(){
-			"submission": func() { _, _ = s.Submit(t.Context(), withLevel("x", 1)) },
-			"reader":     func() { _, _ = s.Current(t.Context(), "b") },
-			"sweep":      func() { _ = other.Sweep(t.Context()) },
+			"submission": func() { _, _ = s.Writer.Submit(t.Context(), withLevel("x", 1)) },
+			"reader":     func() { _, _ = s.Boards.Current(t.Context(), "b") },
+			"sweep":      func() { _ = other.Housekeeping.Sweep(t.Context()) },
 			"all": func() {
 				var all sync.WaitGroup
 				for range 3 {
-					all.Go(func() { _, _ = s.Submit(t.Context(), withLevel("x", 1)) })
-					all.Go(func() { _, _ = other.Submit(t.Context(), withLevel("y", 1)) })
-					all.Go(func() { _, _ = other.Current(t.Context(), "b") })
-					all.Go(func() { _ = s.Sweep(t.Context()) })
+					all.Go(func() { _, _ = s.Writer.Submit(t.Context(), withLevel("x", 1)) })
+					all.Go(func() { _, _ = other.Writer.Submit(t.Context(), withLevel("y", 1)) })
+					all.Go(func() { _, _ = other.Boards.Current(t.Context(), "b") })
+					all.Go(func() { _ = s.Housekeeping.Sweep(t.Context()) })
 				}
 				all.Wait()
 			},
 		}
 		for _, how := range []string{"submission", "reader", "sweep", "all"} {
 			for i, member := range []string{"c", "a", "b", "late"} {
-				if r, err := s.Submit(t.Context(), withLevel(member, []int64{7, 5, 7, 9}[i])); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+				if r, err := s.Writer.Submit(t.Context(), withLevel(member, []int64{7, 5, 7, 9}[i])); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 					t.Fatal(r, err)
 				}
 			}
@@ -138,7 +138,7 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 				t.Errorf("by %s: told again: %+v", how, again)
 			}
 			offset.Add(int64(time.Hour)) // an hour that nothing was submitted into
-			_, _ = s.Current(t.Context(), "b")
+			_, _ = s.Boards.Current(t.Context(), "b")
 			sent(t, s, e)
 		}
 	})
@@ -158,12 +158,12 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 		var offset atomic.Int64
 		s := open(t, dsn, clockBy(&offset))
 		e := putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed)
-		if _, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
+		if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 			t.Fatal(err)
 		}
 		at := func(d time.Duration, member string) {
 			offset.Store(int64(d))
-			if _, err := s.Submit(t.Context(), one("b", "", member, 5)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", member, 5)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -191,9 +191,9 @@ func TestSubmissionsAskNothingOfEvents(t *testing.T) {
 		makeBoard(t, s, "b", leaderboard.Rules{})
 		makeBoard(t, s, "notify", leaderboard.Rules{Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedFriends}})
 		statements := func(board string) int {
-			_, _ = s.Submit(t.Context(), one(board, "", "m", 1)) // which learns of the board
+			_, _ = s.Writer.Submit(t.Context(), one(board, "", "m", 1)) // which learns of the board
 			packets := p.committed(t, func() error {
-				_, err := s.Submit(t.Context(), one(board, "k", "m", 2))
+				_, err := s.Writer.Submit(t.Context(), one(board, "k", "m", 2))
 				return err
 			})
 			if about(packets, "outbox")+about(packets, "endpoints") > 0 {
@@ -220,10 +220,10 @@ func TestClosingAsksNothingOfEvents(t *testing.T) {
 		s := open(t, through, clockBy(&offset))
 		makeBoard(t, s, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 		closing := func() (statements []string) {
-			_, _ = s.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
+			_, _ = s.Writer.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
 			offset.Add(int64(25 * time.Hour))
 			packets := p.committed(t, func() error {
-				_, err := s.Submit(t.Context(), one("b", "", "m", 2))
+				_, err := s.Writer.Submit(t.Context(), one("b", "", "m", 2))
 				return err
 			})
 			for _, text := range packets {
@@ -251,10 +251,10 @@ func TestErasedIsToldAndForgotten(t *testing.T) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		makeBoard(t, s, "b", leaderboard.Rules{})
 		all, other := putEndpoint(t, s, "all"), putEndpoint(t, s, "closed", leaderboard.EventKindPeriodClosed)
-		if _, err := s.Forget(t.Context(), forgotten, "boss"); err != nil {
+		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		events := sent(t, s, all)
@@ -265,27 +265,27 @@ func TestErasedIsToldAndForgotten(t *testing.T) {
 		if got := sent(t, s, other); len(got) > 0 {
 			t.Errorf("one that did not ask got %+v", got)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		checkForgotten(t, db)
 
 		off := leaderboard.EndpointRequest{URL: "https://game.example/off", Kinds: []leaderboard.EventKind{leaderboard.EventKindMemberErased}}
-		if _, _, err := s.PutEndpoint(t.Context(), "off", off, leaderboard.NewEndpointSecret(), nil); err != nil {
+		if _, _, err := s.Events.PutEndpoint(t.Context(), "off", off, leaderboard.NewEndpointSecret(), nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Forget(t.Context(), forgotten, "boss"); err != nil {
+		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
 			t.Fatal(err)
 		}
 		sent(t, s, all)
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if places := placesOf(t, db, forgotten); !reflect.DeepEqual(places, []string{"outbox_members.member"}) {
 			t.Errorf("while an endpoint waits, the id is in %v", places)
 		}
 		mustExec(t, db, "UPDATE outbox SET created_at = created_at - INTERVAL 73 HOUR")
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		checkForgotten(t, db)
@@ -303,20 +303,20 @@ func TestGoneAndReplay(t *testing.T) {
 		s := open(t, dsn, nil)
 		e := putEndpoint(t, s, "game", leaderboard.EventKindBoardChanged)
 		makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Spread(t.Context()); err != nil {
+		if _, err := s.Events.Spread(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		due, err := s.Due(t.Context(), e.ID, 10)
+		due, err := s.Events.Due(t.Context(), e.ID, 10)
 		if err != nil || len(due) != 1 {
 			t.Fatal(due, err)
 		}
-		if _, err := s.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 410, Error: "gone", Gone: true}); err != nil {
+		if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 410, Error: "gone", Gone: true}); err != nil {
 			t.Fatal(err)
 		}
-		if gone, err := s.Endpoint(t.Context(), "game"); err != nil || gone.State != leaderboard.EndpointStateGone || gone.Waiting != 1 {
+		if gone, err := s.Events.Endpoint(t.Context(), "game"); err != nil || gone.State != leaderboard.EndpointStateGone || gone.Waiting != 1 {
 			t.Errorf("%+v, %v", gone, err)
 		}
-		log, _, err := s.Audit(t.Context(), leaderboard.AuditQuery{Action: leaderboard.AuditActionEndpointUpdate, Limit: 10})
+		log, _, err := s.Audit.Audit(t.Context(), leaderboard.AuditQuery{Action: leaderboard.AuditActionEndpointUpdate, Limit: 10})
 		if err != nil || len(log) != 1 || log[0].Actor != "" || !strings.Contains(log[0].After, `"state":"gone"`) {
 			t.Errorf("audit: %+v, %v", log, err)
 		}
@@ -327,25 +327,25 @@ func TestGoneAndReplay(t *testing.T) {
 			t.Errorf("on again: %+v", got)
 		}
 		anyone := func(*leaderboard.Endpoint) error { return nil }
-		if n, err := s.Replay(t.Context(), leaderboard.Replay{Endpoint: "game"}, anyone); n != 2 || err != nil {
+		if n, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game"}, anyone); n != 2 || err != nil {
 			t.Errorf("replayed %d, %v", n, err)
 		}
 		if again := sent(t, s, e); len(again) != 2 || again[0].ID != got[0].ID || again[1].ID != got[1].ID {
 			t.Errorf("once more: %+v", again)
 		}
-		if n, err := s.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: got[1].ID}, anyone); n != 1 || err != nil {
+		if n, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: got[1].ID}, anyone); n != 1 || err != nil {
 			t.Errorf("replayed %d, %v", n, err)
 		}
 		if again := sent(t, s, e); len(again) != 1 || again[0].ID != got[1].ID {
 			t.Errorf("one once more: %+v", again)
 		}
-		if _, err := s.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: leaderboard.NewEventID()}, anyone); !errors.Is(err, leaderboard.ErrEventNotFound) {
+		if _, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: leaderboard.NewEventID()}, anyone); !errors.Is(err, leaderboard.ErrEventNotFound) {
 			t.Errorf("an event that is not there: %v", err)
 		}
-		if err := s.DeleteEndpoint(t.Context(), "game", anyone); err != nil {
+		if err := s.Events.DeleteEndpoint(t.Context(), "game", anyone); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: got[1].Seq, Status: 204}); err != nil {
+		if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: got[1].Seq, Status: 204}); err != nil {
 			t.Errorf("what became of an attempt of a deleted endpoint: %v", err)
 		}
 		if n := count(t, connect(t, dsn), "deliveries"); n != 0 {
@@ -361,10 +361,10 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		e := putEndpoint(t, s, "game")
 		makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Spread(t.Context()); err != nil {
+		if _, err := s.Events.Spread(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		due, err := s.Due(t.Context(), e.ID, 10)
+		due, err := s.Events.Due(t.Context(), e.ID, 10)
 		if err != nil || len(due) != 1 {
 			t.Fatal(due, err)
 		}
@@ -374,12 +374,12 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 			failed bool
 		}{{"70 HOUR", false}, {"72 HOUR", true}} {
 			mustExec(t, db, "UPDATE deliveries SET event_at = NOW(6) - INTERVAL "+c.old)
-			failed, err := s.Settle(t.Context(), attempt)
+			failed, err := s.Events.Settle(t.Context(), attempt)
 			if err != nil || failed != c.failed {
 				t.Errorf("an event of %s ago: failed %t, %v", c.old, failed, err)
 			}
 		}
-		list, err := s.Deliveries(t.Context(), leaderboard.DeliveriesQuery{Endpoint: "game", State: leaderboard.DeliveryStateFailed, Limit: 10})
+		list, err := s.Events.Deliveries(t.Context(), leaderboard.DeliveriesQuery{Endpoint: "game", State: leaderboard.DeliveryStateFailed, Limit: 10})
 		if err != nil || len(list) != 1 || list[0].Attempts != 2 || list[0].Status != 500 || list[0].Next != 0 || list[0].Tried == 0 {
 			t.Errorf("listed %+v, %v", list, err)
 		}

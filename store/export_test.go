@@ -9,19 +9,19 @@ import (
 
 // Waiting returns how many requests and entries wait for a board's writer.
 func (s *Store) Waiting(board string) (requests, entries int) {
-	requests, entries, _ = s.writer.Waiting(board, false)
+	requests, entries, _ = s.Writer.Waiting(board, false)
 	return requests, entries
 }
 
 // Writing reports whether a board's writer has taken all that waited for it.
 func (s *Store) Writing(board string) bool {
-	_, _, writing := s.writer.Waiting(board, false)
+	_, _, writing := s.Writer.Waiting(board, false)
 	return writing
 }
 
 // WaitingForSeveral is Waiting of what is submitted to several boards, and Writing of it.
 func (s *Store) WaitingForSeveral() (requests int, writing bool) {
-	requests, _, writing = s.writer.Waiting("", true)
+	requests, _, writing = s.Writer.Waiting("", true)
 	return requests, writing
 }
 
@@ -50,10 +50,10 @@ func (s *Store) ReadLimited(ctx context.Context, query string) error {
 }
 
 // AtMutex returns how many writers are at a board, or wait for it.
-func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
+func (s *Store) AtMutex(board string) int { return s.Writer.AtMutex(board) }
 
 // LockedOut reports whether another session did not give up the lock of a board.
-func (s *Store) LockedOut(board string) bool { return s.writer.LockedOut(board) }
+func (s *Store) LockedOut(board string) bool { return s.Writer.LockedOut(board) }
 
 // RandomFrom has the ids that writers make be of these bits.
 func (c *Config) RandomFrom(random func() uint64) { c.random = random }

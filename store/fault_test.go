@@ -59,11 +59,11 @@ func TestCommitLost(t *testing.T) {
 	t.Parallel()
 	loseCommits(t, func(t *testing.T, l *lostCommit) {
 		ref := makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-		if _, err := l.lossy.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+		if _, err := l.lossy.Writer.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
 			t.Fatal(err)
 		}
 		l.lose()
-		r, err := l.lossy.Submit(t.Context(), one("b", "key", "m", 5))
+		r, err := l.lossy.Writer.Submit(t.Context(), one("b", "key", "m", 5))
 		if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
@@ -72,7 +72,7 @@ func TestCommitLost(t *testing.T) {
 		}
 		var first leaderboard.Receipt
 		for i := range 3 {
-			r, err := l.lossy.Submit(t.Context(), one("b", "key", "m", 5))
+			r, err := l.lossy.Writer.Submit(t.Context(), one("b", "key", "m", 5))
 			if err != nil || r.Seq != 2 || *r.Results[0].Score != 15 || *r.Results[0].Previous != 10 {
 				t.Errorf("retry %d: %+v, %v", i, r, err)
 			}
@@ -88,7 +88,7 @@ func TestCommitLost(t *testing.T) {
 		if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
 			t.Errorf("the score is %d in the end, want 15", got)
 		}
-		storetest.CheckLog(t, l.direct, ref)
+		storetest.CheckLog(t, storetest.Of(l.direct), ref)
 		if want := map[bool][]int64{true: {1}, false: {1, 2}}[l.after == 15]; !reflect.DeepEqual(l.heard, want) {
 			t.Errorf("heard of commits %v, want %v: those with a known outcome", l.heard, want)
 		}
@@ -106,21 +106,21 @@ func TestLostBeforeCommit(t *testing.T) {
 			s := open(t, through, nil)
 			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 			p.on(statement, f, 1)
-			if r, err := s.Submit(t.Context(), one("b", "k1", "m", 1)); err != nil || *r.Results[0].Score != 1 || r.Seq != 1 {
+			if r, err := s.Writer.Submit(t.Context(), one("b", "k1", "m", 1)); err != nil || *r.Results[0].Score != 1 || r.Seq != 1 {
 				t.Errorf("%s, fault %d once: %+v, %v", statement, f, r, err)
 			}
 			p.on(statement, f, 0)
-			if r, err := s.Submit(t.Context(), one("b", "k2", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			if r, err := s.Writer.Submit(t.Context(), one("b", "k2", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("%s, fault %d always: %+v, %v", statement, f, r, err)
 			}
 			p.heal()
 			if got := scoreOf(t, s, ref, "m"); got != 1 {
 				t.Errorf("%s, fault %d: the score is %d, want 1", statement, f, got)
 			}
-			if r, err := s.Submit(t.Context(), one("b", "k2", "m", 1)); err != nil || *r.Results[0].Score != 2 {
+			if r, err := s.Writer.Submit(t.Context(), one("b", "k2", "m", 1)); err != nil || *r.Results[0].Score != 2 {
 				t.Errorf("%s, fault %d healed: %+v, %v", statement, f, r, err)
 			}
-			storetest.CheckLog(t, s, ref)
+			storetest.CheckLog(t, storetest.Of(s), ref)
 		}
 	}
 }
@@ -136,13 +136,13 @@ func TestSilentSession(t *testing.T) {
 				p, through := newProxy(t, dsn)
 				frozen, other := open(t, through, nil), open(t, dsn, nil)
 				ref := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-				if _, err := frozen.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+				if _, err := frozen.Writer.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
 					t.Fatal(err)
 				}
 				p.on(statement, faultFreeze, 1)
 				errs := make(chan error, 1)
 				go func() {
-					_, err := frozen.Submit(context.Background(), one("b", "key", "m", 5))
+					_, err := frozen.Writer.Submit(context.Background(), one("b", "key", "m", 5))
 					errs <- err
 				}()
 				watch := connect(t, dsn)
@@ -151,7 +151,7 @@ func TestSilentSession(t *testing.T) {
 					return err != nil
 				})
 				began := time.Now()
-				if _, err := other.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
+				if _, err := other.Writer.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
 					t.Errorf("beside a frozen writer: %v", err)
 				}
 				if took := time.Since(began); took > 10*time.Second {
@@ -160,7 +160,7 @@ func TestSilentSession(t *testing.T) {
 				// MySQL says that it has ended the session, and so that nothing was committed. MariaDB says nothing.
 				err := await(t, "the frozen writer's answer", errs)
 				if errors.Is(err, leaderboard.ErrOutcomeUnknown) && statement == "COMMIT" && isMariaDB(t, watch) {
-					_, err = frozen.Submit(t.Context(), one("b", "key", "m", 5))
+					_, err = frozen.Writer.Submit(t.Context(), one("b", "key", "m", 5))
 				}
 				if err != nil {
 					t.Errorf("the frozen writer: %v", err)
@@ -168,7 +168,7 @@ func TestSilentSession(t *testing.T) {
 				if got := scoreOf(t, other, ref, "m"); got != 15 {
 					t.Errorf("the score is %d, want 15", got)
 				}
-				storetest.CheckLog(t, other, ref)
+				storetest.CheckLog(t, storetest.Of(other), ref)
 			})
 		})
 	}
@@ -217,7 +217,7 @@ func TestLockWait(t *testing.T) {
 		})
 		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		for _, m := range []string{"a", "b"} {
-			if _, err := s.Submit(t.Context(), one("b", "", m, 10)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", m, 10)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -226,7 +226,7 @@ func TestLockWait(t *testing.T) {
 		errs := make(chan error, 1)
 		req := leaderboard.SubmitRequest{Board: "b", Key: "key", Entries: []leaderboard.Submission{{Member: "a", Score: 5}, {Member: "b", Score: 7}}}
 		go func() {
-			_, err := s.Submit(context.Background(), req)
+			_, err := s.Writer.Submit(context.Background(), req)
 			errs <- err
 		}()
 		if cause := await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1205") {
@@ -242,20 +242,20 @@ func TestLockWait(t *testing.T) {
 		// When the row stays locked the batch is given up, and nothing of it remains.
 		release = hold(t, dsn, row, ref.ID)
 		req.Key = "key 2"
-		if _, err := s.Submit(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) {
+		if _, err := s.Writer.Submit(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) {
 			t.Errorf("while the row is locked: %v", err)
 		}
 		release()
 		eventually(t, "the batch has ended", func() bool { return !s.Writing(req.Board) })
-		storetest.CheckLog(t, s, ref)
-		r, err := s.Submit(t.Context(), req)
+		storetest.CheckLog(t, storetest.Of(s), ref)
+		r, err := s.Writer.Submit(t.Context(), req)
 		if err != nil || *r.Results[0].Score != 20 || *r.Results[1].Score != 24 {
 			t.Errorf("when it is free again: %+v, %v", r, err)
 		}
 		if a, b := scoreOf(t, s, ref, "a"), scoreOf(t, s, ref, "b"); a != 20 || b != 24 {
 			t.Errorf("scores are %d and %d, want 20 and 24", a, b)
 		}
-		storetest.CheckLog(t, s, ref)
+		storetest.CheckLog(t, storetest.Of(s), ref)
 	})
 }
 
@@ -266,7 +266,7 @@ func TestDeadlock(t *testing.T) {
 		seen := make(chan string, 10)
 		s := open(t, dsn, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
 		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		// The outsider has changed many rows, so the server rolls the writer back and not it.
@@ -287,7 +287,7 @@ func TestDeadlock(t *testing.T) {
 		}
 		errs := make(chan error, 1)
 		go func() {
-			_, err := s.Submit(context.Background(), one("b", "", "m", 2))
+			_, err := s.Writer.Submit(context.Background(), one("b", "", "m", 2))
 			errs <- err
 		}()
 		watch := connect(t, dsn)
@@ -323,7 +323,7 @@ func TestReadOnlyServer(t *testing.T) {
 	root := connect(t, server.DSN+"lb")
 	s := open(t, server.DSN+"lb", nil)
 	ref := makeBoard(t, s, "b", leaderboard.Rules{})
-	if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 		t.Fatal(err)
 	}
 	exec := func(q string) {
@@ -337,36 +337,36 @@ func TestReadOnlyServer(t *testing.T) {
 		readOnly = "read_only"
 	}
 	exec("SET GLOBAL " + readOnly + " = ON")
-	if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); !errors.Is(err, leaderboard.ErrUnavailable) {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "k", "m", 2)); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("submit to a read-only server: %v", err)
 	}
-	if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("a page of a read-only server: %v", err)
 	}
 	exec("SET GLOBAL read_only = OFF")
 	if got := scoreOf(t, s, ref, "m"); got != 1 {
 		t.Errorf("the score is %d", got)
 	}
-	if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "k", "m", 2)); err != nil {
 		t.Errorf("submit when it is writable again: %v", err)
 	}
-	if lead, err := s.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
+	if lead, err := s.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
 		t.Fatalf("leads %t, %v", lead, err)
 	}
 	exec("SET GLOBAL read_only = ON") // the account of the store may write all the same
-	if _, err := s.Revisions(t.Context(), []int64{ref.ID}); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := s.Entries.Revisions(t.Context(), []int64{ref.ID}); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("the feed of a read-only server: %v", err)
 	}
 	// Locks at a server that was given up are worth nothing: another process leads at the new primary.
-	if lead, err := s.LeadDerived(t.Context(), []int64{1}); lead != nil || !errors.Is(err, store.ErrReadOnly) {
+	if lead, err := s.Derived.LeadDerived(t.Context(), []int64{1}); lead != nil || !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("at a read-only server: leads %t, %v", lead, err)
 	}
 	exec("SET GLOBAL read_only = OFF")
-	if _, err := s.Submit(t.Context(), one("b", "", "m", 2)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 2)); err != nil {
 		t.Fatal(err)
 	}
 	exec("SET GLOBAL read_only = ON")
-	if _, err := s.Submit(t.Context(), one("b", "", "m", 9)); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 9)); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("submit by an account that may write to a read-only server: %v", err)
 	}
 	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrReadOnly) {
@@ -380,10 +380,10 @@ func TestReadOnlyServer(t *testing.T) {
 	if err := server.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Submit(t.Context(), one("b", "", "m", 3)); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 3)); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("submit without a server: %v", err)
 	}
-	if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrUnavailable) {
+	if _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("page without a server: %v", err)
 	}
 	if err := s.Ping(t.Context()); !errors.Is(err, leaderboard.ErrUnavailable) {
@@ -393,7 +393,7 @@ func TestReadOnlyServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the store works again", func() bool {
-		_, err := s.Submit(t.Context(), one("b", "", "m", 4))
+		_, err := s.Writer.Submit(t.Context(), one("b", "", "m", 4))
 		return err == nil
 	})
 	if got := scoreOf(t, s, ref, "m"); got != 4 {
@@ -411,7 +411,7 @@ func TestClockUnderLock(t *testing.T) {
 		release := holdPeriod(t, dsn, ref)
 		receipts := make(chan leaderboard.Receipt, 1)
 		go func() {
-			r, err := s.Submit(context.Background(), one(name, "", "m", 1))
+			r, err := s.Writer.Submit(context.Background(), one(name, "", "m", 1))
 			if err != nil {
 				t.Error(err)
 			}

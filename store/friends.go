@@ -13,15 +13,18 @@ import (
 	"leaderboard/store/internal/sweep"
 )
 
+// FriendLists is the lists of friends of members. All methods may be called concurrently.
+type FriendLists struct{ db *mysql.DB }
+
 // PutFriends makes the members given, in any order, the friends of member, and returns how many there are. The same
 // list again changes nothing. Errors: a *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
+func (s *FriendLists) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return s.changeFriends(ctx, member, friends, func(map[string]bool) []string { return friends })
 }
 
 // AddFriends adds to the friends of member and returns how many there are then. If there would be more than
 // leaderboard.MaxFriends it adds none.
-func (s *Store) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
+func (s *FriendLists) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return s.changeFriends(ctx, member, friends, func(present map[string]bool) []string {
 		all := maps.Clone(present)
 		for _, f := range friends {
@@ -32,7 +35,7 @@ func (s *Store) AddFriends(ctx context.Context, member string, friends []string)
 }
 
 // changeFriends writes the difference between the friends present and those wanted, under the lock of the list.
-func (s *Store) changeFriends(ctx context.Context, member string, given []string, wanted func(present map[string]bool) []string) (n int, err error) {
+func (s *FriendLists) changeFriends(ctx context.Context, member string, given []string, wanted func(present map[string]bool) []string) (n int, err error) {
 	if broken := leaderboard.CheckFriends(member, given); broken != nil {
 		return 0, mysql.Wrap("friends", broken)
 	}
@@ -66,7 +69,7 @@ func (s *Store) changeFriends(ctx context.Context, member string, given []string
 }
 
 // lockFriends locks a member's list until the transaction ends.
-func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
+func (s *FriendLists) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_at) VALUES (?, "+s.db.Sysdate()+")"+
 		" ON DUPLICATE KEY UPDATE updated_at = VALUES(updated_at)", []byte(member))
 	return err
@@ -97,7 +100,7 @@ func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone [
 }
 
 // RemoveFriend takes one friend off the list of member, if it is on it.
-func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
+func (s *FriendLists) RemoveFriend(ctx context.Context, member, friend string) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.lockFriends(ctx, tx, member); err != nil {
 			return err
@@ -113,7 +116,7 @@ const selectFans = "SELECT member FROM friends FORCE INDEX (friends_of) WHERE fr
 const selectFriends = "SELECT friend FROM friends WHERE member = ? AND friend > ? ORDER BY friend LIMIT ?"
 
 // Friends lists the friends of member in byte order, after the one given ("" for the first), at most limit.
-func (s *Store) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
+func (s *FriendLists) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
 	list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFriends), member, after, limit)
 	return list, mysql.Translate(ctx, "friends", err)
 }
@@ -124,7 +127,7 @@ func friendsBehind(ctx context.Context, q sqlx.QueryerContext, query, member, af
 }
 
 // FriendsOf returns the friends of each of the members that have any, all of them in byte order: one statement.
-func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
+func (s *FriendLists) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
 	lists := make(map[string][]string, len(members))
 	if len(members) == 0 {
 		return lists, nil
@@ -146,7 +149,7 @@ func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]s
 
 // FriendVersions returns when the lists of members were last changed, without members that never had a list. A list has not
 // changed while its version is the same.
-func (s *Store) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
+func (s *FriendLists) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
 	versions := make(map[string]leaderboard.Micros, len(members))
 	if len(members) == 0 {
 		return versions, nil
@@ -171,7 +174,7 @@ func friendVersions(members []string) string {
 
 // unfriend takes a member off the lists of others, sweep.Rows of them in one transaction, and reports whether there may be
 // more.
-func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
+func (s *FriendLists) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var members []string
 		const fans = "SELECT member FROM friends WHERE friend = ? ORDER BY member LIMIT ?"

@@ -19,7 +19,7 @@ func BenchmarkFriends(b *testing.B) {
 		for i := range 500 {
 			r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", from+i), Score: rand.Int64N(members)})
 		}
-		if _, err := s.Submit(b.Context(), r); err != nil {
+		if _, err := s.Writer.Submit(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func BenchmarkFriends(b *testing.B) {
 					}
 				}
 				q.Self = q.Members[0]
-				if out, err := s.Members(b.Context(), ref, q); err != nil || len(out.Entries) != 10 || out.Self == nil {
+				if out, err := s.Entries.Members(b.Context(), ref, q); err != nil || len(out.Entries) != 10 || out.Self == nil {
 					b.Fatalf("%+v, %v", out, err)
 				}
 			}

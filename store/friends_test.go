@@ -25,7 +25,7 @@ func TestFriendsAtOnce(t *testing.T) {
 					for i := range 200 {
 						list = append(list, fmt.Sprintf("w%d-%d-%d", w, part, i))
 					}
-					n, err := s.AddFriends(t.Context(), "me", list)
+					n, err := s.Friends.AddFriends(t.Context(), "me", list)
 					if rule := new(leaderboard.RuleError); errors.As(err, &rule) && rule.Code == leaderboard.CodeTooManyFriends {
 						refused.Add(1)
 					} else if err != nil || n > leaderboard.MaxFriends {
@@ -35,7 +35,7 @@ func TestFriendsAtOnce(t *testing.T) {
 			})
 		}
 		writers.Wait()
-		all, err := s.Friends(t.Context(), "me", "", 10_000)
+		all, err := s.Friends.Friends(t.Context(), "me", "", 10_000)
 		if want := leaderboard.MaxFriends; err != nil || len(all) != want || refused.Load() != 8*4-int64(want)/200 {
 			t.Errorf("%d friends, %d refused, %v", len(all), refused.Load(), err)
 		}

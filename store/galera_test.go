@@ -42,7 +42,7 @@ func TestGaleraCutOff(t *testing.T) {
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	var acknowledged int64
 	submit := func() error {
-		_, err := s.Submit(t.Context(), one("b", fmt.Sprint("k", acknowledged), "m", 1)) // until it is acknowledged it is the same one
+		_, err := s.Writer.Submit(t.Context(), one("b", fmt.Sprint("k", acknowledged), "m", 1)) // until it is acknowledged it is the same one
 		if err == nil {
 			acknowledged++
 		}
@@ -73,7 +73,7 @@ func TestGaleraCutOff(t *testing.T) {
 	pollFor(t, groupWait, 10*time.Millisecond, "nothing is told to be fresh", func() bool { // for a second the node trusts what the others said last
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := s.Revisions(ctx, []int64{ref.ID})
+		_, err := s.Entries.Revisions(ctx, []int64{ref.ID})
 		var seq int64
 		if err := node.QueryRowContext(t.Context(), "SELECT last_seq FROM lb.periods WHERE id = ?", ref.ID).Scan(&seq); err != nil {
 			t.Fatalf("what the node has was told to be fresh until it knew that it is alone: %s", err)

@@ -331,14 +331,14 @@ func goldenMetadata(g *golden) {
 // hide and show hide a member, or show it again.
 func (g *golden) hide(board, member string, reopen bool) func() (string, error) {
 	return func() (string, error) {
-		_, err := g.s.Hide(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), leaderboard.HideRequest{Board: board, Member: member, Reason: "aimbot", Actor: "kadmin", Reopen: reopen})
+		_, err := g.s.Hidden.Hide(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), leaderboard.HideRequest{Board: board, Member: member, Reason: "aimbot", Actor: "kadmin", Reopen: reopen})
 		return "hidden", err
 	}
 }
 
 func (g *golden) show(board, member string, reopen bool) func() (string, error) {
 	return func() (string, error) {
-		err := g.s.Restore(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), leaderboard.HideRequest{Board: board, Member: member, Actor: "kadmin", Reopen: reopen})
+		err := g.s.Hidden.Restore(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), leaderboard.HideRequest{Board: board, Member: member, Actor: "kadmin", Reopen: reopen})
 		return "shown", err
 	}
 }
@@ -471,7 +471,7 @@ func goldenRewrite(g *golden) {
 	g.board("runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	g.board("sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs", Weight: number(2)}}}})
 	follow := func() (string, error) {
-		step, err := g.s.FollowSources(g.Context(), "sum", true)
+		step, err := g.s.Derived.FollowSources(g.Context(), "sum", true)
 		return fmt.Sprint("to ", step.ToSeq), err
 	}
 	g.silently(g.scores("runs", sub("c", 1), sub("a", 2), sub("b", 3)))
@@ -492,7 +492,7 @@ func goldenErasure(g *golden) {
 	g.silently(g.hide("b", "b", false))
 	for _, member := range []string{"a", "b"} { // each with one entry: those of one member are removed in any order
 		g.recordBatches("member "+member, func() (string, error) {
-			_, err := g.s.Forget(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), member, "kadmin")
+			_, err := g.s.Erasures.Forget(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), member, "kadmin")
 			return "erased", err
 		})
 	}
@@ -503,7 +503,7 @@ func goldenChanged(g *golden) {
 	g.silently(g.scores("b", sub("a", 1)))
 	other := g.server()
 	put := func(rules leaderboard.Rules) {
-		if _, _, err := other.PutBoard(g.Context(), "b", rules); err != nil {
+		if _, _, err := other.Boards.PutBoard(g.Context(), "b", rules); err != nil {
 			g.Fatal(err)
 		}
 	}
@@ -520,7 +520,7 @@ func goldenChanged(g *golden) {
 		put(change.rules)
 		g.record("another server gives it "+change.what, g.scores("b", sub("a", 2), sub("b", 1)))
 	}
-	if err := other.DeleteBoard(g.Context(), "b"); err != nil {
+	if err := other.Boards.DeleteBoard(g.Context(), "b"); err != nil {
 		g.Fatal(err)
 	}
 	g.record("another server deletes it", g.scores("b", sub("a", 3)))

@@ -159,7 +159,7 @@ func (g *golden) at(now string) {
 // board makes a board.
 func (g *golden) board(name string, rules leaderboard.Rules) {
 	g.Helper()
-	if _, _, err := g.s.PutBoard(g.Context(), name, rules); err != nil {
+	if _, _, err := g.s.Boards.PutBoard(g.Context(), name, rules); err != nil {
 		g.Fatal(err)
 	}
 }
@@ -339,7 +339,7 @@ func results(list []leaderboard.Result) string {
 // submit submits to one board.
 func (g *golden) submit(c leaderboard.Caller, r leaderboard.SubmitRequest) func() (string, error) {
 	return func() (string, error) {
-		receipt, err := g.s.Submit(g.ctx(c), r)
+		receipt, err := g.s.Writer.Submit(g.ctx(c), r)
 		return fmt.Sprint(results(receipt.Results), ", seq ", receipt.Seq), err
 	}
 }
@@ -352,7 +352,7 @@ func (g *golden) scores(board string, entries ...leaderboard.Submission) func() 
 // severally submits to several boards.
 func (g *golden) severally(r leaderboard.MultiBoardRequest) func() (string, error) {
 	return func() (string, error) {
-		receipt, err := g.s.SubmitMultiBoard(g.ctx(leaderboard.Caller{Key: "env:write"}), r)
+		receipt, err := g.s.Writer.SubmitMultiBoard(g.ctx(leaderboard.Caller{Key: "env:write"}), r)
 		var list []leaderboard.Result
 		for i := range receipt.Results {
 			list = append(list, receipt.Results[i].Result)
@@ -364,7 +364,7 @@ func (g *golden) severally(r leaderboard.MultiBoardRequest) func() (string, erro
 // remove removes an entry.
 func (g *golden) remove(r leaderboard.RemoveRequest) func() (string, error) {
 	return func() (string, error) {
-		receipt, err := g.s.Remove(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), r)
+		receipt, err := g.s.Writer.Remove(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), r)
 		return results(receipt.Results), err
 	}
 }
@@ -372,11 +372,11 @@ func (g *golden) remove(r leaderboard.RemoveRequest) func() (string, error) {
 // waiting returns the ids of the submissions that wait, the oldest first.
 func (g *golden) waiting(board string) []int64 {
 	g.Helper()
-	b, err := g.s.Board(g.Context(), board)
+	b, err := g.s.Boards.Board(g.Context(), board)
 	if err != nil {
 		g.Fatal(err)
 	}
-	list, err := g.s.Held(g.Context(), leaderboard.HeldQuery{BoardID: b.ID, State: leaderboard.HeldStateWaiting, Limit: 10})
+	list, err := g.s.Held.Held(g.Context(), leaderboard.HeldQuery{BoardID: b.ID, State: leaderboard.HeldStateWaiting, Limit: 10})
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -399,7 +399,7 @@ func (g *golden) decide(d leaderboard.HeldDecision) func() (string, error) {
 // play begins a play of a member.
 func (g *golden) play(board, member string) *leaderboard.PlayID {
 	g.Helper()
-	b, err := g.s.Board(g.Context(), board)
+	b, err := g.s.Boards.Board(g.Context(), board)
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -409,11 +409,11 @@ func (g *golden) play(board, member string) *leaderboard.PlayID {
 // period returns the id of a period by its name.
 func (g *golden) period(board string, w leaderboard.Window, name string) int64 {
 	g.Helper()
-	b, err := g.s.Board(g.Context(), board)
+	b, err := g.s.Boards.Board(g.Context(), board)
 	if err != nil {
 		g.Fatal(err)
 	}
-	p, err := g.s.PeriodNamed(g.Context(), b.ID, w, name)
+	p, err := g.s.Boards.PeriodNamed(g.Context(), b.ID, w, name)
 	if err != nil {
 		g.Fatal(err)
 	}

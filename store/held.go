@@ -8,17 +8,19 @@ import (
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
-	"leaderboard/store/commit"
 )
 
+// HeldSubmissions is the submissions that wait for a decision of an admin, or had one. All methods may be called concurrently.
+type HeldSubmissions struct{ db *mysql.DB }
+
 // Held returns held submissions with the names of their boards, newest first. Errors: ErrUnavailable.
-func (s *Store) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error) {
+func (s *HeldSubmissions) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error) {
 	out, err := s.heldRows(ctx, s.db.Limited(heldText(q)))
 	return out, mysql.Translate(ctx, "held", err)
 }
 
 // HeldOne returns one held submission. Errors: ErrHeldNotFound, ErrUnavailable.
-func (s *Store) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error) {
+func (s *HeldSubmissions) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error) {
 	out, err := s.heldRows(ctx, s.db.Limited(heldOneText(id)))
 	if err == nil && len(out) == 0 {
 		err = leaderboard.ErrHeldNotFound
@@ -29,12 +31,7 @@ func (s *Store) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	return out[0], nil
 }
 
-// Do carries out the work of a feature under the lock of a board. Errors: those of Submit and of the work.
-func (s *Store) Do(ctx context.Context, board string, w commit.Work) error {
-	return s.writer.Do(ctx, board, w)
-}
-
-func (s *Store) heldRows(ctx context.Context, query string) (out []leaderboard.Held, err error) {
+func (s *HeldSubmissions) heldRows(ctx context.Context, query string) (out []leaderboard.Held, err error) {
 	rows, err := s.db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -87,8 +84,8 @@ func heldText(q leaderboard.HeldQuery) string {
 	return t.Str(" ORDER BY h.id DESC LIMIT ").Int(int64(max(0, q.Limit))).String()
 }
 
-// heldData tells the held submissions of a member.
-func (s *Store) heldData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+// data tells the held submissions of a member.
+func (s *HeldSubmissions) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	for _, state := range leaderboard.HeldStates() {
 		held := func(before int64) ([]leaderboard.Held, error) {
 			return s.Held(ctx, leaderboard.HeldQuery{Member: member, State: state, Before: before, Limit: dataPage})

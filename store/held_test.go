@@ -24,11 +24,11 @@ func reviewBoard(t *testing.T, s *store.Store, name string, rules leaderboard.Ru
 // heldID has a submission held and returns its id.
 func heldID(t *testing.T, s *store.Store, board, member string, score int64) int64 {
 	t.Helper()
-	r, err := s.Submit(t.Context(), one(board, "", member, score))
+	r, err := s.Writer.Submit(t.Context(), one(board, "", member, score))
 	if err != nil || r.Results[0].Status != leaderboard.StatusHeld {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	list, err := s.Held(t.Context(), leaderboard.HeldQuery{Member: member, State: leaderboard.HeldStateWaiting, Limit: 1})
+	list, err := s.Held.Held(t.Context(), leaderboard.HeldQuery{Member: member, State: leaderboard.HeldStateWaiting, Limit: 1})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -61,7 +61,7 @@ func TestHeldRaced(t *testing.T) {
 			for range 4 {
 				await(t, "the decision", answers)
 			}
-			h, err := servers[1].HeldOne(t.Context(), id)
+			h, err := servers[1].Held.HeldOne(t.Context(), id)
 			if err != nil || h.State == leaderboard.HeldStateWaiting {
 				t.Fatalf("%+v, %v", h, err)
 			}
@@ -72,7 +72,7 @@ func TestHeldRaced(t *testing.T) {
 		if got := scoreOf(t, servers[0], ref, "m"); approved > 0 && got != 1000*approved || approved == 0 && got != -1 {
 			t.Errorf("%d were approved, the score is %d", approved, got)
 		}
-		storetest.CheckLog(t, servers[0], ref)
+		storetest.CheckLog(t, storetest.Of(servers[0]), ref)
 	})
 }
 
@@ -100,7 +100,7 @@ func TestHeldCommitLost(t *testing.T) {
 			if got := scoreOf(t, direct, ref, "m-"+name); got != 500 {
 				t.Errorf("%s: the score is %d", name, got)
 			}
-			storetest.CheckLog(t, direct, ref)
+			storetest.CheckLog(t, storetest.Of(direct), ref)
 		}
 	})
 }
@@ -115,25 +115,25 @@ func TestHeldInClosedPeriod(t *testing.T) {
 		ref := reviewBoard(t, s, "b", leaderboard.Rules{
 			Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour}, Metadata: &leaderboard.Metadata{MaxBytes: 100},
 		})
-		b, err := s.Board(t.Context(), "b")
+		b, err := s.Boards.Board(t.Context(), "b")
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowHour)
+		before, err := s.Boards.CurrentPeriod(t.Context(), b, leaderboard.WindowHour)
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := one("b", "", "m", 50)
 		first.Entries[0].Metadata = `{"n":1}`
-		if _, err := s.Submit(t.Context(), first); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
 		second := one("b", "", "m", 500)
 		second.Entries[0].Metadata = `{"n":2}`
-		if _, err := s.Submit(t.Context(), second); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), second); err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.Held(t.Context(), leaderboard.HeldQuery{BoardID: b.ID, State: leaderboard.HeldStateWaiting, Limit: 2})
+		list, err := s.Held.Held(t.Context(), leaderboard.HeldQuery{BoardID: b.ID, State: leaderboard.HeldStateWaiting, Limit: 2})
 		if err != nil || len(list) != 1 || list[0].Sub.Metadata != `{"n":2}` {
 			t.Fatalf("%+v, %v", list, err)
 		}
@@ -149,7 +149,7 @@ func TestHeldInClosedPeriod(t *testing.T) {
 		if h, err := desk(s).DecideHeld(asAdmin(t.Context()), d); err != nil || h.Outcome != leaderboard.StatusApplied {
 			t.Fatalf("%+v, %v", h, err)
 		}
-		now, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowHour)
+		now, err := s.Boards.CurrentPeriod(t.Context(), b, leaderboard.WindowHour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestHeldGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		heldID(t, s, "c", "n", 103)
-		if err := s.DeleteBoard(t.Context(), "c"); err != nil {
+		if err := s.Boards.DeleteBoard(t.Context(), "c"); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "held"); n != 2 {
@@ -191,10 +191,10 @@ func TestHeldGoes(t *testing.T) {
 		}
 		offset.Add(int64(leaderboard.DefaultHeldTTL + time.Minute))
 		young := heldID(t, s, "b", "young", 104)
-		if err := s.Sweep(t.Context()); err != nil || count(t, db, "held") != 1 {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil || count(t, db, "held") != 1 {
 			t.Errorf("%d rows in the end, %v", count(t, db, "held"), err)
 		}
-		if _, err := s.HeldOne(t.Context(), young); err != nil {
+		if _, err := s.Held.HeldOne(t.Context(), young); err != nil {
 			t.Error(err)
 		}
 		if _, err := desk(s).DecideHeld(asAdmin(t.Context()), leaderboard.HeldDecision{ID: waits, Approve: true}); !errors.Is(err, leaderboard.ErrHeldNotFound) {
@@ -213,11 +213,11 @@ func TestApprovedIsRecorded(t *testing.T) {
 			ref := reviewBoard(t, s, board, leaderboard.Rules{Policy: policy, Record: leaderboard.RecordApplied})
 			player := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kwriterwrite", RequestID: "r1"})
 			for _, score := range []int64{10, 300} {
-				if _, err := s.Submit(player, one(board, "", "m-"+board, score)); err != nil {
+				if _, err := s.Writer.Submit(player, one(board, "", "m-"+board, score)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			list, err := s.Held(t.Context(), leaderboard.HeldQuery{Member: "m-" + board, State: leaderboard.HeldStateWaiting, Limit: 1})
+			list, err := s.Held.Held(t.Context(), leaderboard.HeldQuery{Member: "m-" + board, State: leaderboard.HeldStateWaiting, Limit: 1})
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v, %v", list, err)
 			}
@@ -226,7 +226,7 @@ func TestApprovedIsRecorded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			records, err := s.Submissions(t.Context(), leaderboard.SubmissionsQuery{BoardID: ref.BoardID, Member: "m-" + board, Limit: 10})
+			records, err := s.Records.Submissions(t.Context(), leaderboard.SubmissionsQuery{BoardID: ref.BoardID, Member: "m-" + board, Limit: 10})
 			if err != nil || len(records) != 2 {
 				t.Fatalf("%s: %+v, %v", policy, records, err)
 			}
@@ -235,7 +235,7 @@ func TestApprovedIsRecorded(t *testing.T) {
 				r.Actor != "kwriterwrite" || r.RequestID != "r1" || r.Seq != 2 {
 				t.Errorf("%s: the record is %+v", policy, r)
 			}
-			race, err := s.Race(t.Context(), leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"m-" + board}})
+			race, err := s.Records.Race(t.Context(), leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"m-" + board}})
 			if err != nil || len(race.Scores) != 1 || race.Scores[0][leaderboard.RaceMoments-1] == nil || *race.Scores[0][leaderboard.RaceMoments-1] != want[1] {
 				t.Errorf("%s: the race is %+v, %v", policy, race, err)
 			}

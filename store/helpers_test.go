@@ -42,7 +42,7 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 }
 
 // desk is where held submissions of a store are decided.
-func desk(s *store.Store) review.Desk { return review.Desk{Engine: s} }
+func desk(s *store.Store) review.Desk { return review.Desk{Finder: s.Held, Writer: s.Writer} }
 
 // patient has a store refuse and give up nothing because the machine is slow, which is not what a history is about.
 func patient(c *store.Config) {
@@ -76,11 +76,11 @@ func dialects(t *testing.T, test func(t *testing.T, dsn string)) {
 // makeBoard makes a board and returns what readers need to know of its period.
 func makeBoard(t testing.TB, s *store.Store, name string, rules leaderboard.Rules) leaderboard.PeriodRef {
 	t.Helper()
-	b, _, err := s.PutBoard(t.Context(), name, rules)
+	b, _, err := s.Boards.PutBoard(t.Context(), name, rules)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
+	p, err := s.Boards.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func one(board, key, member string, score int64) leaderboard.SubmitRequest {
 // scoreOf returns a member's score, -1 when it has none.
 func scoreOf(t testing.TB, s *store.Store, ref leaderboard.PeriodRef, member string) int64 {
 	t.Helper()
-	out, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{member}})
+	out, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{member}})
 	if err != nil {
 		t.Fatal(err)
 	}

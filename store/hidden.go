@@ -52,12 +52,20 @@ func (r *hiddenRow) hiddenMember() leaderboard.HiddenMember {
 	}
 }
 
+// HiddenMembers is the hidden members. All methods may be called concurrently.
+type HiddenMembers struct {
+	db     *mysql.DB
+	writer *Writer
+	boards *Boards
+	turns  sweep.Turns[string] // by board and member, of the housekeeping under way
+}
+
 // Hide hides a member on a board, or everywhere, and returns when no answer shows one of the member's entries in an
 // open period any more; with Reopen, nor in a closed one. The members below move up, in one change per period. Submissions of
 // the member are still taken and answered; they change the hidden entries. A repetition may change reason and actor.
 // ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it. Other errors, when nothing was
 // done: a *leaderboard.RuleError, ErrBoardNotFound, ErrUnknownRule of any board with such an entry, ErrUnavailable.
-func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
+func (s *HiddenMembers) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	if broken := r.Check(); broken != nil {
 		return leaderboard.HiddenMember{}, mysql.Wrap("hide", broken)
 	}
@@ -73,7 +81,7 @@ func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 // Restore shows a hidden member again: the entries come back as submissions have changed them, with the times at which their
 // scores were reached. Entries in periods that have closed meanwhile come back only with Reopen. A member hidden both on the
 // board and everywhere stays hidden until both are restored. Errors: ErrNotHidden, otherwise those of Hide.
-func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
+func (s *HiddenMembers) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	if broken := r.CheckRestore(); broken != nil {
 		return mysql.Wrap("restore", broken)
 	}
@@ -85,7 +93,7 @@ func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 }
 
 // moveNow moves the entries after the row was committed.
-func (s *Store) moveNow(ctx context.Context, doing string, row *hiddenRow) error {
+func (s *HiddenMembers) moveNow(ctx context.Context, doing string, row *hiddenRow) error {
 	if row.State == stored.StateHidden {
 		return nil
 	}
@@ -128,7 +136,7 @@ type hiddenChange func(row *hiddenRow, req *leaderboard.HideRequest, now time.Ti
 
 // changeHidden changes the row of a member, which has a state afterwards, and records that; both are committed when it returns. The
 // row comes back as it is now.
-func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, state string, change hiddenChange) (row *hiddenRow, err error) {
+func (s *HiddenMembers) changeHidden(ctx context.Context, req leaderboard.HideRequest, state string, change hiddenChange) (row *hiddenRow, err error) {
 	once := func(tx *sqlx.Tx) (err error) {
 		row, err = s.changeHiddenIn(ctx, tx, &req, change)
 		return err
@@ -143,7 +151,7 @@ func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, s
 	return row, err
 }
 
-func (s *Store) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
+func (s *HiddenMembers) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
 	var err error
 	row := &hiddenRow{Member: []byte(req.Member)}
 	if req.Board != "" {
@@ -184,7 +192,7 @@ func (s *Store) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *leaderboar
 }
 
 // enterHidden enters the event that a member is hidden who was not, or the reverse.
-func (s *Store) enterHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) error {
+func (s *HiddenMembers) enterHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) error {
 	hidden := func(r *hiddenRow) bool { return r.Version > 0 && r.State != stored.StateRestoring }
 	if hidden(before) == hidden(after) {
 		return nil
@@ -210,7 +218,7 @@ type hiddenState struct {
 
 // auditHidden records what was done. The id becomes the version of the row if it gets a new one. No two versions are the
 // same, even if the row was gone in between, so a late request does not take a later hide for its own.
-func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) (id int64, err error) {
+func (s *HiddenMembers) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) (id int64, err error) {
 	hidden := after.State != stored.StateRestoring
 	c := audit.Change{
 		Action: leaderboard.AuditActionMemberHide, Board: req.Board, Member: req.Member, After: hiddenState{hidden, req.Reason, req.Actor, req.Reopen},
@@ -250,10 +258,10 @@ func (r *hiddenRow) save(ctx context.Context, tx *sqlx.Tx, first bool) error {
 }
 
 // Hidden lists the hidden members, in the order of HiddenQuery. ErrBoardNotFound when there is no such board.
-func (s *Store) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
+func (s *HiddenMembers) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	var boardID int64
 	if q.Board != "" {
-		b, err := s.Board(ctx, q.Board)
+		b, err := s.boards.Board(ctx, q.Board)
 		if err != nil {
 			return nil, err
 		}

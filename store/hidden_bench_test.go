@@ -17,12 +17,12 @@ import (
 func BenchmarkHidden(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
 	for _, name := range []string{"plain", "hidden"} {
-		if _, _, err := s.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
+		if _, _, err := s.Boards.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for i := range 1000 {
-		if _, err := s.Hide(b.Context(), leaderboard.HideRequest{Board: "hidden", Member: fmt.Sprint("h", i), Reason: "r"}); err != nil {
+		if _, err := s.Hidden.Hide(b.Context(), leaderboard.HideRequest{Board: "hidden", Member: fmt.Sprint("h", i), Reason: "r"}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -35,7 +35,7 @@ func BenchmarkHidden(b *testing.B) {
 		for c := range callers {
 			wg.Go(func() {
 				for i := range each {
-					if _, err := s.Submit(b.Context(), one(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
+					if _, err := s.Writer.Submit(b.Context(), one(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
 						b.Error(err)
 						return
 					}
@@ -70,15 +70,15 @@ func BenchmarkHideEverywhere(b *testing.B) {
 		if i%10 > 0 {
 			continue
 		}
-		if _, err := s.Submit(b.Context(), one(name, "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(b.Context(), one(name, "", "m", 5)); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
-		if _, err := s.Hide(b.Context(), ban("", "m")); err != nil {
+		if _, err := s.Hidden.Hide(b.Context(), ban("", "m")); err != nil {
 			b.Fatal(err)
 		}
-		if err := s.Restore(b.Context(), ban("", "m")); err != nil {
+		if err := s.Hidden.Restore(b.Context(), ban("", "m")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -31,7 +31,7 @@ const (
 // moveHidden moves the entries of a member to where the row wants them, then marks the row as done. It may be repeated, and
 // run at the same time as another, also for an older or newer version of the row: what a batch does to an entry depends only
 // on the rows that it finds. On all boards it goes on until its time slice is over, and reports whether it finished.
-func (s *Store) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, err error) {
+func (s *HiddenMembers) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, err error) {
 	if row.BoardID != 0 {
 		finished, err = true, s.moveOnBoard(ctx, row, row.BoardID)
 	} else {
@@ -53,11 +53,11 @@ func (s *Store) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slic
 // moveOnBoards moves the entries of a member on all boards that are not done yet. A board that fails, because another session
 // holds its lock for long, does not stop those after it. But then the row only has the boards before it as done, so the next
 // sweep begins with it.
-func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, failed error) {
+func (s *HiddenMembers) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, failed error) {
 	noted := row.After
 	defer func() {
 		if row.After > noted {
-			noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.WriteTimeout) // also when ctx has ended
+			noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.db.Config.WriteTimeout) // also when ctx has ended
 			defer cancel()
 			failed = errors.Join(failed, s.noteBoards(noting, row))
 		}
@@ -90,7 +90,7 @@ func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Sl
 }
 
 // moveOnNext does so on the board after this one, and returns its id, 0 after the last.
-func (s *Store) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id int64, err error) {
+func (s *HiddenMembers) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id int64, err error) {
 	if id, err = s.drain(ctx, after); err == nil && id > 0 {
 		err = s.moveOnBoard(ctx, row, id)
 	}
@@ -99,7 +99,7 @@ func (s *Store) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id
 
 // nextBoard returns the next board, which is left out. It locks nothing, so it does not see a board that is just being
 // created; that one comes after row.After too, and is not left out for good.
-func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error) {
+func (s *HiddenMembers) nextBoard(ctx context.Context, after int64) (id int64, err error) {
 	err = s.db.GetContext(ctx, &id, s.db.Limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
@@ -108,7 +108,7 @@ func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error
 }
 
 // noteBoards stores the progress of a global hide. Of two processes that work on it, the furthest progress counts.
-func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
+func (s *HiddenMembers) noteBoards(ctx context.Context, row *hiddenRow) error {
 	const note = "UPDATE hidden_members SET after_board = GREATEST(after_board, ?) WHERE board_id = ? AND member = ? AND version = ? AND state = ?"
 	_, err := s.db.ExecContext(ctx, note, row.After, row.BoardID, row.Member, row.Version, row.State)
 	return err
@@ -118,7 +118,7 @@ func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 // and makes its writers ask from now on. It also waits for a board that is being created, which an UPDATE of
 // all boards would miss: either the creator sees the row, or this sees the board. It returns the board, 0 after
 // the last one. It locks one board at a time, so only the writers of a board wait when a long transaction holds that.
-func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
+func (s *HiddenMembers) drain(ctx context.Context, after int64) (id int64, err error) {
 	err = mysql.Retry(mysql.Retryable, func() (err error) {
 		id, err = s.drainOnce(ctx, after)
 		return err
@@ -130,7 +130,7 @@ func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
 // line: hides are too rare for that, so a batch that was next may wait for a connection meanwhile. For a board whose writers
 // ask already, the first statement waits for the batch under way. A batch that comes between the two statements finds that it
 // need not ask, and the second statement waits for it.
-func (s *Store) drainOnce(ctx context.Context, after int64) (id int64, err error) {
+func (s *HiddenMembers) drainOnce(ctx context.Context, after int64) (id int64, err error) {
 	var hasHidden bool
 	err = s.db.Writers.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &hasHidden)
 	switch {
@@ -143,7 +143,7 @@ func (s *Store) drainOnce(ctx context.Context, after int64) (id int64, err error
 }
 
 // moveOnBoard makes the writer of a board move the entries of a member that are not where they belong.
-func (s *Store) moveOnBoard(ctx context.Context, row *hiddenRow, boardID int64) error {
+func (s *HiddenMembers) moveOnBoard(ctx context.Context, row *hiddenRow, boardID int64) error {
 	for after := int64(0); after < math.MaxInt64; {
 		var periods []int64
 		var err error
@@ -174,7 +174,7 @@ func (s *Store) moveOnBoard(ctx context.Context, row *hiddenRow, boardID int64) 
 
 // misplaced searches the next periods of a board for entries of a member that are not where the row wants them. It returns
 // the period after which to go on, and MaxInt64 after the last one.
-func (s *Store) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
+func (s *HiddenMembers) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
 	rows, err := s.db.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, misplacedPeriods, row.Member)
 	if err != nil {
 		return nil, 0, err
@@ -204,9 +204,9 @@ const checkedBoards = 1000
 
 // checkMovable returns an ErrUnknownRule when an entry that is not where the row wants it is on a board that this server must not
 // write to: the request is refused before anything is done, and a server that knows the rule carries it out.
-func (s *Store) checkMovable(ctx context.Context, row *hiddenRow) error {
+func (s *HiddenMembers) checkMovable(ctx context.Context, row *hiddenRow) error {
 	for name, more := "", true; more; {
-		page, err := s.Boards(ctx, name, checkedBoards)
+		page, err := s.boards.Boards(ctx, name, checkedBoards)
 		if err != nil {
 			return err
 		}
@@ -247,9 +247,9 @@ func (r *hiddenRow) turnKey() string {
 	return strconv.FormatInt(r.BoardID, 10) + "/" + string(r.Member)
 }
 
-// sweepHidden finishes hides and restorations that a request had no time to finish, or a process that is gone left. Those on
+// sweep finishes hides and restorations that a request had no time to finish, or a process that is gone left. Those on
 // a board that is being deleted go with it. Global ones come after the others, because they take longest.
-func (s *Store) sweepHidden(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
+func (s *HiddenMembers) sweep(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +
 		" LEFT JOIN boards b ON b.id = h.board_id WHERE h.state IN ('hiding', 'restoring') ORDER BY h.state, h.board_id, h.member LIMIT ?"
@@ -257,7 +257,7 @@ func (s *Store) sweepHidden(ctx context.Context, slice sweep.Slice) (more bool, 
 		return false, err
 	}
 	slices.SortStableFunc(rows, func(a, b hiddenRow) int { return cmp.Compare(min(b.BoardID, 1), min(a.BoardID, 1)) })
-	sweep.Order(&s.sweeps.hides, rows, func(r hiddenRow) string { return r.turnKey() })
+	sweep.Order(&s.turns, rows, func(r hiddenRow) string { return r.turnKey() })
 	for i := range rows {
 		if strings.HasPrefix(string(rows[i].Board), sweep.DeletedMark) {
 			continue
@@ -265,7 +265,7 @@ func (s *Store) sweepHidden(ctx context.Context, slice sweep.Slice) (more bool, 
 		if slice.Over() {
 			return true, failed
 		}
-		s.sweeps.hides.Begin(rows[i].turnKey())
+		s.turns.Begin(rows[i].turnKey())
 		finished, err := s.moveHidden(ctx, &rows[i], slice)
 		if errors.Is(err, leaderboard.ErrUnknownRule) {
 			continue // a server that knows the rule finishes it

@@ -88,7 +88,7 @@ func TestHideUnderLoad(t *testing.T) {
 
 func (l *league) create(name string) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}}
-	if _, _, err := l.servers[0].PutBoard(context.Background(), name, rules); err != nil {
+	if _, _, err := l.servers[0].Boards.PutBoard(context.Background(), name, rules); err != nil {
 		l.t.Error(err)
 	}
 	l.mu.Lock()
@@ -127,7 +127,7 @@ func (l *league) write(random *rand.Rand, w int) {
 		}
 		var first string
 		for n := range times {
-			receipt, err := l.servers[(w+i+n)%2].Submit(context.Background(), r)
+			receipt, err := l.servers[(w+i+n)%2].Writer.Submit(context.Background(), r)
 			if err != nil {
 				l.t.Error(err)
 			}
@@ -157,7 +157,7 @@ func (l *league) writeMultiBoard(random *rand.Rand, members []string, i int) {
 		})
 	}
 	l.mu.Unlock()
-	if _, err := l.servers[i%2].SubmitMultiBoard(context.Background(), r); err != nil {
+	if _, err := l.servers[i%2].Writer.SubmitMultiBoard(context.Background(), r); err != nil {
 		l.t.Error(err)
 	}
 	l.mu.Lock()
@@ -184,7 +184,7 @@ func (l *league) banAndCheck(board, member string, server int) {
 		like = "%"
 	}
 	for round := 0; !l.over(); round++ {
-		if _, err := s.Hide(context.Background(), ban(board, member)); err != nil {
+		if _, err := s.Hidden.Hide(context.Background(), ban(board, member)); err != nil {
 			l.t.Error(err)
 		}
 		if n := shownOn(l.t, l.db, like, member, false); n != 0 {
@@ -194,7 +194,7 @@ func (l *league) banAndCheck(board, member string, server int) {
 		if n := shownOn(l.t, l.db, like, member, false); n != 0 {
 			l.t.Errorf("round %d: %s is shown in %d periods while it is hidden", round, member, n)
 		}
-		if err := s.Restore(context.Background(), ban(board, member)); err != nil {
+		if err := s.Hidden.Restore(context.Background(), ban(board, member)); err != nil {
 			l.t.Error(err)
 		}
 		if n := shownOn(l.t, l.db, like, member, true); n != 0 {
@@ -211,9 +211,9 @@ func (l *league) quarrel(who int) {
 		r := ban([]string{"", "", "b0", "b2"}[random.IntN(4)], "cheat3")
 		var err error
 		if random.IntN(2) == 0 {
-			_, err = l.servers[who%2].Hide(context.Background(), r)
+			_, err = l.servers[who%2].Hidden.Hide(context.Background(), r)
 		} else {
-			err = l.servers[who%2].Restore(context.Background(), r)
+			err = l.servers[who%2].Hidden.Restore(context.Background(), r)
 		}
 		if err != nil && !errors.Is(err, leaderboard.ErrNotHidden) {
 			l.t.Error(err)
@@ -225,7 +225,7 @@ func (l *league) quarrel(who int) {
 // check restores the members that are still hidden, and adds up.
 func (l *league) check() {
 	for _, r := range []leaderboard.HideRequest{ban("", "cheat3"), ban("b0", "cheat3"), ban("b2", "cheat3")} {
-		if err := l.servers[0].Restore(context.Background(), r); err != nil && !errors.Is(err, leaderboard.ErrNotHidden) {
+		if err := l.servers[0].Hidden.Restore(context.Background(), r); err != nil && !errors.Is(err, leaderboard.ErrNotHidden) {
 			l.t.Error(err)
 		}
 	}
@@ -239,13 +239,13 @@ func (l *league) check() {
 		}
 	}
 	for _, name := range l.boards {
-		list, err := l.servers[1].Current(context.Background(), name)
+		list, err := l.servers[1].Boards.Current(context.Background(), name)
 		if err != nil {
 			l.t.Fatal(err)
 		}
 		for _, p := range list.Periods {
 			ref := p.Ref(&list.Board)
-			storetest.CheckLog(l.t, l.servers[1], ref)
+			storetest.CheckLog(l.t, storetest.Of(l.servers[1]), ref)
 			for _, m := range []string{"cheat1", "cheat2", "cheat3", "m1", "m2", "m3", "m4"} {
 				want, ok := l.want[name+"/"+m]
 				if !ok {
@@ -289,20 +289,20 @@ func TestHideDuringBatch(t *testing.T) {
 			s, other, db := open(t, dsn, nil), open(t, dsn, nil), connect(t, dsn)
 			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 			member := "m" + board
-			if _, err := s.Submit(t.Context(), one("b", "", "z", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", "z", 1)); err != nil {
 				t.Fatal(err)
 			}
 			release := hold(t, dsn, "SELECT member FROM entries WHERE period_id = ? AND member = 'z' FOR UPDATE", ref.ID)
 			submitted, hidden := make(chan error, 1), make(chan error, 1)
 			go func() {
-				_, err := s.Submit(context.Background(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
+				_, err := s.Writer.Submit(context.Background(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
 					{Member: member, Score: 5}, {Member: "z", Score: 10 + int64(len(member))},
 				}})
 				submitted <- err
 			}()
 			eventually(t, "the batch writes", func() bool { return waiting(t, db, "INSERT INTO entries") > 0 })
 			go func() {
-				_, err := other.Hide(context.Background(), ban(board, member))
+				_, err := other.Hidden.Hide(context.Background(), ban(board, member))
 				hidden <- err
 			}()
 			eventually(t, "Hide waits for the batch, or has not waited", func() bool {
@@ -343,7 +343,7 @@ func TestHideDuringCreation(t *testing.T) {
 		}
 		hidden := make(chan error, 1)
 		go func() {
-			_, err := s.Hide(context.Background(), ban("", "m"))
+			_, err := s.Hidden.Hide(context.Background(), ban("", "m"))
 			hidden <- err
 		}()
 		eventually(t, "Hide waits for the creator, or has not waited", func() bool {
@@ -355,7 +355,7 @@ func TestHideDuringCreation(t *testing.T) {
 		if err := await(t, "Hide", hidden); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 		if n := shownOn(t, db, "b", "m", false); n != 0 {

@@ -19,7 +19,7 @@ func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last 
 	middle = makeBoard(t, s, "middle", leaderboard.Rules{})
 	last = makeBoard(t, s, "last", leaderboard.Rules{})
 	for _, b := range []string{"first", "middle", "last"} {
-		if _, err := s.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 			defer cancel()
 			failed := make(chan error, 1)
 			go func() {
-				_, err := s.Hide(ctx, ban("", "m"))
+				_, err := s.Hidden.Hide(ctx, ban("", "m"))
 				failed <- err
 			}()
 			eventually(t, "Hide waits for the board in the middle", func() bool {
@@ -58,19 +58,19 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 		}
 		cutShort()
 		release := hold(t, dsn, lock, first.BoardID)
-		if err := open(t, dsn, nil).Sweep(t.Context()); err != nil { // such as that it waited in vain
+		if err := open(t, dsn, nil).Housekeeping.Sweep(t.Context()); err != nil { // such as that it waited in vain
 			t.Error(err)
 		}
 		release()
 		if n := shownOn(t, db, "%", "m", false); n != 0 {
 			t.Errorf("shown in %d periods", n)
 		}
-		if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+		if err := s.Hidden.Restore(t.Context(), ban("", "m")); err != nil {
 			t.Fatal(err)
 		}
 
 		cutShort()
-		if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+		if err := s.Hidden.Restore(t.Context(), ban("", "m")); err != nil {
 			t.Fatal(err)
 		}
 		for _, ref := range []leaderboard.PeriodRef{first, middle, last} {
@@ -95,16 +95,16 @@ func TestHideEverywherePassesOver(t *testing.T) {
 				t.Errorf("shown with %v, want %v", got, want)
 			}
 		}
-		if _, err := s.Hide(t.Context(), ban("", "m")); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		if _, err := s.Hidden.Hide(t.Context(), ban("", "m")); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Errorf("one board is locked: %v", err)
 		}
 		shown([3]int64{-1, 5, -1})
-		if err := s.Sweep(t.Context()); err == nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err == nil {
 			t.Error("one board is locked, and the sweep returns no error")
 		}
 		shown([3]int64{-1, 5, -1})
 		release()
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
 		shown([3]int64{-1, -1, -1})
@@ -121,7 +121,7 @@ func TestHidingKeepsNothingWaiting(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, func(c *store.Config) { c.LockWait, c.ReadTimeout = 20*time.Second, 40*time.Second }), connect(t, dsn)
 		first, middle, last := threeBoards(t, s, db)
-		if _, err := s.Submit(t.Context(), one("last", "key", "n", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("last", "key", "n", 5)); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 1 YEAR")
@@ -132,7 +132,7 @@ func TestHidingKeepsNothingWaiting(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 		defer cancel()
 		swept := make(chan error, 1)
-		go func() { swept <- s.Sweep(ctx) }()
+		go func() { swept <- s.Housekeeping.Sweep(ctx) }()
 		eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, has_hidden FROM boards") > 0 })
 		for _, left := range []string{"idempotency_keys", "hidden_members WHERE board_id > 0 AND state = 'hiding'"} {
 			if n := count(t, db, left); n > 0 {

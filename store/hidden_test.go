@@ -19,13 +19,13 @@ func TestHiddenNeedsItsPart(t *testing.T) {
 		s, without := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.Parts = nil })
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		submit := func(s *store.Store) error {
-			_, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5}}})
+			_, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5}}})
 			return err
 		}
 		if err := submit(without); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Hide(t.Context(), ban("b", "m")); err != nil {
+		if _, err := s.Hidden.Hide(t.Context(), ban("b", "m")); err != nil {
 			t.Fatal(err)
 		}
 		if err := submit(without); !errors.Is(err, leaderboard.ErrUnknownRule) {
@@ -46,7 +46,7 @@ func TestHidingIsFinished(t *testing.T) {
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		other := makeBoard(t, s, "other", leaderboard.Rules{})
 		for _, b := range []string{"b", "other"} {
-			if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: b, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: b, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -68,7 +68,7 @@ func TestHidingIsFinished(t *testing.T) {
 			{"one board, restore", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0},
 		} {
 			c.left()
-			if err := open(t, dsn, nil).Sweep(t.Context()); err != nil {
+			if err := open(t, dsn, nil).Housekeeping.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if got := [2]int64{scoreOf(t, s, ref, "m"), scoreOf(t, s, other, "m")}; got != c.boards {
@@ -81,8 +81,8 @@ func TestHidingIsFinished(t *testing.T) {
 				t.Errorf("%s: %d are unfinished", c.what, n)
 			}
 		}
-		storetest.CheckLog(t, s, ref)
-		storetest.CheckLog(t, s, other)
+		storetest.CheckLog(t, storetest.Of(s), ref)
+		storetest.CheckLog(t, storetest.Of(s), other)
 	})
 }
 
@@ -93,18 +93,18 @@ func TestHidingIsCutShort(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 		for _, again := range []func() error{
-			func() error { return s.Sweep(t.Context()) },
-			func() error { _, err := s.Hide(t.Context(), ban("", "m")); return err },
+			func() error { return s.Housekeeping.Sweep(t.Context()) },
+			func() error { _, err := s.Hidden.Hide(t.Context(), ban("", "m")); return err },
 		} {
 			release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", ref.BoardID)
 			ctx, cancel := context.WithCancel(t.Context())
 			failed := make(chan error, 1)
 			go func() {
-				_, err := s.Hide(ctx, ban("", "m"))
+				_, err := s.Hidden.Hide(ctx, ban("", "m"))
 				failed <- err
 			}()
 			eventually(t, "the hiding is committed", func() bool { return count(t, db, "hidden_members") == 1 })
@@ -122,7 +122,7 @@ func TestHidingIsCutShort(t *testing.T) {
 			if n := scoreOf(t, s, ref, "m"); n != -1 {
 				t.Errorf("shown with %d", n)
 			}
-			if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+			if err := s.Hidden.Restore(t.Context(), ban("", "m")); err != nil {
 				t.Fatal(err)
 			}
 			if n := scoreOf(t, s, ref, "m"); n != 5 {
@@ -182,26 +182,26 @@ func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Hide(t.Context(), ban("b", "m")); err != nil {
+		if _, err := s.Hidden.Hide(t.Context(), ban("b", "m")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, db, "DELETE FROM hidden_members")
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 3)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 3)); err != nil {
 			t.Fatal(err)
 		}
 		if n := scoreOf(t, s, ref, "m"); n != 3 {
 			t.Errorf("shown with %d, want 3", n)
 		}
-		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "m"}); err != nil {
+		if _, err := s.Writer.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "m"}); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "entries"); n != 0 {
 			t.Errorf("%d entries are left", n)
 		}
-		storetest.CheckLog(t, s, ref)
+		storetest.CheckLog(t, storetest.Of(s), ref)
 	})
 }
 
@@ -214,11 +214,11 @@ func TestHideEverywhereOnManyBoards(t *testing.T) {
 		fillBoards(t, db, 90)
 		last := makeBoard(t, s, "last", leaderboard.Rules{})
 		for _, b := range []string{"first", "x64", "last"} {
-			if _, err := s.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.Hide(t.Context(), ban("", "m")); err != nil {
+		if _, err := s.Hidden.Hide(t.Context(), ban("", "m")); err != nil {
 			t.Fatal(err)
 		}
 		if n := shownOn(t, db, "%", "m", false); n != 0 {
@@ -227,7 +227,7 @@ func TestHideEverywhereOnManyBoards(t *testing.T) {
 		if n := count(t, db, "boards WHERE has_hidden = 0"); n != 0 {
 			t.Errorf("the writers of %d boards do not ask", n)
 		}
-		if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+		if err := s.Hidden.Restore(t.Context(), ban("", "m")); err != nil {
 			t.Fatal(err)
 		}
 		if n := scoreOf(t, s, last, "m"); n != 5 {

@@ -99,7 +99,7 @@ func TestGroup(t *testing.T) {
 					}
 					request := one("b", fmt.Sprint("k", keys.Add(1)), "m", 1)
 					pollFor(t, groupWait, 10*time.Millisecond, "a submission is acknowledged", func() bool {
-						_, err := s.Submit(context.Background(), request)
+						_, err := s.Writer.Submit(context.Background(), request)
 						return err == nil
 					})
 					acknowledged.Add(1)
@@ -144,7 +144,7 @@ func TestGroup(t *testing.T) {
 	}
 	var from int64
 	for {
-		commits, err := s.Changes(t.Context(), ref.ID, from, 1000)
+		commits, err := s.Entries.Changes(t.Context(), ref.ID, from, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestHosts(t *testing.T) {
 			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 			var acknowledged int64
 			submit := func() error {
-				_, err := s.Submit(t.Context(), one("b", "", "m", 1))
+				_, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1))
 				if err == nil {
 					acknowledged++
 				}
@@ -227,7 +227,7 @@ func TestHosts(t *testing.T) {
 			if err := end.end(source); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrUnavailable) {
+			if _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrUnavailable) {
 				t.Errorf("without a primary: %v", err)
 			}
 			began := time.Now()

@@ -40,7 +40,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 			})
 			id := refs[name].BoardID
 			for _, member := range []string{"hidden", "erased", "kept"} {
-				if _, err := s.Submit(t.Context(), one(name, "key-"+member, member, 5)); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), one(name, "key-"+member, member, 5)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -61,7 +61,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), maxWait/2)
 		defer cancel()
-		if err := s.Sweep(ctx); err == nil {
+		if err := s.Housekeeping.Sweep(ctx); err == nil {
 			t.Error("the sweep does not tell that something is stuck")
 		}
 		free, gone := refs["free"].BoardID, refs["gone"].BoardID
@@ -86,7 +86,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 		releaseEntry()
 		eventually(t, "the board is tried again", func() bool { return !s.LockedOut("stuck") })
 		for range 2 { // what the first one gives up late the second one deletes
-			if err := s.Sweep(t.Context()); err != nil {
+			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -115,22 +115,22 @@ func TestSweepManyPeriods(t *testing.T) {
 		mustExec(t, db, "INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload)"+
 			" SELECT p.id, q.n, q.n, NOW(6), IF(q.n < 4, NOW(6) - INTERVAL 2 HOUR, NOW(6)), 1, '' FROM periods p, "+hundred+" q WHERE p.board_id = ? AND q.n BETWEEN 1 AND 6",
 			kept.BoardID)
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n, young := count(t, db, "changes"), count(t, db, "changes WHERE last_seq >= 4"); n != 3*3001 || young != n {
 			t.Errorf("%d commits are left, %d of them young; want %d", n, young, 3*3001)
 		}
-		if err := s.DeleteBoard(t.Context(), "old"); err != nil {
+		if err := s.Boards.DeleteBoard(t.Context(), "old"); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "periods WHERE board_id = ?", old.BoardID); n == 0 {
 			t.Error("the deletion deleted all by itself")
 		}
-		if _, err := s.Period(t.Context(), old.ID); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		if _, err := s.Boards.Period(t.Context(), old.ID); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("the current period of a deleted board: %v", err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if boards, periods := count(t, db, "boards"), count(t, db, "periods"); boards != 1 || periods != 3001 {
@@ -149,7 +149,7 @@ func TestSweepPastUselessIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, writer := open(t, dsn, everywhere), open(t, dsn, nil)
-		if _, err := writer.Submit(t.Context(), one(c.ref.Board, "", "somebody", 5)); err != nil {
+		if _, err := writer.Writer.Submit(t.Context(), one(c.ref.Board, "", "somebody", 5)); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, db, "INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('x', n), '{}', NOW(6), NOW(6) FROM "+hundred+" numbers WHERE n < 40")
@@ -158,13 +158,13 @@ func TestSweepPastUselessIndexes(t *testing.T) {
 		mustExec(t, db, "INSERT INTO rank_indexes (period_id, chunk, chunks, incarnation, seq, saved_at, payload) SELECT id, 0, 1, incarnation, 1, NOW(6), 'damaged' FROM periods WHERE id <> ?", c.ref.ID)
 		mustExec(t, db, "INSERT INTO rank_indexes (period_id, chunk, chunks, incarnation, seq, saved_at, payload) VALUES (1000000, 0, 1, 5, 1, NOW(6), 'of a period that is gone')")
 		mustExec(t, db, "UPDATE rank_indexes SET saved_at = saved_at - INTERVAL IF(period_id = ?, 50, 90) MINUTE", c.ref.ID)
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if n := count(t, db, "rank_indexes WHERE period_id <> ?", c.ref.ID); n != 0 {
 			t.Errorf("%d indexes that cannot be loaded are left", n)
 		}
-		if st, err := s.IndexStatus(t.Context(), c.ref); err != nil || st.Seq == 0 || st.Seq != st.PeriodSeq {
+		if st, err := s.Indexes.Status(t.Context(), c.ref); err != nil || st.Seq == 0 || st.Seq != st.PeriodSeq {
 			t.Errorf("the one that can be loaded did not follow: %+v, %v", st, err)
 		}
 	})
@@ -181,10 +181,10 @@ func TestIndexesFollowInTurns(t *testing.T) {
 	var refs []leaderboard.PeriodRef
 	for i := range boards {
 		ref := makeBoard(t, other, fmt.Sprint("b", i), leaderboard.Rules{})
-		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
+		if _, err := s.Indexes.Build(t.Context(), ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.Submit(t.Context(), one(ref.Board, "", "m", 5)); err != nil {
+		if _, err := other.Writer.Submit(t.Context(), one(ref.Board, "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 		refs = append(refs, ref)
@@ -230,7 +230,7 @@ func TestKeepOfNewRules(t *testing.T) {
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
-	if err := errors.Join(s.Sweep(ctx), await(t, "the change", changed)); err != nil {
+	if err := errors.Join(s.Housekeeping.Sweep(ctx), await(t, "the change", changed)); err != nil {
 		t.Error(err)
 	}
 	if n := count(t, db, "periods WHERE state = 'closed'"); n != 1000 {

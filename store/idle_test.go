@@ -11,19 +11,20 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest"
 )
 
 // movedOf lists the derived boards and reports whether a step of one of them may find something to do, as a round does.
 func movedOf(ctx context.Context, s *store.Store, board string) (bool, error) {
 	for after := int64(0); ; {
 		const few = 3 // so that a list has several parts
-		boards, err := s.DerivedBoards(ctx, after, few)
+		boards, err := s.Derived.DerivedBoards(ctx, after, few)
 		if err != nil {
 			return false, err
 		}
 		for _, b := range boards {
 			if after = b.ID; b.Name == board {
-				moved, err := s.MovedDerived(ctx, []int64{b.ID})
+				moved, err := s.Derived.MovedDerived(ctx, []int64{b.ID})
 				return err != nil || moved[0], err
 			}
 		}
@@ -34,7 +35,10 @@ func movedOf(ctx context.Context, s *store.Store, board string) (bool, error) {
 }
 
 // asked is a store in which every step is preceded by the question whether it has something to do.
-type asked struct{ *store.Store }
+type asked struct {
+	storetest.Database
+	Store *store.Store
+}
 
 // FollowSources takes a step and fails when it did something although nothing had moved. Another one finds nothing to
 // do, so nothing has moved then.
@@ -43,7 +47,7 @@ func (a asked) FollowSources(ctx context.Context, board string, long bool) (lead
 	if err != nil {
 		return leaderboard.DeriveStep{}, err
 	}
-	step, err := a.Store.FollowSources(ctx, board, long)
+	step, err := a.Store.Derived.FollowSources(ctx, board, long)
 	if err != nil {
 		return step, err
 	}
@@ -53,7 +57,7 @@ func (a asked) FollowSources(ctx context.Context, board string, long bool) (lead
 	if _, err := movedOf(ctx, a.Store, board); err != nil {
 		return step, err
 	}
-	again, err := a.Store.FollowSources(ctx, board, long)
+	again, err := a.Store.Derived.FollowSources(ctx, board, long)
 	if err == nil && again.Rows != 0 {
 		err = fmt.Errorf("after %+v there was another step: %+v", step, again)
 	}
@@ -71,18 +75,18 @@ func TestMovedDerived(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		subject, db := clocked(t, dsn), connect(t, dsn)
-		s := subject.Database.(*store.Store)
+		s := storetest.StoreOf(subject.Database)
 		noon := leaderboard.MicrosOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 		subject.SetNow(noon)
 		put := func(name string, rules leaderboard.Rules) {
 			t.Helper()
-			if _, _, err := s.PutBoard(t.Context(), name, rules); err != nil {
+			if _, _, err := s.Boards.PutBoard(t.Context(), name, rules); err != nil {
 				t.Fatal(err)
 			}
 		}
 		submit := func(board string) {
 			t.Helper()
-			if _, err := s.Submit(t.Context(), one(board, "", "m", time.Now().UnixMicro())); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one(board, "", "m", time.Now().UnixMicro())); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -120,19 +124,19 @@ func TestMovedDerived(t *testing.T) {
 			}, true},
 			{"the rule", func() { weight = 3; put("sum", rule()) }, true},
 			{"a recomputation", func() {
-				if _, err := s.Recompute(t.Context(), "sum"); err != nil {
+				if _, err := s.Derived.Recompute(t.Context(), "sum"); err != nil {
 					t.Fatal(err)
 				}
 			}, true},
 			{"a source is deleted", func() {
-				if err := s.DeleteBoard(t.Context(), "later"); err != nil {
+				if err := s.Boards.DeleteBoard(t.Context(), "later"); err != nil {
 					t.Fatal(err)
 				}
 			}, true},
 			{"a source has its name again", func() { put("later", days) }, true},
 			{"a step, and a backup of before it", func() {
 				submit("runs")
-				if step, err := s.FollowSources(t.Context(), "sum", true); err != nil || step.Rows != 1 {
+				if step, err := s.Derived.FollowSources(t.Context(), "sum", true); err != nil || step.Rows != 1 {
 					t.Fatalf("%+v, %v", step, err)
 				}
 				mustExec(t, db, "UPDATE derived_boards d JOIN boards b ON b.id = d.board_id SET d.step = d.step - 1 WHERE b.name = 'sum'")
@@ -143,7 +147,7 @@ func TestMovedDerived(t *testing.T) {
 			if moved, err := movedOf(t.Context(), s, "sum"); err != nil || moved != c.moves {
 				t.Errorf("%s: moved is %t, %v", c.what, moved, err)
 			}
-			if _, err := (asked{s}).FollowSources(t.Context(), "sum", true); err != nil {
+			if _, err := (asked{Store: s}).FollowSources(t.Context(), "sum", true); err != nil {
 				t.Errorf("%s: %v", c.what, err)
 			}
 		}
@@ -156,7 +160,7 @@ func TestMovedDerived(t *testing.T) {
 func asksOnce(t *testing.T, s *store.Store, db *sql.DB) {
 	t.Helper()
 	var idle []int64
-	boards, err := s.DerivedBoards(t.Context(), 0, 100)
+	boards, err := s.Derived.DerivedBoards(t.Context(), 0, 100)
 	for _, b := range boards {
 		idle = append(idle, b.ID)
 	}
@@ -164,7 +168,7 @@ func asksOnce(t *testing.T, s *store.Store, db *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.MovedDerived(t.Context(), idle); err == nil || strings.Count(err.Error(), "Error 1146") != 1 {
+	if _, err = s.Derived.MovedDerived(t.Context(), idle); err == nil || strings.Count(err.Error(), "Error 1146") != 1 {
 		t.Errorf("without tables: %v, want what one statement failed with", err)
 	}
 }

@@ -27,7 +27,7 @@ func fill(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, n, size int) 
 					members[n-1-score] = member
 					r.Entries = append(r.Entries, leaderboard.Submission{Member: member, Score: int64(score)})
 				}
-				if _, err := s.Submit(t.Context(), r); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), r); err != nil {
 					t.Error(err)
 					return
 				}
@@ -56,12 +56,12 @@ func neverCounted(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, membe
 	rng := rand.New(rand.NewPCG(32, 32))
 	for range 50 {
 		at := rng.IntN(len(members))
-		got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{members[at]}})
+		got, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{members[at]}})
 		if err != nil || len(got.Entries) != 1 || got.Entries[0].Strict != int64(at+1) {
 			t.Fatalf("%+v, %v, want rank %d", got, err, at+1)
 		}
 	}
-	if runs, err := s.Runs(t.Context(), ref.BoardID, 0, 10); err != nil || len(runs) > 0 {
+	if runs, err := s.Runs.Runs(t.Context(), ref.BoardID, 0, 10); err != nil || len(runs) > 0 {
 		t.Errorf("an index was built: %+v, %v", runs, err)
 	}
 }
@@ -80,11 +80,11 @@ func TestIndexFromBirth(t *testing.T) {
 				members := fill(t, s, ref, n, size)
 				following(t, s, ref, n, 256)
 				neverCounted(t, s, ref, members)
-				if r := s.Reads(); r.Scans > 0 {
+				if r := s.Entries.Reads(); r.Scans > 0 {
 					t.Errorf("%d answers were counted by scanning", r.Scans)
 				}
 				eventually(t, "an index is saved", func() bool {
-					st, err := s.IndexStatus(t.Context(), ref)
+					st, err := s.Indexes.Status(t.Context(), ref)
 					return err == nil && st.Saved && !st.Building
 				})
 				neverCounted(t, open(t, dsn, patient), ref, members)
@@ -145,7 +145,7 @@ func TestIndexOfTwoWriters(t *testing.T) {
 		ref := makeBoard(t, s, "grown", leaderboard.Rules{})
 		fill(t, s, ref, n/4, 500)
 		fill(t, other, ref, n, 500)
-		if _, err := s.Submit(t.Context(), one(ref.Board, "", "last", -1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one(ref.Board, "", "last", -1)); err != nil {
 			t.Fatal(err)
 		}
 		following(t, s, ref, n+1, 256)

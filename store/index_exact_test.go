@@ -35,11 +35,11 @@ func newCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*st
 			return rng.Int64N(100)
 		},
 	}
-	b, _, err := c.stores[0].PutBoard(t.Context(), "crowd", rules)
+	b, _, err := c.stores[0].Boards.PutBoard(t.Context(), "crowd", rules)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.stores[0].CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
+	p, err := c.stores[0].Boards.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func (c *crowd) member(rng *rand.Rand) string { return fmt.Sprintf("m%d", rng.In
 func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batches int) error {
 	for range batches {
 		if rng.IntN(5) == 0 {
-			if _, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: c.ref.Board, Member: c.member(rng)}); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
+			if _, err := s.Writer.Remove(ctx, leaderboard.RemoveRequest{Board: c.ref.Board, Member: c.member(rng)}); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
 				return err
 			}
 		}
@@ -62,7 +62,7 @@ func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batch
 			tiebreak := rng.Int64N(2)
 			entries[i] = leaderboard.Submission{Member: c.member(rng), Score: c.score(rng), Tiebreak: &tiebreak}
 		}
-		if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: c.ref.Board, Entries: entries}); err != nil {
+		if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: c.ref.Board, Entries: entries}); err != nil {
 			return err
 		}
 	}
@@ -71,12 +71,12 @@ func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batch
 
 // among is a store that is asked each question among others.
 type among struct {
-	*store.Store
+	*store.Entries
 	others []leaderboard.Question
 }
 
 func (a among) ask(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
-	answers, err := a.Ask(ctx, ref, append([]leaderboard.Question{q}, a.others...))
+	answers, err := a.Entries.Ask(ctx, ref, append([]leaderboard.Question{q}, a.others...))
 	if err != nil {
 		return leaderboard.Answer{Err: err}
 	}
@@ -105,9 +105,9 @@ func (a among) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 
 // read asks one question of each kind and keeps the answers.
 func (c *crowd) read(ctx context.Context, of *store.Store, rng *rand.Rand) error {
-	var s leaderboard.Rankings = of
+	var s leaderboard.Rankings = of.Entries
 	if rng.IntN(2) == 0 {
-		s = among{of, []leaderboard.Question{
+		s = among{of.Entries, []leaderboard.Question{
 			{Page: &leaderboard.PageQuery{Around: c.member(rng), Before: 3, Limit: 7}},
 			{Page: &leaderboard.PageQuery{Offset: 70, Limit: 7}},
 			{Members: &leaderboard.MembersQuery{Members: []string{c.member(rng)}}},
@@ -197,7 +197,7 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 	judge(t, c.stores[0], c.ref, c.answers)
 	for i, s := range c.stores {
 		at, buckets, ok := s.IndexMark(c.ref)
-		t.Logf("store %d: index at seq %d with %d buckets (%t); %+v", i, at.Seq, buckets, ok, s.Reads())
+		t.Logf("store %d: index at seq %d with %d buckets (%t); %+v", i, at.Seq, buckets, ok, s.Entries.Reads())
 		if !ok || buckets < 10 {
 			t.Errorf("store %d did not use an index", i)
 		}

@@ -56,7 +56,7 @@ func TestIndexEqualScores(t *testing.T) {
 		all := insertEntries(t, dsn, ref, n, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: 1000, CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i/3)}
 		})
-		if _, err := s.BuildIndex(t.Context(), ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand}); err != nil {
+		if _, err := s.Indexes.Build(t.Context(), ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
 		if _, buckets, ok := s.IndexMark(ref); !ok || buckets < n/512 {
@@ -65,11 +65,11 @@ func TestIndexEqualScores(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		for range 50 {
 			at := rng.IntN(n)
-			got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{all[at].Member}})
+			got, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{all[at].Member}})
 			if err != nil || got.Entries[0].Strict != int64(at+1) || got.Entries[0].Tied != 1 || got.Entries[0].Entry != all[at] {
 				t.Fatalf("%+v, %v, want rank %d", got, err, at+1)
 			}
-			page, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Offset: int64(at), Limit: 10})
+			page, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Offset: int64(at), Limit: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestIndexEqualScores(t *testing.T) {
 				}
 			}
 		}
-		if r := s.Reads(); r.Scans+r.Repeats > 0 {
+		if r := s.Entries.Reads(); r.Scans+r.Repeats > 0 {
 			t.Errorf("an index that is up to date was not enough: %+v", r)
 		}
 	})
@@ -95,22 +95,22 @@ func TestDenseDepth(t *testing.T) {
 		all := insertEntries(t, dsn, ref, read.DenseDepth+2, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: int64(i / 2), CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i)}
 		})
-		if _, err := s.BuildIndex(t.Context(), ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand}); err != nil {
+		if _, err := s.Indexes.Build(t.Context(), ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
 		dense := leaderboard.Query{Mode: leaderboard.ModeDense}
 		last := all[read.DenseDepth-1]
-		got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{last.Member}})
+		got, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{last.Member}})
 		if err != nil || got.Entries[0].Dense != read.DenseDepth/2 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		for name, ask := range map[string]func() error{
 			"members": func() error {
-				_, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})
+				_, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})
 				return err
 			},
 			"page": func() error {
-				_, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Query: dense, Offset: read.DenseDepth + 1, Limit: 1})
+				_, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Query: dense, Offset: read.DenseDepth + 1, Limit: 1})
 				return err
 			},
 		} {
@@ -125,12 +125,12 @@ func TestDenseDepth(t *testing.T) {
 		mustExec(t, connect(t, dsn), "UPDATE periods SET entry_count = ?, last_seq = ?", len(all)+1, len(all)+1)
 		other := open(t, dsn, func(cfg *store.Config) { cfg.IndexMinEntries = 1 << 40 })
 		var rule *leaderboard.RuleError
-		_, err = other.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})
+		_, err = other.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})
 		if !errors.As(err, &rule) || rule.Code != leaderboard.CodeModeNotAvailable {
 			t.Errorf("below the bound: %v", err)
 		}
 		every := leaderboard.Query{Mode: leaderboard.ModeAll}
-		both, err := other.Members(t.Context(), ref, leaderboard.MembersQuery{Query: every, Members: []string{"best", last.Member, all[len(all)-1].Member}})
+		both, err := other.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Query: every, Members: []string{"best", last.Member, all[len(all)-1].Member}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestDenseDepth(t *testing.T) {
 				t.Errorf("all ranks of %s: %+v, want %+v", both.Entries[i].Member, got, want)
 			}
 		}
-		page, err := other.Page(t.Context(), ref, leaderboard.PageQuery{Query: every, Offset: read.DenseDepth + 1, Limit: 2})
+		page, err := other.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Query: every, Offset: read.DenseDepth + 1, Limit: 2})
 		if err != nil || page.Entries[1].Ranks != (leaderboard.Ranks{Strict: read.DenseDepth + 3, Tied: read.DenseDepth + 2}) {
 			t.Errorf("a page below the bound with all ranks: %+v, %v", page, err)
 		}

@@ -28,7 +28,7 @@ func filled(t *testing.T, dsn string, change func(*store.Config)) *crowd {
 
 func (c *crowd) build(t *testing.T) {
 	t.Helper()
-	run, err := c.stores[0].BuildIndex(t.Context(), c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Actor: "test"})
+	run, err := c.stores[0].Indexes.Build(t.Context(), c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Actor: "test"})
 	if err != nil || run.State != leaderboard.RunStateDone {
 		t.Fatal(run, err)
 	}
@@ -85,7 +85,7 @@ func TestIndexDamage(t *testing.T) {
 				c.indexed(t, other)
 				c.ask(t, other)
 				eventually(t, "a good index is saved", func() bool {
-					st, err := other.IndexStatus(t.Context(), c.ref)
+					st, err := other.Indexes.Status(t.Context(), c.ref)
 					return err == nil && st.Saved && !st.Building && st.Damaged == ""
 				})
 			})
@@ -104,12 +104,12 @@ func TestIndexMiscounted(t *testing.T) {
 		mustExec(t, connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_time FROM entries LIMIT 1")
 		other := c.stores[1]
 		q := leaderboard.MembersQuery{Members: []string{"m1", "m2", "m3"}}
-		before, err := other.Members(t.Context(), c.ref, q)
+		before, err := other.Entries.Members(t.Context(), c.ref, q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.indexed(t, other)
-		after, err := other.Members(t.Context(), c.ref, q)
+		after, err := other.Entries.Members(t.Context(), c.ref, q)
 		if err != nil || fmt.Sprint(before.Entries) != fmt.Sprint(after.Entries) {
 			t.Errorf("%v, scanned %v (%v)", after, before, err)
 		}
@@ -171,7 +171,7 @@ func TestIndexAhead(t *testing.T) {
 			c.ask(t, s)
 			c.indexed(t, s)
 		}
-		if err := c.stores[0].Sweep(t.Context()); err != nil {
+		if err := c.stores[0].Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range tables {
@@ -227,7 +227,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 		defer release()
 		scanning := make(chan error, 1)
 		go func() {
-			_, err := s.ScoreRank(context.WithoutCancel(t.Context()), c.ref, leaderboard.ScoreQuery{Score: 1})
+			_, err := s.Entries.ScoreRank(context.WithoutCancel(t.Context()), c.ref, leaderboard.ScoreQuery{Score: 1})
 			scanning <- err
 		}()
 		select {
@@ -238,10 +238,10 @@ func TestIndexBusyElsewhere(t *testing.T) {
 		left := false
 		waits := turn.With(t.Context(), time.Now().Add(100*time.Millisecond), func() { left = true })
 		var busy *leaderboard.OverloadError
-		if _, err := s.ScoreRank(waits, c.ref, leaderboard.ScoreQuery{Score: 50}); !errors.As(err, &busy) || busy.Wait <= 0 || !left {
+		if _, err := s.Entries.ScoreRank(waits, c.ref, leaderboard.ScoreQuery{Score: 50}); !errors.As(err, &busy) || busy.Wait <= 0 || !left {
 			t.Errorf("beyond the bound: %v; it has left its slot: %t", err, left)
 		}
-		if _, err := s.Page(t.Context(), c.ref, leaderboard.PageQuery{Limit: 10}); err != nil {
+		if _, err := s.Entries.Page(t.Context(), c.ref, leaderboard.PageQuery{Limit: 10}); err != nil {
 			t.Errorf("the top needs no scan: %v", err)
 		}
 		release()
@@ -272,7 +272,7 @@ func TestIndexResumed(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		half := int64(0)
-		run, err := s.BuildIndex(ctx, c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Progress: func(counted, total int64) {
+		run, err := s.Indexes.Build(ctx, c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Progress: func(counted, total int64) {
 			if half == 0 && counted > total/2 {
 				half = counted
 				cancel()
@@ -281,18 +281,18 @@ func TestIndexResumed(t *testing.T) {
 		if err == nil || run.State != leaderboard.RunStateFailed {
 			t.Fatal(run, err)
 		}
-		st, err := s.IndexStatus(t.Context(), c.ref)
+		st, err := s.Indexes.Status(t.Context(), c.ref)
 		if err != nil || !st.Building || st.Counted == 0 {
 			t.Fatalf("%+v, %v", st, err)
 		}
-		if recorded, err := s.Run(t.Context(), run.ID); err != nil || recorded.State != leaderboard.RunStateFailed || recorded.Kind != leaderboard.RunKindIndex || recorded.Error != "the server was stopped" {
+		if recorded, err := s.Runs.Run(t.Context(), run.ID); err != nil || recorded.State != leaderboard.RunStateFailed || recorded.Kind != leaderboard.RunKindIndex || recorded.Error != "the server was stopped" {
 			t.Errorf("%+v, %v", recorded, err)
 		}
 		if err := c.write(t.Context(), s, rng, 10); err != nil {
 			t.Fatal(err)
 		}
 		first := int64(0)
-		run, err = s.BuildIndex(t.Context(), c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Progress: func(counted, _ int64) {
+		run, err = s.Indexes.Build(t.Context(), c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Progress: func(counted, _ int64) {
 			if first == 0 {
 				first = counted
 			}
@@ -317,10 +317,10 @@ func TestIndexFollowsUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := c.stores[1]
-		if err := other.Sweep(t.Context()); err != nil {
+		if err := other.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		st, err := other.IndexStatus(t.Context(), c.ref)
+		st, err := other.Indexes.Status(t.Context(), c.ref)
 		if err != nil || st.Seq != st.PeriodSeq || st.Loaded {
 			t.Errorf("%+v, %v", st, err)
 		}
@@ -337,10 +337,10 @@ func TestIndexDeleted(t *testing.T) {
 		if err := c.write(t.Context(), c.stores[1], rand.New(rand.NewPCG(11, 11)), 2); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.stores[0].DeleteBoard(t.Context(), c.ref.Board); err != nil {
+		if err := c.stores[0].Boards.DeleteBoard(t.Context(), c.ref.Board); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.stores[0].ScoreRank(t.Context(), c.ref, leaderboard.ScoreQuery{}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		if _, err := c.stores[0].Entries.ScoreRank(t.Context(), c.ref, leaderboard.ScoreQuery{}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("rank on a deleted board: %v", err)
 		}
 		for _, s := range c.stores {
@@ -365,7 +365,7 @@ func TestIndexMemory(t *testing.T) {
 		for i := range 3 {
 			ref := makeBoard(t, s, fmt.Sprintf("b%d", i), leaderboard.Rules{})
 			for j := range 30 {
-				if _, err := s.Submit(t.Context(), one(ref.Board, "", fmt.Sprintf("m%d", j), int64(i+j))); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), one(ref.Board, "", fmt.Sprintf("m%d", j), int64(i+j))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -374,7 +374,7 @@ func TestIndexMemory(t *testing.T) {
 		for range 3 {
 			for i, ref := range refs {
 				eventually(t, "the index is in memory", func() bool {
-					got, err := s.ScoreRank(t.Context(), ref, leaderboard.ScoreQuery{Score: int64(i + 10)})
+					got, err := s.Entries.ScoreRank(t.Context(), ref, leaderboard.ScoreQuery{Score: int64(i + 10)})
 					if err != nil || got.Tied != 20 || got.Strict != 21 {
 						t.Fatalf("%+v, %v", got, err)
 					}
@@ -409,17 +409,17 @@ func TestIndexSaved(t *testing.T) {
 		started := time.Now()
 		c.ask(t, c.stores[1])
 		c.indexed(t, c.stores[1])
-		runs, err := c.stores[0].Runs(t.Context(), c.ref.BoardID, 0, 10)
+		runs, err := c.stores[0].Runs.Runs(t.Context(), c.ref.BoardID, 0, 10)
 		if err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.RunKindIndex || runs[0].Rows == 0 || runs[0].Actor != "test" {
 			t.Errorf("%v after %s: %+v, %v", c.ref.Board, time.Since(started), runs, err)
 		}
-		if r := c.stores[1].Reads(); r.Transactions == 0 || r.Scans != 0 {
+		if r := c.stores[1].Entries.Reads(); r.Transactions == 0 || r.Scans != 0 {
 			t.Errorf("answers of the index took %+v", r)
 		}
 		if err := c.stores[0].Close(); err != nil {
 			t.Fatal(err)
 		}
-		st, err := c.stores[1].IndexStatus(t.Context(), c.ref)
+		st, err := c.stores[1].Indexes.Status(t.Context(), c.ref)
 		if err != nil || st.Seq != st.PeriodSeq || st.Counted != st.Entries || st.Target != 4 || st.Buckets < 10 {
 			t.Errorf("saved at the end: %+v, %v", st, err)
 		}

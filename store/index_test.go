@@ -24,7 +24,7 @@ func patientEverywhere(cfg *store.Config) {
 
 func TestIndexConformance(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, patientEverywhere)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, storetest.Of(open(t, dsn, patientEverywhere))) })
 }
 
 func TestIndexProperty(t *testing.T) {
@@ -32,13 +32,13 @@ func TestIndexProperty(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, patientEverywhere)
 		storetest.Property(t, storetest.Subject{
-			Database: s, Rankings: s,
+			Database: storetest.Of(s), Rankings: s.Entries,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-					_, err := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
+					_, err := s.Indexes.Build(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
 					return err
 				},
-				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Sweep(ctx) },
+				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Housekeeping.Sweep(ctx) },
 			},
 		})
 	})

@@ -69,9 +69,12 @@ func timeOrNull(m leaderboard.Micros) sql.NullTime {
 	return sql.NullTime{Time: m.Time(), Valid: m != 0}
 }
 
+// APIKeys is the API keys. All methods may be called concurrently.
+type APIKeys struct{ db *mysql.DB }
+
 // CreateKey adds an API key under its ID, whose secret has a hash, and returns what is stored. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
+func (s *APIKeys) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
 	if broken := k.Check(); broken != nil {
 		return k, mysql.Wrap("create key", broken)
 	}
@@ -98,7 +101,7 @@ func boardsOfKey(k *leaderboard.Key) (string, error) {
 
 // ChangeKey changes an API key and returns what it is then. Errors: ErrKeyNotFound, ErrKeyRevoked, a
 // *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
+func (s *APIKeys) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "change key", leaderboard.AuditActionKeyUpdate, id, func(tx *sqlx.Tx) error {
 		old, err := lockToChange(ctx, tx, id)
 		if err != nil {
@@ -120,7 +123,7 @@ func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.Key
 
 // RotateKey gives an API key another secret, given as a hash. For the time of the overlap the old secret is valid as well.
 // Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable; ErrKeyOverlap when two are valid already: without an overlap both end.
-func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
+func (s *APIKeys) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "rotate key", leaderboard.AuditActionKeyRotate, id, func(tx *sqlx.Tx) error {
 		if _, err := lockToChange(ctx, tx, id); err != nil {
 			return err
@@ -141,7 +144,7 @@ func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHa
 }
 
 // RevokeKey ends an API key for good. A repetition changes nothing. Errors: ErrKeyNotFound, ErrUnavailable.
-func (s *Store) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
+func (s *APIKeys) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "revoke key", leaderboard.AuditActionKeyRevoke, id, func(tx *sqlx.Tx) error {
 		_, err := lockKey(ctx, tx, id)
 		if errors.Is(err, leaderboard.ErrKeyRevoked) {
@@ -191,10 +194,10 @@ const keysVersion = "api_keys"
 
 // writeKey makes a change of the table of keys in a transaction, and returns the key after it. Changes have an order: each
 // first takes the next version, whose row stays locked until the commit. A change that changes nothing is not in the audit.
-func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.AuditAction, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
+func (s *APIKeys) writeKey(ctx context.Context, doing string, action leaderboard.AuditAction, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
 	var k leaderboard.Key
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if err := s.nextVersion(ctx, tx, keysVersion); err != nil {
+		if err := s.db.NextVersion(ctx, tx, keysVersion); err != nil {
 			return err
 		}
 		old, err := keyIn(ctx, tx, id, "")
@@ -213,11 +216,6 @@ func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.A
 		return s.auditKey(ctx, tx, action, &old, &k)
 	})
 	return k, mysql.Translate(ctx, doing, err)
-}
-
-// nextVersion gives a table that servers keep in memory its next version, whose row is locked until the commit.
-func (s *Store) nextVersion(ctx context.Context, tx *sqlx.Tx, table string) error {
-	return s.db.NextVersion(ctx, tx, table)
 }
 
 // keyState is what the audit has of a key, without anything by which it could be used.
@@ -249,7 +247,7 @@ func keyStateOf(k *leaderboard.Key) keyState {
 }
 
 // auditKey records a change of a key; a new key has an old one without ID. A rotation changes nothing that is shown.
-func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.AuditAction, old, k *leaderboard.Key) error {
+func (s *APIKeys) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.AuditAction, old, k *leaderboard.Key) error {
 	c := audit.Change{Action: action, After: keyStateOf(k)}
 	if old.ID != "" {
 		c.Before = keyStateOf(old)
@@ -262,13 +260,13 @@ func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.Au
 }
 
 // Key returns an API key, also a revoked or expired one. Errors: ErrKeyNotFound, ErrUnavailable.
-func (s *Store) Key(ctx context.Context, id string) (leaderboard.Key, error) {
+func (s *APIKeys) Key(ctx context.Context, id string) (leaderboard.Key, error) {
 	k, err := keyIn(ctx, s.db, id, "")
 	return k, mysql.Translate(ctx, "key", err)
 }
 
 // Keys lists up to limit API keys with an id after the given one, in the order of their ids.
-func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error) {
+func (s *APIKeys) Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error) {
 	rows, err := s.keyRows(ctx, "id > ?", after, limit)
 	keys := make([]leaderboard.Key, len(rows))
 	for i := range rows {
@@ -289,7 +287,7 @@ func usableKeys(now string) string {
 
 // HashedKeys is Keys with the hashes of their secrets, without those that ended more than a day ago. A row that cannot be
 // read is logged and left out, so that all other keys can be used. It implements keyring.Source.
-func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
+func (s *APIKeys) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
 	rows, err := s.keyRows(ctx, usableKeys(s.db.Now()), after, limit)
 	keys := make([]leaderboard.HashedKey, 0, len(rows))
 	for i := range rows {
@@ -303,7 +301,7 @@ func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]lead
 	return keys, err
 }
 
-func (s *Store) keyRows(ctx context.Context, where, after string, limit int) (rows []keyRow, err error) {
+func (s *APIKeys) keyRows(ctx context.Context, where, after string, limit int) (rows []keyRow, err error) {
 	err = s.db.SelectContext(ctx, &rows, s.db.Limited(selectKeys(where)), []byte(after), max(0, limit))
 	return rows, mysql.Translate(ctx, "keys", err)
 }
@@ -314,7 +312,7 @@ func selectKeys(where string) string {
 
 // KeysUsed notes when API keys were last used, unless a later time is noted: at most 500, one statement. It implements
 // keyring.Source.
-func (s *Store) KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error {
+func (s *APIKeys) KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}

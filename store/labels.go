@@ -15,7 +15,7 @@ import (
 
 // BoardsLabelled lists the boards that have all these labels, in the byte order of their names, after the name given
 // ("" for the first), at most limit. Without labels it lists all boards.
-func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
+func (s *Boards) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	var rows []boards.Row
 	query := labelledQuery(labels, after, max(0, limit))
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {

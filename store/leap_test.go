@@ -18,16 +18,16 @@ func TestLeapDeletesNothing(t *testing.T) {
 		clocked := clockBy(&ahead)
 		s, db := open(t, dsn, clocked), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateDone}); err != nil {
+		if _, err := s.Runs.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateDone}); err != nil {
 			t.Fatal(err)
 		}
 		kept := func() int { return count(t, db, "idempotency_keys") + count(t, db, "changes") + count(t, db, "runs") }
 		for _, leap := range []time.Duration{0, 365 * 24 * time.Hour, 0, time.Hour, 0} {
 			ahead.Store(int64(leap))
-			if err := s.Sweep(t.Context()); err != nil {
+			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if n := kept(); n != 3 {
@@ -35,7 +35,7 @@ func TestLeapDeletesNothing(t *testing.T) {
 			}
 		}
 		ahead.Store(int64(365 * 24 * time.Hour))
-		if err := open(t, dsn, clocked).Sweep(t.Context()); err != nil {
+		if err := open(t, dsn, clocked).Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := kept(); n != 0 {
@@ -58,7 +58,7 @@ func TestLogFromTheFuture(t *testing.T) {
 		submits := func(leap time.Duration, n int) {
 			ahead.Store(int64(leap))
 			for range n {
-				if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -66,13 +66,13 @@ func TestLogFromTheFuture(t *testing.T) {
 		submits(365*24*time.Hour, 5)
 		submits(0, 5)
 		eventually(t, "the log is pruned", func() bool {
-			if err := s.Sweep(t.Context()); err != nil {
+			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return count(t, db, "changes") == 0
 		})
 		submits(0, 1)
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "changes"); n != 1 {

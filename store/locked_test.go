@@ -37,7 +37,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 		errs := make(chan error, locked)
 		for i := range locked {
 			go func() {
-				_, err := s.Submit(context.Background(), one(fmt.Sprint("locked", i), "", "m", 1))
+				_, err := s.Writer.Submit(context.Background(), one(fmt.Sprint("locked", i), "", "m", 1))
 				errs <- err
 			}()
 			eventually(t, "a writer has taken the request", func() bool { return s.Writing(fmt.Sprint("locked", i)) })
@@ -52,7 +52,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 			return waits <= 2 && tries == locked
 		})
 		for range 20 {
-			if _, err := s.Submit(t.Context(), one("free", "", "m", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("free", "", "m", 1)); err != nil {
 				t.Errorf("another board: %v", err)
 			}
 		}
@@ -62,7 +62,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 			for _, b := range boards {
 				r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: "m", Score: 1}})
 			}
-			_, err := s.SubmitMultiBoard(t.Context(), r)
+			_, err := s.Writer.SubmitMultiBoard(t.Context(), r)
 			return err
 		}
 		if err := several("free", "locked3", "also-free"); !errors.Is(err, leaderboard.ErrUnavailable) || !strings.Contains(err.Error(), "locked3") {
@@ -110,7 +110,7 @@ func TestRetriesDoNotAmplify(t *testing.T) {
 	for i := range boards {
 		clients.Go(func() {
 			for range requests / boards {
-				switch _, err := s.Submit(t.Context(), one(fmt.Sprint("b", i), "", "m", 1)); {
+				switch _, err := s.Writer.Submit(t.Context(), one(fmt.Sprint("b", i), "", "m", 1)); {
 				case err == nil:
 					done[i]++
 				case !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown):
@@ -149,7 +149,7 @@ func TestTriesAreFew(t *testing.T) {
 	release := holdPeriod(t, dsn, ref)
 	seen := make(chan struct{}, 100)
 	p.watch("FOR UPDATE", seen)
-	if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("a locked board: %v", err)
 	}
 	if n := len(seen); n != 3 {
@@ -157,7 +157,7 @@ func TestTriesAreFew(t *testing.T) {
 	}
 	release()
 	eventually(t, "the batch has ended", func() bool { return !s.Writing("b") })
-	if r, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil || *r.Results[0].Score != 1 {
+	if r, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil || *r.Results[0].Score != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -173,30 +173,30 @@ func othersGoOn(t *testing.T, s *store.Store) {
 		name := fmt.Sprint("locked", i)
 		asking.Go(func() {
 			for range 3 {
-				if _, err := s.Current(ctx, name); !errors.Is(err, leaderboard.ErrUnavailable) {
+				if _, err := s.Boards.Current(ctx, name); !errors.Is(err, leaderboard.ErrUnavailable) {
 					t.Errorf("the new period of a locked board: %v", err)
 				}
 			}
 		})
 		inVain.Go(func() { // and blocks no other write
-			_, _ = s.Hide(ctx, leaderboard.HideRequest{Board: name, Member: "x", Reason: "bot"})
+			_, _ = s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: name, Member: "x", Reason: "bot"})
 		})
 	}
 	for i := range 20 {
-		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: fmt.Sprint("name", i)}); err != nil {
+		if _, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: fmt.Sprint("name", i)}); err != nil {
 			t.Errorf("a profile: %v", err)
 		}
-		if _, err := s.AddFriends(ctx, "m", []string{fmt.Sprint("f", i)}); err != nil {
+		if _, err := s.Friends.AddFriends(ctx, "m", []string{fmt.Sprint("f", i)}); err != nil {
 			t.Errorf("a friend: %v", err)
 		}
-		if _, _, err := s.PutBoard(ctx, fmt.Sprint("new", i), leaderboard.Rules{}); err != nil {
+		if _, _, err := s.Boards.PutBoard(ctx, fmt.Sprint("new", i), leaderboard.Rules{}); err != nil {
 			t.Errorf("a new board: %v", err)
 		}
 	}
-	if l, err := s.Current(ctx, "free-daily"); err != nil || len(l.Periods) != 2 || l.Periods[1].ID == 0 {
+	if l, err := s.Boards.Current(ctx, "free-daily"); err != nil || len(l.Periods) != 2 || l.Periods[1].ID == 0 {
 		t.Errorf("a new period of another board: %+v, %v", l, err)
 	}
-	if _, err := s.Hide(ctx, leaderboard.HideRequest{Board: "free", Member: "m", Reason: "bot"}); err != nil {
+	if _, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "free", Member: "m", Reason: "bot"}); err != nil {
 		t.Errorf("a hide on another board: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestSlowExportsLeaveConnections(t *testing.T) {
 	t.Parallel()
 	s := open(t, testenv.MySQL(t), func(c *store.Config) { c.MaxConns = 16 })
 	ref := makeBoard(t, s, "b", leaderboard.Rules{})
-	if _, err := s.Submit(t.Context(), entriesOf("b", 10)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), entriesOf("b", 10)); err != nil {
 		t.Fatal(err)
 	}
 	const exports = 6
@@ -30,7 +30,7 @@ func TestSlowExportsLeaveConnections(t *testing.T) {
 	defer close(release)
 	for range exports {
 		all.Go(func() {
-			err := s.Export(ctx, ref, false, func(leaderboard.State) error { return nil }, func([]rank.Key, []string) error {
+			err := s.Entries.Export(ctx, ref, false, func(leaderboard.State) error { return nil }, func([]leaderboard.Entry, []string) error {
 				taken <- struct{}{}
 				<-release
 				return nil
@@ -44,13 +44,13 @@ func TestSlowExportsLeaveConnections(t *testing.T) {
 		await(t, "an export has begun", taken)
 	}
 	for range 20 {
-		if _, err := s.Submit(t.Context(), one("b", "", "m1", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m1", 5)); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{"m1"}}); err != nil {
+		if _, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{"m1"}}); err != nil {
 			t.Error(err)
 		}
-		if err := s.Snapshot(t.Context(), ref, 10, func(leaderboard.State) error { return nil }, func([]rank.Key) error { return nil }); err != nil {
+		if err := s.Entries.Snapshot(t.Context(), ref, 10, func(leaderboard.State) error { return nil }, func([]rank.Key) error { return nil }); err != nil {
 			t.Error(err)
 		}
 	}

@@ -12,19 +12,16 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// dataPage is how many rows one statement about a member's data reads.
-const dataPage = 1000
-
 // MemberData calls tell with everything that is stored of a member, kind by kind: the profile, friends in both directions,
 // hides, the bar, plays, held submissions, entries in all periods of all boards by the ids of the periods, recorded submissions by board, the newest first, and
 // the audit, the newest first. What changes meanwhile is given as it was before or after. An error of tell ends it and is
 // returned as it is. Other errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
-func (s *Store) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Members) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return mysql.Wrap("member data", broken)
 	}
 	for _, part := range []func(context.Context, string, func(leaderboard.MemberRecord) error) error{
-		s.profileData, s.friendData, s.fanData, s.hiddenData, s.barData, s.playData, s.heldData, s.entryData, s.submissionData, s.auditData,
+		s.profileData, s.friendData, s.fanData, s.hiddenData, s.barData, s.plays.data, s.held.data, s.entryData, s.submissionData, s.auditData,
 	} {
 		if err := part(ctx, member, tell); err != nil {
 			return err
@@ -33,8 +30,8 @@ func (s *Store) MemberData(ctx context.Context, member string, tell func(leaderb
 	return nil
 }
 
-func (s *Store) profileData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	p, err := s.Profile(ctx, member)
+func (s *Members) profileData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	p, err := s.profiles.Profile(ctx, member)
 	if errors.Is(err, leaderboard.ErrProfileNotFound) {
 		return nil
 	}
@@ -44,13 +41,13 @@ func (s *Store) profileData(ctx context.Context, member string, tell func(leader
 	return tell(leaderboard.MemberRecord{Profile: &p})
 }
 
-func (s *Store) friendData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	return inPages(func(after string) ([]string, error) { return s.Friends(ctx, member, after, dataPage) }, func(friend *string) (string, error) {
+func (s *Members) friendData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	return inPages(func(after string) ([]string, error) { return s.friends.Friends(ctx, member, after, dataPage) }, func(friend *string) (string, error) {
 		return *friend, tell(leaderboard.MemberRecord{Friend: *friend})
 	})
 }
 
-func (s *Store) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Members) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	fans := func(after string) ([]string, error) {
 		list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFans), member, after, dataPage)
 		return list, mysql.Translate(ctx, "member data", err)
@@ -58,18 +55,18 @@ func (s *Store) fanData(ctx context.Context, member string, tell func(leaderboar
 	return inPages(fans, func(fan *string) (string, error) { return *fan, tell(leaderboard.MemberRecord{FriendOf: *fan}) })
 }
 
-func (s *Store) hiddenData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Members) hiddenData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	hides := func(after leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 		after.Member, after.Limit = member, dataPage
-		return s.Hidden(ctx, after)
+		return s.hidden.Hidden(ctx, after)
 	}
 	return inPages(hides, func(h *leaderboard.HiddenMember) (leaderboard.HiddenQuery, error) {
 		return leaderboard.HiddenQuery{AfterBoard: h.BoardID, AfterMember: h.Member}, tell(leaderboard.MemberRecord{Hidden: h})
 	})
 }
 
-func (s *Store) barData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	bar, err := s.Bar(ctx, member)
+func (s *Members) barData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	bar, err := s.tokens.Bar(ctx, member)
 	if errors.Is(err, leaderboard.ErrBarNotFound) {
 		return nil
 	}
@@ -80,9 +77,9 @@ func (s *Store) barData(ctx context.Context, member string, tell func(leaderboar
 }
 
 // entryData looks through the periods of all boards, erasePeriods at once.
-func (s *Store) entryData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Members) entryData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	periods := func(after int64) ([]erasePlace, error) {
-		places, err := s.placesAfter(ctx, after)
+		places, err := placesAfter(ctx, s.db, after)
 		if err != nil || len(places) == 0 {
 			return nil, mysql.Translate(ctx, "member data", err)
 		}
@@ -98,7 +95,7 @@ func (s *Store) entryData(ctx context.Context, member string, tell func(leaderbo
 }
 
 // entriesOf reads the entries of a member in periods, hidden ones too.
-func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member string) ([]leaderboard.MemberEntry, error) {
+func (s *Members) entriesOf(ctx context.Context, places []erasePlace, member string) ([]leaderboard.MemberEntry, error) {
 	rows, err := s.db.QueryContext(ctx, s.db.Limited(memberEntries(places, member)))
 	if err != nil {
 		return nil, mysql.Translate(ctx, "member data", err)
@@ -138,7 +135,7 @@ func (s *Store) entriesOf(ctx context.Context, places []erasePlace, member strin
 const submittedTo = "SELECT b.id AS board_id, b.name FROM boards b FORCE INDEX (PRIMARY) WHERE b.state = 'open' AND b.id > ?" +
 	" AND EXISTS (SELECT 1 FROM submissions s FORCE INDEX (submissions_member) WHERE s.member = ? AND s.board_id = b.id) ORDER BY b.id LIMIT ?"
 
-func (s *Store) submissionData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Members) submissionData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	boardsOf := func(after int64) ([]boardVersion, error) {
 		var list []boardVersion
 		err := s.db.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), dataPage)
@@ -147,7 +144,7 @@ func (s *Store) submissionData(ctx context.Context, member string, tell func(lea
 	return inPages(boardsOf, func(b *boardVersion) (int64, error) {
 		records := func(after leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
 			after.BoardID, after.Member, after.Limit = b.ID, member, dataPage
-			return s.Submissions(ctx, after)
+			return s.records.Submissions(ctx, after)
 		}
 		return b.ID, inPages(records, func(r *leaderboard.SubmissionRecord) (leaderboard.SubmissionsQuery, error) {
 			next := leaderboard.SubmissionsQuery{Before: r.At, BeforeID: r.ID}
@@ -156,33 +153,13 @@ func (s *Store) submissionData(ctx context.Context, member string, tell func(lea
 	})
 }
 
-func (s *Store) auditData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Members) auditData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	records := func(after leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error) {
 		after.Member, after.Limit = member, dataPage
-		found, _, err := s.Audit(ctx, after)
+		found, _, err := s.audit.Audit(ctx, after)
 		return found, err
 	}
 	return inPages(records, func(e *leaderboard.AuditEntry) (leaderboard.AuditQuery, error) {
 		return leaderboard.AuditQuery{BeforeTime: e.Time, BeforeID: e.ID}, tell(leaderboard.MemberRecord{Audit: e})
 	})
-}
-
-// inPages calls each with every element of a list that is read in pages of dataPage. each returns the place of its element:
-// the next page begins after the last of them.
-func inPages[P, V any](page func(after P) ([]V, error), each func(*V) (place P, err error)) error {
-	var after P
-	for {
-		list, err := page(after)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			if after, err = each(&list[i]); err != nil {
-				return err
-			}
-		}
-		if len(list) < dataPage {
-			return nil
-		}
-	}
 }

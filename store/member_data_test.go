@@ -21,11 +21,11 @@ func TestMemberData(t *testing.T) {
 		fillForErasure(t, s, &offset)
 		db := connect(t, dsn)
 		makeBoard(t, s, "golf", leaderboard.Rules{Order: leaderboard.OrderAsc})
-		if _, err := s.Submit(t.Context(), one("golf", "", forgotten, -7)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("golf", "", forgotten, -7)); err != nil {
 			t.Fatal(err)
 		}
 		told, golf := map[string]int{}, ""
-		err := s.MemberData(t.Context(), forgotten, func(r leaderboard.MemberRecord) error {
+		err := s.Members.MemberData(t.Context(), forgotten, func(r leaderboard.MemberRecord) error {
 			switch {
 			case r.Profile != nil:
 				told["profiles"]++
@@ -86,11 +86,11 @@ func TestMemberData(t *testing.T) {
 		}
 		stop := errors.New("stop")
 		n := 0
-		err = s.MemberData(t.Context(), forgotten, func(leaderboard.MemberRecord) error { n++; return stop })
+		err = s.Members.MemberData(t.Context(), forgotten, func(leaderboard.MemberRecord) error { n++; return stop })
 		if !errors.Is(err, stop) || n != 1 {
 			t.Errorf("stopped at once: %v after %d", err, n)
 		}
-		err = s.MemberData(t.Context(), "unknown", func(leaderboard.MemberRecord) error { n++; return nil })
+		err = s.Members.MemberData(t.Context(), "unknown", func(leaderboard.MemberRecord) error { n++; return nil })
 		if err != nil || n != 1 {
 			t.Errorf("of an unknown member: %v, %d records", err, n-1)
 		}

@@ -33,7 +33,7 @@ func metadataRule(r leaderboard.Rules) leaderboard.Rules {
 // bodies returns the metadata of all entries of a period as text, read at one state with them.
 func bodies(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) string {
 	t.Helper()
-	page, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Query: leaderboard.Query{Metadata: true}, Limit: 1000})
+	page, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Query: leaderboard.Query{Metadata: true}, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,17 +85,17 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 		}
 		submits := map[string][]string{}
 		for board, ref := range refs {
-			if _, err := s.Submit(t.Context(), one(board, "", "m", 1)); err != nil { // which learns of the board
+			if _, err := s.Writer.Submit(t.Context(), one(board, "", "m", 1)); err != nil { // which learns of the board
 				t.Fatal(err)
 			}
-			submits[board] = p.committed(t, func() error { _, err := s.Submit(t.Context(), one(board, "", "m", 2)); return err })
+			submits[board] = p.committed(t, func() error { _, err := s.Writer.Submit(t.Context(), one(board, "", "m", 2)); return err })
 			for what, do := range map[string]func() error{
-				"page": func() error { _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); return err },
+				"page": func() error { _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); return err },
 				"members": func() error {
-					_, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{"m"}})
+					_, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{"m"}})
 					return err
 				},
-				"past": func() error { _, err := s.Past(t.Context(), []leaderboard.PeriodRef{ref}, "m"); return err },
+				"past": func() error { _, err := s.Entries.Past(t.Context(), []leaderboard.PeriodRef{ref}, "m"); return err },
 			} {
 				if n := asked(do); n > 0 {
 					t.Errorf("%s %s: %d packets are about metadata", board, what, n)
@@ -109,11 +109,11 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 		e := leaderboard.Entry{Member: "m"}
 		ref := refs["with"]
 		alone := asked(func() error {
-			_, err := s.Metadata(t.Context(), []leaderboard.MetadataQuery{{Period: &ref, Entries: []leaderboard.Entry{e}}})
+			_, err := s.Entries.Metadata(t.Context(), []leaderboard.MetadataQuery{{Period: &ref, Entries: []leaderboard.Entry{e}}})
 			return err
 		})
 		beside := asked(func() error {
-			_, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Query: leaderboard.Query{Metadata: true}, Limit: 1})
+			_, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Query: leaderboard.Query{Metadata: true}, Limit: 1})
 			return err
 		})
 		if alone != 1 || beside != 1 {
@@ -134,7 +134,7 @@ func TestMetadataRows(t *testing.T) {
 			Keep: map[leaderboard.Window]int{leaderboard.WindowHour: 1}, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 8}}},
 		})
 		ref := makeBoard(t, s, "b", rules)
-		if _, err := s.Submit(t.Context(), fieldless(carrying("b", "", "m", 5, `{"n":1}`))); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), fieldless(carrying("b", "", "m", 5, `{"n":1}`))); err != nil {
 			t.Fatal(err)
 		}
 		if rows, texts := count(t, db, "entry_metadata"), count(t, db, "metadata_bodies WHERE refs = 3"); rows != 3 || texts != 1 {
@@ -153,18 +153,18 @@ func TestMetadataRows(t *testing.T) {
 				}
 				entries = append(entries, sub)
 			}
-			if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries, Atomic: random.IntN(3) == 0}); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries, Atomic: random.IntN(3) == 0}); err != nil {
 				t.Fatal(err)
 			}
 			if random.IntN(4) == 0 {
-				_, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: fmt.Sprint("m", random.IntN(6))})
+				_, err := s.Writer.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: fmt.Sprint("m", random.IntN(6))})
 				if err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
 					t.Fatal(err)
 				}
 			}
 			if checkMetadata(t, db); random.IntN(3) == 0 {
 				offset.Add(int64(25 * time.Minute))
-				if err := s.Sweep(t.Context()); err != nil {
+				if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				checkMetadata(t, db)
@@ -176,10 +176,10 @@ func TestMetadataRows(t *testing.T) {
 		if n := count(t, db, "entry_metadata WHERE emptied_at < NOW(6) - INTERVAL 1 YEAR"); n > 0 {
 			t.Errorf("%d rows", n)
 		}
-		if err := s.DeleteBoard(t.Context(), "b"); err != nil {
+		if err := s.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "entry_metadata") + count(t, db, "metadata_bodies"); n > 0 {
@@ -206,7 +206,7 @@ func TestEmptiedMetadata(t *testing.T) {
 		s, db := at(0), connect(t, dsn)
 		ref := makeBoard(t, s, "b", metadataRule(leaderboard.Rules{}))
 		for _, r := range []leaderboard.SubmitRequest{carrying("b", "", "a", 1, `{"n":1}`), carrying("b", "", "b", 1, `{"n":2}`), one("b", "", "a", 2)} {
-			if _, err := s.Submit(t.Context(), r); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -214,7 +214,7 @@ func TestEmptiedMetadata(t *testing.T) {
 			after time.Duration
 			rows  int
 		}{{5 * time.Minute, 2}, {15 * time.Minute, 1}} {
-			if err := at(c.after).Sweep(t.Context()); err != nil {
+			if err := at(c.after).Housekeeping.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if n := count(t, db, "entry_metadata"); n != c.rows {
@@ -234,7 +234,7 @@ func TestAbortedMetadata(t *testing.T) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", metadataRule(leaderboard.Rules{}))
 		other := makeBoard(t, s, "c", metadataRule(leaderboard.Rules{}))
-		if _, err := s.Submit(t.Context(), carrying("b", "", "a", 1, `{"n":1}`)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), carrying("b", "", "a", 1, `{"n":1}`)); err != nil {
 			t.Fatal(err)
 		}
 		absent := true
@@ -242,14 +242,14 @@ func TestAbortedMetadata(t *testing.T) {
 		entries := []leaderboard.Submission{
 			{Member: "a", Score: 5, Metadata: `{"n":3}`}, {Member: "new", Score: 5, Metadata: `{"n":4}`}, {Member: "a", Score: 6}, failing,
 		}
-		r, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries, Atomic: true})
+		r, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries, Atomic: true})
 		if err != nil || r.Results[0].Status != leaderboard.StatusAborted {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		several := leaderboard.MultiBoardRequest{Atomic: true, Entries: []leaderboard.BoardSubmission{
 			{Board: "c", Submission: entries[0]}, {Board: "b", Submission: entries[1]}, {Board: "b", Submission: failing},
 		}}
-		if r, err := s.SubmitMultiBoard(t.Context(), several); err != nil || r.Results[0].Status != leaderboard.StatusAborted {
+		if r, err := s.Writer.SubmitMultiBoard(t.Context(), several); err != nil || r.Results[0].Status != leaderboard.StatusAborted {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		if got := bodies(t, s, ref) + "|" + bodies(t, s, other); got != `a {"n":1}|` {
@@ -272,23 +272,23 @@ func TestMetadataCommitLost(t *testing.T) {
 			s, db := open(t, through, nil), connect(t, dsn)
 			board := "b-" + what
 			ref := makeBoard(t, s, board, metadataRule(leaderboard.Rules{Policy: leaderboard.PolicySum}))
-			if _, err := s.Submit(t.Context(), carrying(board, "", "a", 1, `{"n":1}`)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), carrying(board, "", "a", 1, `{"n":1}`)); err != nil {
 				t.Fatal(err)
 			}
 			p.onBeginning("COMMIT", f)
 			ctx, cancel := context.WithTimeout(t.Context(), maxWait)
-			_, err := s.Submit(ctx, carrying(board, "key", "a", 1, `{"n":2}`))
+			_, err := s.Writer.Submit(ctx, carrying(board, "key", "a", 1, `{"n":2}`))
 			cancel()
 			if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Fatalf("%s: %v", what, err)
 			}
 			p.heal()
 			for range 2 {
-				if r, err := s.Submit(t.Context(), carrying(board, "key", "a", 1, `{"n":2}`)); err != nil || *r.Results[0].Score != 2 {
+				if r, err := s.Writer.Submit(t.Context(), carrying(board, "key", "a", 1, `{"n":2}`)); err != nil || *r.Results[0].Score != 2 {
 					t.Fatalf("%s: %+v, %v", what, r, err)
 				}
 			}
-			if _, err := s.Submit(t.Context(), carrying(board, "key", "a", 1, `{"n":3}`)); !errors.Is(err, leaderboard.ErrKeyReused) {
+			if _, err := s.Writer.Submit(t.Context(), carrying(board, "key", "a", 1, `{"n":3}`)); !errors.Is(err, leaderboard.ErrKeyReused) {
 				t.Errorf("%s: the key with other metadata: %v", what, err)
 			}
 			if got := bodies(t, s, ref); got != `a {"n":2}` {
@@ -309,23 +309,23 @@ func TestMetadataWithoutRule(t *testing.T) {
 		ref := makeBoard(t, s, "b", with)
 		submit := func(r leaderboard.SubmitRequest) {
 			t.Helper()
-			if receipt, err := s.Submit(t.Context(), fieldless(r)); err != nil || receipt.Results[0].Status != leaderboard.StatusApplied {
+			if receipt, err := s.Writer.Submit(t.Context(), fieldless(r)); err != nil || receipt.Results[0].Status != leaderboard.StatusApplied {
 				t.Fatalf("%+v, %v", receipt, err)
 			}
 		}
 		for _, m := range []string{"a", "b", "c"} {
 			submit(carrying("b", "", m, 1, `{"of":"`+m+`"}`))
 		}
-		if _, _, err := s.PutBoard(t.Context(), "b", withoutMetadata(with)); err != nil {
+		if _, _, err := s.Boards.PutBoard(t.Context(), "b", withoutMetadata(with)); err != nil {
 			t.Fatal(err)
 		}
 		submit(one("b", "", "a", 2))
 		submit(one("b", "", "c", 2))
-		if _, _, err := s.PutBoard(t.Context(), "b", with); err != nil {
+		if _, _, err := s.Boards.PutBoard(t.Context(), "b", with); err != nil {
 			t.Fatal(err)
 		}
 		edit := leaderboard.Submission{Member: "c", Edit: &leaderboard.Edit{NoScore: true, Add: map[string]int64{"paid": 1}}}
-		if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{edit}}); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{edit}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := bodies(t, s, ref); got != `a ; b {"of":"b"}; c ` {
@@ -358,15 +358,15 @@ func TestMetadataBesideWriters(t *testing.T) {
 						}
 						entries = append(entries, sub)
 					}
-					_, _ = s.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: entries})
+					_, _ = s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: entries})
 				}
 			})
 		}
 		working.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
 				r := leaderboard.HideRequest{Board: "b", Member: fmt.Sprint("m", i%5), Reason: "test"}
-				_, _ = s.Hide(ctx, r)
-				_ = s.Restore(ctx, r)
+				_, _ = s.Hidden.Hide(ctx, r)
+				_ = s.Hidden.Restore(ctx, r)
 			}
 		})
 		right := func(e *leaderboard.Entry, body string) bool {
@@ -375,7 +375,7 @@ func TestMetadataBesideWriters(t *testing.T) {
 		for range 2 {
 			working.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
-					page, err := s.Page(ctx, ref, leaderboard.PageQuery{Query: leaderboard.Query{Metadata: i%2 == 0}, Limit: 30})
+					page, err := s.Entries.Page(ctx, ref, leaderboard.PageQuery{Query: leaderboard.Query{Metadata: i%2 == 0}, Limit: 30})
 					if err != nil {
 						continue
 					}
@@ -386,7 +386,7 @@ func TestMetadataBesideWriters(t *testing.T) {
 							failed.Add(1)
 						}
 					}
-					found, err := s.Metadata(ctx, []leaderboard.MetadataQuery{q})
+					found, err := s.Entries.Metadata(ctx, []leaderboard.MetadataQuery{q})
 					if err != nil {
 						continue
 					}

@@ -34,7 +34,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		submitMany(t, s, 1, 3)
 		stepped := make(chan error, 1)
 		go func() {
-			_, err := s.FollowSources(context.Background(), "sum", true)
+			_, err := s.Derived.FollowSources(context.Background(), "sum", true)
 			stepped <- err
 		}()
 		await(t, "the step to be at the board", telling)
@@ -44,7 +44,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		var first leaderboard.MultiBoardReceipt
 		for i, server := range []*store.Store{s, other, s} {
 			go func() {
-				r, err := server.SubmitMultiBoard(context.Background(), req)
+				r, err := server.Writer.SubmitMultiBoard(context.Background(), req)
 				if err != nil {
 					t.Error(err)
 				}
@@ -67,7 +67,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		if want := map[string]leaderboard.BoardSeqs{"runs": {Seq: 2}}; !reflect.DeepEqual(first.Boards, want) {
 			t.Errorf("boards are at %+v, want %+v", first.Boards, want)
 		}
-		if _, err := other.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 6, "sum")); err != nil {
+		if _, err := other.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 6, "sum")); err != nil {
 			t.Errorf("the derived board alone: %v", err)
 		}
 		if got := scoreOf(t, s, source, "m0"); got != 5 {
@@ -79,15 +79,15 @@ func TestMultiBoardDerived(t *testing.T) {
 			t.Error(err)
 		}
 		for _, server := range []*store.Store{s, other} { // which learn from a lock that it is derived
-			if _, err := server.Submit(t.Context(), one("sum", "", "m0", 1)); err != nil {
+			if _, err := server.Writer.Submit(t.Context(), one("sum", "", "m0", 1)); err != nil {
 				t.Error(err)
 			}
 		}
-		if err := other.DeleteBoard(t.Context(), "sum"); err != nil {
+		if err := other.Boards.DeleteBoard(t.Context(), "sum"); err != nil {
 			t.Fatal(err)
 		}
 		makeBoard(t, other, "sum", leaderboard.Rules{})
-		if r, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.StatusApplied || r.Boards["sum"].Seq != 1 {
+		if r, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.StatusApplied || r.Boards["sum"].Seq != 1 {
 			t.Errorf("when it is an ordinary board: %+v, %v", r, err)
 		}
 	})
@@ -100,16 +100,16 @@ func TestMultiBoardFoundDerived(t *testing.T) {
 	dsn := testenv.MySQL(t)
 	s, other := open(t, dsn, nil), open(t, dsn, nil)
 	makeBoard(t, s, "sum", leaderboard.Rules{})
-	if _, err := s.Submit(t.Context(), one("sum", "", "m", 1)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), one("sum", "", "m", 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.DeleteBoard(t.Context(), "sum"); err != nil {
+	if err := other.Boards.DeleteBoard(t.Context(), "sum"); err != nil {
 		t.Fatal(err)
 	}
 	makeBoard(t, other, "runs", leaderboard.Rules{})
 	makeBoard(t, other, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
 	for range 2 {
-		r, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "sum", "runs"))
+		r, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "sum", "runs"))
 		if err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard || r.Results[1].Rule != nil || len(r.Boards) != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}

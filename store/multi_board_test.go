@@ -37,12 +37,12 @@ func TestMultiBoardCommitLost(t *testing.T) {
 			makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
 			makeBoard(t, l.direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
 		}
-		if _, err := l.lossy.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
+		if _, err := l.lossy.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
 			t.Fatal(err)
 		}
 		l.lose()
 		req := multiBoard("key", "m", 5, "b", "a")
-		if r, err := l.lossy.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		if r, err := l.lossy.Writer.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
 		for _, ref := range refs {
@@ -50,19 +50,19 @@ func TestMultiBoardCommitLost(t *testing.T) {
 				t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, l.after)
 			}
 		}
-		first, err := l.lossy.SubmitMultiBoard(t.Context(), req)
+		first, err := l.lossy.Writer.SubmitMultiBoard(t.Context(), req)
 		if err != nil || *first.Results[1].Score != 15 || first.Boards["a"].Seq != 2 || first.Boards["b"].Seq != 2 {
 			t.Errorf("retry: %+v, %v", first, err)
 		}
 		first.Replayed = true
-		if again, err := l.direct.SubmitMultiBoard(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
+		if again, err := l.direct.Writer.SubmitMultiBoard(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
 			t.Errorf("retry on another server: %+v, %v; the one before got %+v", again, err, first)
 		}
 		for _, ref := range refs {
 			if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
 				t.Errorf("the score on %s is %d in the end, want 15", ref.Board, got)
 			}
-			storetest.CheckLog(t, l.direct, ref)
+			storetest.CheckLog(t, storetest.Of(l.direct), ref)
 		}
 	})
 }
@@ -110,13 +110,13 @@ func TestMultiBoardAndAlone(t *testing.T) {
 					var err error
 					if i%3 == 0 {
 						some = some[:1]
-						_, err = s.Submit(context.Background(), one(some[0], "", member, score))
+						_, err = s.Writer.Submit(context.Background(), one(some[0], "", member, score))
 					} else {
 						key := ""
 						if i%2 == 0 {
 							key = fmt.Sprint(caller, "-", i)
 						}
-						_, err = s.SubmitMultiBoard(context.Background(), multiBoard(key, member, score, some...))
+						_, err = s.Writer.SubmitMultiBoard(context.Background(), multiBoard(key, member, score, some...))
 					}
 					if err != nil {
 						t.Error(err)
@@ -126,7 +126,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 						want[b+member] += score
 					}
 					mu.Unlock()
-					if _, err := s.Remove(context.Background(), leaderboard.RemoveRequest{Board: some[0], Member: "nobody"}); !errors.Is(err, leaderboard.ErrNotRanked) {
+					if _, err := s.Writer.Remove(context.Background(), leaderboard.RemoveRequest{Board: some[0], Member: "nobody"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 						t.Error(err)
 					}
 				}
@@ -134,7 +134,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 		}
 		wg.Wait()
 		for b, ref := range refs {
-			page, err := servers[0].Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1000})
+			page, err := servers[0].Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 					t.Errorf("the sum of %s on %s is %d, want %d", e.Member, b, e.Score, want[b+e.Member])
 				}
 			}
-			checkTimes(t, storetest.CheckLog(t, servers[0], ref))
+			checkTimes(t, storetest.CheckLog(t, storetest.Of(servers[0]), ref))
 		}
 		for len(seen) > 0 {
 			t.Errorf("a batch was repeated: %s", <-seen)
@@ -174,7 +174,7 @@ func TestMultiBoardKeyRace(t *testing.T) {
 		p.watch("INSERT INTO idempotency_keys", adds)
 		errs := make(chan error, 1)
 		go func() {
-			_, err := s.SubmitMultiBoard(context.Background(), multiBoard("key", "m", 1, "b"))
+			_, err := s.Writer.SubmitMultiBoard(context.Background(), multiBoard("key", "m", 1, "b"))
 			errs <- err
 		}()
 		await(t, "the writer to add the key", adds)
@@ -201,7 +201,7 @@ func TestMultiBoardAllOrNothing(t *testing.T) {
 	free, held := makeBoard(t, s, "free", leaderboard.Rules{Policy: leaderboard.PolicySum}), makeBoard(t, s, "held", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, held)
 	req := multiBoard("key", "m", 1, "free", "held")
-	if r, err := s.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	if r, err := s.Writer.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("while one is held: %+v, %v", r, err)
 	}
 	if got := scoreOf(t, s, free, "m"); got != -1 {
@@ -210,11 +210,11 @@ func TestMultiBoardAllOrNothing(t *testing.T) {
 	release()
 	eventually(t, "the board is tried again", func() bool { return !s.LockedOut("held") })
 	for range 2 {
-		if r, err := s.SubmitMultiBoard(t.Context(), req); err != nil || *r.Results[0].Score != 1 || *r.Results[1].Score != 1 {
+		if r, err := s.Writer.SubmitMultiBoard(t.Context(), req); err != nil || *r.Results[0].Score != 1 || *r.Results[1].Score != 1 {
 			t.Errorf("when it is free: %+v, %v", r, err)
 		}
 	}
-	if _, err := s.SubmitMultiBoard(t.Context(), multiBoard(strings.Repeat("k", 161), "m", 1, "free")); err == nil {
+	if _, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard(strings.Repeat("k", 161), "m", 1, "free")); err == nil {
 		t.Error("a key of 161 bytes was taken: 128 of the client, and whose it is")
 	}
 }
@@ -239,7 +239,7 @@ func TestMultiBoardGroupCommit(t *testing.T) {
 	errs := make(chan error, len(reqs))
 	for i, r := range reqs {
 		go func() {
-			_, err := s.SubmitMultiBoard(context.Background(), r)
+			_, err := s.Writer.SubmitMultiBoard(context.Background(), r)
 			errs <- err
 		}()
 		eventually(t, "the request waits", func() bool {
@@ -268,7 +268,7 @@ func TestMultiBoardBoardMadeAgain(t *testing.T) {
 		s, other := open(t, dsn, nil), open(t, dsn, nil)
 		submit := func(want ...string) {
 			t.Helper()
-			r, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "a", "b"))
+			r, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "a", "b"))
 			var got []string
 			for _, res := range r.Results {
 				if res.Rule != nil {
@@ -285,14 +285,14 @@ func TestMultiBoardBoardMadeAgain(t *testing.T) {
 			makeBoard(t, s, b, leaderboard.Rules{Policy: leaderboard.PolicySum})
 		}
 		submit("1", "1")
-		if err := other.DeleteBoard(t.Context(), "a"); err != nil {
+		if err := other.Boards.DeleteBoard(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
 		submit(leaderboard.CodeBoardNotFound, "2")
 		submit(leaderboard.CodeBoardNotFound, "3")
 		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit("1", "4")
-		if err := other.DeleteBoard(t.Context(), "a"); err != nil {
+		if err := other.Boards.DeleteBoard(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
 		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
@@ -327,12 +327,12 @@ func TestMultiBoardTellsInOrder(t *testing.T) {
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	errs := make(chan error, 2)
 	go func() {
-		_, err := s.SubmitMultiBoard(context.Background(), multiBoard("", "m", 1, "b", "first"))
+		_, err := s.Writer.SubmitMultiBoard(context.Background(), multiBoard("", "m", 1, "b", "first"))
 		errs <- err
 	}()
 	await(t, "the followers to be told", telling)
 	go func() {
-		_, err := s.Submit(context.Background(), one("b", "", "m", 1))
+		_, err := s.Writer.Submit(context.Background(), one("b", "", "m", 1))
 		errs <- err
 	}()
 	eventually(t, "the board's own writer waits", func() bool { return s.AtMutex("b") == 2 })
@@ -385,7 +385,7 @@ func TestLockedBoardIsLeftOut(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				_, err := s.SubmitMultiBoard(context.Background(), r)
+				_, err := s.Writer.SubmitMultiBoard(context.Background(), r)
 				done <- err
 			}()
 			return done

@@ -48,7 +48,7 @@ func passedOf(t testing.TB, e *leaderboard.Event) (p passedEvent) {
 func notices(t testing.TB, s *store.Store, e leaderboard.Endpoint) (out []passedEvent) {
 	t.Helper()
 	for range 6 { // a round on a busy machine leaves some boards to the next, and one goes on to the next period
-		if err := s.Notice(t.Context()); err != nil {
+		if err := s.Notices.Notice(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestNoticesFollowTheModel(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		subject := clocked(t, dsn)
-		s := subject.Database.(*store.Store)
+		s := storetest.StoreOf(subject.Database)
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
 		found := 0
 		storetest.PropertyNotices(t, subject, func(t testing.TB) (out []storetest.Notice, _ error) {
@@ -105,7 +105,7 @@ func befriend(t *testing.T, s *store.Store, random *rand.Rand, members int) map[
 				fans[fmt.Sprint("m", j)] = append(fans[fmt.Sprint("m", j)], fmt.Sprint("m", i))
 			}
 		}
-		if _, err := s.PutFriends(t.Context(), fmt.Sprint("m", i), list); err != nil {
+		if _, err := s.Friends.PutFriends(t.Context(), fmt.Sprint("m", i), list); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestNoticesAreExact(t *testing.T) {
 		for _, passed := range []leaderboard.NotifyPassed{leaderboard.NotifyPassedTop, leaderboard.NotifyPassedFriends} {
 			board := string(passed)
 			e := putEndpoint(t, s, board, leaderboard.EventKindMemberPassed)
-			if _, _, err := s.PutBoard(t.Context(), board, leaderboard.Rules{
+			if _, _, err := s.Boards.PutBoard(t.Context(), board, leaderboard.Rules{
 				Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: passed, Within: 2},
 			}); err != nil {
 				t.Fatal(err)
@@ -140,7 +140,7 @@ func TestNoticesAreExact(t *testing.T) {
 			}
 			var order []standing // best first
 			submit := func(member string, score int64) (want []string) {
-				r, err := s.Submit(t.Context(), one(board, "", member, score))
+				r, err := s.Writer.Submit(t.Context(), one(board, "", member, score))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -181,7 +181,7 @@ func TestNoticesAreExact(t *testing.T) {
 					continue
 				}
 				var both sync.WaitGroup
-				both.Go(func() { _ = other.Notice(t.Context()) })
+				both.Go(func() { _ = other.Notices.Notice(t.Context()) })
 				got := noticed(t, s, e)
 				both.Wait()
 				got = append(got, noticed(t, s, e)...)
@@ -218,13 +218,13 @@ func TestNoticeStorm(t *testing.T) {
 		for i := range 1000 {
 			all = append(all, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: int64(i + 10)})
 		}
-		if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: all}); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: all}); err != nil {
 			t.Fatal(err)
 		}
 		noticed(t, s, e)
 		for range 20 {
 			for _, score := range []int64{5000, 1} {
-				if _, err := s.Submit(t.Context(), one("b", "", "m0", score)); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), one("b", "", "m0", score)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -232,7 +232,7 @@ func TestNoticeStorm(t *testing.T) {
 		if got := noticed(t, s, e); len(got) != 100 {
 			t.Errorf("%d notices, want one for each of the first 100", len(got))
 		}
-		if _, err := s.Submit(t.Context(), one("b", "", "m0", 5000)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m0", 5000)); err != nil {
 			t.Fatal(err)
 		}
 		if got := noticed(t, s, e); len(got) != 0 {
@@ -249,7 +249,7 @@ func TestNoticesOfErased(t *testing.T) {
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
 		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		submit := func(member string, score int64) {
-			if _, err := s.Submit(t.Context(), one("b", "", member, score)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", member, score)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -258,13 +258,13 @@ func TestNoticesOfErased(t *testing.T) {
 		}
 		noticed(t, s, e)
 		submit("mover", 50)
-		if _, err := s.Forget(t.Context(), forgotten, "boss"); err != nil {
+		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "hidden", Reason: "a bot"}); err != nil {
+		if _, err := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "hidden", Reason: "a bot"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := noticed(t, s, e); len(got) != 1 || got[0] != "5 seen 8 by mover 7-50" {
@@ -273,10 +273,10 @@ func TestNoticesOfErased(t *testing.T) {
 		checkForgotten(t, db)
 		submit("seen", 60)
 		noticed(t, s, e)
-		if _, err := s.Forget(t.Context(), "mover", "boss"); err != nil {
+		if _, err := s.Erasures.Forget(t.Context(), "mover", "boss"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, place := range placesOf(t, db, "mover") {
@@ -298,7 +298,7 @@ func TestNoticeBoards(t *testing.T) {
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
 		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}}
 		for _, name := range []string{"b", "c"} {
-			if _, _, err := s.PutBoard(t.Context(), name, rules); err != nil {
+			if _, _, err := s.Boards.PutBoard(t.Context(), name, rules); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -315,7 +315,7 @@ func TestNoticeBoards(t *testing.T) {
 			})
 			defer p.heal()
 			for range 3 { // a round on a busy machine leaves some boards to the next
-				if err := s.Notice(t.Context()); err != nil {
+				if err := s.Notices.Notice(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -329,14 +329,14 @@ func TestNoticeBoards(t *testing.T) {
 		if about := asked(); len(about) > 0 {
 			t.Errorf("asks about boards without news: %q", about)
 		}
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		if about := asked(); len(about) == 0 {
 			t.Error("asks nothing about a board with news: the test tells nothing")
 		}
 		offset.Add(int64(25 * time.Hour))
-		if err := s.Sweep(t.Context()); err != nil { // which closes the periods
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil { // which closes the periods
 			t.Fatal(err)
 		}
 		for range 4 {
@@ -346,16 +346,16 @@ func TestNoticeBoards(t *testing.T) {
 			t.Errorf("asks about boards whose periods have ended: %q", about)
 		}
 		rules.Notify = nil
-		if _, _, err := s.PutBoard(t.Context(), "b", rules); err != nil {
+		if _, _, err := s.Boards.PutBoard(t.Context(), "b", rules); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "notice_boards"); n != 1 {
 			t.Errorf("%d places, want that of c", n)
 		}
-		if err := s.DeleteBoard(t.Context(), "c"); err != nil {
+		if err := s.Boards.DeleteBoard(t.Context(), "c"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "notice_boards"); n != 0 {
@@ -372,17 +372,17 @@ func TestNoticesOnceMore(t *testing.T) {
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
 		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		for i, m := range []string{"a", "b", "mover"} {
-			if _, err := s.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
 				t.Fatal(err)
 			}
 		}
 		noticed(t, s, e)
-		if _, err := s.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
 			t.Fatal(err)
 		}
 		ids := func() (ids []string) {
 			for range 3 {
-				if err := s.Notice(t.Context()); err != nil {
+				if err := s.Notices.Notice(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -415,30 +415,30 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		for i, m := range []string{forgotten, "seen", "mover"} {
-			if _, err := s.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
 				t.Fatal(err)
 			}
 		}
 		notice := func() {
 			t.Helper()
 			for range 3 {
-				if err := s.Notice(t.Context()); err != nil {
+				if err := s.Notices.Notice(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		notice()
-		mark, err := s.EventsMark(t.Context(), time.Minute)
+		mark, err := s.Events.EventsMark(t.Context(), time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
 			t.Fatal(err)
 		}
 		notice()
 		read := func() (members []string) {
 			t.Helper()
-			events, _, err := s.EventsAbove(t.Context(), leaderboard.EventKindMemberPassed, mark, func(int64) bool { return false })
+			events, _, err := s.Events.EventsAbove(t.Context(), leaderboard.EventKindMemberPassed, mark, func(int64) bool { return false })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -451,10 +451,10 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 		if got, want := read(), []string{forgotten, "seen"}; !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		if _, err := s.Forget(t.Context(), forgotten, "boss"); err != nil {
+		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := read(); !slices.Equal(got, []string{"seen"}) {
@@ -518,7 +518,7 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 	makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
 	submit := func(member string, score int) {
 		t.Helper()
-		if _, err := s.Submit(t.Context(), one("b", "", member, int64(score))); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", member, int64(score))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -532,7 +532,7 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 	notice := func() {
 		t.Helper()
 		for range 6 { // a round on a busy machine leaves some boards to the next
-			if err := s.Notice(t.Context()); err != nil {
+			if err := s.Notices.Notice(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -598,12 +598,12 @@ func TestNoticesOfReopened(t *testing.T) {
 			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay},
 			Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin},
 		}
-		if _, _, err := s.PutBoard(t.Context(), "b", rules); err != nil {
+		if _, _, err := s.Boards.PutBoard(t.Context(), "b", rules); err != nil {
 			t.Fatal(err)
 		}
 		submit := func(member string, score int) {
 			t.Helper()
-			if r, err := s.Submit(t.Context(), one("b", "", member, int64(score))); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+			if r, err := s.Writer.Submit(t.Context(), one("b", "", member, int64(score))); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 				t.Fatalf("%+v, %v", r, err)
 			}
 		}

@@ -27,7 +27,7 @@ func TestCommitToFrozenMySQL(t *testing.T) {
 			p, through := newProxy(t, dsn)
 			s := open(t, through, nil)
 			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-			if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 				t.Fatal(err)
 			}
 			frozen := make(chan error, 1)
@@ -40,7 +40,7 @@ func TestCommitToFrozenMySQL(t *testing.T) {
 			submit := func(key string) <-chan error {
 				errs := make(chan error, 1)
 				go func() {
-					_, err := s.Submit(context.Background(), one("b", key, "m", 10))
+					_, err := s.Writer.Submit(context.Background(), one("b", key, "m", 10))
 					errs <- err
 				}()
 				return errs
@@ -63,7 +63,7 @@ func TestCommitToFrozenMySQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			eventually(t, "writes go on", func() bool {
-				_, err := s.Submit(t.Context(), one("b", "sent", "m", 10))
+				_, err := s.Writer.Submit(t.Context(), one("b", "sent", "m", 10))
 				return err == nil
 			})
 			if got := scoreOf(t, s, ref, "m"); got != 11 {

@@ -29,7 +29,7 @@ func TestOutboxIsBounded(t *testing.T) {
 		p, through := newProxy(t, dsn)
 		o.proxy, o.store = p, open(t, through, clockBy(&o.offset))
 		rules := leaderboard.Rules{Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowHour}}
-		if _, _, err := o.store.PutBoard(t.Context(), "b", rules); err != nil {
+		if _, _, err := o.store.Boards.PutBoard(t.Context(), "b", rules); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
@@ -98,7 +98,7 @@ func (o *outboxBound) end(t *testing.T) int {
 	o.offset.Add(int64(boundStep))
 	o.score++
 	return len(o.proxy.committed(t, func() error {
-		_, err := o.store.Submit(t.Context(), one("b", "", "m", o.score))
+		_, err := o.store.Writer.Submit(t.Context(), one("b", "", "m", o.score))
 		return err
 	}))
 }
@@ -117,14 +117,14 @@ func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
 		return faultPass
 	})
 	defer o.proxy.heal()
-	if _, err := o.store.Spread(t.Context()); err != nil {
+	if _, err := o.store.Events.Spread(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	due, err := o.store.Due(t.Context(), live.ID, 10)
+	due, err := o.store.Events.Due(t.Context(), live.ID, 10)
 	if err != nil || len(due) != 1 {
 		t.Fatalf("the live endpoint is to get %d events, %v", len(due), err)
 	}
-	if _, err := o.store.Settle(t.Context(), leaderboard.Attempt{EndpointID: live.ID, Event: due[0].Seq, Status: 204}); err != nil {
+	if _, err := o.store.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: live.ID, Event: due[0].Seq, Status: 204}); err != nil {
 		t.Fatal(err)
 	}
 	return int(n.Load())
@@ -134,13 +134,13 @@ func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
 func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
 	t.Helper()
 	for _, e := range dead {
-		due, err := o.store.Due(t.Context(), e.ID, 4)
+		due, err := o.store.Events.Due(t.Context(), e.ID, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range due {
 			a := leaderboard.Attempt{EndpointID: e.ID, Event: d.Seq, Error: "connection refused", Retry: 24 * time.Hour}
-			if _, err := o.store.Settle(t.Context(), a); err != nil {
+			if _, err := o.store.Events.Settle(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -150,7 +150,7 @@ func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
 // sweep is the housekeeping of a server that has just been started: one that sees the clock leap deletes nothing for an hour.
 func (o *outboxBound) sweep(t *testing.T) {
 	t.Helper()
-	if err := open(t, o.dsn, clockBy(&o.offset)).Sweep(t.Context()); err != nil {
+	if err := open(t, o.dsn, clockBy(&o.offset)).Housekeeping.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

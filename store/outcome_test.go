@@ -15,20 +15,20 @@ import (
 func writes(s *store.Store) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"submit": func(ctx context.Context) error {
-			_, err := s.Submit(ctx, one("b", "", "m", time.Now().Unix()))
+			_, err := s.Writer.Submit(ctx, one("b", "", "m", time.Now().Unix()))
 			return err
 		},
 		"put board": func(ctx context.Context) error {
-			_, _, err := s.PutBoard(ctx, "b", leaderboard.Rules{Title: "changed"})
+			_, _, err := s.Boards.PutBoard(ctx, "b", leaderboard.Rules{Title: "changed"})
 			return err
 		},
-		"delete board": func(ctx context.Context) error { return s.DeleteBoard(ctx, "b") },
+		"delete board": func(ctx context.Context) error { return s.Boards.DeleteBoard(ctx, "b") },
 		"hide": func(ctx context.Context) error {
-			_, err := s.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "test"})
+			_, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "test"})
 			return err
 		},
 		"profile": func(ctx context.Context) error {
-			_, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
+			_, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
 			return err
 		},
 	}
@@ -45,7 +45,7 @@ func TestTimeIsUp(t *testing.T) {
 			p, through := newProxy(t, dsn)
 			s := open(t, through, func(c *store.Config) { c.ReadTimeout = 7 * time.Second })
 			makeBoard(t, s, "b", leaderboard.Rules{})
-			if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 				t.Fatal(err)
 			}
 			before := state(t, dsn)
@@ -80,10 +80,10 @@ func TestTimeIsUp(t *testing.T) {
 				t.Error("something was done")
 			}
 			// Connections are there: the words with which one begins have COMMIT in them.
-			if _, _, err := s.PutProfile(t.Context(), leaderboard.Profile{Member: "other"}); err != nil {
+			if _, _, err := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: "other"}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
 				t.Fatal(err)
 			}
 			p.on("COMMIT", faultSilence, 0)

@@ -19,7 +19,7 @@ func BenchmarkPast(b *testing.B) {
 	const days, members = 30, 5000
 	var offset atomic.Int64
 	s := open(b, testenv.MySQL(b), clockBy(&offset))
-	board, _, err := s.PutBoard(b.Context(), "past", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
+	board, _, err := s.Boards.PutBoard(b.Context(), "past", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,13 +29,13 @@ func BenchmarkPast(b *testing.B) {
 			for i := range 1000 {
 				r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", from+i), Score: rand.Int64N(members)})
 			}
-			if _, err := s.Submit(b.Context(), r); err != nil {
+			if _, err := s.Writer.Submit(b.Context(), r); err != nil {
 				b.Fatal(err)
 			}
 		}
 		offset.Add(int64(24 * time.Hour))
 	}
-	periods, err := s.PeriodsBefore(b.Context(), board.ID, leaderboard.WindowDay, leaderboard.MaxTime, days)
+	periods, err := s.Boards.PeriodsBefore(b.Context(), board.ID, leaderboard.WindowDay, leaderboard.MaxTime, days)
 	if err != nil || len(periods) != days {
 		b.Fatalf("%d periods, %v", len(periods), err)
 	}
@@ -44,13 +44,13 @@ func BenchmarkPast(b *testing.B) {
 		refs[i] = periods[i].Ref(&board)
 	}
 	past := func(member string) {
-		out, err := s.Past(b.Context(), refs, member)
+		out, err := s.Entries.Past(b.Context(), refs, member)
 		if err != nil || len(out) != days || out[0].Ranked == nil || out[days-1].Ranked == nil {
 			b.Fatalf("%+v, %v", out, err)
 		}
 	}
 	one := func(member string) {
-		out, err := s.Members(b.Context(), refs[rand.IntN(days)], leaderboard.MembersQuery{Members: []string{member}})
+		out, err := s.Entries.Members(b.Context(), refs[rand.IntN(days)], leaderboard.MembersQuery{Members: []string{member}})
 		if err != nil || len(out.Entries) != 1 {
 			b.Fatalf("%+v, %v", out, err)
 		}

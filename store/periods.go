@@ -12,7 +12,7 @@ import (
 
 // Current returns a board with the current period of each of its windows, and the database clock by which they are current.
 // The first call after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
-func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
+func (s *Boards) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	l, err := s.lookup.Current(ctx, name)
 	if err != nil {
 		return leaderboard.Listing{}, mysql.Translate(ctx, "board", err)
@@ -22,7 +22,7 @@ func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, 
 
 // CurrentPeriod returns the current period of a board's window. Unlike Current it begins no period: the error is
 // ErrPeriodNotFound when the board lacks the window, or when the period was neither written to nor read yet.
-func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
+func (s *Boards) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	l, err := s.lookup.AsItIs(ctx, b.Name)
 	if err != nil {
 		return leaderboard.Period{}, mysql.Translate(ctx, "period", err)
@@ -36,7 +36,7 @@ func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 }
 
 // PeriodNamed returns the period with this name of a window that the board has or once had, or ErrPeriodNotFound.
-func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
+func (s *Boards) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
 	if w == leaderboard.WindowAllTime && name == string(w) {
 		name = ""
 	}
@@ -45,17 +45,17 @@ func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 }
 
 // FirstPeriod returns the oldest period of a board's window that still exists, or ErrPeriodNotFound.
-func (s *Store) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
+func (s *Boards) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
 	return s.onePeriod(ctx, "SELECT "+boards.PeriodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND state <> 'deleting'"+
 		" ORDER BY starts_at LIMIT 1", boardID, []byte(w))
 }
 
 // Period returns the period with this id, or ErrPeriodNotFound.
-func (s *Store) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
+func (s *Boards) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
 	return s.onePeriod(ctx, "SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ? AND state <> 'deleting'", id)
 }
 
-func (s *Store) onePeriod(ctx context.Context, query string, args ...any) (leaderboard.Period, error) {
+func (s *Boards) onePeriod(ctx context.Context, query string, args ...any) (leaderboard.Period, error) {
 	var row boards.PeriodRow
 	err := s.db.GetContext(ctx, &row, s.db.Limited(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -69,7 +69,7 @@ func (s *Store) onePeriod(ctx context.Context, query string, args ...any) (leade
 
 // Periods lists periods of a board, newest first: those with an id below before (0: from the newest on), of one window
 // ("": of all), at most limit.
-func (s *Store) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
+func (s *Boards) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
 	query := "SELECT " + boards.PeriodColumns + " FROM periods WHERE board_id = ? AND state <> 'deleting'"
 	args := []any{boardID}
 	if w != "" {
@@ -85,11 +85,11 @@ const periodsBefore = "SELECT " + boards.PeriodColumns + " FROM periods FORCE IN
 	" WHERE board_id = ? AND window_name = ? AND starts_at < ? AND state <> 'deleting' ORDER BY starts_at DESC LIMIT ?"
 
 // PeriodsBefore lists the periods of a board's window that begin before a moment, the latest first, at most limit.
-func (s *Store) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
+func (s *Boards) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
 	return s.periods(ctx, periodsBefore, boardID, []byte(w), before.Time(), max(0, limit))
 }
 
-func (s *Store) periods(ctx context.Context, query string, args ...any) ([]leaderboard.Period, error) {
+func (s *Boards) periods(ctx context.Context, query string, args ...any) ([]leaderboard.Period, error) {
 	var rows []boards.PeriodRow
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
 		return nil, mysql.Translate(ctx, "periods", err)

@@ -10,9 +10,12 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Plays is the plays that members have begun. All methods may be called concurrently.
+type Plays struct{ db *mysql.DB }
+
 // BeginPlay begins a play of a member on a board, by the database clock. It ends the one that the member had there. Errors: a
 // *leaderboard.RuleError, ErrUnavailable; a play of which the answer was lost is ended by the next one.
-func (s *Store) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
+func (s *Plays) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Play{}, mysql.Wrap("begin play", broken)
 	}
@@ -42,8 +45,8 @@ type playRow struct {
 	BoardID  int64     `db:"board_id"`
 }
 
-// playData tells the plays that a member has begun and not used.
-func (s *Store) playData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+// data tells the plays that a member has begun and not used.
+func (s *Plays) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	begun := func(after int64) ([]playRow, error) {
 		var rows []playRow
 		err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, dataPage)

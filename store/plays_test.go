@@ -31,7 +31,7 @@ func playBoard(t *testing.T, s *store.Store, name string) (leaderboard.Board, le
 		Policy: leaderboard.PolicySum, Limits: leaderboard.Limits{PerSecond: &rate},
 		Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay, MinTime: "10s", MaxTime: "1m"},
 	})
-	b, err := s.Board(t.Context(), name)
+	b, err := s.Boards.Board(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func playBoard(t *testing.T, s *store.Store, name string) (leaderboard.Board, le
 
 func begin(t *testing.T, s *store.Store, b leaderboard.Board, member string) *leaderboard.PlayID {
 	t.Helper()
-	play, err := s.BeginPlay(t.Context(), b, member)
+	play, err := s.Plays.BeginPlay(t.Context(), b, member)
 	if err != nil || play.Member != member || play.Board != b.Name || play.StartedTime == 0 {
 		t.Fatalf("%+v, %v", play, err)
 	}
@@ -71,7 +71,7 @@ func TestPlaysRaced(t *testing.T) {
 			results := make(chan string, callers)
 			for i := range callers {
 				go func() {
-					r, err := servers[i%2].Submit(ctx, with(play, "b", "", "m", 1))
+					r, err := servers[i%2].Writer.Submit(ctx, with(play, "b", "", "m", 1))
 					if err != nil {
 						results <- err.Error()
 						return
@@ -92,7 +92,7 @@ func TestPlaysRaced(t *testing.T) {
 		if got := scoreOf(t, servers[1], ref, "m"); got != rounds {
 			t.Errorf("the score is %d after %d plays", got, rounds)
 		}
-		storetest.CheckLog(t, servers[0], ref)
+		storetest.CheckLog(t, storetest.Of(servers[0]), ref)
 	})
 }
 
@@ -105,7 +105,7 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 		p, through := newProxy(t, dsn)
 		submitting, direct := open(t, through, nil), open(t, dsn, nil)
 		ref := makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-		b, err := direct.Board(t.Context(), "b")
+		b, err := direct.Boards.Board(t.Context(), "b")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 					t.Errorf("the row of the play is not locked: %x, %v", id, err)
 				}
 				go func() {
-					play, err := direct.BeginPlay(context.Background(), b, member)
+					play, err := direct.Plays.BeginPlay(context.Background(), b, member)
 					second = play
 					began <- err
 				}()
@@ -128,7 +128,7 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 			return faultPass
 		})
 		ctx := asPlayer(t.Context(), member)
-		r, err := submitting.Submit(ctx, with(first, "b", "", member, 1))
+		r, err := submitting.Writer.Submit(ctx, with(first, "b", "", member, 1))
 		if err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -136,7 +136,7 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.heal()
-		if r, err := submitting.Submit(ctx, with(&second.ID, "b", "", member, 1)); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+		if r, err := submitting.Writer.Submit(ctx, with(&second.ID, "b", "", member, 1)); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 			t.Errorf("the second play: %+v, %v", r, err)
 		}
 		if got := scoreOf(t, direct, ref, member); got != 2 {
@@ -151,17 +151,17 @@ func TestPlayCommitLost(t *testing.T) {
 	t.Parallel()
 	loseCommits(t, func(t *testing.T, l *lostCommit) {
 		ref := makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-		if _, err := l.lossy.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+		if _, err := l.lossy.Writer.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
 			t.Fatal(err)
 		}
-		b, err := l.direct.Board(t.Context(), "b")
+		b, err := l.direct.Boards.Board(t.Context(), "b")
 		if err != nil {
 			t.Fatal(err)
 		}
 		play, ctx := begin(t, l.direct, b, "m"), asPlayer(t.Context(), "m")
 		key := leaderboard.IdempotencyKeyOf(ctx, "key")
 		l.lose()
-		if r, err := l.lossy.Submit(ctx, with(play, "b", key, "m", 5)); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		if r, err := l.lossy.Writer.Submit(ctx, with(play, "b", key, "m", 5)); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
 		rows := count(t, l.direct.DB(), "plays")
@@ -170,7 +170,7 @@ func TestPlayCommitLost(t *testing.T) {
 		}
 		var first leaderboard.Receipt
 		for i := range 3 {
-			r, err := l.lossy.Submit(ctx, with(play, "b", key, "m", 5))
+			r, err := l.lossy.Writer.Submit(ctx, with(play, "b", key, "m", 5))
 			if err != nil || r.Results[0].Status != leaderboard.StatusApplied || *r.Results[0].Score != 15 {
 				t.Errorf("retry %d: %+v, %v", i, r, err)
 			}
@@ -179,7 +179,7 @@ func TestPlayCommitLost(t *testing.T) {
 			}
 			first = r
 		}
-		if r, err := l.lossy.Submit(ctx, with(play, "b", "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
+		if r, err := l.lossy.Writer.Submit(ctx, with(play, "b", "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 			t.Errorf("the play once more: %+v, %v", r, err)
 		}
 		if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
@@ -202,33 +202,33 @@ func TestPlayKilledBeforeCommit(t *testing.T) {
 				s := open(t, through, nil)
 				name := fmt.Sprintf("killed-%d-%d", len(statement), f)
 				ref := makeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-				b, err := s.Board(t.Context(), name)
+				b, err := s.Boards.Board(t.Context(), name)
 				if err != nil {
 					t.Fatal(err)
 				}
 				play, ctx := begin(t, s, b, "m"), asPlayer(t.Context(), "m")
 				p.on(statement, f, 1)
-				r, err := s.Submit(ctx, with(play, name, "", "m", 5))
+				r, err := s.Writer.Submit(ctx, with(play, name, "", "m", 5))
 				p.heal()
 				switch {
 				case errors.Is(err, leaderboard.ErrOutcomeUnknown) && statement == "COMMIT": // nothing came to the database
 					if got := scoreOf(t, s, ref, "m"); got != -1 {
 						t.Errorf("%s, fault %d: the score is %d", statement, f, got)
 					}
-					r, err = s.Submit(ctx, with(play, name, "", "m", 5))
+					r, err = s.Writer.Submit(ctx, with(play, name, "", "m", 5))
 				case errors.Is(err, leaderboard.ErrOutcomeUnknown):
 					t.Errorf("%s, fault %d: %v", statement, f, err)
 				}
 				if err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 					t.Errorf("%s, fault %d: %+v, %v", statement, f, r, err)
 				}
-				if r, err := s.Submit(ctx, with(play, name, "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
+				if r, err := s.Writer.Submit(ctx, with(play, name, "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 					t.Errorf("%s, fault %d, once more: %+v, %v", statement, f, r, err)
 				}
 				if got := scoreOf(t, s, ref, "m"); got != 5 {
 					t.Errorf("%s, fault %d: the score is %d, want 5", statement, f, got)
 				}
-				storetest.CheckLog(t, s, ref)
+				storetest.CheckLog(t, storetest.Of(s), ref)
 			}
 		}
 	})
@@ -255,7 +255,7 @@ func TestPlaysAreFew(t *testing.T) {
 		for i := range plays {
 			request.Entries = append(request.Entries, with(plays[i], "b", "", "bot", 1).Entries...)
 		}
-		r, err := s.Submit(ctx, request)
+		r, err := s.Writer.Submit(ctx, request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,16 +270,16 @@ func TestPlaysAreFew(t *testing.T) {
 		begin(t, s, b, "old")
 		offset.Add(int64(leaderboard.MaxPlayTime + 2*time.Hour))
 		begin(t, s, b, "young")
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if count(t, db, "plays WHERE member = 'young'") != 1 || count(t, db, "plays") != 1 {
 			t.Errorf("%d plays are left, want the young one", count(t, db, "plays"))
 		}
-		if err := s.DeleteBoard(t.Context(), "b"); err != nil {
+		if err := s.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "plays"); n != 0 {

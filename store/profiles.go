@@ -38,10 +38,16 @@ func (r *profileRow) profile() leaderboard.Profile {
 	}
 }
 
+// Profiles is the profiles of members. All methods may be called concurrently.
+type Profiles struct {
+	db       *mysql.DB
+	byPeople bool // the audit has changes by admins and people alone, see Config.ProfilesByPeople
+}
+
 // PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none. The
 // same profile again changes nothing, its updated_time, which the database gives, included. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
+func (s *Profiles) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
 	if broken := p.Check(); broken != nil {
 		return p, false, mysql.Wrap("put profile", broken)
 	}
@@ -58,7 +64,7 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 // PatchProfile changes a part of a member's profile, and returns what is stored; created reports whether the member had no
 // profile. It is atomic: two changes of different parts at the same time are both kept. A change that changes nothing leaves
 // the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
+func (s *Profiles) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
 	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
 		return out, false, mysql.Wrap("patch profile", err) // without a transaction
 	}
@@ -69,7 +75,7 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 // ResetName takes a member's display name away, and returns what is stored. A key of scope write cannot give this name, in
 // whatever case, to the member again; another one may be given. A member without a name stays as it is. Errors: a
 // *leaderboard.RuleError, ErrProfileNotFound, ErrUnavailable.
-func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
+func (s *Profiles) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
 	if broken := r.Check(); broken != nil {
 		return out, mysql.Wrap("reset name", broken)
 	}
@@ -91,7 +97,7 @@ func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out lea
 }
 
 // changeProfile stores what change makes of a member's profile, an empty one when there is none, with the record of it.
-func (s *Store) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
+func (s *Profiles) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
 	caller := leaderboard.CallerOf(ctx)
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// A request that comes at the same time waits for this row.
@@ -115,7 +121,7 @@ func (s *Store) changeProfile(ctx context.Context, member string, change func(ol
 		if err != nil || out == old && !created {
 			return err
 		}
-		if !s.cfg.ProfilesByPeople || caller.Admin || caller.Session != "" {
+		if !s.byPeople || caller.Admin || caller.Session != "" {
 			if err := s.auditChange(ctx, tx, &old, &out, created); err != nil {
 				return err
 			}
@@ -141,7 +147,7 @@ func lockProfile(ctx context.Context, tx *sqlx.Tx, member string) (leaderboard.P
 }
 
 // saveProfile changes the row of a profile and returns what is there then.
-func (s *Store) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Profile) (leaderboard.Profile, error) {
+func (s *Profiles) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Profile) (leaderboard.Profile, error) {
 	set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, reset_names = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
 	_, err := tx.ExecContext(ctx, set, []byte(p.DisplayName), nameKey(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes), []byte(p.ResetNames), []byte(p.Member))
 	if err != nil {
@@ -161,7 +167,7 @@ type profileState struct {
 }
 
 // auditChange records a change of a profile.
-func (s *Store) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
+func (s *Profiles) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
 	before, after, err := profileStates(old, changed)
 	if err != nil {
 		return err
@@ -173,7 +179,7 @@ func (s *Store) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *lead
 }
 
 // auditProfile records what was done to a profile; before is nil when there was none.
-func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, action leaderboard.AuditAction, before, after *profileState) error {
+func (s *Profiles) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, action leaderboard.AuditAction, before, after *profileState) error {
 	c := audit.Change{Action: action, Member: member, After: after}
 	if before != nil {
 		c.Before = before
@@ -206,7 +212,7 @@ func profileStates(old, changed *leaderboard.Profile) (before, after profileStat
 }
 
 // Profile returns the profile of a member, or ErrProfileNotFound.
-func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
+func (s *Profiles) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := s.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
 		err = mysql.Wrap("profile", leaderboard.ErrProfileNotFound)
@@ -218,7 +224,7 @@ func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile
 }
 
 // Profiles returns the profiles of those of the members that have one, in no particular order: one statement.
-func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
+func (s *Profiles) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	if len(members) == 0 {
 		return nil, nil
 	}

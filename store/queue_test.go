@@ -41,7 +41,7 @@ func submitAll(t *testing.T, s *store.Store, reqs []leaderboard.SubmitRequest) c
 	errs := make(chan error, len(reqs))
 	for i, r := range reqs {
 		go func() {
-			_, err := s.Submit(context.Background(), r)
+			_, err := s.Writer.Submit(context.Background(), r)
 			errs <- err
 		}()
 		if i == 0 {
@@ -86,7 +86,7 @@ func TestGroupCommit(t *testing.T) {
 	} else if seen.waited[1] < held {
 		t.Errorf("the second has waited for %s, want at least %s", seen.waited[1], held)
 	}
-	commits, err := s.Changes(t.Context(), ref.ID, 0, 10)
+	commits, err := s.Entries.Changes(t.Context(), ref.ID, 0, 10)
 	if err != nil || len(commits) != 2 || commits[1].FirstSeq != 2 || commits[1].LastSeq != 41 {
 		t.Errorf("commits %+v, %v", commits, err)
 	}
@@ -116,7 +116,7 @@ func TestBatchRows(t *testing.T) {
 	if got, want := seen.all(), [][2]int{{1, 1}, {2, 8}, {2, 2}, {1, 4}, {1, 1200}, {1, 8}}; !slices.Equal(got, want) {
 		t.Errorf("batches %v, want %v", got, want)
 	}
-	p, err := s.Period(t.Context(), ref.ID)
+	p, err := s.Boards.Period(t.Context(), ref.ID)
 	if err != nil || p.EntryCount != 1200 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -134,20 +134,20 @@ func TestWriteWait(t *testing.T) {
 	errs := submitAll(t, s, []leaderboard.SubmitRequest{
 		entriesOf("full", 1), entriesOf("full", 1200), // nothing waited: taken in any size
 	})
-	_, err := s.Submit(t.Context(), entriesOf("full", 1))
+	_, err := s.Writer.Submit(t.Context(), entriesOf("full", 1))
 	if over, _ := errors.AsType[*leaderboard.OverloadError](err); over == nil || !errors.Is(err, leaderboard.ErrOverloaded) || over.Wait < 20*time.Second {
 		t.Errorf("behind 1,200 batches: %v", err)
 	}
-	if err := s.Admit("full", 100); !errors.Is(err, leaderboard.ErrOverloaded) {
+	if err := s.Writer.Admit("full", 100); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("before its body is read: %v", err)
 	}
-	if err := errors.Join(s.Admit("free", 100), s.Admit("", 100)); err != nil {
+	if err := errors.Join(s.Writer.Admit("free", 100), s.Writer.Admit("", 100)); err != nil {
 		t.Errorf("another board, and several: %v", err)
 	}
-	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "full", Member: "m1"}); !errors.Is(err, leaderboard.ErrOverloaded) {
+	if _, err := s.Writer.Remove(t.Context(), leaderboard.RemoveRequest{Board: "full", Member: "m1"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("a removal beyond the limit: %v", err)
 	}
-	if _, err := s.Submit(t.Context(), entriesOf("free", 10)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), entriesOf("free", 10)); err != nil {
 		t.Errorf("another board: %v", err)
 	}
 	release()
@@ -156,7 +156,7 @@ func TestWriteWait(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := s.Submit(t.Context(), entriesOf("full", 1)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), entriesOf("full", 1)); err != nil {
 		t.Errorf("when the queue is empty again: %v", err)
 	}
 }
@@ -172,13 +172,13 @@ func TestCallerGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		_, err := s.Submit(ctx, one("b", "", "impatient", 1))
+		_, err := s.Writer.Submit(ctx, one("b", "", "impatient", 1))
 		gone <- err
 	}()
 	eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })
 	errs := make(chan error, 1)
 	go func() {
-		_, err := s.Submit(context.Background(), one("b", "", "patient", 2))
+		_, err := s.Writer.Submit(context.Background(), one("b", "", "patient", 2))
 		errs <- err
 	}()
 	cancel()
@@ -192,7 +192,7 @@ func TestCallerGone(t *testing.T) {
 	if got := scoreOf(t, s, ref, "impatient"); got != -1 {
 		t.Errorf("the score of the caller that gave up is %d", got)
 	}
-	if _, err := s.Submit(ctx, one("b", "", "late", 1)); !errors.Is(err, context.Canceled) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	if _, err := s.Writer.Submit(ctx, one("b", "", "late", 1)); !errors.Is(err, context.Canceled) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("a caller that is gone before it asks: %v", err)
 	}
 }
@@ -217,7 +217,7 @@ func TestCloseDrains(t *testing.T) {
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
 	eventually(t, "the store takes nothing more", func() bool {
-		_, err := s.Submit(t.Context(), one("other", "", "m", 1))
+		_, err := s.Writer.Submit(t.Context(), one("other", "", "m", 1))
 		return errors.Is(err, leaderboard.ErrUnavailable)
 	})
 	select {
@@ -250,17 +250,17 @@ func TestBoardChangesMeanwhile(t *testing.T) {
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		submit := func(want int64) {
 			t.Helper()
-			if r, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil || *r.Results[0].Score != want {
+			if r, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil || *r.Results[0].Score != want {
 				t.Errorf("%+v, %v; want score %d", r, err, want)
 			}
 		}
 		submit(5)
 		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit(10)
-		if err := other.DeleteBoard(t.Context(), "b"); err != nil {
+		if err := other.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 			t.Errorf("a deleted board: %v", err)
 		}
 		again := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Order: leaderboard.OrderAsc})
@@ -273,7 +273,7 @@ func TestBoardChangesMeanwhile(t *testing.T) {
 			t.Errorf("the score on the new board is %d", got)
 		}
 		// Deleted and made again between two batches, which the cached rules must not survive.
-		if err := other.DeleteBoard(t.Context(), "b"); err != nil {
+		if err := other.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
 		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
@@ -290,7 +290,7 @@ func TestDeletedWhileWaiting(t *testing.T) {
 	ref := makeBoard(t, s, "b", leaderboard.Rules{})
 	release := holdPeriod(t, dsn, ref)
 	deleted := make(chan error, 1)
-	go func() { deleted <- other.DeleteBoard(context.Background(), "b") }()
+	go func() { deleted <- other.Boards.DeleteBoard(context.Background(), "b") }()
 	watch := connect(t, dsn)
 	eventually(t, "the deletion holds the board", func() bool {
 		_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
@@ -298,7 +298,7 @@ func TestDeletedWhileWaiting(t *testing.T) {
 	})
 	errs := make(chan error, 1)
 	go func() {
-		_, err := s.Submit(context.Background(), one("b", "", "m", 1))
+		_, err := s.Writer.Submit(context.Background(), one("b", "", "m", 1))
 		errs <- err
 	}()
 	eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })

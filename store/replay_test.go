@@ -32,7 +32,7 @@ func judge(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, answers []ob
 	slices.SortFunc(answers, func(a, b observed) int { return int(a.state.Seq - b.state.Seq) })
 	r := &replay{rules: ref.Rules, byID: map[string]leaderboard.Entry{}}
 	for seq := int64(0); len(answers) > 0; {
-		commits, err := s.Changes(t.Context(), ref.ID, seq, 100)
+		commits, err := s.Entries.Changes(t.Context(), ref.ID, seq, 100)
 		if err != nil {
 			t.Fatal(err)
 		}

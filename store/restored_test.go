@@ -38,7 +38,7 @@ func TestLostPeriod(t *testing.T) {
 		}
 		p := at(t, s, made)
 		p.Incarnation = -p.Incarnation
-		parts, err := s.CommitsSince(t.Context(), []leaderboard.PeriodRevision{p}, 100)
+		parts, err := s.Entries.CommitsSince(t.Context(), []leaderboard.PeriodRevision{p}, 100)
 		if err != nil || !errors.Is(parts[made.ID].Err, rank.ErrDiverged) {
 			t.Errorf("the log after a state of the lost period: %+v, %v", parts, err)
 		}
@@ -50,7 +50,7 @@ func questions(s *store.Store) map[string]func(context.Context, leaderboard.Peri
 	page := func(q leaderboard.PageQuery) func(context.Context, leaderboard.PeriodRef) error {
 		return func(ctx context.Context, ref leaderboard.PeriodRef) error {
 			q.Mode = leaderboard.ModeStrict
-			_, err := s.Page(ctx, ref, q)
+			_, err := s.Entries.Page(ctx, ref, q)
 			return err
 		}
 	}
@@ -58,30 +58,30 @@ func questions(s *store.Store) map[string]func(context.Context, leaderboard.Peri
 		"top": page(leaderboard.PageQuery{Limit: 3}), "a deep page": page(leaderboard.PageQuery{Offset: 30, Limit: 3}),
 		"around": page(leaderboard.PageQuery{Around: "m1", Before: 1, Limit: 3}),
 		"members": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-			_, err := s.Members(ctx, ref, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Members: []string{"m1", "m2"}})
+			_, err := s.Entries.Members(ctx, ref, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Members: []string{"m1", "m2"}})
 			return err
 		},
 		"the rank of a score": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-			_, err := s.ScoreRank(ctx, ref, leaderboard.ScoreQuery{Score: 3})
+			_, err := s.Entries.ScoreRank(ctx, ref, leaderboard.ScoreQuery{Score: 3})
 			return err
 		},
 		"the distribution": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-			_, err := s.Distribution(ctx, ref, leaderboard.DistributionQuery{Buckets: 3})
+			_, err := s.Entries.Distribution(ctx, ref, leaderboard.DistributionQuery{Buckets: 3})
 			return err
 		},
 		"a combined page": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-			_, err := s.CombinedPage(ctx, []leaderboard.PeriodRef{ref}, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 3})
+			_, err := s.Entries.CombinedPage(ctx, []leaderboard.PeriodRef{ref}, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 3})
 			return err
 		},
 		"the export": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-			return s.Snapshot(ctx, ref, 10, func(leaderboard.State) error { return nil }, func([]rank.Key) error { return nil })
+			return s.Entries.Snapshot(ctx, ref, 10, func(leaderboard.State) error { return nil }, func([]rank.Key) error { return nil })
 		},
 		"the index": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-			_, err := s.IndexStatus(ctx, ref)
+			_, err := s.Indexes.Status(ctx, ref)
 			return err
 		},
 		"a build of the index": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-			_, err := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
+			_, err := s.Indexes.Build(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
 			return err
 		},
 	}
@@ -90,7 +90,7 @@ func questions(s *store.Store) map[string]func(context.Context, leaderboard.Peri
 // refOf looks the only period of a board up.
 func refOf(t *testing.T, s *store.Store, board string) leaderboard.PeriodRef {
 	t.Helper()
-	l, err := s.Current(t.Context(), board)
+	l, err := s.Boards.Current(t.Context(), board)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,16 +112,16 @@ func TestIndexOfALostPeriod(t *testing.T) {
 		c.ask(t, c.stores[1])
 		mustExec(t, db, "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, c.ref.Board)
-		if st, err := s.IndexStatus(t.Context(), made); err != nil || st.Saved || st.Loaded {
+		if st, err := s.Indexes.Status(t.Context(), made); err != nil || st.Saved || st.Loaded {
 			t.Errorf("the new period has an index already: %+v, %v", st, err)
 		}
-		if _, err := s.BuildIndex(t.Context(), made, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
+		if _, err := s.Indexes.Build(t.Context(), made, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.stores[1].Close(); err != nil {
 			t.Fatal(err)
 		}
-		if st, err := s.IndexStatus(t.Context(), made); err != nil || !st.Saved || !st.Loaded {
+		if st, err := s.Indexes.Status(t.Context(), made); err != nil || !st.Saved || !st.Loaded {
 			t.Errorf("the index of the new period: %+v, %v", st, err)
 		}
 	})
@@ -135,12 +135,12 @@ func TestLostRules(t *testing.T) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyBest})
 		for _, score := range []int64{5, 3} {
-			if _, err := s.Submit(t.Context(), one("b", "", "m", score)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", score)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		mustExec(t, db, "UPDATE boards SET rules = JSON_SET(rules, '$.policy', 'sum'), updated_at = ?", time.Now().UTC().Add(time.Minute))
-		if r, err := s.Submit(t.Context(), one("b", "", "m", 2)); err != nil || *r.Results[0].Score != 7 {
+		if r, err := s.Writer.Submit(t.Context(), one("b", "", "m", 2)); err != nil || *r.Results[0].Score != 7 {
 			t.Errorf("by the rules of a lost board: %+v, %v", r, err)
 		}
 	})

@@ -39,7 +39,7 @@ type endedPeriod struct {
 }
 
 // closePeriods closes periods that have ended and that no writer has closed. One whose board is locked is left for later.
-func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (bool, error) {
+func (s *Housekeeping) closePeriods(now time.Time) func(context.Context, sweep.Slice) (bool, error) {
 	return func(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 		for failed == nil {
 			var ended []endedPeriod
@@ -48,12 +48,12 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 			if err := s.db.SelectContext(ctx, &ended, find, now.Add(-closeGrace), closedAtOnce); err != nil {
 				return false, err
 			}
-			sweep.Order(&s.sweeps.closing, ended, func(p endedPeriod) int64 { return p.PeriodID })
+			sweep.Order(&s.closing, ended, func(p endedPeriod) int64 { return p.PeriodID })
 			for _, p := range ended {
 				if slice.Over() {
 					return true, failed
 				}
-				s.sweeps.closing.Begin(p.PeriodID)
+				s.closing.Begin(p.PeriodID)
 				err := s.closePeriod(ctx, &p)
 				if errors.Is(err, leaderboard.ErrUnknownRule) {
 					continue // a newer server closes it
@@ -71,7 +71,7 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 }
 
 // closePeriod closes a period that has ended.
-func (s *Store) closePeriod(ctx context.Context, p *endedPeriod) error {
+func (s *Housekeeping) closePeriod(ctx context.Context, p *endedPeriod) error {
 	_, err := s.withBoard(ctx, p.boardVersion, func(tx *sqlx.Tx, b *leaderboard.Board) error {
 		var row boards.PeriodRow
 		err := tx.GetContext(ctx, &row, "SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ? AND state = 'open'", p.PeriodID)
@@ -89,7 +89,7 @@ func (s *Store) closePeriod(ctx context.Context, p *endedPeriod) error {
 // changeStates gives periods of a board their next state, and reports whether the board still has this version (0: any). With
 // other rules it does nothing. It locks the row of the board first, as every writer does: so it waits for a batch that has
 // begun, and cannot deadlock with it.
-func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
+func (s *Housekeeping) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
 	return s.withBoard(ctx, b, func(tx *sqlx.Tx, _ *leaderboard.Board) error {
 		move := (&mysql.Text{}).Str("UPDATE periods FORCE INDEX (PRIMARY) SET state = ").Hex(to)
 		move.Str(" WHERE id IN (").Ints(ids).Str(") AND state = ").Hex(from)
@@ -100,7 +100,7 @@ func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, f
 
 // withBoard runs fn in a transaction that has locked a board, and reports whether the board still has this version: otherwise
 // it does not call fn.
-func (s *Store) withBoard(ctx context.Context, b boardVersion, fn func(*sqlx.Tx, *leaderboard.Board) error) (same bool, err error) {
+func (s *Housekeeping) withBoard(ctx context.Context, b boardVersion, fn func(*sqlx.Tx, *leaderboard.Board) error) (same bool, err error) {
 	err = s.writer.TryAlone(ctx, string(b.Name), func(tx *sqlx.Tx) error {
 		found, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE id = ? FOR UPDATE", b.ID)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
@@ -118,10 +118,10 @@ func (s *Store) withBoard(ctx context.Context, b boardVersion, fn func(*sqlx.Tx,
 }
 
 // giveUpPeriods marks the closed periods that their boards do not keep for deletion, board by board.
-func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool, err error) {
-	return s.sweeps.retained.Turn(ctx, slice, sweep.List[string, leaderboard.Board]{
+func (s *Housekeeping) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool, err error) {
+	return s.retained.Turn(ctx, slice, sweep.List[string, leaderboard.Board]{
 		Next: func(ctx context.Context, after string) (page []leaderboard.Board, last bool, err error) {
-			page, err = s.Boards(ctx, after, retainBoards)
+			page, err = s.boards.Boards(ctx, after, retainBoards)
 			return page, len(page) < retainBoards, err
 		},
 		Key:  func(b *leaderboard.Board) string { return b.Name },
@@ -131,7 +131,7 @@ func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool
 
 // retain marks the periods that a board does not keep, and reports whether those were all. A board with a rule that is not known here
 // is left to another server.
-func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (finished bool, err error) {
+func (s *Housekeeping) retain(ctx context.Context, b *leaderboard.Board) (finished bool, err error) {
 	if errors.Is(b.CheckWritable(), leaderboard.ErrUnknownRule) {
 		return true, nil
 	}

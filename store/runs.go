@@ -65,9 +65,15 @@ func (r *runRow) run() leaderboard.Run {
 	}
 }
 
+// Runs is the history of runs. All methods may be called concurrently.
+type Runs struct {
+	db   *mysql.DB
+	here *runsHere
+}
+
 // StartRun records that a run of a period began. It returns the run with its ID and, from the database clock,
 // StartedAt. An Actor longer than 128 characters is cut. A run that a caller requested is in the audit too.
-func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.Run, err error) {
+func (s *Runs) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.Run, err error) {
 	asked := r.Reason == leaderboard.RunReasonAdmin || r.Reason == leaderboard.RunReasonCommand
 	if !asked {
 		err = s.insertRun(ctx, s.db, &r)
@@ -83,11 +89,11 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.
 		return r, mysql.Translate(ctx, "start run", err)
 	}
 	if r.State == leaderboard.RunStateRunning {
-		s.runs.begin(r.ID, s.beat)
+		s.here.begin(r.ID, s.beat)
 	}
 	var started time.Time
 	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
-		s.runs.end(r.ID)
+		s.here.end(r.ID)
 		return r, mysql.Translate(ctx, "start run", err)
 	}
 	r.StartedAt = leaderboard.MicrosOf(started)
@@ -95,10 +101,10 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.
 }
 
 // insertRun adds the row of a run, and gives it its id.
-func (s *Store) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
+func (s *Runs) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
 	result, err := tx.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at, server, alive_at)"+
 		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+", ?, "+s.db.Now()+")",
-		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), mysql.CutText(r.Actor, mysql.MaxActor), string(r.State), s.runs.server)
+		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), mysql.CutText(r.Actor, mysql.MaxActor), string(r.State), s.here.server)
 	if err != nil {
 		return err
 	}
@@ -107,7 +113,7 @@ func (s *Store) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.R
 }
 
 // auditRun records that a run was requested by its actor, who is the caller if there is one.
-func (s *Store) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
+func (s *Runs) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
 	caller := leaderboard.Caller{Key: r.Actor, RequestID: leaderboard.CallerOf(ctx).RequestID}
 	_, err := audit.Write(leaderboard.WithCaller(ctx, caller), s.db, tx, audit.Change{
 		Action: leaderboard.AuditActionBoardRebuild, Board: r.Board, After: struct {
@@ -125,13 +131,13 @@ func (s *Store) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Ru
 // 1000 characters). It returns the run as it is recorded. A run that has ended stays as it is: a process that was frozen for
 // long finds that another has ended its runs. ErrRunNotFound when its row is gone. A run that another Store began is not
 // changed.
-func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
+func (s *Runs) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	if r.State != leaderboard.RunStateRunning {
-		s.runs.end(r.ID)
+		s.here.end(r.ID)
 	}
 	result, err := s.db.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
 		" WHERE id = ? AND state = 'running' AND server = ?",
-		string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), mysql.CutText(r.Error, maxRunError), r.ID, s.runs.server)
+		string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), mysql.CutText(r.Error, maxRunError), r.ID, s.here.server)
 	if err != nil {
 		return r, mysql.Translate(ctx, "finish run", err)
 	}
@@ -141,7 +147,7 @@ func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.R
 	// No row changed: it has these values already, has ended, or does not exist.
 	recorded, err := s.Run(ctx, r.ID)
 	if err == nil && recorded.State != r.State {
-		s.cfg.Logger.WarnContext(ctx, "a run of this server was ended by another one, to which it was silent for too long", "run", r.ID, "board", recorded.Board,
+		s.db.Log.WarnContext(ctx, "a run of this server was ended by another one, to which it was silent for too long", "run", r.ID, "board", recorded.Board,
 			"state", recorded.State, "here", r.State)
 	}
 	return recorded, err
@@ -202,12 +208,12 @@ func (h *runsHere) close() {
 }
 
 // beat is the heartbeat of runs of this process. One that another process has ended stays ended.
-func (s *Store) beat(ctx context.Context, ids []int64) {
+func (s *Runs) beat(ctx context.Context, ids []int64) {
 	ctx, cancel := context.WithTimeout(ctx, runBeat)
 	defer cancel()
 	t := (&mysql.Text{}).Str("UPDATE runs SET alive_at = " + s.db.Now() + " WHERE id IN (").Ints(ids).Str(") AND state = 'running' AND server = ?")
-	if _, err := s.db.ExecContext(ctx, t.String(), s.runs.server); err != nil && ctx.Err() == nil {
-		s.cfg.Logger.WarnContext(ctx, "runs under way are not heard of for now", "runs", len(ids), "error", mysql.Translate(ctx, "beat", err))
+	if _, err := s.db.ExecContext(ctx, t.String(), s.here.server); err != nil && ctx.Err() == nil {
+		s.db.Log.WarnContext(ctx, "runs under way are not heard of for now", "runs", len(ids), "error", mysql.Translate(ctx, "beat", err))
 	}
 }
 
@@ -216,15 +222,15 @@ const runsSilent = "SELECT id, alive_at FROM runs WHERE state = 'running' AND al
 // EndRuns marks runs as failed whose process has ended or is frozen: those without a heartbeat for runLease, by the database
 // clock. It is to be called about every runBeat, by any number of processes. After a longer pause, or a leap of the database
 // clock, only the second call ends runs, so that healthy processes have time for a heartbeat.
-func (s *Store) EndRuns(ctx context.Context) error {
+func (s *Runs) EndRuns(ctx context.Context) error {
 	now, err := s.db.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	s.runs.mu.Lock()
-	since := time.Duration(now-s.runs.looked) * time.Microsecond
-	s.runs.looked = now
-	s.runs.mu.Unlock()
+	s.here.mu.Lock()
+	since := time.Duration(now-s.here.looked) * time.Microsecond
+	s.here.looked = now
+	s.here.mu.Unlock()
 	if since < 0 || since > runLease-runBeat {
 		return nil
 	}
@@ -247,29 +253,29 @@ func (s *Store) EndRuns(ctx context.Context) error {
 		if _, err := s.db.ExecContext(ctx, end, serverEnded, r.ID, r.Alive); err != nil {
 			return mysql.Translate(ctx, "end run", err)
 		}
-		s.cfg.Logger.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive)
+		s.db.Log.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive)
 	}
 	return nil
 }
 
 // canBeat returns an error when a heartbeat would wait for a lock now, such as that of a backup: then the runs of other
 // processes may lack a heartbeat for this reason alone.
-func (s *Store) canBeat(ctx context.Context) error {
+func (s *Runs) canBeat(ctx context.Context) error {
 	began := time.Now()
 	if _, err := s.db.ExecContext(ctx, "UPDATE runs SET alive_at = alive_at WHERE id = 0"); err != nil {
 		return mysql.Translate(ctx, "silent runs", err)
 	}
 	if waited := time.Since(began); waited > runBeat/4 {
-		s.runs.mu.Lock()
-		s.runs.looked = 0
-		s.runs.mu.Unlock()
+		s.here.mu.Lock()
+		s.here.looked = 0
+		s.here.mu.Unlock()
 		return fmt.Errorf("%w: a heartbeat waited for %s", leaderboard.ErrUnavailable, waited)
 	}
 	return nil
 }
 
 // Run returns the run with this id, or ErrRunNotFound.
-func (s *Store) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
+func (s *Runs) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	var row runRow
 	err := s.db.GetContext(ctx, &row, s.db.Limited(selectRuns+" WHERE r.id = ?"), id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -283,7 +289,7 @@ func (s *Store) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 
 // Runs lists runs of a board (0: of all boards), newest first: those with an id below before (0: from the newest on),
 // at most limit.
-func (s *Store) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
+func (s *Runs) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
 	query, args := selectRuns+" WHERE r.id > 0", []any(nil)
 	if boardID > 0 {
 		query, args = query+" AND r.board_id = ?", append(args, boardID)

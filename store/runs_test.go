@@ -15,7 +15,7 @@ func TestSilentRuns(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
-		storetest.RunSilent(t, s, func(id int64) {
+		storetest.RunSilent(t, storetest.Of(s), func(id int64) {
 			s.Silence(id)
 			mustExec(t, db, "UPDATE runs SET alive_at = NOW(6) - INTERVAL 21 SECOND WHERE id = ?", id)
 		})
@@ -25,7 +25,7 @@ func TestSilentRuns(t *testing.T) {
 // running begins a run of a store.
 func running(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) int64 {
 	t.Helper()
-	r, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateRunning})
+	r, err := s.Runs.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateRunning})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func running(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) int64 {
 
 func stateOf(t *testing.T, s *store.Store, id int64) leaderboard.RunState {
 	t.Helper()
-	r, err := s.Run(t.Context(), id)
+	r, err := s.Runs.Run(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestRunsOfAClosedStore(t *testing.T) {
 		}
 		began := time.Now()
 		poll(t, 200*time.Millisecond, "the run has an end", func() bool {
-			if err := s.EndRuns(t.Context()); err != nil {
+			if err := s.Runs.EndRuns(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			return stateOf(t, s, left) == leaderboard.RunStateFailed
@@ -82,7 +82,7 @@ func TestLeapEndsNoRun(t *testing.T) {
 		id := running(t, s, ref)
 		for _, leap := range []time.Duration{0, time.Hour, 0} {
 			ahead.Store(int64(leap))
-			if err := s.EndRuns(t.Context()); err != nil {
+			if err := s.Runs.EndRuns(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if state := stateOf(t, s, id); state != leaderboard.RunStateRunning {

@@ -13,10 +13,10 @@ func TestFindMembersBounded(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Submit(t.Context(), one("b", "", "last", 1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "last", 1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.PutProfile(t.Context(), leaderboard.Profile{Member: "last", DisplayName: "ADA Z"}); err != nil {
+		if _, _, err := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: "last", DisplayName: "ADA Z"}); err != nil {
 			t.Fatal(err)
 		}
 		const digit = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"
@@ -26,7 +26,7 @@ func TestFindMembersBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for prefix, want := range map[string]int{"ada": 0, "ada z": 1} {
-			found, err := s.FindMembers(t.Context(), leaderboard.ShownQuery{Period: ref.ID, Prefix: prefix, Limit: 10})
+			found, err := s.Members.FindMembers(t.Context(), leaderboard.ShownQuery{Period: ref.ID, Prefix: prefix, Limit: 10})
 			if err != nil || len(found.Members) != want || found.Partial != (want == 0) {
 				t.Errorf("%q: %+v, %v", prefix, found, err)
 			}

@@ -23,7 +23,7 @@ func TestCommitsSinceAfterPruning(t *testing.T) {
 				if score == 2 {
 					from[name] = at(t, s, ref)
 				}
-				if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: name, Entries: []leaderboard.Submission{{Member: "m", Score: score}}}); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: name, Entries: []leaderboard.Submission{{Member: "m", Score: score}}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -36,7 +36,7 @@ func TestCommitsSinceAfterPruning(t *testing.T) {
 		for id := range int64(600) {
 			places = append(places, leaderboard.PeriodRevision{PeriodID: 1<<40 + id})
 		}
-		parts, err := s.CommitsSince(t.Context(), places, 100)
+		parts, err := s.Entries.CommitsSince(t.Context(), places, 100)
 		if err != nil || len(parts) != len(places) {
 			t.Fatalf("%d parts of %d, %v", len(parts), len(places), err)
 		}
@@ -54,7 +54,7 @@ func TestCommitsSinceAfterPruning(t *testing.T) {
 // at returns the revision of a period.
 func at(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) leaderboard.PeriodRevision {
 	t.Helper()
-	p, err := s.Period(t.Context(), ref.ID)
+	p, err := s.Boards.Period(t.Context(), ref.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

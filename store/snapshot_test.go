@@ -21,7 +21,7 @@ func TestSnapshotEndsWithItsReader(t *testing.T) {
 			for i := range 500 {
 				r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprintf("m%d", from+i), Score: int64(i)})
 			}
-			if _, err := s.Submit(t.Context(), r); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -29,7 +29,7 @@ func TestSnapshotEndsWithItsReader(t *testing.T) {
 		failure := errors.New("no more")
 		for range 100 { // more than there are connections
 			read := 0
-			if err := s.Snapshot(t.Context(), ref, members, begin, func(keys []rank.Key) error { read += len(keys); return failure }); !errors.Is(err, failure) || read > 1000 {
+			if err := s.Entries.Snapshot(t.Context(), ref, members, begin, func(keys []rank.Key) error { read += len(keys); return failure }); !errors.Is(err, failure) || read > 1000 {
 				t.Fatalf("after %d entries: %v", read, err)
 			}
 			func() {
@@ -38,11 +38,11 @@ func TestSnapshotEndsWithItsReader(t *testing.T) {
 						t.Fatal("no panic")
 					}
 				}()
-				_ = s.Snapshot(t.Context(), ref, members, begin, func([]rank.Key) error { panic(failure) })
+				_ = s.Entries.Snapshot(t.Context(), ref, members, begin, func([]rank.Key) error { panic(failure) })
 			}()
 		}
 		read := 0
-		if err := s.Snapshot(t.Context(), ref, members, begin, func(keys []rank.Key) error { read += len(keys); return nil }); err != nil || read != members {
+		if err := s.Entries.Snapshot(t.Context(), ref, members, begin, func(keys []rank.Key) error { read += len(keys); return nil }); err != nil || read != members {
 			t.Errorf("%d entries: %v", read, err)
 		}
 	})

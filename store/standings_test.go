@@ -15,12 +15,12 @@ func TestMovesCostNoStatement(t *testing.T) {
 		p, through := newProxy(t, dsn)
 		s := open(t, through, nil)
 		makeBoard(t, s, "b", leaderboard.Rules{})
-		_, _ = s.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
+		_, _ = s.Writer.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
 		packets := func(score int64, moves bool) int {
 			return len(p.committed(t, func() error {
 				r := one("b", "", "m", score)
 				r.Moves = moves
-				receipt, err := s.Submit(t.Context(), r)
+				receipt, err := s.Writer.Submit(t.Context(), r)
 				if err == nil && (receipt.First != nil) != moves {
 					err = fmt.Errorf("%+v", receipt)
 				}

@@ -11,7 +11,7 @@ import (
 
 // FirstPeriods returns the current period of each board's first window, as BoardHealth has it. It begins no period, and takes
 // one statement for all boards, at most mysql.MaxRows, and one for the clock. Errors: ErrUnavailable.
-func (s *Store) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]leaderboard.Period, error) {
+func (s *Boards) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]leaderboard.Period, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -65,7 +65,7 @@ const derivedLags = "SELECT s.board_id, TIMESTAMPDIFF(MICROSECOND, IF(p.last_seq
 // DerivedLags returns, by the id of a derived board, the age of the oldest change of its sources that it does not reflect, 0
 // when it reflects all. It takes one statement for all boards. Boards whose entries are being computed are left out. Errors:
 // ErrUnavailable.
-func (s *Store) DerivedLags(ctx context.Context, ids []int64) (map[int64]time.Duration, error) {
+func (s *Boards) DerivedLags(ctx context.Context, ids []int64) (map[int64]time.Duration, error) {
 	lags := make(map[int64]time.Duration, len(ids))
 	if len(ids) == 0 {
 		return lags, nil

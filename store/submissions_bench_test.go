@@ -17,7 +17,7 @@ import (
 func BenchmarkRecord(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
 	for name, record := range map[string]leaderboard.Record{"none": leaderboard.RecordNone, "all": leaderboard.RecordAll} {
-		if _, _, err := s.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: record}); err != nil {
+		if _, _, err := s.Boards.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: record}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -31,7 +31,7 @@ func BenchmarkRecord(b *testing.B) {
 		for c := range callers {
 			wg.Go(func() {
 				for i := range each {
-					if _, err := s.Submit(ctx, one(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
+					if _, err := s.Writer.Submit(ctx, one(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
 						b.Error(err)
 						return
 					}

@@ -13,7 +13,7 @@ import (
 // recorded returns what is recorded of a member, newest first, as text.
 func recorded(t *testing.T, s *store.Store, boardID int64, member string) []leaderboard.SubmissionRecord {
 	t.Helper()
-	out, err := s.Submissions(t.Context(), leaderboard.SubmissionsQuery{BoardID: boardID, Member: member, Limit: 1000})
+	out, err := s.Records.Submissions(t.Context(), leaderboard.SubmissionsQuery{BoardID: boardID, Member: member, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 		ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "k1", RequestID: "r1"})
 		for range 2 { // the second time is a repetition
 			for name := range refs {
-				if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: name, Key: "once", Entries: entries}); err != nil {
+				if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: name, Key: "once", Entries: entries}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -77,7 +77,7 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 			{Board: "applied", Submission: leaderboard.Submission{Member: "a", Score: 8}},
 			{Board: "nothing", Submission: leaderboard.Submission{Member: "a", Score: 8}},
 		}}
-		if _, err := s.SubmitMultiBoard(ctx, several); err != nil {
+		if _, err := s.Writer.SubmitMultiBoard(ctx, several); err != nil {
 			t.Fatal(err)
 		}
 		const last, first = "applied 8 at 3 by k2  - 5 8; ", "applied 5 at 1 by k1 r1 7 - 5"
@@ -103,7 +103,7 @@ func testRecordPages(t *testing.T, s *store.Store, board int64) {
 	var all []leaderboard.SubmissionRecord
 	q := leaderboard.SubmissionsQuery{BoardID: board, Member: "a", Limit: 1}
 	for {
-		page, err := s.Submissions(t.Context(), q)
+		page, err := s.Records.Submissions(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func testRecordsUnchanged(t *testing.T, s *store.Store, board int64) {
 	for i := range 50 {
 		wg.Go(func() {
 			ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: fmt.Sprint("key", i)})
-			if _, err := s.Submit(ctx, one("all", "", "b", int64(i-100))); err != nil {
+			if _, err := s.Writer.Submit(ctx, one("all", "", "b", int64(i-100))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -147,7 +147,7 @@ func testRecordsUnchanged(t *testing.T, s *store.Store, board int64) {
 func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]leaderboard.PeriodRef) {
 	t.Helper()
 	db := connect(t, dsn)
-	if done, err := s.Forget(t.Context(), "b", "boss"); err != nil || !done.Done {
+	if done, err := s.Erasures.Forget(t.Context(), "b", "boss"); err != nil || !done.Done {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	if n, rest := count(t, db, "submissions WHERE member = 'b'"), count(t, db, "submissions"); n != 0 || rest != 4+51+2+1 {
@@ -156,7 +156,7 @@ func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]lea
 	mustExec(t, db, "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 2 HOUR WHERE actor = 'k1'")
 	sweep := func(want ...int) {
 		t.Helper()
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for i, name := range []string{"all", "applied"} {
@@ -166,16 +166,16 @@ func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]lea
 		}
 	}
 	sweep(4, 2)
-	board, err := s.Board(t.Context(), "applied")
+	board, err := s.Boards.Board(t.Context(), "applied")
 	if err != nil {
 		t.Fatal(err)
 	}
 	board.Rules.RecordTTL, board.Rules.Record = "1h", leaderboard.RecordNone // what was recorded still ages out
-	if _, _, err := s.PutBoard(t.Context(), "applied", board.Rules); err != nil {
+	if _, _, err := s.Boards.PutBoard(t.Context(), "applied", board.Rules); err != nil {
 		t.Fatal(err)
 	}
 	sweep(4, 1)
-	if err := s.DeleteBoard(t.Context(), "all"); err != nil {
+	if err := s.Boards.DeleteBoard(t.Context(), "all"); err != nil {
 		t.Fatal(err)
 	}
 	sweep(0, 1)

@@ -31,7 +31,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	ctx := t.Context()
 	ref, other := makeBoard(t, s, name, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}), name+"-other"
 	makeBoard(t, s, other, leaderboard.Rules{})
-	if _, err := s.Submit(ctx, one(name, "", "ada", 1)); err != nil {
+	if _, err := s.Writer.Submit(ctx, one(name, "", "ada", 1)); err != nil {
 		t.Fatal(err)
 	}
 	var rules string
@@ -57,23 +57,23 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 		t.Fatal(err) // one is to be begun
 	}
 	for what, write := range map[string]func() error{
-		"submit":        func() error { _, err := s.Submit(ctx, one(name, "", "ada", 2)); return err },
-		"submit, keyed": func() error { _, err := s.Submit(ctx, one(name, "key", "ada", 3)); return err },
+		"submit":        func() error { _, err := s.Writer.Submit(ctx, one(name, "", "ada", 2)); return err },
+		"submit, keyed": func() error { _, err := s.Writer.Submit(ctx, one(name, "key", "ada", 3)); return err },
 		"several boards, atomic": func() error {
 			r := multiBoard("both-"+name, "ada", 4, other, name)
 			r.Atomic = true
-			_, err := s.SubmitMultiBoard(ctx, r)
+			_, err := s.Writer.SubmitMultiBoard(ctx, r)
 			return err
 		},
 		"remove": func() error {
-			_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: name, Member: "ada"})
+			_, err := s.Writer.Remove(ctx, leaderboard.RemoveRequest{Board: name, Member: "ada"})
 			return err
 		},
 		"hide": func() error {
-			_, err := s.Hide(ctx, leaderboard.HideRequest{Board: name, Member: "ada", Reason: "aimbot"})
+			_, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: name, Member: "ada", Reason: "aimbot"})
 			return err
 		},
-		"change": func() error { _, _, err := s.PutBoard(ctx, name, leaderboard.Rules{TopN: 7}); return err },
+		"change": func() error { _, _, err := s.Boards.PutBoard(ctx, name, leaderboard.Rules{TopN: 7}); return err },
 	} {
 		if movable := change == "JSON_SET(rules, '$.time_zone', 'Custom/New')"; movable && (what == "remove" || what == "hide") {
 			continue // see TestUnknownRuleOfAMember
@@ -82,7 +82,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	r, err := s.SubmitMultiBoard(ctx, multiBoard("", "ada", 4, other, name))
+	r, err := s.Writer.SubmitMultiBoard(ctx, multiBoard("", "ada", 4, other, name))
 	if err != nil || r.Boards[other].Seq != 1 || r.Results[0].Status != leaderboard.StatusApplied || r.Results[1].Status != leaderboard.StatusRejected ||
 		r.Results[1].Rule == nil || r.Results[1].Rule.Code != leaderboard.ErrUnknownRule.Code {
 		t.Errorf("beside another board: %+v, %v", r, err)
@@ -90,22 +90,22 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	if got := scoreOf(t, s, ref, "ada"); got != 1 {
 		t.Errorf("the score is %d", got)
 	}
-	l, err := s.Current(ctx, name)
+	l, err := s.Boards.Current(ctx, name)
 	if err != nil || l.Board.Unknown == "" || count() != 1 {
 		t.Errorf("current periods: %+v, %v; %d periods", l, err, count())
 	}
-	if all, err := s.Boards(ctx, "", 100); err != nil || len(all) == 0 {
+	if all, err := s.Boards.Boards(ctx, "", 100); err != nil || len(all) == 0 {
 		t.Errorf("%d boards, %v", len(all), err)
 	}
 	give("?", rules)
 	for key, want := range map[string]int64{"key": 3, "both": 4} {
 		var err error
 		if key == "key" {
-			_, err = s.Submit(ctx, one(name, key, "ada", want))
+			_, err = s.Writer.Submit(ctx, one(name, key, "ada", want))
 		} else {
 			r := multiBoard("both-"+name, "ada", want, other, name)
 			r.Atomic = true
-			_, err = s.SubmitMultiBoard(ctx, r)
+			_, err = s.Writer.SubmitMultiBoard(ctx, r)
 		}
 		if err != nil {
 			t.Errorf("%s, once the rule is gone: %v", key, err)
@@ -138,7 +138,7 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 	for _, b := range boards {
 		refs = append(refs, makeBoard(t, s, b, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}))
 	}
-	if _, err := s.SubmitMultiBoard(ctx, multiBoard("", "ada", 7, boards...)); err != nil {
+	if _, err := s.Writer.SubmitMultiBoard(ctx, multiBoard("", "ada", 7, boards...)); err != nil {
 		t.Fatal(err)
 	}
 	scores := func() (all [3]int64) {
@@ -159,13 +159,13 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 	}
 	const give = "UPDATE boards SET version = version + 1, updated_at = NOW(6), rules = "
 	mustExec(t, s.DB(), give+change+" WHERE id = ?", refs[1].BoardID)
-	if _, err := s.Submit(ctx, one(name, "", "ada", 8)); !errors.Is(err, leaderboard.ErrUnknownRule) {
+	if _, err := s.Writer.Submit(ctx, one(name, "", "ada", 8)); !errors.Is(err, leaderboard.ErrUnknownRule) {
 		t.Errorf("submit: %v", err)
 	}
 
 	hide := leaderboard.HideRequest{Member: "ada", Reason: "aimbot"}
-	_, err := s.Hide(ctx, hide)
-	restored := s.Restore(ctx, hide)
+	_, err := s.Hidden.Hide(ctx, hide)
+	restored := s.Hidden.Restore(ctx, hide)
 	if movable {
 		if err != nil || restored != nil {
 			t.Errorf("hide: %v; restore: %v", err, restored)
@@ -175,18 +175,18 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 	}
 	want("hidden and restored", [3]int64{7, 7, 7})
 	hide.Board = name
-	if _, err := s.Hide(ctx, hide); errors.Is(err, leaderboard.ErrUnknownRule) == movable {
+	if _, err := s.Hidden.Hide(ctx, hide); errors.Is(err, leaderboard.ErrUnknownRule) == movable {
 		t.Errorf("hide on the board: %v", err)
 	}
 	if movable {
 		want("hidden on the board", [3]int64{7, -1, 7})
 	}
 
-	f, err := s.Forget(ctx, "ada", "boss")
+	f, err := s.Erasures.Forget(ctx, "ada", "boss")
 	if err != nil || f.Done != movable {
 		t.Errorf("forget: %+v, %v", f, err)
 	}
-	if err := s.Sweep(ctx); err != nil {
+	if err := s.Housekeeping.Sweep(ctx); err != nil {
 		t.Errorf("sweep: %v", err)
 	}
 	if movable {
@@ -195,7 +195,7 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 		want("erased as far as this server may", [3]int64{-1, 7, -1})
 	}
 	mustExec(t, s.DB(), give+"? WHERE id = ?", rules, refs[1].BoardID)
-	if err := s.Sweep(ctx); err != nil {
+	if err := s.Housekeeping.Sweep(ctx); err != nil {
 		t.Errorf("sweep, once the rule is gone: %v", err)
 	}
 	want("erased, once the rule is gone", [3]int64{-1, -1, -1})
@@ -216,7 +216,7 @@ func TestUnknownRuleKeeps(t *testing.T) {
 				" VALUES (7, ?, 'day', ?, ?, TIMESTAMPADD(DAY, 1, ?), 'closed', ?, ?)", ref.BoardID, date, date, date, date, date)
 		}
 		mustExec(t, s.DB(), "UPDATE boards SET rules = JSON_SET(rules, '$.attachments', 7), version = version + 1 WHERE id = ?", ref.BoardID)
-		if err := s.Sweep(t.Context()); err != nil {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
 		closed := func() int { return count(t, s.DB(), "periods WHERE board_id = ? AND state = 'closed'", ref.BoardID) }
@@ -224,7 +224,7 @@ func TestUnknownRuleKeeps(t *testing.T) {
 			t.Errorf("%d closed periods are left", n)
 		}
 		mustExec(t, s.DB(), "UPDATE boards SET rules = JSON_REMOVE(rules, '$.attachments'), version = version + 1 WHERE id = ?", ref.BoardID)
-		if err := s.Sweep(t.Context()); err != nil || closed() != 1 {
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil || closed() != 1 {
 			t.Errorf("%v, %d closed periods once the rule is gone", err, closed())
 		}
 	})

@@ -29,7 +29,7 @@ func TestUnsupportedServer(t *testing.T) {
 		if _, err := migrations.Up(t.Context(), s.DB()); !errors.Is(err, store.ErrUnsupported) {
 			t.Errorf("%s: migrate: %v", version, err)
 		}
-		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || !errors.Is(err, store.ErrUnsupported) {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || !errors.Is(err, store.ErrUnsupported) {
 			t.Errorf("%s: submit: %v", version, err)
 		}
 	}

@@ -58,7 +58,7 @@ func race(t *testing.T, dsn string) {
 	submit := func(board, member string, score int64) {
 		t.Helper()
 		now = now.Add(time.Second)
-		if _, err := s.Submit(t.Context(), one(board, "", member, score)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one(board, "", member, score)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func race(t *testing.T, dsn string) {
 		submit(board, "speedy", 1000)
 	}
 	for _, board := range []string{"race", "removed"} {
-		if _, err := s.Hide(t.Context(), ban(board, "speedy")); err != nil {
+		if _, err := s.Hidden.Hide(t.Context(), ban(board, "speedy")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestViewsCompareExactly(t *testing.T) {
 		members := []string{"bob", "bob ", "bob  ", "Bob"}
 		for _, view := range []string{"scores", "hidden_scores"} {
 			for _, member := range members {
-				if _, err := s.Submit(t.Context(), one("b", "", member, 5)); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), one("b", "", member, 5)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -186,7 +186,7 @@ func TestViewsCompareExactly(t *testing.T) {
 				t.Errorf("%s has %d members, want %d", view, got, len(members))
 			}
 			for _, member := range members {
-				if _, err := s.Hide(t.Context(), ban("b", member)); err != nil {
+				if _, err := s.Hidden.Hide(t.Context(), ban("b", member)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -210,10 +210,10 @@ func TestViewsAreCheap(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Submit(t.Context(), one("b", "", "cheat", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), one("b", "", "cheat", 5)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Hide(t.Context(), ban("b", "cheat")); err != nil {
+		if _, err := s.Hidden.Hide(t.Context(), ban("b", "cheat")); err != nil {
 			t.Fatal(err)
 		}
 		const digit = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7)"

@@ -78,7 +78,7 @@ func newWriteBench(b *testing.B) *writeBench {
 	w.s = open(b, server.DSN+"bench", func(c *store.Config) {
 		c.OnBatch = func(int, int, time.Duration, time.Duration, error) { w.batches.Add(1) }
 	})
-	if _, _, err := w.s.PutBoard(b.Context(), benchBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
+	if _, _, err := w.s.Boards.PutBoard(b.Context(), benchBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 		b.Fatal(err)
 	}
 	w.exec(b, w.db, "SET GLOBAL innodb_buffer_pool_size = ?", benchPool)
@@ -182,7 +182,7 @@ func (w *writeBench) submits(b *testing.B, goroutines, n int) float64 {
 		for i := range entries {
 			entries[i] = leaderboard.Submission{Member: anyone(), Score: rand.Int64N(1_000_000)}
 		}
-		_, err := w.s.Submit(context.Background(), leaderboard.SubmitRequest{Board: benchBoard, Entries: entries})
+		_, err := w.s.Writer.Submit(context.Background(), leaderboard.SubmitRequest{Board: benchBoard, Entries: entries})
 		return n, err
 	})
 	b.ReportMetric(rate*benchTurn.Seconds()/float64(w.batches.Load()-before), "rows/batch")

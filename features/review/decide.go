@@ -86,14 +86,21 @@ func (d *decision) change(before, after *leaderboard.Held) commit.AuditChange {
 	}
 }
 
-// Engine is what a Desk needs of the store.
-type Engine interface {
+// Finder finds held submissions.
+type Finder interface {
 	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
+}
+
+// Writer carries out work under the lock of a board.
+type Writer interface {
 	Do(ctx context.Context, board string, w commit.Work) error
 }
 
 // Desk is where admins decide.
-type Desk struct{ Engine Engine }
+type Desk struct {
+	Finder Finder
+	Writer Writer
+}
 
 // DecideHeld approves or rejects a held submission. The same decision again returns what it was. Errors: those of a submission,
 // ErrHeldNotFound, ErrHeldDecided when it was decided otherwise, ErrPeriodClosed and ErrPeriodNotFound of the periods that it
@@ -102,7 +109,7 @@ func (d Desk) DecideHeld(ctx context.Context, asked leaderboard.HeldDecision) (l
 	if broken := asked.Check(); broken != nil {
 		return leaderboard.Held{}, mysql.Wrap("decide", broken)
 	}
-	h, err := d.Engine.HeldOne(ctx, asked.ID)
+	h, err := d.Finder.HeldOne(ctx, asked.ID)
 	if err != nil {
 		return h, err
 	}
@@ -110,7 +117,7 @@ func (d Desk) DecideHeld(ctx context.Context, asked leaderboard.HeldDecision) (l
 		return leaderboard.Held{}, mysql.Wrap("decide", leaderboard.ErrHeldNotFound)
 	}
 	w := &decision{asked, &h}
-	if err := d.Engine.Do(ctx, h.Board, w); err != nil {
+	if err := d.Writer.Do(ctx, h.Board, w); err != nil {
 		return leaderboard.Held{Board: h.Board}, err
 	}
 	decided := *w.held

@@ -25,7 +25,7 @@ import (
 
 // wireReader puts the layers of reading in front of the store.
 func (a *App) wireReader() {
-	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
+	a.reader = cache.NewReader(a.copies, a.store.Entries, cache.ReaderOptions{
 		StaleLimit:    a.cfg.StaleLimit,
 		RedisDeadline: a.cfg.readerWait, StaleWait: a.cfg.readerWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, ReadWait: a.cfg.ReadWait,
@@ -36,7 +36,7 @@ func (a *App) wireReader() {
 
 // wireResident makes what keeps periods whole in memory.
 func (a *App) wireResident() {
-	a.resident = resident.NewPeriods(a.store, resident.Options{
+	a.resident = resident.NewPeriods(a.store.Entries, resident.Options{
 		Memory: a.cfg.residentMemory(), Tail: a.feed.Tail, Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
 		OnHeld: func(periods int, bytes int64) {
 			a.metrics.residentHeld(periods, bytes)
@@ -58,11 +58,11 @@ func (a *App) wireCatalog() {
 		a.listings = topn.NewListings(a.behind, "", a.cfg.StaleLimit)
 		opts.LastKnown = a.listings.Find
 	}
-	a.catalog = cache.NewCatalog(a.store, opts)
+	a.catalog = cache.NewCatalog(a.store.Boards, opts)
 	changed := func(ctx context.Context) (leaderboard.Revision, bool) {
 		return a.feed.Ask(ctx, leaderboard.BoardsPeriod)
 	}
-	a.rules = &unknownRules{boards: a.store.Boards, revision: changed, catalog: a.catalog, log: a.log}
+	a.rules = &unknownRules{boards: a.store.Boards.Boards, revision: changed, catalog: a.catalog, log: a.log}
 	if a.listings != nil {
 		a.hot = &hot{periods: a.resident, catalog: a.catalog, noted: a.listings, log: a.log}
 	}
@@ -111,17 +111,21 @@ func (a *App) wireAPI() error {
 		return fmt.Errorf("load the pages: %w", err)
 	}
 	build := ReadBuildInfo()
-	status := overview{a.store, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
-	all := backend{a.people, status, review.Desk{Engine: a.store}, a.catalog, a.listings, a.keys, a.players, a.log, a.gate}
+	boards, tokens := boards{a.store.Boards, a.catalog, a.listings, a.gate, a.log}, tokens{a.store.Tokens, a.players}
+	profiles, friends := newProfiles(a.store.Profiles), newFriends(a.store.Friends)
+	records := records{a.store.Records, a.gate}
+	members := members{a.store.Members, a.store.Erasures, profiles, friends, a.gate}
 	cfg := httpapi.Config{
-		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store,
-		Boards: all, Periods: all, Status: status, Exports: all, Changes: all,
-		Refresher: refreshing{a.refresher, a.store, a.copies}, Runs: a.store, Derived: all,
-		Records: a.store, Activity: all, Audit: a.store, Hidden: a.store, Held: all,
-		Profiles: all, Members: all, MemberFinder: all, MemberData: a.store, Friends: all,
-		Issuers: all, Signing: all, Bars: all, Plays: a.store, Keys: all,
-		Endpoints: endpoints{a.store, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store,
-		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Purge, CheckRules: checkRules,
+		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store.Writer,
+		Boards: boards, Periods: boards, Exports: a.store.Entries, Changes: a.store.Entries,
+		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
+		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
+		Records: records, Activity: records, Audit: a.store.Audit, Hidden: a.store.Hidden,
+		Held:     heldDesk{a.store.Held, review.Desk{Finder: a.store.Held, Writer: a.store.Writer}},
+		Profiles: profiles, Members: members, MemberFinder: members, MemberData: a.store.Members, Friends: friends,
+		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: a.store.Plays, Keys: keys{a.store.Keys, a.keys},
+		Endpoints: endpoints{a.store.Events, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store.Events,
+		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
 		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		OnRequest: a.onRequest, OnStandings: a.metrics.standings, Tracer: a.traces.requests(), Logger: a.log,
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.standingWait},

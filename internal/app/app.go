@@ -52,7 +52,6 @@ type App struct {
 	collector *collector   // nil until Run
 	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader
-	people    people
 	sender    *webhooks.Sender
 	keys      *keyring.Ring
 	players   *players.Players
@@ -100,8 +99,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireFeed()
 	a.wireResident()
 	a.metrics.watchAge(a.feed.Age)
-	a.metrics.watchLog(a.store.ChangeLog)
-	a.metrics.watchPurge(a.store.Purge)
+	a.metrics.watchLog(a.store.Housekeeping.ChangeLog)
+	a.metrics.watchPurge(a.store.Housekeeping.Purge)
 	a.metrics.watchReads(a.store)
 	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {
@@ -112,7 +111,6 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireCatalog()
 	a.refresher = newRefresher(a.store, a.feed, a.copies, log, a.metrics, a.traces.root())
 	a.metrics.watchDerived(a.refresher.Lag)
-	a.people = newPeople(a.store)
 	a.wireEvents()
 	a.wireReader()
 	a.wireHealth()
@@ -164,19 +162,21 @@ func (a *App) PlayDemo(ctx context.Context, members int) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := a.cancel
 	a.cancel = func() { cancel(); stop() }
-	a.background.Go(func() { demo.Play(ctx, played{a.store, a.api}, members, a.log) })
+	a.background.Go(func() { demo.Play(ctx, played{a.store.Boards, a.store.Entries, a.store, a.api}, members, a.log) })
 }
 
 // played is the database for the demo player, whose scores count as submitted through this server.
 type played struct {
-	*store.Store
-	api *httpapi.API
+	*store.Boards
+	*store.Entries
+	store *store.Store
+	api   *httpapi.API
 }
 
 // Submit submits a request.
 func (p played) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	p.api.Wrote(len(r.Entries))
-	return p.Store.Submit(ctx, r)
+	return p.store.Writer.Submit(ctx, r)
 }
 
 // Addr returns the host:port that is served. It must be called after Start.

@@ -45,7 +45,7 @@ func (a *App) wireRedis() error {
 		return errors.Join(err, client.Close())
 	}
 	a.redis, a.behind = client, background
-	a.copies = topn.New(client, a.store, topn.Options{
+	a.copies = topn.New(client, copied{a.store.Entries, a.store.Boards}, topn.Options{
 		Background: background, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
 	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
@@ -55,6 +55,12 @@ func (a *App) wireRedis() error {
 	return nil
 }
 
+// copied is what copies are made of.
+type copied struct {
+	*store.Entries
+	*store.Boards
+}
+
 // maxFeedInterval bounds the time between two looks at the database, however old answers may be: a revoked key must stop
 // working within a second.
 const maxFeedInterval = 250 * time.Millisecond
@@ -62,7 +68,7 @@ const maxFeedInterval = 250 * time.Millisecond
 // wireFeed makes the feed, which asks the database in one statement for the newest revisions and for changes of boards and keys,
 // and the keyring, which follows it.
 func (a *App) wireFeed() {
-	a.feed = feed.New(a.store, feed.Options{
+	a.feed = feed.New(a.store.Entries, feed.Options{
 		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), OnRound: a.metrics.watchRound,
 		TablesInUse: func(now time.Time) (tables []int64) {
 			if a.keys.InUse(now) {
@@ -84,8 +90,8 @@ func (a *App) wireFeed() {
 		},
 	})
 	held := mirror.Options{Log: a.log}
-	a.keys = keyring.New(a.store, a.feed, keyring.Options{Options: held})
-	a.players = players.New(a.store, a.feed, players.Options{Options: held, Private: a.cfg.PrivateIssuers, KeyGood: a.keyGood, Clock: a.clock, OnVerify: a.metrics.verified})
+	a.keys = keyring.New(a.store.Keys, a.feed, keyring.Options{Options: held})
+	a.players = players.New(a.store.Tokens, a.feed, players.Options{Options: held, Private: a.cfg.PrivateIssuers, KeyGood: a.keyGood, Clock: a.clock, OnVerify: a.metrics.verified})
 }
 
 // keyGood returns why an API key is not good any more; those of the settings are.
@@ -104,7 +110,7 @@ func (a *App) clock() (leaderboard.Micros, bool) {
 
 // newRefresher makes the refresher of copies and derived boards. f, copies and m may be nil.
 func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
-	cfg := refresher.Config{Runs: s, Boards: s, Derived: s, Logger: log, Span: span}
+	cfg := refresher.Config{Runs: s.Runs, Boards: s.Boards, Derived: s.Derived, Logger: log, Span: span}
 	if f != nil {
 		cfg.BoardsRevision = func(ctx context.Context) (leaderboard.Revision, bool) { return f.Ask(ctx, leaderboard.BoardsPeriod) }
 	}
@@ -409,7 +415,7 @@ func (a *App) sweep(ctx context.Context) {
 		bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
 		defer cancel()
 		bounded, span := trace.Start(bounded, "housekeeping", trace.KindInternal)
-		err := a.store.Sweep(bounded)
+		err := a.store.Housekeeping.Sweep(bounded)
 		span.Done(err)
 		if err != nil && ctx.Err() == nil {
 			a.log.WarnContext(bounded, "housekeeping is put off", "error", err)
@@ -422,7 +428,7 @@ func (a *App) endRuns(ctx context.Context) {
 	every(ctx, endRunsEvery, endRunsJitter, func() {
 		bounded, cancel := context.WithTimeout(ctx, endRunsTimeout)
 		defer cancel()
-		if err := a.store.EndRuns(bounded); err != nil && ctx.Err() == nil {
+		if err := a.store.Runs.EndRuns(bounded); err != nil && ctx.Err() == nil {
 			a.log.DebugContext(bounded, "runs of servers that have ended are looked for later", "error", err)
 		}
 	})

@@ -73,7 +73,7 @@ func (l *leaping) leap(t *testing.T, name string, by time.Duration) {
 	}
 	l.set(l.base + by)
 	l.five(boards[0], "bob")
-	if err := l.store.Sweep(t.Context()); err != nil {
+	if err := l.store.Housekeeping.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	l.shows(t, boards[0], "all_time", "all_time", "ada bob")

@@ -124,8 +124,8 @@ func TestColdBoardHarmsNobody(t *testing.T) {
 		found := askAtOnce(a, "big")
 		done()
 		beside.Wait()
-		if found.answered.Load() == 0 || a.store.Reads().Scans == 0 {
-			t.Errorf("%d answers by %d scans, %d refusals while there is no index", found.answered.Load(), a.store.Reads().Scans, found.refused.Load())
+		if found.answered.Load() == 0 || a.store.Entries.Reads().Scans == 0 {
+			t.Errorf("%d answers by %d scans, %d refusals while there is no index", found.answered.Load(), a.store.Entries.Reads().Scans, found.refused.Load())
 		}
 		if _, err := other.ExecContext(t.Context(), "DO RELEASE_ALL_LOCKS()"); err != nil {
 			t.Fatal(err)

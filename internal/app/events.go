@@ -13,14 +13,20 @@ import (
 // wireEvents makes what sends events.
 func (a *App) wireEvents() {
 	a.sender = webhooks.New(webhooks.Config{
-		Outbox: a.store, Lead: a.store, AllowPrivate: a.cfg.PrivateEndpoints, Retry: a.cfg.eventRetry, Logger: a.log, OnAttempt: a.metrics.attempt,
+		Outbox: outgoing{a.store.Events, a.store.Notices}, Lead: a.store.Events, AllowPrivate: a.cfg.PrivateEndpoints, Retry: a.cfg.eventRetry, Logger: a.log, OnAttempt: a.metrics.attempt,
 	})
 	a.metrics.watchEvents(a.sender.Backlog)
 }
 
+// outgoing is the events that the sender makes and sends.
+type outgoing struct {
+	*store.Events
+	*store.Notices
+}
+
 // endpoints implements httpapi.Endpoints.
 type endpoints struct {
-	*store.Store
+	*store.Events
 	sender  *webhooks.Sender
 	private bool // the settings allow addresses that are not public
 }
@@ -44,7 +50,7 @@ func (e endpoints) PutEndpoint(
 			}
 		}
 	}
-	return e.Store.PutEndpoint(ctx, name, r, secret, may)
+	return e.Events.PutEndpoint(ctx, name, r, secret, may)
 }
 
 // TestEndpoint makes one attempt from this server.

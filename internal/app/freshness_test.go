@@ -125,7 +125,7 @@ func TestRedisRefusesWrites(t *testing.T) {
 // period returns the only period of a board.
 func period(t *testing.T, a *testApp, board string) leaderboard.PeriodRef {
 	t.Helper()
-	l, err := a.store.Current(t.Context(), board)
+	l, err := a.store.Boards.Current(t.Context(), board)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,12 +364,12 @@ func TestWatchOfTheStore(t *testing.T) {
 			a.Ask(201, "PUT", "/v1/boards/b", `{}`)
 			submit(a, "ada", 1)
 			submit(a, "ada", 2)
-			listing, err := a.store.Current(t.Context(), "b")
+			listing, err := a.store.Boards.Current(t.Context(), "b")
 			if err != nil {
 				t.Fatal(err)
 			}
 			p := listing.Periods[0]
-			var source feed.Source = a.store
+			var source feed.Source = a.store.Entries
 			got, err := source.Revisions(context.WithoutCancel(t.Context()), []int64{p.ID, p.ID + 1000})
 			if err != nil || len(got) != 2 || got[leaderboard.ClockPeriod].AsOf < p.Committed || got[p.ID] != p.Revision() || got[p.ID].Seq != 2 {
 				t.Errorf("revisions %v, %v; want that of %+v", got, err, p)

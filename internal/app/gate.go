@@ -30,3 +30,12 @@ func newGate(cfg *Config, refused func()) gate {
 		return work(ctx)
 	}
 }
+
+// through asks a question once the gate lets it pass.
+func through[V any](ctx context.Context, g gate, ask func(context.Context) (V, error)) (answer V, err error) {
+	err = g(ctx, func(ctx context.Context) error {
+		answer, err = ask(ctx)
+		return err
+	})
+	return answer, err
+}

@@ -45,11 +45,12 @@ func TestGate(t *testing.T) {
 func TestPublicQuestionsAreGated(t *testing.T) {
 	t.Parallel()
 	shut := errors.New("shut")
-	b := backend{gate: func(context.Context, func(context.Context) error) error { return shut }} // without a store: a question that goes past it panics
+	var g gate = func(context.Context, func(context.Context) error) error { return shut }
+	b := boards{gate: g} // without a store, like the others: a question that goes past the gate panics
 	for name, ask := range map[string]func() error{
-		"race": func() error { _, err := b.Race(t.Context(), leaderboard.RaceQuery{Members: []string{"m"}}); return err },
+		"race": func() error { _, err := records{gate: g}.Race(t.Context(), leaderboard.RaceQuery{Members: []string{"m"}}); return err },
 		"find": func() error {
-			_, err := b.FindMembers(t.Context(), leaderboard.ShownQuery{Period: 1, Prefix: "ada", Limit: 1})
+			_, err := members{gate: g}.FindMembers(t.Context(), leaderboard.ShownQuery{Period: 1, Prefix: "ada", Limit: 1})
 			return err
 		},
 		"periods": func() error { _, err := b.Periods(t.Context(), 1, leaderboard.WindowDay, 0, 1); return err },

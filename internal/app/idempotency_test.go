@@ -97,7 +97,7 @@ func TestOneKeyAtOnce(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 25 HOUR WHERE idempotency_key LIKE '% key-0'"); err != nil {
 		t.Fatal(err)
 	}
-	if err := servers[0].store.Sweep(t.Context()); err != nil {
+	if err := servers[0].store.Housekeeping.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if again := send(t, servers[1], "key-0", `{"entries":[{"member":"m","score":6}]}`); again.status != http.StatusOK {

@@ -217,11 +217,11 @@ func TestNobodyCanWrite(t *testing.T) {
 	ended := leaderboard.Key{ID: "ke", Name: "n", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(time.Hour))}
 	revoked := leaderboard.Key{ID: "kv", Name: "n", Scope: leaderboard.ScopeWrite}
 	for i, k := range []leaderboard.Key{read, ended, revoked} {
-		if _, err := a.store.CreateKey(t.Context(), k, leaderboard.HashKey(fmt.Sprint(i))); err != nil {
+		if _, err := a.store.Keys.CreateKey(t.Context(), k, leaderboard.HashKey(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := a.store.RevokeKey(t.Context(), revoked.ID); err != nil {
+	if _, err := a.store.Keys.RevokeKey(t.Context(), revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("mysql", dsn)
@@ -234,7 +234,7 @@ func TestNobodyCanWrite(t *testing.T) {
 	if can, err := anyWriter(t.Context(), a.store); can || err != nil {
 		t.Errorf("with keys that cannot write: %t, %v", can, err)
 	}
-	if _, err := a.store.CreateKey(t.Context(), leaderboard.Key{ID: "kw", Name: "n", Scope: leaderboard.ScopeWrite, Boards: []string{"b"}}, leaderboard.HashKey("writes")); err != nil {
+	if _, err := a.store.Keys.CreateKey(t.Context(), leaderboard.Key{ID: "kw", Name: "n", Scope: leaderboard.ScopeWrite, Boards: []string{"b"}}, leaderboard.HashKey("writes")); err != nil {
 		t.Fatal(err)
 	}
 	a.awaitHealth(http.StatusOK, `"status":"ok"`)

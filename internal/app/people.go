@@ -10,11 +10,58 @@ import (
 	"leaderboard/store"
 )
 
-// people is the store with profiles and friends of members cached for a while. A change through this process drops them.
-type people struct {
-	*store.Store
-	profiles *cache.Loader[*leaderboard.Profile]
-	friends  *cache.Loader[friendList]
+// profiles is the profiles of members, cached for a while. A change through this process drops one.
+type profiles struct {
+	*store.Profiles
+	cached *cache.Loader[*leaderboard.Profile]
+}
+
+func newProfiles(stored *store.Profiles) profiles {
+	fetch := func(ctx context.Context, members []string, _ map[string]*leaderboard.Profile) (map[string]*leaderboard.Profile, error) {
+		found, err := stored.Profiles(ctx, members)
+		byMember := make(map[string]*leaderboard.Profile, len(found))
+		for i := range found {
+			byMember[found[i].Member] = &found[i]
+		}
+		return byMember, err
+	}
+	return profiles{stored, cache.NewLoader(fetch, sizeOfProfile, cache.LoaderOptions{})}
+}
+
+func sizeOfProfile(p *leaderboard.Profile) int {
+	if p == nil {
+		return 0
+	}
+	return len(p.DisplayName) + len(p.AvatarURL) + len(p.Attributes)
+}
+
+// ProfilesOf returns cached profiles.
+func (p profiles) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
+	return p.cached.Of(ctx, members)
+}
+
+// PutProfile sets a profile, and drops the cached one also when the outcome is unknown.
+func (p profiles) PutProfile(ctx context.Context, profile leaderboard.Profile) (leaderboard.Profile, bool, error) {
+	defer p.cached.Forget(profile.Member)
+	return p.Profiles.PutProfile(ctx, profile)
+}
+
+// PatchProfile changes a profile.
+func (p profiles) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
+	defer p.cached.Forget(member)
+	return p.Profiles.PatchProfile(ctx, member, change)
+}
+
+// ResetName takes a display name away.
+func (p profiles) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
+	defer p.cached.Forget(r.Member)
+	return p.Profiles.ResetName(ctx, r)
+}
+
+// friends is the lists of friends, cached for a second. A change through this process drops one.
+type friends struct {
+	*store.FriendLists
+	cached *cache.Loader[friendList]
 }
 
 // friendList is a list and the version that it is at least as new as.
@@ -26,38 +73,18 @@ type friendList struct {
 // listsTogether is how many lists are read in one statement.
 const listsTogether = 16
 
-// newPeople makes the caches in front of a database.
-func newPeople(database *store.Store) people {
-	p := people{Store: database}
-	p.profiles = cache.NewLoader(p.fetchProfiles, sizeOfProfile, cache.LoaderOptions{})
+func newFriends(stored *store.FriendLists) friends {
+	f := friends{FriendLists: stored}
 	// A list of friends is large, and a new friend must show soon: so its version is asked for every second, and the list when
 	// that has changed. Without the list there is no answer, so the wait for it is long.
-	p.friends = cache.NewLoader(p.fetchFriends, sizeOfList, cache.LoaderOptions{
-		TTL: time.Second, Batch: 64, Bytes: 32 << 20, Timeout: 5 * time.Second,
-	})
-	return p
+	f.cached = cache.NewLoader(f.fetch, sizeOfList, cache.LoaderOptions{TTL: time.Second, Batch: 64, Bytes: 32 << 20, Timeout: 5 * time.Second})
+	return f
 }
 
-func (p people) fetchProfiles(ctx context.Context, members []string, _ map[string]*leaderboard.Profile) (map[string]*leaderboard.Profile, error) {
-	found, err := p.Store.Profiles(ctx, members)
-	byMember := make(map[string]*leaderboard.Profile, len(found))
-	for i := range found {
-		byMember[found[i].Member] = &found[i]
-	}
-	return byMember, err
-}
-
-func sizeOfProfile(p *leaderboard.Profile) int {
-	if p == nil {
-		return 0
-	}
-	return len(p.DisplayName) + len(p.AvatarURL) + len(p.Attributes)
-}
-
-// fetchFriends reads the lists that have another version than the cached ones. The versions come first: a list that is
-// changed between is newer than it says, and read once more the next time.
-func (p people) fetchFriends(ctx context.Context, members []string, old map[string]friendList) (map[string]friendList, error) {
-	versions, err := p.Store.FriendVersions(ctx, members)
+// fetch reads the lists that have another version than the cached ones. The versions come first: a list that is changed
+// between is newer than it says, and read once more the next time.
+func (f friends) fetch(ctx context.Context, members []string, old map[string]friendList) (map[string]friendList, error) {
+	versions, err := f.FriendVersions(ctx, members)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +96,7 @@ func (p people) fetchFriends(ctx context.Context, members []string, old map[stri
 		}
 	}
 	for chunk := range slices.Chunk(changed, listsTogether) {
-		lists, err := p.Store.FriendsOf(ctx, chunk)
+		lists, err := f.FriendLists.FriendsOf(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
@@ -78,25 +105,6 @@ func (p people) fetchFriends(ctx context.Context, members []string, old map[stri
 		}
 	}
 	return out, nil
-}
-
-func (p people) PutProfile(ctx context.Context, profile leaderboard.Profile) (leaderboard.Profile, bool, error) {
-	defer p.profiles.Forget(profile.Member) // also when the outcome is unknown
-	return p.Store.PutProfile(ctx, profile)
-}
-
-func (p people) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
-	defer p.profiles.Forget(member)
-	return p.Store.PatchProfile(ctx, member, change)
-}
-
-func (p people) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
-	defer p.profiles.Forget(r.Member)
-	return p.Store.ResetName(ctx, r)
-}
-
-func (p people) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
-	return p.profiles.Of(ctx, members)
 }
 
 // sizeOfList returns the size of a list in bytes, roughly.
@@ -109,23 +117,9 @@ func sizeOfList(list friendList) int {
 	return n
 }
 
-func (p people) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
-	defer p.friends.Forget(member)
-	return p.Store.PutFriends(ctx, member, friends)
-}
-
-func (p people) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
-	defer p.friends.Forget(member)
-	return p.Store.AddFriends(ctx, member, friends)
-}
-
-func (p people) RemoveFriend(ctx context.Context, member, friend string) error {
-	defer p.friends.Forget(member)
-	return p.Store.RemoveFriend(ctx, member, friend)
-}
-
-func (p people) FriendsOf(ctx context.Context, members []string) ([][]string, error) {
-	lists, err := p.friends.Of(ctx, members)
+// FriendsOf returns cached lists.
+func (f friends) FriendsOf(ctx context.Context, members []string) ([][]string, error) {
+	lists, err := f.cached.Of(ctx, members)
 	out := make([][]string, len(lists))
 	for i := range lists {
 		out[i] = lists[i].members
@@ -133,10 +127,41 @@ func (p people) FriendsOf(ctx context.Context, members []string) ([][]string, er
 	return out, err
 }
 
-func (p people) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
-	defer func() {
-		p.profiles.Forget(member)
-		p.friends.Forget(member)
-	}()
-	return p.Store.Forget(ctx, member, actor)
+// PutFriends sets a list.
+func (f friends) PutFriends(ctx context.Context, member string, list []string) (int, error) {
+	defer f.cached.Forget(member)
+	return f.FriendLists.PutFriends(ctx, member, list)
+}
+
+// AddFriends adds to a list.
+func (f friends) AddFriends(ctx context.Context, member string, list []string) (int, error) {
+	defer f.cached.Forget(member)
+	return f.FriendLists.AddFriends(ctx, member, list)
+}
+
+// RemoveFriend takes a friend off a list.
+func (f friends) RemoveFriend(ctx context.Context, member, friend string) error {
+	defer f.cached.Forget(member)
+	return f.FriendLists.RemoveFriend(ctx, member, friend)
+}
+
+// members finds members, and erases them.
+type members struct {
+	*store.Members
+	*store.Erasures
+	profiles profiles
+	friends  friends
+	gate     gate
+}
+
+// FindMembers finds members by what is shown of them.
+func (m members) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error) {
+	return through(ctx, m.gate, func(ctx context.Context) (leaderboard.ShownMembers, error) { return m.Members.FindMembers(ctx, q) })
+}
+
+// Forget removes everything about a member, here too.
+func (m members) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
+	defer m.profiles.cached.Forget(member)
+	defer m.friends.cached.Forget(member)
+	return m.Erasures.Forget(ctx, member, actor)
 }

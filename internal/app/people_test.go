@@ -18,7 +18,7 @@ func TestPeopleOnTwoServers(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	ctx := t.Context()
-	var servers [2]people
+	var servers [2]members
 	for i := range servers {
 		database, err := store.Open(ctx, store.Config{DSN: dsn})
 		if err != nil {
@@ -30,12 +30,12 @@ func TestPeopleOnTwoServers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		servers[i] = newPeople(database)
+		servers[i] = members{database.Members, database.Erasures, newProfiles(database.Profiles), newFriends(database.Friends), nil}
 	}
 	here, there := servers[0], servers[1]
-	friends := func(p people, want ...string) bool {
+	friends := func(s members, want ...string) bool {
 		t.Helper()
-		lists, err := p.FriendsOf(ctx, []string{"me", "nobody"})
+		lists, err := s.friends.FriendsOf(ctx, []string{"me", "nobody"})
 		if err != nil || len(lists) != 2 || len(lists[1]) != 0 {
 			t.Fatal(lists, err)
 		}
@@ -56,7 +56,7 @@ func TestPeopleOnTwoServers(t *testing.T) {
 		t.Fatal("there are friends before anybody said so")
 	}
 	for _, want := range [][]string{{"a", "b"}, {"a"}, {"a", "c"}} {
-		if _, err := here.PutFriends(ctx, "me", want); err != nil {
+		if _, err := here.friends.PutFriends(ctx, "me", want); err != nil {
 			t.Fatal(err)
 		}
 		if !friends(here, want...) {
@@ -64,23 +64,23 @@ func TestPeopleOnTwoServers(t *testing.T) {
 		}
 		eventually("another server keeps the old list", func() bool { return friends(there, want...) })
 	}
-	if err := here.RemoveFriend(ctx, "me", "c"); err != nil || !friends(here, "a") {
+	if err := here.friends.RemoveFriend(ctx, "me", "c"); err != nil || !friends(here, "a") {
 		t.Errorf("removed: %v", err)
 	}
-	if _, err := here.AddFriends(ctx, "me", []string{"d"}); err != nil || !friends(here, "a", "d") {
+	if _, err := here.friends.AddFriends(ctx, "me", []string{"d"}); err != nil || !friends(here, "a", "d") {
 		t.Errorf("added: %v", err)
 	}
-	if _, _, err := here.PutProfile(ctx, leaderboard.Profile{Member: "a", DisplayName: "A"}); err != nil {
+	if _, _, err := here.profiles.PutProfile(ctx, leaderboard.Profile{Member: "a", DisplayName: "A"}); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := here.ProfilesOf(ctx, []string{"x", "a"}); err != nil || p[0] != nil || p[1] == nil || p[1].DisplayName != "A" {
+	if p, err := here.profiles.ProfilesOf(ctx, []string{"x", "a"}); err != nil || p[0] != nil || p[1] == nil || p[1].DisplayName != "A" {
 		t.Errorf("profiles %v, %v", p, err)
 	}
 	if f, err := there.Forget(ctx, "a", "admin"); err != nil || !f.Done {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	eventually("a member that was forgotten through another server is a friend", func() bool { return friends(here, "d") })
-	if p, err := there.ProfilesOf(ctx, []string{"a"}); err != nil || p[0] != nil {
+	if p, err := there.profiles.ProfilesOf(ctx, []string{"a"}); err != nil || p[0] != nil {
 		t.Errorf("a forgotten one has a profile: %v, %v", p, err)
 	}
 }

@@ -80,7 +80,7 @@ func TestLargeRequestsOverTwoServers(t *testing.T) {
 		s.api.ServeHTTP(w, r)
 		return w.Code
 	}
-	if _, _, err := servers[0].store.PutBoard(t.Context(), "b", leaderboard.Rules{}); err != nil {
+	if _, _, err := servers[0].store.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{}); err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(apptest.MaxWait); time.Now().Before(end); {

@@ -54,7 +54,7 @@ func TestResidentUnderLoad(t *testing.T) {
 	for i, a := range servers {
 		working.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				_, err := a.store.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: fmt.Sprintf("m%d", rand.IntN(1600)), Score: int64(n % 150)}}})
+				_, err := a.store.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: fmt.Sprintf("m%d", rand.IntN(1600)), Score: int64(n % 150)}}})
 				if err != nil && ctx.Err() == nil && !errors.Is(err, leaderboard.ErrOverloaded) {
 					t.Errorf("server %d: %v", i, err)
 				}
@@ -120,7 +120,7 @@ func oneQuestion(t *testing.T, a *testApp, ref leaderboard.PeriodRef) (here, the
 	}
 	what := rand.IntN(4)
 	here, at := ask(a.reader, what)
-	there, said := ask(a.store, what)
+	there, said := ask(a.store.Entries, what)
 	if at.Revision != said.Revision {
 		return "", "", at.Seq
 	}
@@ -167,7 +167,7 @@ func TestCombinedFromMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := a.store.CombinedPage(t.Context(), refs, q)
+			want, err := a.store.Entries.CombinedPage(t.Context(), refs, q)
 			if err != nil {
 				t.Fatal(err)
 			}

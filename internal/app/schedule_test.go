@@ -27,7 +27,7 @@ func TestNewBoardIsCaughtUpWith(t *testing.T) {
 	}
 	defer s.Close()
 	entries := []leaderboard.Submission{{Member: "bob", Score: 20}}
-	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
 		t.Fatal(err)
 	}
 	// The copy must not be read until then: a read would have it caught up.

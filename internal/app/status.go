@@ -16,9 +16,9 @@ import (
 // statusWait is how long MySQL has to answer what the status of boards asks, and Redis redisHealthLimit, side by side.
 const statusWait = time.Second
 
-// overview makes the status of boards, with a few questions to MySQL and Redis for all of them together.
-type overview struct {
-	store    *store.Store
+// boardStatus makes the status of boards, with a few questions to MySQL and Redis for all of them together.
+type boardStatus struct {
+	boards   *store.Boards
 	catalog  *cache.Catalog
 	copies   *topn.Copies // nil without Redis
 	resident *resident.Periods
@@ -27,7 +27,7 @@ type overview struct {
 	told     *told
 }
 
-// told holds the current periods of boards as MySQL last gave them to overview. All methods may be called concurrently.
+// told holds the current periods of boards as MySQL last gave them to boardStatus. All methods may be called concurrently.
 type told struct {
 	mu      sync.Mutex
 	periods map[int64]leaderboard.Period
@@ -55,75 +55,65 @@ func (t *told) of(b *leaderboard.Board) (p leaderboard.Period, ok bool) {
 	return p, ok && p.Window == b.Rules.Windows[0]
 }
 
-// KnownBoards returns the boards that this process knows without asking MySQL.
-func (o overview) KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
-	known := o.catalog.Known(after, limit, want)
-	out := make([]leaderboard.Board, len(known))
-	for i := range known {
-		out[i] = known[i].Board
-	}
-	return out
-}
-
 // BoardHealth returns the status of boards. With away, MySQL is not asked.
-func (o overview) BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth {
+func (s boardStatus) BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth {
 	out := make([]leaderboard.BoardHealth, len(boards))
 	for i := range boards {
 		out[i].Board = boards[i]
 	}
-	if away || !o.askPeriods(ctx, boards, out) {
-		o.recall(out)
+	if away || !s.askPeriods(ctx, boards, out) {
+		s.recall(out)
 		away = true
 	}
 	var both sync.WaitGroup
 	if !away {
-		both.Go(func() { o.askLags(ctx, out) })
+		both.Go(func() { s.askLags(ctx, out) })
 	}
-	both.Go(func() { o.askCopies(ctx, out) })
+	both.Go(func() { s.askCopies(ctx, out) })
 	both.Wait()
 	for i := range out {
-		out[i].Resident = o.resident.Holds(out[i].Period.ID)
+		out[i].Resident = s.resident.Holds(out[i].Period.ID)
 	}
 	return out
 }
 
 // askPeriods asks MySQL for the periods, and reports whether it answered.
-func (o overview) askPeriods(ctx context.Context, boards []leaderboard.Board, out []leaderboard.BoardHealth) bool {
+func (s boardStatus) askPeriods(ctx context.Context, boards []leaderboard.Board, out []leaderboard.BoardHealth) bool {
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
-	return o.gate(ctx, func(ctx context.Context) error {
-		periods, err := o.store.FirstPeriods(ctx, boards)
+	return s.gate(ctx, func(ctx context.Context) error {
+		periods, err := s.boards.FirstPeriods(ctx, boards)
 		for i := range periods {
 			out[i].Period = periods[i]
 		}
-		o.told.keep(periods)
+		s.told.keep(periods)
 		return err
 	}) == nil
 }
 
 // recall fills in what this process knew last. The catalog has a period as it was when it was looked up, told as it was last
 // shown: the later one counts, so that a status is never older than the one before. The feed may know of commits after both.
-func (o overview) recall(out []leaderboard.BoardHealth) {
+func (s boardStatus) recall(out []leaderboard.BoardHealth) {
 	for i := range out {
 		b := &out[i]
 		b.Stale = true
-		known, ok := o.catalog.KnownPeriod(b.Board.Name)
+		known, ok := s.catalog.KnownPeriod(b.Board.Name)
 		ok = ok && known.BoardID == b.Board.ID
-		if said, was := o.told.of(&b.Board); was && (!ok || said.Committed > known.Committed) {
+		if said, was := s.told.of(&b.Board); was && (!ok || said.Committed > known.Committed) {
 			known, ok = said, true
 		}
 		if !ok {
 			continue
 		}
 		b.Period = known
-		if latest, ok := o.feed.Latest(known.ID); ok && latest.Incarnation == known.Incarnation && latest.Seq > known.LastSeq {
+		if latest, ok := s.feed.Latest(known.ID); ok && latest.Incarnation == known.Incarnation && latest.Seq > known.LastSeq {
 			b.Period.LastSeq, b.Period.Committed = latest.Seq, latest.AsOf
 		}
 	}
 }
 
 // askLags asks MySQL how far derived boards are behind.
-func (o overview) askLags(ctx context.Context, out []leaderboard.BoardHealth) {
+func (s boardStatus) askLags(ctx context.Context, out []leaderboard.BoardHealth) {
 	var derived []int64
 	for i := range out {
 		if out[i].Board.Rules.Derive != nil {
@@ -132,8 +122,8 @@ func (o overview) askLags(ctx context.Context, out []leaderboard.BoardHealth) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
-	_ = o.gate(ctx, func(ctx context.Context) error { // without an answer there is no lag to show
-		lags, err := o.store.DerivedLags(ctx, derived)
+	_ = s.gate(ctx, func(ctx context.Context) error { // without an answer there is no lag to show
+		lags, err := s.boards.DerivedLags(ctx, derived)
 		for i := range out {
 			if lag, ok := lags[out[i].Board.ID]; ok {
 				out[i].Lag = &lag
@@ -144,7 +134,7 @@ func (o overview) askLags(ctx context.Context, out []leaderboard.BoardHealth) {
 }
 
 // askCopies asks Redis for the copies.
-func (o overview) askCopies(ctx context.Context, out []leaderboard.BoardHealth) {
+func (s boardStatus) askCopies(ctx context.Context, out []leaderboard.BoardHealth) {
 	var refs []leaderboard.PeriodRef
 	var of []int
 	for i := range out {
@@ -152,12 +142,12 @@ func (o overview) askCopies(ctx context.Context, out []leaderboard.BoardHealth) 
 			refs, of = append(refs, p.Ref(&out[i].Board)), append(of, i)
 		}
 	}
-	if o.copies == nil || len(refs) == 0 {
+	if s.copies == nil || len(refs) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, redisHealthLimit)
 	defer cancel()
-	copies, err := o.copies.Health(ctx, refs)
+	copies, err := s.copies.Health(ctx, refs)
 	if err != nil {
 		return // without an answer there is no copy to show
 	}

@@ -38,7 +38,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		return nil, err
 	}
 	t := &Tools{
-		Store: s, catalog: cache.NewCatalog(s, cache.CatalogOptions{}), close: s.Close,
+		Store: s, catalog: cache.NewCatalog(s.Boards, cache.CatalogOptions{}), close: s.Close,
 		redisReady: func(context.Context) error { return nil },
 	}
 	if copies {
@@ -48,7 +48,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		}
 		t.redisReady = func(ctx context.Context) error { return redisReady(ctx, client, cfg.RedisURL) }
 		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
-		t.Copies = topn.New(client, s, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
+		t.Copies = topn.New(client, copied{s.Entries, s.Boards}, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 	}
 	t.Refresher = newRefresher(s, nil, t.Copies, log, nil, trace.Span{})
 	if err := mysqlReady(ctx, s, cfg); err != nil {
@@ -107,7 +107,7 @@ const boardPage = 500
 // Periods returns the current periods of a board, with "" of all boards.
 func (t *Tools) Periods(ctx context.Context, name string) ([]leaderboard.PeriodRef, error) {
 	if name != "" {
-		board, err := t.Store.Board(ctx, name)
+		board, err := t.Store.Boards.Board(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func (t *Tools) Periods(ctx context.Context, name string) ([]leaderboard.PeriodR
 	}
 	var refs []leaderboard.PeriodRef
 	for after := ""; ; {
-		boards, err := t.Store.Boards(ctx, after, boardPage)
+		boards, err := t.Store.Boards.Boards(ctx, after, boardPage)
 		if err != nil {
 			return nil, err
 		}

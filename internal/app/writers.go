@@ -58,7 +58,7 @@ func anyWriter(ctx context.Context, keys *store.Store) (bool, error) {
 	}
 	after := ""
 	for range writersPages {
-		page, err := keys.Keys(ctx, after, writersPage)
+		page, err := keys.Keys.Keys(ctx, after, writersPage)
 		if err != nil {
 			return false, err
 		}

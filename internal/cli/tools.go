@@ -320,7 +320,7 @@ func (p *program) indexBuild(ctx context.Context, o *toolOptions) error {
 	views := []runView{}
 	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
 		bar := terminal.NewProgress(p.err, -1, "index of "+terminal.Printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
-		run, err := t.Store.BuildIndex(ctx, ref, store.IndexBuild{
+		run, err := t.Store.Indexes.Build(ctx, ref, store.IndexBuild{
 			Reason: leaderboard.RunReasonCommand, Actor: hostName(),
 			Progress: func(counted, total int64) {
 				bar.SetTotal(total)
@@ -380,7 +380,7 @@ func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
 func (p *program) indexStatus(ctx context.Context, o *toolOptions) error {
 	views := []indexView{}
 	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
-		st, err := t.Store.IndexStatus(ctx, ref)
+		st, err := t.Store.Indexes.Status(ctx, ref)
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			return nil // deleted in the meantime
 		}

@@ -80,7 +80,7 @@ func withStore(t *testing.T, dsn string, use func(*store.Store)) {
 func submit(t *testing.T, s *store.Store, board string, score int64) {
 	t.Helper()
 	entries := []leaderboard.Submission{{Member: "ada", Score: score}}
-	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -90,11 +90,11 @@ func boardsWithAnEntry(t *testing.T, dsn string, names ...string) (periods []int
 	t.Helper()
 	withStore(t, dsn, func(s *store.Store) {
 		for _, name := range names {
-			if _, _, err := s.PutBoard(t.Context(), name, leaderboard.Rules{}); err != nil {
+			if _, _, err := s.Boards.PutBoard(t.Context(), name, leaderboard.Rules{}); err != nil {
 				t.Fatal(err)
 			}
 			submit(t, s, name, 1)
-			l, err := s.Current(t.Context(), name)
+			l, err := s.Boards.Current(t.Context(), name)
 			if err != nil {
 				t.Fatal(err)
 			}

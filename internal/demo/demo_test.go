@@ -108,11 +108,11 @@ func (w *world) mustLoad(members int) {
 // periods returns the periods of a window, newest first.
 func (w *world) periods(board string, window leaderboard.Window) []leaderboard.Period {
 	w.t.Helper()
-	l, err := w.Current(w.t.Context(), board)
+	l, err := w.Boards.Current(w.t.Context(), board)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	periods, err := w.PeriodsBefore(w.t.Context(), l.Board.ID, window, l.Clock+1, 100)
+	periods, err := w.Boards.PeriodsBefore(w.t.Context(), l.Board.ID, window, l.Clock+1, 100)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (w *world) seqs() map[string]int64 {
 	w.t.Helper()
 	seqs := map[string]int64{}
 	for name := range boardRules(time.Now()) {
-		l, err := w.Current(w.t.Context(), name)
+		l, err := w.Boards.Current(w.t.Context(), name)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -136,11 +136,11 @@ func (w *world) seqs() map[string]int64 {
 // top returns who has which score among the first of Board.
 func (w *world) top() []string {
 	w.t.Helper()
-	l, err := w.Current(w.t.Context(), Board)
+	l, err := w.Boards.Current(w.t.Context(), Board)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	page, err := w.Page(w.t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.PageQuery{Limit: 25})
+	page, err := w.Entries.Page(w.t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.PageQuery{Limit: 25})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -183,18 +183,18 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}
-	if laps, err := w.Board(t.Context(), Laps); err != nil || laps.Rules.Display.Text(83450) != "1:23.450" {
+	if laps, err := w.Boards.Board(t.Context(), Laps); err != nil || laps.Rules.Display.Text(83450) != "1:23.450" {
 		t.Errorf("a lap is shown as %q, %v", laps.Rules.Display.Text(83450), err)
 	}
-	hidden, err := w.Hidden(t.Context(), leaderboard.HiddenQuery{Limit: 10})
+	hidden, err := w.Hidden.Hidden(t.Context(), leaderboard.HiddenQuery{Limit: 10})
 	if err != nil || len(hidden) != 1 || hidden[0].Member != Cheat || hidden[0].Board != Board {
 		t.Errorf("hidden: %+v, %v", hidden, err)
 	}
-	friends, err := w.Friends(t.Context(), Member(Shown), "", 100)
+	friends, err := w.Friends.Friends(t.Context(), Member(Shown), "", 100)
 	if err != nil || len(friends) < 10 {
 		t.Errorf("friends: %v, %v", friends, err)
 	}
-	profiles, err := w.Profiles(t.Context(), ids(regulars(1200)))
+	profiles, err := w.Profiles.Profiles(t.Context(), ids(regulars(1200)))
 	if err != nil || len(profiles) != len(regulars(1200)) {
 		t.Fatalf("%d profiles, %v", len(profiles), err)
 	}
@@ -235,7 +235,7 @@ func TestLoadFew(t *testing.T) {
 	if days := w.periods(Board, leaderboard.WindowDay); len(days) < 2 {
 		t.Errorf("%d days", len(days))
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(w, 1)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store), 1)
 	for range 20 {
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestLoadFew(t *testing.T) {
 func TestLoadIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if _, _, err := w.PutBoard(t.Context(), Laps, leaderboard.Rules{Title: "mine"}.WithDefaults()); err != nil {
+	if _, _, err := w.Boards.PutBoard(t.Context(), Laps, leaderboard.Rules{Title: "mine"}.WithDefaults()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -260,13 +260,13 @@ func TestLoadIsKilled(t *testing.T) {
 	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 1500 {
 		t.Errorf("%d entries", all.EntryCount)
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(w, 1500)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store), 1500)
 	for range 60 {
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if l, err := w.Current(t.Context(), Laps); err != nil || l.Board.Rules.Title != "mine" || l.Periods[0].LastSeq != 0 {
+	if l, err := w.Boards.Current(t.Context(), Laps); err != nil || l.Board.Rules.Title != "mine" || l.Periods[0].LastSeq != 0 {
 		t.Errorf("the board made by hand is %+v, %v", l.Board.Rules, err)
 	}
 }
@@ -277,7 +277,7 @@ func TestFirstPlay(t *testing.T) {
 	w := newWorld(t)
 	w.mustLoad(300)
 	for seed := range uint64(20) {
-		r, p := rand.New(rand.NewPCG(1, seed)), newPlayer(w, 300)
+		r, p := rand.New(rand.NewPCG(1, seed)), newPlayer(storetest.Of(w.Store), 300)
 		before := w.top()
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -295,10 +295,10 @@ func TestPlay(t *testing.T) {
 	w := newWorld(t)
 	w.mustLoad(300)
 	you := []leaderboard.Submission{{Member: "you", Score: best + 1}}
-	if _, err := w.Submit(t.Context(), leaderboard.SubmitRequest{Board: Board, Entries: you}); err != nil {
+	if _, err := w.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: Board, Entries: you}); err != nil {
 		t.Fatal(err)
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(w, 300)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store), 300)
 	for _, ahead := range []time.Duration{0, day, season * day} {
 		w.ahead = ahead
 		before := w.seqs()
@@ -320,11 +320,11 @@ func TestPlay(t *testing.T) {
 	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 301 {
 		t.Errorf("there are %d members, want 301", all.EntryCount)
 	}
-	l, err := w.Current(t.Context(), Board)
+	l, err := w.Boards.Current(t.Context(), Board)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := w.Members(t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.MembersQuery{Members: []string{"you"}})
+	s, err := w.Entries.Members(t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.MembersQuery{Members: []string{"you"}})
 	if err != nil || len(s.Entries) != 1 || s.Entries[0].Score != best+1 {
 		t.Errorf("you: %+v, %v", s, err)
 	}

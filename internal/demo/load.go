@@ -73,7 +73,7 @@ func Load(ctx context.Context, o Options) (err error) {
 
 // present reports whether a board is there and complete. One that was not finished is deleted.
 func (l *loading) present(ctx context.Context, name string) (bool, error) {
-	b, err := l.store.Board(ctx, name)
+	b, err := l.store.Boards.Board(ctx, name)
 	switch {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		return false, nil
@@ -82,7 +82,7 @@ func (l *loading) present(ctx context.Context, name string) (bool, error) {
 	case b.Rules.Labels[stateLabel] != stateLoading:
 		return true, nil
 	}
-	return false, l.store.DeleteBoard(ctx, name)
+	return false, l.store.Boards.DeleteBoard(ctx, name)
 }
 
 // load makes the boards that are not there. Board comes last: when it is there, all is done.
@@ -114,7 +114,7 @@ func (l *loading) load(ctx context.Context) error {
 // put returns a function that sets the rules of a board.
 func (l *loading) put(name string) func(context.Context, leaderboard.Rules) error {
 	return func(ctx context.Context, rules leaderboard.Rules) error {
-		_, _, err := l.store.PutBoard(ctx, name, rules.WithDefaults())
+		_, _, err := l.store.Boards.PutBoard(ctx, name, rules.WithDefaults())
 		return err
 	}
 }
@@ -129,7 +129,7 @@ func (l *loading) begin(ctx context.Context, name string, rules leaderboard.Rule
 
 // submit puts entries on a board, all of which must be accepted.
 func (l *loading) submit(ctx context.Context, board string, entries []leaderboard.Submission) error {
-	receipt, err := l.store.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: entries})
+	receipt, err := l.store.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: entries})
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (l *loading) fillBoard(ctx context.Context, rules leaderboard.Rules) error 
 	if err := l.submit(ctx, Board, []leaderboard.Submission{{Member: Cheat, Score: 999_999}}); err != nil {
 		return err
 	}
-	_, err := l.store.Hide(ctx, leaderboard.HideRequest{Board: Board, Member: Cheat, Reason: "999,999 points in three seconds", Actor: "demo"})
+	_, err := l.store.Hidden.Hide(ctx, leaderboard.HideRequest{Board: Board, Member: Cheat, Reason: "999,999 points in three seconds", Actor: "demo"})
 	return err
 }
 

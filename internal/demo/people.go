@@ -56,13 +56,13 @@ func (l *loading) people(ctx context.Context) error {
 		group.Go(func() error {
 			p, err := profile(i, name)
 			if err == nil {
-				_, _, err = l.store.PutProfile(ctx, p)
+				_, _, err = l.store.Profiles.PutProfile(ctx, p)
 			}
 			return err
 		})
 	}
 	group.Go(func() error {
-		_, err := l.store.PutFriends(ctx, Member(Shown), l.friends())
+		_, err := l.store.Friends.PutFriends(ctx, Member(Shown), l.friends())
 		return err
 	})
 	return group.Wait()

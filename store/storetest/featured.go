@@ -17,5 +17,5 @@ func deskOf(d Database) desk {
 	if own, ok := d.(desk); ok {
 		return own
 	}
-	return review.Desk{Engine: d.(review.Engine)}
+	return review.Desk{Finder: d, Writer: d.(review.Writer)}
 }

@@ -140,7 +140,7 @@ func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
 	return m.clock(), m.enter(ctx, "Now")
 }
 
-// StartRun does what store.Store.StartRun does.
+// StartRun does what store.Runs.StartRun does.
 func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "StartRun"); err != nil {
@@ -151,7 +151,7 @@ func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 	return r, nil
 }
 
-// FinishRun does what store.Store.FinishRun does.
+// FinishRun does what store.Runs.FinishRun does.
 func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	if err := m.finish(ctx, r); err != nil {
 		return r, err
@@ -181,7 +181,7 @@ func (m *Model) Silence(id int64) {
 	m.silent[id] = true
 }
 
-// EndRuns does what store.Store.EndRuns does.
+// EndRuns does what store.Runs.EndRuns does.
 func (m *Model) EndRuns(ctx context.Context) error {
 	defer m.leave()
 	if err := m.enter(ctx, "EndRuns"); err != nil {
@@ -195,7 +195,7 @@ func (m *Model) EndRuns(ctx context.Context) error {
 	return nil
 }
 
-// Run does what store.Store.Run does.
+// Run does what store.Runs.Run does.
 func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	runs, err := m.Runs(ctx, 0, id+1, 1)
 	if err == nil && (len(runs) == 0 || runs[0].ID != id) {
@@ -207,7 +207,7 @@ func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	return runs[0], nil
 }
 
-// Runs does what store.Store.Runs does.
+// Runs does what store.Runs.Runs does.
 func (m *Model) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Runs"); err != nil {

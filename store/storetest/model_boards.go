@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Sweep does what store.Store.Sweep does as far as periods go: the model forgets no keys, changes or runs.
+// Sweep does what store.Housekeeping.Sweep does as far as periods go: the model forgets no keys, changes or runs.
 func (m *Model) Sweep(ctx context.Context) error {
 	defer m.leave()
 	if err := m.enter(ctx, "Sweep"); err != nil {
@@ -21,12 +21,12 @@ func (m *Model) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// PutBoard does what store.Store.PutBoard does.
+// PutBoard does what store.Boards.PutBoard does.
 func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
 	return m.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
 }
 
-// ChangeBoard does what store.Store.ChangeBoard does.
+// ChangeBoard does what store.Boards.ChangeBoard does.
 func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "ChangeBoard"); err != nil {
@@ -85,7 +85,7 @@ func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {
 	return b.Board
 }
 
-// Board does what store.Store.Board does.
+// Board does what store.Boards.Board does.
 func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Board"); err != nil {
@@ -97,12 +97,12 @@ func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, erro
 	return leaderboard.Board{}, leaderboard.ErrBoardNotFound
 }
 
-// Boards does what store.Store.Boards does.
+// Boards does what store.Boards.Boards does.
 func (m *Model) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
 	return m.BoardsLabelled(ctx, nil, after, limit)
 }
 
-// BoardsLabelled does what store.Store.BoardsLabelled does.
+// BoardsLabelled does what store.Boards.BoardsLabelled does.
 func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "BoardsLabelled"); err != nil {
@@ -117,7 +117,7 @@ func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 	return boards, nil
 }
 
-// DeleteBoard does what store.Store.DeleteBoard does.
+// DeleteBoard does what store.Boards.DeleteBoard does.
 func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 	defer m.leave()
 	if err := m.enter(ctx, "DeleteBoard"); err != nil {

@@ -50,7 +50,7 @@ type modelSource struct {
 	period *modelPeriod // nil: there is none
 }
 
-// FollowSources does what store.Store.FollowSources does as far as the entries go: it computes all of them from
+// FollowSources does what store.Derived.FollowSources does as far as the entries go: it computes all of them from
 // scratch.
 func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leaderboard.DeriveStep, error) {
 	defer m.leave()
@@ -124,7 +124,7 @@ func derive(own map[string]leaderboard.Entry, rule *leaderboard.Derive, member s
 	return &c
 }
 
-// Recompute does what store.Store.Recompute does.
+// Recompute does what store.Derived.Recompute does.
 func (m *Model) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	return m.FollowSources(ctx, board, true)
 }
@@ -165,7 +165,7 @@ func (b *modelBoard) lag() (n int64) {
 	return n
 }
 
-// Derivation does what store.Store.Derivation does, without the sources that have left.
+// Derivation does what store.Derived.Derivation does, without the sources that have left.
 func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Derivation"); err != nil {
@@ -199,7 +199,7 @@ func (b *modelBoard) reflectedPeriods() []*modelPeriod {
 	return b.reflected.periods
 }
 
-// VerifySources does what store.Store.VerifySources does; the model is always right.
+// VerifySources does what store.Derived.VerifySources does; the model is always right.
 func (m *Model) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	d, err := m.Derivation(ctx, board)
 	return leaderboard.Verification{Equal: err == nil && d.State != leaderboard.DerivationStateComputing, Seq: d.Seq}, err

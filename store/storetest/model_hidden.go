@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Hide does what store.Store.Hide does.
+// Hide does what store.HiddenMembers.Hide does.
 func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Hide"); err != nil {
@@ -34,7 +34,7 @@ func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	return h, nil
 }
 
-// Restore does what store.Store.Restore does.
+// Restore does what store.HiddenMembers.Restore does.
 func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	defer m.leave()
 	if err := m.enter(ctx, "Restore"); err != nil {
@@ -122,7 +122,7 @@ func (m *Model) recordCorrection(b *modelBoard, p *modelPeriod, actor string, vi
 	})
 }
 
-// Hidden does what store.Store.Hidden does.
+// Hidden does what store.HiddenMembers.Hidden does.
 func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Hidden"); err != nil {

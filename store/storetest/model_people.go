@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// PutProfile does what store.Store.PutProfile does.
+// PutProfile does what store.Profiles.PutProfile does.
 func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PutProfile"); err != nil {
@@ -26,7 +26,7 @@ func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderbo
 	return m.putProfile(ctx, p)
 }
 
-// PatchProfile does what store.Store.PatchProfile does.
+// PatchProfile does what store.Profiles.PatchProfile does.
 func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PatchProfile"); err != nil {
@@ -43,7 +43,7 @@ func (m *Model) PatchProfile(ctx context.Context, member string, change leaderbo
 	return m.putProfile(ctx, p)
 }
 
-// ResetName does what store.Store.ResetName does.
+// ResetName does what store.Profiles.ResetName does.
 func (m *Model) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "ResetName"); err != nil {
@@ -75,7 +75,7 @@ func (m *Model) putProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	return p, !ok, nil
 }
 
-// Profile does what store.Store.Profile does.
+// Profile does what store.Profiles.Profile does.
 func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := m.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
@@ -87,7 +87,7 @@ func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile
 	return found[0], nil
 }
 
-// Profiles does what store.Store.Profiles does.
+// Profiles does what store.Profiles.Profiles does.
 func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Profiles"); err != nil {
@@ -102,12 +102,12 @@ func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 	return found, nil
 }
 
-// PutFriends does what store.Store.PutFriends does.
+// PutFriends does what store.FriendLists.PutFriends does.
 func (m *Model) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return m.changeFriends(ctx, "PutFriends", member, friends, false)
 }
 
-// AddFriends does what store.Store.AddFriends does.
+// AddFriends does what store.FriendLists.AddFriends does.
 func (m *Model) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return m.changeFriends(ctx, "AddFriends", member, friends, true)
 }
@@ -135,7 +135,7 @@ func (m *Model) changeFriends(ctx context.Context, method string, member string,
 	return len(next), nil
 }
 
-// RemoveFriend does what store.Store.RemoveFriend does.
+// RemoveFriend does what store.FriendLists.RemoveFriend does.
 func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
 	defer m.leave()
 	if err := m.enter(ctx, "RemoveFriend"); err != nil {
@@ -146,14 +146,14 @@ func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
 	return nil
 }
 
-// Friends does what store.Store.Friends does.
+// Friends does what store.FriendLists.Friends does.
 func (m *Model) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
 	lists, err := m.FriendsOf(ctx, []string{member})
 	list := slices.DeleteFunc(append([]string{}, lists[member]...), func(f string) bool { return f <= after })
 	return list[:min(limit, len(list))], err
 }
 
-// FriendsOf does what store.Store.FriendsOf does.
+// FriendsOf does what store.FriendLists.FriendsOf does.
 func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FriendsOf"); err != nil {
@@ -168,7 +168,7 @@ func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	return lists, nil
 }
 
-// FriendVersions does what store.Store.FriendVersions does; the versions of the model are numbers.
+// FriendVersions does what store.FriendLists.FriendVersions does; the versions of the model are numbers.
 func (m *Model) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FriendVersions"); err != nil {
@@ -183,7 +183,7 @@ func (m *Model) FriendVersions(ctx context.Context, members []string) (map[strin
 	return versions, nil
 }
 
-// Forget does what store.Store.Forget does; the model is done at once.
+// Forget does what store.Erasures.Forget does; the model is done at once.
 func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Forget"); err != nil {
@@ -219,7 +219,7 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	return out, nil
 }
 
-// MemberData does what store.Store.MemberData does; it has neither recorded submissions nor an audit.
+// MemberData does what store.Members.MemberData does; it has neither recorded submissions nor an audit.
 func (m *Model) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	records, err := m.memberData(ctx, member)
 	for i := range records {
@@ -271,7 +271,7 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 	return out, nil
 }
 
-// SearchMembers does what store.Store.SearchMembers does.
+// SearchMembers does what store.Members.SearchMembers does.
 func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	defer m.leave()
 	if err := m.enter(ctx, "SearchMembers"); err != nil {
@@ -303,7 +303,7 @@ func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (o
 	return out, nil
 }
 
-// FindMembers does what store.Store.FindMembers does.
+// FindMembers does what store.Members.FindMembers does.
 func (m *Model) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FindMembers"); err != nil || m.periods[q.Period] == nil {

@@ -158,7 +158,7 @@ func (m *Model) sweep(b *modelBoard) {
 	}
 }
 
-// Current does what store.Store.Current does.
+// Current does what store.Boards.Current does.
 func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Current"); err != nil {
@@ -175,7 +175,7 @@ func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, 
 	return l, nil
 }
 
-// CurrentPeriod does what store.Store.CurrentPeriod does.
+// CurrentPeriod does what store.Boards.CurrentPeriod does.
 func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "CurrentPeriod"); err != nil {
@@ -189,7 +189,7 @@ func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// PeriodNamed does what store.Store.PeriodNamed does.
+// PeriodNamed does what store.Boards.PeriodNamed does.
 func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PeriodNamed"); err != nil {
@@ -203,7 +203,7 @@ func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// FirstPeriod does what store.Store.FirstPeriod does.
+// FirstPeriod does what store.Boards.FirstPeriod does.
 func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FirstPeriod"); err != nil {
@@ -221,7 +221,7 @@ func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Wi
 	return first.Period, nil
 }
 
-// Period does what store.Store.Period does.
+// Period does what store.Boards.Period does.
 func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Period"); err != nil {
@@ -233,7 +233,7 @@ func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// Periods does what store.Store.Periods does.
+// Periods does what store.Boards.Periods does.
 func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Periods"); err != nil {
@@ -249,7 +249,7 @@ func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window
 	return periods[:min(limit, len(periods))], nil
 }
 
-// PeriodsBefore does what store.Store.PeriodsBefore does.
+// PeriodsBefore does what store.Boards.PeriodsBefore does.
 func (m *Model) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PeriodsBefore"); err != nil {

@@ -109,7 +109,7 @@ func (v *look) place(member string) int {
 	return slices.IndexFunc(v.sorted, func(e leaderboard.Entry) bool { return e.Member == member })
 }
 
-// Page does what store.Store.Page does.
+// Page does what store.Entries.Page does.
 func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Page", ref, q.MinSeq)
@@ -142,7 +142,7 @@ func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 	return page, nil
 }
 
-// Members does what store.Store.Members does.
+// Members does what store.Entries.Members does.
 func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Members", ref, q.MinSeq)
@@ -172,7 +172,7 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	return out, nil
 }
 
-// Metadata does what store.Store.Metadata does.
+// Metadata does what store.Entries.Metadata does.
 func (m *Model) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Metadata"); err != nil {
@@ -202,7 +202,7 @@ func (m *Model) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([
 	return out, nil
 }
 
-// ScoreRank does what store.Store.ScoreRank does.
+// ScoreRank does what store.Entries.ScoreRank does.
 func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "ScoreRank", ref, q.MinSeq)
@@ -214,7 +214,7 @@ func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lead
 	return &leaderboard.ScoreRank{State: v.state, Ranks: v.ranks(newcomer, leaderboard.ModeStrict)}, nil
 }
 
-// Distribution does what store.Store.Distribution does, in whole numbers without a bound.
+// Distribution does what store.Entries.Distribution does, in whole numbers without a bound.
 func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Distribution", ref, q.MinSeq)
@@ -242,7 +242,7 @@ func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 	return out, nil
 }
 
-// Moves does what store.Store.Moves does: it takes the member's entry out and counts.
+// Moves does what store.Entries.Moves does: it takes the member's entry out and counts.
 func (m *Model) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Moves", ref, q.MinSeq)
@@ -315,7 +315,7 @@ func histogram(scores []*big.Int, n int64) (edges [][2]*big.Int) {
 	return append(edges, above...)
 }
 
-// Ask does what store.Store.Ask does.
+// Ask does what store.Entries.Ask does.
 func (m *Model) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	return AskEach(ctx, m, ref, questions), nil
 }

@@ -11,7 +11,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Submit does what store.Store.Submit does; each request is a commit of its own.
+// Submit does what commit.Writer.Submit does; each request is a commit of its own.
 func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Submit"); err != nil {
@@ -100,7 +100,7 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 	return receipt, changes
 }
 
-// BeginPlay does what store.Store.BeginPlay does.
+// BeginPlay does what store.Plays.BeginPlay does.
 func (m *Model) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "BeginPlay"); err != nil {
@@ -215,7 +215,7 @@ func pointers(results []leaderboard.Result) (out []*leaderboard.Result) {
 	return out
 }
 
-// SubmitMultiBoard does what store.Store.SubmitMultiBoard does.
+// SubmitMultiBoard does what commit.Writer.SubmitMultiBoard does.
 func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "SubmitMultiBoard"); err != nil {
@@ -313,7 +313,7 @@ func (m *Model) abortAll(entries []leaderboard.BoardSubmission, results []leader
 	}
 }
 
-// Remove does what store.Store.Remove does.
+// Remove does what commit.Writer.Remove does.
 func (m *Model) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Remove"); err != nil {
@@ -471,7 +471,7 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 	}
 }
 
-// Changes does what store.Store.Changes does.
+// Changes does what store.Entries.Changes does.
 func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Changes"); err != nil {
@@ -493,7 +493,7 @@ func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int)
 	return commits, nil
 }
 
-// CommitsSince does what store.Store.CommitsSince does.
+// CommitsSince does what store.Entries.CommitsSince does.
 func (m *Model) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "CommitsSince"); err != nil {
@@ -550,7 +550,7 @@ func (m *Model) PruneLog(periodID int64) {
 	m.periods[periodID].log = nil
 }
 
-// Snapshot does what store.Store.Snapshot does.
+// Snapshot does what store.Entries.Snapshot does.
 func (m *Model) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	state, keys, err := m.snapshot(ctx, ref, limit)
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store"
 )
 
-// Database is all that store.Store and Model do.
+// Database is all that the parts of store.Store and Model do.
 type Database interface {
 	leaderboard.BatchRankings
 	leaderboard.CombinedRankings
@@ -81,7 +80,7 @@ type Database interface {
 
 var (
 	_ Database = (*Model)(nil)
-	_ Database = (*store.Store)(nil)
+	_ Database = whole{}
 )
 
 // Subject is what a suite is run on. Suites make boards of their own and leave other boards alone.

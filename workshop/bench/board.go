@@ -115,11 +115,11 @@ func benchRules(topN int) leaderboard.Rules {
 }
 
 func (b *board) put(ctx context.Context) (leaderboard.PeriodRef, error) {
-	made, _, err := b.store.PutBoard(ctx, benchBoard, benchRules(benchTopN))
+	made, _, err := b.store.Boards.PutBoard(ctx, benchBoard, benchRules(benchTopN))
 	if err != nil {
 		return leaderboard.PeriodRef{}, err
 	}
-	p, err := b.store.CurrentPeriod(ctx, made, leaderboard.WindowAllTime)
+	p, err := b.store.Boards.CurrentPeriod(ctx, made, leaderboard.WindowAllTime)
 	if err != nil {
 		return leaderboard.PeriodRef{}, err
 	}
@@ -142,7 +142,7 @@ func (b *board) open(ctx context.Context) (*store.Store, error) {
 // buildIndex builds the rank index from scratch, saves it, and returns how long that took.
 func (b *board) buildIndex(ctx context.Context) (time.Duration, error) {
 	start := time.Now()
-	_, err := b.store.BuildIndex(ctx, b.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Actor: "bench"})
+	_, err := b.store.Indexes.Build(ctx, b.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Actor: "bench"})
 	return time.Since(start), err
 }
 

@@ -23,7 +23,7 @@ func compareRanks(t *testing.T, b *board) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = scanning.Close() })
-	page, err := scanning.Page(t.Context(), b.ref, leaderboard.PageQuery{Limit: 1000})
+	page, err := scanning.Entries.Page(t.Context(), b.ref, leaderboard.PageQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,11 +32,11 @@ func compareRanks(t *testing.T, b *board) {
 	}
 	for range 20 {
 		q := leaderboard.MembersQuery{Members: []string{randomMember(b.members)}}
-		want, err := scanning.Members(t.Context(), b.ref, q)
+		want, err := scanning.Entries.Members(t.Context(), b.ref, q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := b.store.Members(t.Context(), b.ref, q)
+		got, err := b.store.Entries.Members(t.Context(), b.ref, q)
 		if err != nil {
 			t.Fatal(err)
 		}

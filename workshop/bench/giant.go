@@ -320,7 +320,7 @@ func readMember(ctx context.Context, b *board) error {
 
 // rankMember asks for the rank of a random member.
 func (b *board) rankMember(ctx context.Context, s *store.Store) error {
-	got, err := s.Members(ctx, b.ref, leaderboard.MembersQuery{Members: []string{randomMember(b.members)}})
+	got, err := s.Entries.Members(ctx, b.ref, leaderboard.MembersQuery{Members: []string{randomMember(b.members)}})
 	if err == nil && len(got.Entries) != 1 {
 		err = fmt.Errorf("a member of %s has no rank", b.dsn)
 	}
@@ -331,7 +331,7 @@ func (b *board) rankMember(ctx context.Context, s *store.Store) error {
 func (b *board) readPage(ctx context.Context, part float64) error {
 	last := int64(b.members - pageOf)
 	offset := min(last, int64(part*float64(last))+rand.Int64N(pageOf))
-	page, err := b.store.Page(ctx, b.ref, leaderboard.PageQuery{Limit: pageOf, Offset: offset})
+	page, err := b.store.Entries.Page(ctx, b.ref, leaderboard.PageQuery{Limit: pageOf, Offset: offset})
 	if err == nil && len(page.Entries) != pageOf {
 		err = fmt.Errorf("a page of %s has %d entries", b.dsn, len(page.Entries))
 	}
@@ -428,6 +428,6 @@ func (b *board) submit(ctx context.Context, n int) error {
 	for i := range entries {
 		entries[i] = leaderboard.Submission{Member: randomMember(b.members), Score: randomScore()}
 	}
-	_, err := b.store.Submit(ctx, leaderboard.SubmitRequest{Board: benchBoard, Entries: entries})
+	_, err := b.store.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: benchBoard, Entries: entries})
 	return err
 }

@@ -85,7 +85,7 @@ func (w *world) quotaKeys(ctx context.Context) ([]string, error) {
 		k := leaderboard.Key{ID: leaderboard.NewKeyID(), Name: fmt.Sprintf("bench %d", i), Scope: leaderboard.ScopeRead}
 		k.Quota.RequestsPerSecond = quietQuota
 		secret, hash := leaderboard.NewKeySecret(k.ID)
-		if _, err := s.CreateKey(ctx, k, hash); err != nil {
+		if _, err := s.Keys.CreateKey(ctx, k, hash); err != nil {
 			return nil, err
 		}
 		secrets[i] = secret

@@ -43,16 +43,16 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 	}
 	defer d.Close()
 	cfg := index.Config{MinEntries: 1, Target: 4, SaveEvery: 200_000, Memory: 256 << 20, ChangeTTL: time.Hour, OnIndexes: func(int64) {}}
-	indexes = index.New(cfg, d, s)
+	indexes = index.New(cfg, d, s.Runs)
 	defer indexes.Close()
 	r := read.New(d, indexes, cfg.Target)
 	var refs []leaderboard.PeriodRef
 	for _, name := range []string{"a", "b"} {
-		b, _, err := s.PutBoard(t.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+		b, _, err := s.Boards.PutBoard(t.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
+		p, err := s.Boards.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 				created := leaderboard.Micros(i + 1)
 				entries[i] = leaderboard.Submission{Member: fmt.Sprintf("m%03d", i), Score: score(i), CreatedTime: &created}
 			}
-			if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: ref.Board, Entries: entries}); err != nil {
+			if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: ref.Board, Entries: entries}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -29,10 +30,12 @@ func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit 
 }
 
 // Export is Snapshot of all entries, for a reader that may be slow: there can be few at once, on connections that nothing else
-// waits for. With metadata rows gets that of each entry too, otherwise nil.
+// waits for. With metadata, list gets the metadata of each entry too, otherwise nil.
 func (s *Reader) Export(
-	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, rows func([]rank.Key, []string) error,
+	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, list func([]leaderboard.Entry, []string) error,
 ) error {
+	codec := rank.CodecOf(ref.Rules)
+	var part []leaderboard.Entry
 	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, func(ctx context.Context, q mysql.Querier, keys []rank.Key) ([]string, error) {
 		if !metadata {
 			return nil, nil
@@ -46,7 +49,17 @@ func (s *Reader) Export(
 			})
 		}
 		return bodies, wanted.read(ctx, s.db, q)
-	}, rows)
+	}, func(keys []rank.Key, bodies []string) error {
+		part = part[:0]
+		for _, key := range keys {
+			e, err := codec.Entry(key)
+			if err != nil {
+				return err
+			}
+			part = append(part, e)
+		}
+		return list(part, bodies)
+	})
 }
 
 // snapshotRows are entries of a snapshot, with what was read of each besides.
@@ -173,6 +186,23 @@ func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevi
 		}
 	}
 	return parts, nil
+}
+
+// ChangesAfter reads the change log of one period: CommitsSince with the errors of a feed. Errors: ErrPeriodNotFound;
+// ErrHistoryChanged when the revision is none of the period's; ErrFeedPruned; ErrUnavailable.
+func (s *Reader) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error) {
+	parts, err := s.CommitsSince(ctx, []leaderboard.PeriodRevision{from}, changes)
+	if err != nil {
+		return leaderboard.LogPart{}, err
+	}
+	part := parts[from.PeriodID]
+	switch {
+	case errors.Is(part.Err, rank.ErrDiverged):
+		part.Err = fmt.Errorf("%w: at seq %d of %d", leaderboard.ErrHistoryChanged, from.Seq, part.At.Seq)
+	case errors.Is(part.Err, leaderboard.ErrLogPruned):
+		part.Err = fmt.Errorf("%w: at seq %d of %d", leaderboard.ErrFeedPruned, from.Seq, part.At.Seq)
+	}
+	return part, part.Err
 }
 
 // held returns a part of a log, or an error when it does not follow the revision.

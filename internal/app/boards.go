@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"leaderboard/cache"
+	"leaderboard/cache/topn"
+	"leaderboard/leaderboard"
+	"leaderboard/store"
+)
+
+// boards is the boards and their periods. A change through this process is known here at once.
+type boards struct {
+	*store.Boards
+	catalog  *cache.Catalog
+	listings *topn.Listings // nil without Redis
+	gate     gate
+	log      *slog.Logger
+}
+
+// Board finds a board; for a name that the catalog knows to be free there is no question.
+func (b boards) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+	if _, err := b.catalog.Board(ctx, name); errors.Is(err, leaderboard.ErrBoardNotFound) {
+		return leaderboard.Board{}, err
+	}
+	return through(ctx, b.gate, func(ctx context.Context) (leaderboard.Board, error) { return b.Boards.Board(ctx, name) })
+}
+
+// BoardsLabelled lists boards.
+func (b boards) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
+	return through(ctx, b.gate, func(ctx context.Context) ([]leaderboard.Board, error) {
+		return b.Boards.BoardsLabelled(ctx, labels, after, limit)
+	})
+}
+
+// Periods lists the periods of a board.
+func (b boards) Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
+	return through(ctx, b.gate, func(ctx context.Context) ([]leaderboard.Period, error) {
+		return b.Boards.Periods(ctx, boardID, window, before, limit)
+	})
+}
+
+// KnownBoards returns the boards that this process knows without asking MySQL.
+func (b boards) KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
+	known := b.catalog.Known(after, limit, want)
+	out := make([]leaderboard.Board, len(known))
+	for i := range known {
+		out[i] = known[i].Board
+	}
+	return out
+}
+
+// ChangeBoard changes a board, here and in Redis.
+func (b boards) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
+	defer b.catalog.Forget(name)
+	board, created, err := b.Boards.ChangeBoard(ctx, name, change)
+	if err == nil && b.listings != nil {
+		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Changed(ctx, &board) })
+	}
+	return board, created, err
+}
+
+// DeleteBoard deletes a board, here and in Redis.
+func (b boards) DeleteBoard(ctx context.Context, name string) error {
+	defer b.catalog.Forget(name)
+	err := b.Boards.DeleteBoard(ctx, name)
+	if err == nil && b.listings != nil {
+		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Deleted(ctx, name) })
+	}
+	return err
+}
+
+// outdated passes a change of a board on to Redis, at best effort.
+func (b boards) outdated(ctx context.Context, name string, tell func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisHealthLimit)
+	defer cancel()
+	if err := tell(ctx); err != nil {
+		b.log.WarnContext(ctx, "a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
+	}
+}
+
+// derivations is the derived boards.
+type derivations struct {
+	*store.Derived
+	catalog *cache.Catalog
+	gate    gate
+}
+
+// Derivation compares a derived board with its sources; for a name that the catalog knows to be free there is no question.
+func (d derivations) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
+	if _, err := d.catalog.Board(ctx, board); errors.Is(err, leaderboard.ErrBoardNotFound) {
+		return leaderboard.Derivation{}, err
+	}
+	return through(ctx, d.gate, func(ctx context.Context) (leaderboard.Derivation, error) { return d.Derived.Derivation(ctx, board) })
+}
+
+// records is the recorded submissions.
+type records struct {
+	*store.Records
+	gate gate
+}
+
+// Race returns what members had at moments.
+func (r records) Race(ctx context.Context, q leaderboard.RaceQuery) (leaderboard.Race, error) {
+	return through(ctx, r.gate, func(ctx context.Context) (leaderboard.Race, error) { return r.Records.Race(ctx, q) })
+}

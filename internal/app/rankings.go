@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leaderboard/cache"
+	"leaderboard/cache/feed"
+	"leaderboard/cache/topn"
+	"leaderboard/features/review"
+	"leaderboard/httpapi"
+	"leaderboard/internal/trace"
+	"leaderboard/leaderboard"
+	"leaderboard/refresher"
+	"leaderboard/store"
+)
+
+// rankings implements httpapi.Rankings.
+type rankings struct {
+	*cache.Reader
+	feed *feed.Feed
+}
+
+// Fresh reports whether a revision is still the newest one of a period, as far as the feed can tell.
+func (r rankings) Fresh(period int64, at leaderboard.Revision) bool {
+	return r.feed.Judge(period, at) == feed.VerdictFresh
+}
+
+// Changed implements httpapi.Rankings.
+func (r rankings) Changed(ctx context.Context, period int64, than leaderboard.Revision) error {
+	return r.feed.Changed(ctx, period, than)
+}
+
+// heldDesk is the held submissions, and where admins decide about them.
+type heldDesk struct {
+	*store.HeldSubmissions
+	review.Desk
+}
+
+// refreshing implements httpapi.Refresher.
+type refreshing struct {
+	refresher *refresher.Refresher
+	boards    *store.Boards
+	copies    *topn.Copies // nil without Redis
+}
+
+func (r refreshing) Start(
+	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
+) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
+	return r.refresher.Start(ctx, refresher.Request{
+		Ref: ref, Kind: kind, Reason: reason, Actor: actor, RequestID: leaderboard.CallerOf(ctx).RequestID, Span: trace.From(ctx),
+	})
+}
+
+// Verify compares the Redis copy of a period with MySQL. Without Redis there is no copy that could be wrong.
+func (r refreshing) Verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) {
+	if r.copies == nil {
+		period, err := r.boards.Period(ctx, ref.ID)
+		return leaderboard.Verification{Equal: err == nil, Seq: period.LastSeq, Total: period.EntryCount, Detail: leaderboard.NoCopy}, err
+	}
+	v, err := r.copies.Verify(ctx, ref)
+	if errors.Is(err, topn.ErrAway) {
+		err = fmt.Errorf("%w: %w", errRedisAway, err)
+	}
+	return v, err
+}
+
+const errRedisAway = httpapi.Reason("Redis does not answer, so the copy cannot be compared.")

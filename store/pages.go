@@ -1,0 +1,24 @@
+package store
+
+// dataPage is how many rows one statement about a member's data reads.
+const dataPage = 1000
+
+// inPages calls each with every element of a list that is read in pages of dataPage. each returns the place of its element:
+// the next page begins after the last of them.
+func inPages[P, V any](page func(after P) ([]V, error), each func(*V) (place P, err error)) error {
+	var after P
+	for {
+		list, err := page(after)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			if after, err = each(&list[i]); err != nil {
+				return err
+			}
+		}
+		if len(list) < dataPage {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package storetest
+
+import (
+	"context"
+
+	"leaderboard/leaderboard"
+	"leaderboard/store"
+)
+
+// Names under which some parts of a store are embedded: their own are names of methods.
+type (
+	boardsPart   = store.Boards
+	runsPart     = store.Runs
+	membersPart  = store.Members
+	profilesPart = store.Profiles
+)
+
+// whole is a store as one Database.
+type whole struct {
+	*boardsPart
+	*store.Writer
+	*store.Entries
+	*store.Derived
+	*runsPart
+	*store.Plays
+	*store.HeldSubmissions
+	*store.HiddenMembers
+	*membersPart
+	*profilesPart
+	*store.FriendLists
+	*store.Erasures
+	*store.Housekeeping
+	store *store.Store
+}
+
+// Of returns a store as one Database.
+func Of(s *store.Store) Database {
+	return whole{
+		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Held, s.Hidden, s.Members, s.Profiles, s.Friends, s.Erasures, s.Housekeeping, s,
+	}
+}
+
+// StoreOf returns the store that Of was given.
+func StoreOf(d Database) *store.Store { return d.(whole).store }
+
+func (w whole) Ping(ctx context.Context) error { return w.store.Ping(ctx) }
+
+func (w whole) Now(ctx context.Context) (leaderboard.Micros, error) { return w.store.Now(ctx) }
