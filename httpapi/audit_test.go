@@ -41,7 +41,7 @@ func (l *auditLog) Audit(_ context.Context, q leaderboard.AuditQuery) (out []lea
 // cursor goes on behind what was looked at.
 func TestAuditStopsLooking(t *testing.T) {
 	log := &auditLog{looksAt: 2}
-	e := newEnv(t, func(c *Config) { c.Writer.(*fake).audit = log })
+	e := newEnv(t, func(c *Config) { c.Audit = log })
 	for id := int64(7); id > 0; id-- {
 		action := leaderboard.AuditActionBoardUpdate
 		if id == 1 || id == 4 {
@@ -70,7 +70,7 @@ func TestAuditStopsLooking(t *testing.T) {
 // TestAuditRoute: the records come in pages, with what they say, and each parameter selects.
 func TestAuditRoute(t *testing.T) {
 	log := &auditLog{}
-	e := newEnv(t, func(c *Config) { c.Writer.(*fake).audit = log })
+	e := newEnv(t, func(c *Config) { c.Audit = log })
 	const at = 1_700_000_000_000_000
 	for i := range 5 {
 		id := int64(5 - i)

@@ -31,7 +31,7 @@ func TestEndpoints(t *testing.T) {
 		t.Errorf("rotated: %s", text)
 	}
 	e.post(adminKey, path+"/rotate", `{"overlap":"721h"}`).wantProblem(400, wire.CodeMalformed)
-	e.fake.attempt = leaderboard.Attempt{Status: 500, Error: "the answer was 500"}
+	e.fake.endpoints.attempt = leaderboard.Attempt{Status: 500, Error: "the answer was 500"}
 	if r := e.post(adminKey, path+"/test", "").want(200); string(r.body) != `{"delivered":false,"status":500,"error":"the answer was 500","took":"12ms"}` {
 		t.Errorf("tested: %s", r.body)
 	}
@@ -66,8 +66,8 @@ func TestBadEndpoints(t *testing.T) {
 		}
 	}
 	e.do(ask{method: "PUT", path: "/v1/endpoints/NAME", key: adminKey, body: `{"url":"https://g.example/"}`, off: true}).wantProblem(422, "invalid-endpoint")
-	if len(e.fake.fakeEndpoints.rows) > 0 {
-		t.Errorf("made: %v", e.fake.fakeEndpoints.rows)
+	if len(e.fake.endpoints.rows) > 0 {
+		t.Errorf("made: %v", e.fake.endpoints.rows)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestDeliveries(t *testing.T) {
 			Seq: int64(5 - i), ID: leaderboard.EventIDOf(fmt.Sprint(i)), Kind: leaderboard.EventKindMemberHidden, Time: 1_700_000_000_000_000, Data: `{"board":"b"}`,
 			Members: []leaderboard.EventMember{{Member: "<a>"}},
 		}
-		e.fake.fakeEndpoints.deliveries = append(e.fake.fakeEndpoints.deliveries, d)
+		e.fake.endpoints.deliveries = append(e.fake.endpoints.deliveries, d)
 	}
 	var got []string
 	for cursor := ""; ; {

@@ -312,7 +312,7 @@ func TestExportEndsWithItsKey(t *testing.T) {
 			}
 			defer res.Body.Close()
 			id, _ := leaderboard.KeyIDIn(key)
-			if _, err := e.fake.fakeKeys.ChangeKey(t.Context(), id, change); err != nil {
+			if _, err := e.fake.keys.ChangeKey(t.Context(), id, change); err != nil {
 				t.Fatal(err)
 			}
 			read := make(chan error, 1)

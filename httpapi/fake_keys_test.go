@@ -101,7 +101,7 @@ func (e *env) key(scope leaderboard.Scope, change func(*leaderboard.Key)) string
 		change(&k)
 	}
 	text, hash := leaderboard.NewKeySecret(k.ID)
-	if _, err := e.fake.fakeKeys.CreateKey(context.Background(), k, hash); err != nil {
+	if _, err := e.fake.keys.CreateKey(context.Background(), k, hash); err != nil {
 		e.t.Fatal(err)
 	}
 	return text

@@ -17,11 +17,11 @@ import (
 // others. Any method can be made to fail.
 type fake struct {
 	*storetest.Model
-	*fakeKeys
-	*fakeEndpoints
-	*fakeIssuers
-	players *fakePlayers
-	audit   *auditLog
+	keys      *fakeKeys
+	endpoints *fakeEndpoints
+	issuers   *fakeIssuers
+	players   *fakePlayers
+	audit     *auditLog
 
 	mu       sync.Mutex
 	called   map[string]int     // how often each method was
@@ -61,10 +61,12 @@ func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
 	f := &fake{
-		Model: m, fakeKeys: &fakeKeys{table: newTable[leaderboard.HashedKey](leaderboard.ErrKeyNotFound)},
-		fakeEndpoints: &fakeEndpoints{table: newTable[leaderboard.Endpoint](leaderboard.ErrEndpointNotFound)},
-		fakeIssuers:   &fakeIssuers{issuers: newTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), bars: newTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound)},
-		players:       &fakePlayers{tokens: map[string]*leaderboard.Player{}, refused: map[string]error{}}, audit: &auditLog{}, called: map[string]int{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
+		Model:     m,
+		keys:      &fakeKeys{table: newTable[leaderboard.HashedKey](leaderboard.ErrKeyNotFound)},
+		endpoints: &fakeEndpoints{table: newTable[leaderboard.Endpoint](leaderboard.ErrEndpointNotFound)},
+		issuers:   &fakeIssuers{newTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), newTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound), nil},
+		players:   &fakePlayers{tokens: map[string]*leaderboard.Player{}, refused: map[string]error{}}, audit: &auditLog{},
+		called: map[string]int{}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}
 	m.OnCall, m.OnState = f.enter, f.mark
@@ -289,10 +291,6 @@ func (f *fake) FriendsOf(ctx context.Context, members []string) ([][]string, err
 		out[i] = lists[m]
 	}
 	return out, err
-}
-
-func (f *fake) Audit(ctx context.Context, q leaderboard.AuditQuery) ([]leaderboard.AuditEntry, leaderboard.AuditPlace, error) {
-	return f.audit.Audit(ctx, q)
 }
 
 func (f *fake) Admit(board string, bytes int64) error {

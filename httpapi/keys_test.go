@@ -119,7 +119,7 @@ func TestBadKeys(t *testing.T) {
 			t.Errorf("%s answers %d, want %d: %s", body, r.status, want, r.body)
 		}
 	}
-	if len(e.fake.fakeKeys.rows) > 0 {
+	if len(e.fake.keys.rows) > 0 {
 		t.Error("a key was made")
 	}
 	made := e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).key()
@@ -271,10 +271,10 @@ func TestKeyForSomeBoards(t *testing.T) {
 func TestKeysNotKnownNow(t *testing.T) {
 	e := newEnv(t)
 	key := e.key(leaderboard.ScopeAdmin, nil)
-	e.fake.fakeKeys.fails = leaderboard.ErrUnavailable
+	e.fake.keys.fails = leaderboard.ErrUnavailable
 	e.get(key, "/v1/runs").wantProblem(503, "unavailable")
 	e.get(adminKey, "/v1/runs").want(200) // which is for emergencies
-	e.fake.fakeKeys.fails = &leaderboard.OverloadError{}
+	e.fake.keys.fails = &leaderboard.OverloadError{}
 	e.get(key, "/v1/runs").wantProblem(503, wire.CodeOverloaded)
 }
 

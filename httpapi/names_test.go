@@ -116,7 +116,7 @@ func TestNamesOfBoards(t *testing.T) {
 			if scope != "" {
 				key = e.key(scope, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
 			}
-			blind := &env{t: t, api: New(Config{Keyring: e.fake.fakeKeys, Writer: &fake{}})}
+			blind := &env{t: t, api: New(Config{Keyring: e.fake.keys, Writer: &fake{}})}
 			visibility := map[string]leaderboard.Visibility{"private": leaderboard.VisibilityPrivate, "public": leaderboard.VisibilityPublic}
 			answers := map[string]string{} // those that have to be equal, by their status
 			for _, prefix := range []string{"game1-", "game2-"} {

@@ -290,7 +290,7 @@ func TestCreateToken(t *testing.T) {
 	e.post(adminKey, "/v1/tokens/rotate", `{"overlap":"0s"}`).want(204)
 	e.do(ask{method: "POST", path: "/v1/tokens/rotate", key: adminKey}).want(204)
 	e.post(adminKey, "/v1/tokens/rotate", `{"overlap":"25h"}`).wantProblem(400, wire.CodeMalformed)
-	if got := fmt.Sprint(e.fake.overlap); got != "[0s 24h0m0s]" {
+	if got := fmt.Sprint(e.fake.issuers.overlap); got != "[0s 24h0m0s]" {
 		t.Error(got)
 	}
 }

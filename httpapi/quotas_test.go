@@ -279,7 +279,7 @@ func TestWrongCookies(t *testing.T) {
 	}
 	for range 2 { // a person whose role gives less than it did has guessed nothing
 		k := e.post(adminKey, "/v1/keys", `{"name":"ada","scope":"read"}`).want(http.StatusCreated).key()
-		if _, err := e.fake.fakeKeys.changeKey(k.ID, func(k *leaderboard.HashedKey) error { k.Person, k.Role = "ada", roleWithout; return nil }); err != nil {
+		if _, err := e.fake.keys.changeKey(k.ID, func(k *leaderboard.HashedKey) error { k.Person, k.Role = "ada", roleWithout; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		with(k.Secret).want(http.StatusOK)

@@ -315,7 +315,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			for _, next := range streams {
 				page(t, next, 1)
 			}
-			if _, err := e.fake.fakeKeys.changeKey(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
+			if _, err := e.fake.keys.changeKey(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			for i, next := range streams { // a comment, which comes after 15 s, would be too late
@@ -342,20 +342,20 @@ func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
 		id, _ := leaderboard.KeyIDIn(key)
 		next := e.open(key, "/v1/boards/b/stream")
 		page(t, next, 1)
-		e.fake.fakeKeys.mu.Lock()
-		e.fake.fakeKeys.fails, e.fake.fakeKeys.found = err, 0
-		e.fake.fakeKeys.mu.Unlock()
+		e.fake.keys.mu.Lock()
+		e.fake.keys.fails, e.fake.keys.found = err, 0
+		e.fake.keys.mu.Unlock()
 		eventually(t, "its key was looked at twice", func() bool {
-			e.fake.fakeKeys.mu.Lock()
-			defer e.fake.fakeKeys.mu.Unlock()
-			return e.fake.fakeKeys.found >= 2
+			e.fake.keys.mu.Lock()
+			defer e.fake.keys.mu.Unlock()
+			return e.fake.keys.found >= 2
 		})
 		e.submit("b", "m2", 2)
 		page(t, next, 2)
-		e.fake.fakeKeys.mu.Lock()
-		e.fake.fakeKeys.fails = nil
-		e.fake.fakeKeys.mu.Unlock()
-		if _, err := e.fake.fakeKeys.RevokeKey(t.Context(), id); err != nil {
+		e.fake.keys.mu.Lock()
+		e.fake.keys.fails = nil
+		e.fake.keys.mu.Unlock()
+		if _, err := e.fake.keys.RevokeKey(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		for s, ok := next(); s.event != "gone"; s, ok = next() {
