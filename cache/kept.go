@@ -63,6 +63,9 @@ func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v f
 // encoded once.
 func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
 	next := &keptAnswer{proven: proven{asked: k.opts.Now()}, answer: a.From(leaderboard.SourceLocal, false)}
+	if page, ok := next.answer.(*leaderboard.Page); ok {
+		page.Encoded = new(leaderboard.Encoded)
+	}
 	out, bytes := next.answer, len(q.key)+answerBytes+stateBytes*len(q.refs())+entryBytes*a.Len()
 	k.answers.Update(q.key, bytes, func(last *keptAnswer, ok bool) *keptAnswer {
 		switch {

@@ -121,6 +121,9 @@ func TestKeptAnswers(t *testing.T) {
 		r := watched(t, s)
 		want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
 		first := ask(t, r, 0)
+		if first.Encoded == nil {
+			t.Error("nothing keeps the encoded forms of a kept answer")
+		}
 		for range 10 {
 			time.Sleep(time.Minute)
 			if again := ask(t, r, 0); again != first || again.Source != leaderboard.SourceLocal || again.Stale {

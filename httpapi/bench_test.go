@@ -36,7 +36,7 @@ func newFixed() *fixed {
 	}
 	state := leaderboard.State{Revision: leaderboard.Revision{Seq: 1_000_000, AsOf: 1_700_000_000_000_000}, Total: 1_000_000, Source: leaderboard.SourceLocal}
 	for _, n := range []int{10, 100} {
-		page := &leaderboard.Page{State: state, Next: strings.Repeat("k", 32)}
+		page := &leaderboard.Page{State: state, Next: strings.Repeat("k", 32), Encoded: new(leaderboard.Encoded)}
 		for i := range n {
 			page.Entries = append(page.Entries, leaderboard.Ranked{Ranks: leaderboard.Ranks{Strict: int64(i) + 1, Tied: int64(i) + 1}, Entry: leaderboard.Entry{
 				Member: fmt.Sprintf("member-%06d", i), Score: 1_000_000 - int64(i), CreatedTime: 1_700_000_000_000_000,
@@ -144,7 +144,7 @@ func BenchmarkKept(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					if !kept {
-						api.handlers.reader.kept.byAnswer.Clear()
+						api.handlers.reader.kept.drop()
 					}
 					api.ServeHTTP(discard{http.Header{}}, r)
 				}

@@ -14,14 +14,16 @@ import (
 // Bounds of keptAnswers, in bytes.
 const (
 	maxKept     = 4 << 20
-	keptBesides = 768 // what an answer counts besides its bodies: itself, its place in the map
+	keptBesides = 768 // what an answer counts besides its bodies: itself, its place with the page
 )
 
-// keptAnswers keeps the encoded form of shared answers, so that one that is served many times is encoded once, and compressed
-// once: to encode a page of 100 entries takes five times as long as all other work on it. When it is full it is emptied.
+// keptAnswers bounds what is kept of shared answers in their encoded form, with each of them, so that one that is served many
+// times is encoded once, and compressed once: to encode a page of 100 entries takes five times as long as all other work on
+// it. When there is too much it is all dropped.
 type keptAnswers struct {
-	byAnswer sync.Map // *keptModes by the answer's address, which no other answer gets while it is a key here
-	bytes    atomic.Int64
+	mu    sync.Mutex
+	bytes int64
+	kept  []*keptModes // those with a form since all were dropped, some more than once
 }
 
 // keptModes are the encoded forms of one answer in each mode, by modeIndex; then the same with wide numbers as strings.
@@ -65,42 +67,74 @@ func newCoded(body []byte, etag string) coded {
 	return coded{body: body, etag: []string{etag}, length: []string{strconv.Itoa(len(body))}}
 }
 
-// slot returns where an answer is kept.
-func (k *keptAnswers) slot(answer any, mode leaderboard.Mode, strings bool) *atomic.Pointer[keptAnswer] {
-	modes, ok := k.byAnswer.Load(answer)
-	if !ok {
-		modes, _ = k.byAnswer.LoadOrStore(answer, &keptModes{})
+// formsOf returns the forms that are kept with a shared page.
+func formsOf(page *leaderboard.Page) *keptModes {
+	forms := page.Encoded.Forms()
+	if forms == nil {
+		forms = page.Encoded.Keep(&keptModes{})
 	}
+	return forms.(*keptModes)
+}
+
+// slot returns where the form in a mode is.
+func (m *keptModes) slot(mode leaderboard.Mode, strings bool) *atomic.Pointer[keptAnswer] {
 	form := modeIndex(mode)
 	if strings {
 		form += len(keptModes{}) / 2
 	}
-	return &modes.(*keptModes)[form]
+	return &m[form]
+}
+
+// put keeps a form of an answer.
+func (k *keptAnswers) put(modes *keptModes, slot *atomic.Pointer[keptAnswer], next *keptAnswer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.grow(len(next.plain.body))
+	k.kept = append(k.kept, modes)
+	slot.Store(next)
+}
+
+// putZipped keeps the compressed form of one that is kept.
+func (k *keptAnswers) putZipped(kept *keptAnswer, form *coded) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.grow(len(form.body))
+	kept.zipped.Store(form)
 }
 
 // grow makes room for so many bytes more.
 func (k *keptAnswers) grow(bytes int) {
 	size := int64(bytes) + keptBesides
-	if k.bytes.Add(size) > maxKept {
-		k.byAnswer.Clear()
-		k.bytes.Store(size)
+	if k.bytes += size; k.bytes > maxKept {
+		k.drop()
+		k.bytes = size
 	}
 }
 
-// respondShared is answer for an answer object that many requests share.
-func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderboard.State, etag wire.ETag, body func([]byte) []byte) error {
+// drop drops all forms.
+func (k *keptAnswers) drop() {
+	for _, modes := range k.kept {
+		for i := range modes {
+			modes[i].Store(nil)
+		}
+	}
+	k.kept = nil
+}
+
+// respondShared is answer for a page that many requests share.
+func (k *keptAnswers) respondShared(c *call, page *leaderboard.Page, on *target, st *leaderboard.State, etag wire.ETag, body func([]byte) []byte) error {
 	st = on.marked(st)
 	etag = c.form(etag)
 	e := envelope{on.ref.Board, on.ref.Name, on.ref.Window, *st, etag}
-	slot := k.slot(shared, on.query.Mode, c.strings)
+	modes := formsOf(page)
+	slot := modes.slot(on.query.Mode, c.strings)
 	kept := slot.Load()
 	if kept == nil || kept.envelope != e {
 		buf := c.shared.buffer()
 		*buf = append(body(appendCommon((*buf)[:0], on, st)), "}\n"...)
 		kept = &keptAnswer{envelope: e, plain: newCoded(c.copied(*buf), etag.Tag(st.Seq))}
 		c.shared.release(buf)
-		k.grow(len(kept.plain.body))
-		slot.Store(kept)
+		k.put(modes, slot, kept)
 	}
 	form := &kept.plain
 	if c.notModified(on, st, form.etag) {
@@ -126,7 +160,6 @@ func (k *keptAnswers) zipped(c *call, kept *keptAnswer) *coded {
 		return z
 	}
 	form := newCoded(bytes.Clone(c.shared.zippers.Zip(nil, kept.plain.body)), wire.GzipTag(kept.plain.etag[0]))
-	k.grow(len(form.body))
-	kept.zipped.Store(&form)
+	k.putZipped(kept, &form)
 	return &form
 }

@@ -18,7 +18,7 @@ func TestKeptAnswers(t *testing.T) {
 	rules := leaderboard.Rules{}.WithDefaults()
 	on := target{ref: leaderboard.PeriodRef{ID: 1, Board: "demo", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules}}
 	encoded := 0
-	send := func(shared any, mode leaderboard.Mode, st leaderboard.State, etag wire.ETag, size int) string {
+	send := func(shared *leaderboard.Page, mode leaderboard.Mode, st leaderboard.State, etag wire.ETag, size int) string {
 		w := httptest.NewRecorder()
 		c := call{response: response{shared: &api.shared, w: w, r: httptest.NewRequest(http.MethodGet, "/", nil)}}
 		c.follow(&api.unknown)
@@ -32,12 +32,13 @@ func TestKeptAnswers(t *testing.T) {
 		}
 		return w.Body.String()
 	}
-	one, two := &leaderboard.Page{}, &leaderboard.Page{Next: "another"}
+	page := func() *leaderboard.Page { return &leaderboard.Page{Encoded: new(leaderboard.Encoded)} }
+	one, two := page(), page()
 	st := leaderboard.State{Source: leaderboard.SourceLocal}
 	older := st
 	older.Stale = true
 	for i, c := range []struct {
-		shared any
+		shared *leaderboard.Page
 		mode   leaderboard.Mode
 		st     leaderboard.State
 		etag   wire.ETag
@@ -57,14 +58,30 @@ func TestKeptAnswers(t *testing.T) {
 			t.Errorf("request %d: %d encodings, want %d: %s", i, encoded, c.want, body)
 		}
 	}
-	send(&leaderboard.Distribution{}, "", st, 1, maxKept/2)
+	send(page(), "", st, 1, maxKept/2)
 	if encoded = 0; send(two, leaderboard.ModeStrict, st, 1, 10) == "" || encoded != 0 {
 		t.Error("encoded again after one large answer")
 	}
 	for range maxKept / 2 / keptBesides {
-		send(&leaderboard.Distribution{}, "", st, 1, 0)
+		send(page(), "", st, 1, 0)
 	}
 	if encoded = 0; send(two, leaderboard.ModeStrict, st, 1, 10) == "" || encoded != 1 {
 		t.Error("not encoded again after many small answers")
+	}
+}
+
+// TestNotShared: a page that one request alone gets is not kept, and says the same.
+func TestNotShared(t *testing.T) {
+	api := benchAPI()
+	send := func() string {
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, httptest.NewRequest(http.MethodGet, benchPaths["top10"], nil))
+		return w.Body.String()
+	}
+	shared := send()
+	api.handlers.reader.kept.drop()
+	api.handlers.reader.rankings.(*fixed).pages[10].Encoded = nil
+	if got := send(); got != shared || len(api.handlers.reader.kept.kept) != 0 {
+		t.Errorf("%d are kept: %s, want %s", len(api.handlers.reader.kept.kept), got, shared)
 	}
 }

@@ -46,7 +46,7 @@ func (h *reader) top(c *call) error {
 	etag := shown.addTo(c.etag(&on, &st).Int(limit).Int(offset).Text(q.After).DenseOf(q.Mode, page.Entries))
 	entries := wire.EntriesOf(&on.ref)
 	body := func(b []byte) []byte { return appendPage(b, on.form(), page, &entries, &shown) }
-	if shown.asked || shown.metadata != nil || offset > 0 || q.After != "" {
+	if shown.asked || shown.metadata != nil || offset > 0 || q.After != "" || page.Encoded == nil {
 		return c.answer(&on, &st, etag, body)
 	}
 	return h.kept.respondShared(c, page, &on, &st, etag, body)

@@ -1,5 +1,7 @@
 package leaderboard
 
+import "sync/atomic"
+
 // Answered is the answer to a question about one or several periods: a *Page, *Standings, *ScoreRank, *Distribution,
 // *Moves, *CombinedPage or *CombinedStandings. It is exact at the states that it names.
 type Answered interface {
@@ -9,6 +11,21 @@ type Answered interface {
 	From(source Source, stale bool) Answered
 	// Len returns how many entries the answer has, or buckets.
 	Len() int
+}
+
+// Encoded keeps the encoded forms of an answer with the answer, for the next caller who is given it. The encoder decides what
+// the forms are. The same answer from another source has the same forms.
+type Encoded struct{ forms atomic.Value }
+
+// Forms returns what was kept, nil before.
+func (e *Encoded) Forms() any { return e.forms.Load() }
+
+// Keep keeps the forms, unless others are kept already, and returns those that are kept.
+func (e *Encoded) Keep(forms any) any {
+	if e.forms.CompareAndSwap(nil, forms) {
+		return forms
+	}
+	return e.forms.Load()
 }
 
 func (s State) from(source Source, stale bool) State {

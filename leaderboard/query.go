@@ -71,6 +71,8 @@ type Page struct {
 	State
 	Entries []Ranked
 	Next    string // sort key to continue after, "" when the page reaches the end of the period
+
+	Encoded *Encoded // nil unless many callers are given the page
 }
 
 // MembersQuery asks for given members, at most MaxMembers, all distinct. It can ask for a part of them: a rank on the
