@@ -64,7 +64,7 @@ func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered,
 				m.opts.Resident.Drop(refs[i].ID, p)
 			}
 			moved = false
-		case a.At(i).Seq < max(q.minSeq(i), refs[i].LastSeq) || m.opts.Feed.Judge(refs[i].ID, a.At(i).Revision) != feed.VerdictFresh:
+		case a.At(i).Seq < max(q.minSeq(i), refs[i].LastSeq) || !m.opts.Feed.Fresh(refs[i].ID, a.At(i).Revision):
 			moved = moved && m.opts.Resident.Await(ctx, refs[i].ID, p, a.At(i).Revision)
 		}
 	}

@@ -103,6 +103,10 @@ type Rankings interface {
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
 	leaderboard.MetadataReader
+}
+
+// Feed says what was committed to periods.
+type Feed interface {
 	// Fresh reports whether an answer about a period may still go out after slow work. It never blocks.
 	Fresh(period int64, r leaderboard.Revision) bool
 	// Changed blocks until a period has something newer than a revision, or is gone. It ends with ctx, with an error.
@@ -118,6 +122,7 @@ type profileLoader interface {
 type profileFinder struct {
 	rankings Rankings
 	profiles profileLoader
+	feed     Feed
 }
 
 // besides are the profiles and the metadata that an answer shows beside its entries. The zero value is none.
@@ -134,7 +139,7 @@ const slowProfiles = 50 * time.Millisecond
 // looked up, those cached are shown and the state is marked stale: there may be something newer. So it is when the look-up
 // took so long that the answer is no longer the newest.
 func (l profileFinder) of(c *call, on *target, st *leaderboard.State, n int, member func(i int) string) besides {
-	return l.find(c, on.profiles, st, func() bool { return l.rankings.Fresh(on.ref.ID, st.Revision) }, n, member)
+	return l.find(c, on.profiles, st, func() bool { return l.feed.Fresh(on.ref.ID, st.Revision) }, n, member)
 }
 
 // ofEntries is of for a run of entries.

@@ -15,8 +15,8 @@ import (
 // gives, as a client would: at once, and whenever the feed shows a change. The zero value works once ask is set. All methods
 // may be called concurrently.
 type broadcasts struct {
-	ask      func(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error)
-	rankings Rankings // says when a period has changed
+	ask  func(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error)
+	feed Feed
 
 	mu    sync.Mutex
 	byKey map[broadcastKey]*broadcast
@@ -187,7 +187,7 @@ func (s *broadcasts) run(ctx context.Context, f *broadcast) {
 		idle, cancel := context.WithTimeout(ctx, feedIdle)
 		if known.period == 0 { // it has no entries yet
 			<-idle.Done()
-		} else if s.rankings.Changed(idle, known.period, known.revision) == nil {
+		} else if s.feed.Changed(idle, known.period, known.revision) == nil {
 			least = known.revision.Seq + 1
 		}
 		cancel()

@@ -37,9 +37,9 @@ type ChangeLog interface {
 // changeHandlers serve the change feed.
 type changeHandlers struct {
 	resolver
-	log      ChangeLog
-	rankings Rankings
-	streams  *streamHandlers // clients of the feed are bounded like those of streams, and end with them
+	log     ChangeLog
+	feed    Feed
+	streams *streamHandlers // clients of the feed are bounded like those of streams, and end with them
 }
 
 // serve answers GET …/changes: the changes behind a cursor as JSON lines, or as server-sent events without an end.
@@ -216,7 +216,7 @@ func (f *changeFeed) changed(ctx context.Context) error {
 	pause(ctx, feedLooksApart)
 	for ctx.Err() == nil {
 		idle, cancel := context.WithTimeout(ctx, accessCheck)
-		news := f.ref.HasRow() && f.rankings.Changed(idle, f.ref.ID, f.at) == nil
+		news := f.ref.HasRow() && f.feed.Changed(idle, f.ref.ID, f.at) == nil
 		if !f.ref.HasRow() {
 			<-idle.Done()
 		}
@@ -231,7 +231,7 @@ func (f *changeFeed) changed(ctx context.Context) error {
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
 			return err
 		}
-		if !f.ref.HasRow() || err == nil && current.ID != f.ref.ID || !f.rankings.Fresh(f.ref.ID, f.at) {
+		if !f.ref.HasRow() || err == nil && current.ID != f.ref.ID || !f.feed.Fresh(f.ref.ID, f.at) {
 			return nil
 		}
 	}

@@ -18,6 +18,7 @@ type Config struct {
 	// ends. Any of them may fail with ErrUnavailable or ErrOverloaded.
 	Catalog      Catalog
 	Rankings     Rankings
+	Feed         Feed
 	Writer       Writer
 	Boards       Boards
 	Periods      Periods
@@ -29,11 +30,13 @@ type Config struct {
 	Records      Records
 	Activity     Activities
 	Hidden       Hides
-	Held         HeldDesk
+	Held         HeldList
+	Review       Review
 	Profiles     Profiles
 	Members      Members
 	MemberFinder MemberFinder
 	MemberData   MemberData
+	Erasures     Erasures
 	Friends      Friends
 	Issuers      Issuers
 	Signing      Signing

@@ -13,12 +13,16 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// HeldDesk holds the submissions that wait for an admin.
-type HeldDesk interface {
+// HeldList lists the submissions that wait for an admin.
+type HeldList interface {
 	// Held lists held submissions, newest first.
 	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
 	// HeldOne finds one; ErrHeldNotFound.
 	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
+}
+
+// Review decides about held submissions.
+type Review interface {
 	// DecideHeld approves or rejects one; the same decision again changes nothing. Errors: ErrHeldNotFound, ErrHeldDecided,
 	// ErrPeriodClosed, ErrPeriodNotFound, *leaderboard.RuleError.
 	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
@@ -26,7 +30,8 @@ type HeldDesk interface {
 
 // heldHandlers show submissions that wait for an admin, and decide about them.
 type heldHandlers struct {
-	desk   HeldDesk
+	held   HeldList
+	review Review
 	boards boardFinder
 }
 
@@ -92,7 +97,7 @@ func (h *heldHandlers) list(c *call) error {
 		return err
 	}
 	q.Limit = limit + 1
-	held, err := h.desk.Held(c.ctx, q)
+	held, err := h.held.Held(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -116,7 +121,7 @@ func (h *heldHandlers) find(c *call) (leaderboard.Held, error) {
 	if !ok || id == 0 {
 		return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 	}
-	held, err := h.desk.HeldOne(c.ctx, id)
+	held, err := h.held.HeldOne(c.ctx, id)
 	if err == nil && !c.covers(held.Board) {
 		err = leaderboard.ErrHeldNotFound
 	}
@@ -146,7 +151,7 @@ func (h *heldHandlers) decide(c *call, approve bool) error {
 		return err
 	}
 	d.ID, d.Note = held.ID, body.Note
-	if held, err = h.desk.DecideHeld(c.ctx, d); err != nil {
+	if held, err = h.review.DecideHeld(c.ctx, d); err != nil {
 		return wire.WriteError(err)
 	}
 	return c.sendJSON(http.StatusOK, showHeld(&held))

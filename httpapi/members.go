@@ -32,10 +32,14 @@ type Profiles interface {
 	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
 }
 
-// Members finds members, whether they have entries or not, and erases them.
+// Members finds members, whether they have entries or not.
 type Members interface {
 	// SearchMembers finds members; the work is bounded.
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+}
+
+// Erasures erases members.
+type Erasures interface {
 	// Forget removes everything about a member, and records the actor. It works until it is done, or ctx ends, or a board cannot
 	// be written to, which are no errors; the housekeeping then does the rest, and the same call again goes on and returns how far it
 	// is.
@@ -46,6 +50,7 @@ type Members interface {
 type memberHandlers struct {
 	profiles Profiles
 	members  Members
+	erasures Erasures
 }
 
 // profileBody is the body of PUT /v1/members/{member}; what is left out is empty.
@@ -259,7 +264,7 @@ func (h *memberHandlers) erase(c *call) error {
 	// The rest of the time is for the answer.
 	ctx, cancel := context.WithTimeout(c.ctx, c.shared.limits.RequestTimeout*4/5)
 	defer cancel()
-	f, err := h.members.Forget(ctx, id, c.caller.Key)
+	f, err := h.erasures.Forget(ctx, id, c.caller.Key)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func standingsIn(s *leaderboard.Standings) (out []*leaderboard.Ranked) {
 func (l profileFinder) bodies(c *call, on *target, st *leaderboard.State, entries []leaderboard.Entry) (bodies []string, same bool, err error) {
 	began := time.Now()
 	found, err := l.rankings.Metadata(c.ctx, []leaderboard.MetadataQuery{{Period: &on.ref, Entries: entries}})
-	if err != nil || leaderboard.MetadataMoved(found) || time.Since(began) > slowProfiles && !l.rankings.Fresh(on.ref.ID, st.Revision) {
+	if err != nil || leaderboard.MetadataMoved(found) || time.Since(began) > slowProfiles && !l.feed.Fresh(on.ref.ID, st.Revision) {
 		return nil, false, err
 	}
 	bodies = make([]string, len(entries))

@@ -196,7 +196,7 @@ func (s *selection) appendBoards(b []byte, states []leaderboard.State, all *lead
 func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) besides {
 	fresh := func() bool {
 		for i := range a.states {
-			if !l.rankings.Fresh(s.refs[i].ID, a.states[i].Revision) {
+			if !l.feed.Fresh(s.refs[i].ID, a.states[i].Revision) {
 				return false
 			}
 		}

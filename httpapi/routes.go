@@ -41,12 +41,12 @@ type handlers struct {
 }
 
 func newHandlers(cfg *Config) *handlers {
-	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Profiles}
+	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Profiles, cfg.Feed}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.OnStandings}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Hidden},
-		held:     heldHandlers{cfg.Held, cfg.Boards},
+		held:     heldHandlers{cfg.Held, cfg.Review, cfg.Boards},
 		audit:    auditHandlers{cfg.Audit},
 		reader:   reader{resolver: find, profileFinder: profiles, hides: cfg.Hidden, found: cfg.MemberFinder},
 		past:     pastReader{find, cfg.Rankings},
@@ -55,7 +55,7 @@ func newHandlers(cfg *Config) *handlers {
 		combined: combinedReader{find, profiles, cfg.Hidden},
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
-		members:  memberHandlers{cfg.Profiles, cfg.Members},
+		members:  memberHandlers{cfg.Profiles, cfg.Members, cfg.Erasures},
 		keys:     keyHandlers{cfg.Keys},
 		hooks:    endpointHandlers{cfg.Endpoints},
 		issuers:  issuerHandlers{cfg.Issuers, cfg.Players},
@@ -65,10 +65,10 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
-	h.changes = changeHandlers{find, cfg.Changes, cfg.Rankings, &h.streams}
+	h.changes = changeHandlers{find, cfg.Changes, cfg.Feed, &h.streams}
 	h.friends = friendHandlers{&h.reader, cfg.Friends}
 	h.status = statusHandlers{cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
-	h.streams.reader, h.streams.broadcasts.rankings, h.streams.notices.from = &h.reader, cfg.Rankings, cfg.Notices
+	h.streams.reader, h.streams.broadcasts.feed, h.streams.notices.from = &h.reader, cfg.Feed, cfg.Notices
 	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
 	return h
 }

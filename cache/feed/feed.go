@@ -147,6 +147,9 @@ func (f *Feed) Judge(id int64, r leaderboard.Revision) Verdict {
 	return verdict
 }
 
+// Fresh reports whether an answer at a revision of a period is fresh.
+func (f *Feed) Fresh(id int64, r leaderboard.Revision) bool { return f.Judge(id, r) == VerdictFresh }
+
 func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Duration) Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -113,16 +113,15 @@ func (a *App) wireAPI() error {
 	build := ReadBuildInfo()
 	boards, tokens := boards{a.store.Boards, a.catalog, a.listings, a.gate, a.log}, tokens{a.store.Tokens, a.players}
 	profiles, friends := newProfiles(a.store.Profiles), newFriends(a.store.Friends)
-	records := records{a.store.Records, a.gate}
-	members := members{a.store.Members, a.store.Erasures, profiles, friends, a.gate}
 	cfg := httpapi.Config{
-		Catalog: a.catalog, Rankings: rankings{a.reader, a.feed}, Writer: a.store.Writer,
+		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
 		Boards: boards, Periods: boards, Exports: a.store.Entries, Changes: a.store.Entries,
 		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
-		Records: records, Activity: records, Audit: a.store.Audit, Hidden: a.store.Hidden,
-		Held:     heldDesk{a.store.Held, review.Desk{Finder: a.store.Held, Writer: a.store.Writer}},
-		Profiles: profiles, Members: members, MemberFinder: members, MemberData: a.store.Members, Friends: friends,
+		Records: a.store.Records, Activity: records{a.store.Records, a.gate}, Audit: a.store.Audit, Hidden: a.store.Hidden,
+		Held: a.store.Held, Review: review.Desk{Finder: a.store.Held, Writer: a.store.Writer},
+		Profiles: profiles, Friends: friends, Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
+		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, profiles, friends},
 		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: a.store.Plays, Keys: keys{a.store.Keys, a.keys},
 		Endpoints: endpoints{a.store.Events, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store.Events,
 		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,

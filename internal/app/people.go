@@ -145,23 +145,27 @@ func (f friends) RemoveFriend(ctx context.Context, member, friend string) error 
 	return f.FriendLists.RemoveFriend(ctx, member, friend)
 }
 
-// members finds members, and erases them.
-type members struct {
-	*store.Members
-	*store.Erasures
+// shownMembers finds members by what is shown of them.
+type shownMembers struct {
+	members *store.Members
+	gate    gate
+}
+
+// FindMembers finds members.
+func (m shownMembers) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error) {
+	return through(ctx, m.gate, func(ctx context.Context) (leaderboard.ShownMembers, error) { return m.members.FindMembers(ctx, q) })
+}
+
+// erasures erases members, here too.
+type erasures struct {
+	stored   *store.Erasures
 	profiles profiles
 	friends  friends
-	gate     gate
 }
 
-// FindMembers finds members by what is shown of them.
-func (m members) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error) {
-	return through(ctx, m.gate, func(ctx context.Context) (leaderboard.ShownMembers, error) { return m.Members.FindMembers(ctx, q) })
-}
-
-// Forget removes everything about a member, here too.
-func (m members) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
-	defer m.profiles.cached.Forget(member)
-	defer m.friends.cached.Forget(member)
-	return m.Erasures.Forget(ctx, member, actor)
+// Forget removes everything about a member.
+func (e erasures) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
+	defer e.profiles.cached.Forget(member)
+	defer e.friends.cached.Forget(member)
+	return e.stored.Forget(ctx, member, actor)
 }

@@ -18,7 +18,7 @@ func TestPeopleOnTwoServers(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	ctx := t.Context()
-	var servers [2]members
+	var servers [2]erasures
 	for i := range servers {
 		database, err := store.Open(ctx, store.Config{DSN: dsn})
 		if err != nil {
@@ -30,10 +30,10 @@ func TestPeopleOnTwoServers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		servers[i] = members{database.Members, database.Erasures, newProfiles(database.Profiles), newFriends(database.Friends), nil}
+		servers[i] = erasures{database.Erasures, newProfiles(database.Profiles), newFriends(database.Friends)}
 	}
 	here, there := servers[0], servers[1]
-	friends := func(s members, want ...string) bool {
+	friends := func(s erasures, want ...string) bool {
 		t.Helper()
 		lists, err := s.friends.FriendsOf(ctx, []string{"me", "nobody"})
 		if err != nil || len(lists) != 2 || len(lists[1]) != 0 {

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"leaderboard/cache"
-	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
-	"leaderboard/features/review"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -16,29 +13,7 @@ import (
 	"leaderboard/store"
 )
 
-// rankings implements httpapi.Rankings.
-type rankings struct {
-	*cache.Reader
-	feed *feed.Feed
-}
-
-// Fresh reports whether a revision is still the newest one of a period, as far as the feed can tell.
-func (r rankings) Fresh(period int64, at leaderboard.Revision) bool {
-	return r.feed.Judge(period, at) == feed.VerdictFresh
-}
-
-// Changed implements httpapi.Rankings.
-func (r rankings) Changed(ctx context.Context, period int64, than leaderboard.Revision) error {
-	return r.feed.Changed(ctx, period, than)
-}
-
-// heldDesk is the held submissions, and where admins decide about them.
-type heldDesk struct {
-	*store.HeldSubmissions
-	review.Desk
-}
-
-// refreshing implements httpapi.Refresher.
+// refreshing is the refresher, and the copies that it refreshes.
 type refreshing struct {
 	refresher *refresher.Refresher
 	boards    *store.Boards
