@@ -114,7 +114,7 @@ func (s *Records) Race(ctx context.Context, q leaderboard.RaceQuery) (out leader
 		oldest sql.NullTime
 		clock  time.Time
 	)
-	if err := s.db.QueryRowContext(ctx, s.db.Limited(oldestText(s.db.Sysdate(), &period, q.Members))).Scan(&oldest, &clock); err != nil {
+	if err := s.db.Pool.QueryRowContext(ctx, s.db.Limited(oldestText(s.db.Sysdate(), &period, q.Members))).Scan(&oldest, &clock); err != nil {
 		return out, mysql.Translate(ctx, "race", err)
 	}
 	if !oldest.Valid {
@@ -136,7 +136,7 @@ func (s *Records) scoresAt(ctx context.Context, p *leaderboard.Period, members [
 	for i := range out {
 		out[i] = make([]*int64, len(moments))
 	}
-	rows, err := s.db.QueryContext(ctx, s.db.Limited(scoresText(p, members, moments)))
+	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(scoresText(p, members, moments)))
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (s *Tokens) UnbarMember(ctx context.Context, member string) error {
 
 // Bar finds the bar of a member; ErrBarNotFound.
 func (s *Tokens) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
-	bar, err := barIn(ctx, s.db, member)
+	bar, err := barIn(ctx, s.db.Pool, member)
 	return bar, mysql.Translate(ctx, "bar", err)
 }
 
@@ -107,7 +107,7 @@ const selectBars = "SELECT member, not_before FROM member_bars WHERE member > ? 
 // Bars lists up to limit bars of members after the given one, in the order of their bytes.
 func (s *Tokens) Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error) {
 	var rows []barRow
-	err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectBars), []byte(after), max(0, limit))
+	err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectBars), []byte(after), max(0, limit))
 	bars := make([]leaderboard.MemberBar, len(rows))
 	for i := range rows {
 		bars[i] = rows[i].bar()

@@ -29,7 +29,7 @@ type Boards struct {
 
 // Board returns the board with this name, or ErrBoardNotFound.
 func (s *Boards) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	b, err := boards.Get(ctx, s.db, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), []byte(name))
+	b, err := boards.Get(ctx, s.db.Pool, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), []byte(name))
 	return b, mysql.Translate(ctx, "board", err)
 }
 

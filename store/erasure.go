@@ -114,7 +114,7 @@ func (s *Erasures) beginErasure(ctx context.Context, member, actor string) error
 
 // erase goes on with an erasure until its time slice is over, and reports whether it is done.
 func (s *Erasures) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
-	err = s.db.GetContext(ctx, e, "SELECT member, alias, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
+	err = s.db.Pool.GetContext(ctx, e, "SELECT member, alias, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil // another process has finished it
 	}
@@ -240,7 +240,7 @@ func (s *Erasures) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.
 		}
 		e.Entries += removed
 		const note = "UPDATE erasures SET after_period = GREATEST(after_period, ?), removed_count = removed_count + ? WHERE member = ?"
-		if _, err := s.db.ExecContext(ctx, note, e.After, removed, e.Member); err != nil {
+		if _, err := s.db.Pool.ExecContext(ctx, note, e.After, removed, e.Member); err != nil {
 			return false, errors.Join(failed, err)
 		}
 	}
@@ -254,7 +254,7 @@ func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []eraseP
 		names[p.ID] = string(p.Board)
 	}
 	var found []int64
-	if err := s.db.SelectContext(ctx, &found, s.db.Limited(entriesIn(places, string(e.Member)))); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &found, s.db.Limited(entriesIn(places, string(e.Member)))); err != nil {
 		return 0, err
 	}
 	holding := map[int64]string{}
@@ -273,7 +273,7 @@ func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []eraseP
 func placesAfter(ctx context.Context, db *mysql.DB, id int64) (places []erasePlace, err error) {
 	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
 		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
-	return places, db.SelectContext(ctx, &places, db.Limited(next), id, erasePeriods)
+	return places, db.Pool.SelectContext(ctx, &places, db.Limited(next), id, erasePeriods)
 }
 
 // memberEntries reads the entries of a member in periods, hidden ones too, with their metadata, their periods and boards.
@@ -354,7 +354,7 @@ func (s *Erasures) removeAll(ctx context.Context, e *erasure, periods map[int64]
 // not stop the others.
 func (s *Erasures) sweep(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var members []string
-	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM erasures ORDER BY started_at LIMIT ?", erasuresAtOnce); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &members, "SELECT member FROM erasures ORDER BY started_at LIMIT ?", erasuresAtOnce); err != nil {
 		return false, err
 	}
 	sweep.Order(&s.turns, members, func(m string) string { return m })

@@ -46,7 +46,7 @@ func (s *Store) Singles() []*sql.DB { return []*sql.DB{s.db.Watch, s.db.Health, 
 // ReadLimited runs a reading statement that has one column as the store runs its own.
 func (s *Store) ReadLimited(ctx context.Context, query string) error {
 	var n int64
-	return mysql.Translate(ctx, "read", s.db.QueryRowContext(ctx, s.db.Limited(query)).Scan(&n))
+	return mysql.Translate(ctx, "read", s.db.Pool.QueryRowContext(ctx, s.db.Limited(query)).Scan(&n))
 }
 
 // AtMutex returns how many writers are at a board, or wait for it.

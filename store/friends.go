@@ -117,7 +117,7 @@ const selectFriends = "SELECT friend FROM friends WHERE member = ? AND friend > 
 
 // Friends lists the friends of member in byte order, after the one given ("" for the first), at most limit.
 func (s *FriendLists) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
-	list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFriends), member, after, limit)
+	list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFriends), member, after, limit)
 	return list, mysql.Translate(ctx, "friends", err)
 }
 
@@ -132,7 +132,7 @@ func (s *FriendLists) FriendsOf(ctx context.Context, members []string) (map[stri
 	if len(members) == 0 {
 		return lists, nil
 	}
-	rows, err := s.db.QueryContext(ctx, s.db.Limited(friendsOf(members)))
+	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(friendsOf(members)))
 	if err != nil {
 		return nil, mysql.Translate(ctx, "friends", err)
 	}
@@ -158,7 +158,7 @@ func (s *FriendLists) FriendVersions(ctx context.Context, members []string) (map
 		Member  []byte    `db:"member"`
 		Updated time.Time `db:"updated_at"`
 	}
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(friendVersions(members))); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(friendVersions(members))); err != nil {
 		return nil, mysql.Translate(ctx, "friends", err)
 	}
 	for _, r := range rows {

@@ -32,7 +32,7 @@ func (s *HeldSubmissions) HeldOne(ctx context.Context, id int64) (leaderboard.He
 }
 
 func (s *HeldSubmissions) heldRows(ctx context.Context, query string) (out []leaderboard.Held, err error) {
-	rows, err := s.db.QueryContext(ctx, query)
+	rows, err := s.db.Pool.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

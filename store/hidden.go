@@ -269,7 +269,7 @@ func (s *HiddenMembers) Hidden(ctx context.Context, q leaderboard.HiddenQuery) (
 	}
 	var rows []hiddenRow
 	query, args := hiddenQuery(q, boardID)
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
 		return nil, mysql.Translate(ctx, "hidden", err)
 	}
 	members := make([]leaderboard.HiddenMember, len(rows))

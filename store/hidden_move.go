@@ -41,10 +41,10 @@ func (s *HiddenMembers) moveHidden(ctx context.Context, row *hiddenRow, slice sw
 		return false, err
 	}
 	if row.State == stored.StateRestoring {
-		_, err = s.db.ExecContext(ctx, "DELETE FROM hidden_members WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
+		_, err = s.db.Pool.ExecContext(ctx, "DELETE FROM hidden_members WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			row.BoardID, row.Member, row.Version, row.State)
 	} else {
-		_, err = s.db.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0, after_board = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
+		_, err = s.db.Pool.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0, after_board = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			stored.StateHidden, row.BoardID, row.Member, row.Version, row.State)
 	}
 	return err == nil, err
@@ -100,7 +100,7 @@ func (s *HiddenMembers) moveOnNext(ctx context.Context, row *hiddenRow, after in
 // nextBoard returns the next board, which is left out. It locks nothing, so it does not see a board that is just being
 // created; that one comes after row.After too, and is not left out for good.
 func (s *HiddenMembers) nextBoard(ctx context.Context, after int64) (id int64, err error) {
-	err = s.db.GetContext(ctx, &id, s.db.Limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
+	err = s.db.Pool.GetContext(ctx, &id, s.db.Limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -110,7 +110,7 @@ func (s *HiddenMembers) nextBoard(ctx context.Context, after int64) (id int64, e
 // noteBoards stores the progress of a global hide. Of two processes that work on it, the furthest progress counts.
 func (s *HiddenMembers) noteBoards(ctx context.Context, row *hiddenRow) error {
 	const note = "UPDATE hidden_members SET after_board = GREATEST(after_board, ?) WHERE board_id = ? AND member = ? AND version = ? AND state = ?"
-	_, err := s.db.ExecContext(ctx, note, row.After, row.BoardID, row.Member, row.Version, row.State)
+	_, err := s.db.Pool.ExecContext(ctx, note, row.After, row.BoardID, row.Member, row.Version, row.State)
 	return err
 }
 
@@ -154,7 +154,7 @@ func (s *HiddenMembers) moveOnBoard(ctx context.Context, row *hiddenRow, boardID
 			continue
 		}
 		var name []byte
-		err = s.db.GetContext(ctx, &name, s.db.Limited("SELECT name FROM boards WHERE id = ? AND state = 'open'"), boardID)
+		err = s.db.Pool.GetContext(ctx, &name, s.db.Limited("SELECT name FROM boards WHERE id = ? AND state = 'open'"), boardID)
 		for chunk := range slices.Chunk(periods, movedPeriods) {
 			if err == nil {
 				err = s.writer.Move(ctx, commit.Move{
@@ -175,7 +175,7 @@ func (s *HiddenMembers) moveOnBoard(ctx context.Context, row *hiddenRow, boardID
 // misplaced searches the next periods of a board for entries of a member that are not where the row wants them. It returns
 // the period after which to go on, and MaxInt64 after the last one.
 func (s *HiddenMembers) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
-	rows, err := s.db.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, misplacedPeriods, row.Member)
+	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, misplacedPeriods, row.Member)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -253,7 +253,7 @@ func (s *HiddenMembers) sweep(ctx context.Context, slice sweep.Slice) (more bool
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +
 		" LEFT JOIN boards b ON b.id = h.board_id WHERE h.state IN ('hiding', 'restoring') ORDER BY h.state, h.board_id, h.member LIMIT ?"
-	if err := s.db.SelectContext(ctx, &rows, pending, pendingMoves); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, pending, pendingMoves); err != nil {
 		return false, err
 	}
 	slices.SortStableFunc(rows, func(a, b hiddenRow) int { return cmp.Compare(min(b.BoardID, 1), min(a.BoardID, 1)) })

@@ -137,7 +137,7 @@ func (s *Tokens) DeleteIssuer(ctx context.Context, name string) error {
 
 // Issuer finds an issuer; ErrIssuerNotFound.
 func (s *Tokens) Issuer(ctx context.Context, name string) (leaderboard.Issuer, error) {
-	i, err := issuerIn(ctx, s.db, name)
+	i, err := issuerIn(ctx, s.db.Pool, name)
 	return i, mysql.Translate(ctx, "issuer", err)
 }
 
@@ -155,7 +155,7 @@ func issuerIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderbo
 
 // Issuers lists up to limit issuers with a name after the given one, in the order of their names.
 func (s *Tokens) Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
-	list, err := s.issuersIn(ctx, s.db, after, limit)
+	list, err := s.issuersIn(ctx, s.db.Pool, after, limit)
 	return list, mysql.Translate(ctx, "issuers", err)
 }
 

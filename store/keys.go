@@ -261,7 +261,7 @@ func (s *APIKeys) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.
 
 // Key returns an API key, also a revoked or expired one. Errors: ErrKeyNotFound, ErrUnavailable.
 func (s *APIKeys) Key(ctx context.Context, id string) (leaderboard.Key, error) {
-	k, err := keyIn(ctx, s.db, id, "")
+	k, err := keyIn(ctx, s.db.Pool, id, "")
 	return k, mysql.Translate(ctx, "key", err)
 }
 
@@ -302,7 +302,7 @@ func (s *APIKeys) HashedKeys(ctx context.Context, after string, limit int) ([]le
 }
 
 func (s *APIKeys) keyRows(ctx context.Context, where, after string, limit int) (rows []keyRow, err error) {
-	err = s.db.SelectContext(ctx, &rows, s.db.Limited(selectKeys(where)), []byte(after), max(0, limit))
+	err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectKeys(where)), []byte(after), max(0, limit))
 	return rows, mysql.Translate(ctx, "keys", err)
 }
 
@@ -318,7 +318,7 @@ func (s *APIKeys) KeysUsed(ctx context.Context, at leaderboard.Micros, ids []str
 	}
 	ids = slices.Sorted(slices.Values(ids)) // rows are locked in one order
 	err := mysql.Retry(mysql.Retryable, func() error {
-		_, err := s.db.ExecContext(ctx, keysUsed(at, ids))
+		_, err := s.db.Pool.ExecContext(ctx, keysUsed(at, ids))
 		return err
 	})
 	return mysql.Translate(ctx, "keys used", err)

@@ -18,7 +18,7 @@ import (
 func (s *Boards) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	var rows []boards.Row
 	query := labelledQuery(labels, after, max(0, limit))
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {
 		return nil, mysql.Translate(ctx, "boards", err)
 	}
 	return boards.All(rows)

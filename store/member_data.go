@@ -49,7 +49,7 @@ func (s *Members) friendData(ctx context.Context, member string, tell func(leade
 
 func (s *Members) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	fans := func(after string) ([]string, error) {
-		list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFans), member, after, dataPage)
+		list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFans), member, after, dataPage)
 		return list, mysql.Translate(ctx, "member data", err)
 	}
 	return inPages(fans, func(fan *string) (string, error) { return *fan, tell(leaderboard.MemberRecord{FriendOf: *fan}) })
@@ -96,7 +96,7 @@ func (s *Members) entryData(ctx context.Context, member string, tell func(leader
 
 // entriesOf reads the entries of a member in periods, hidden ones too.
 func (s *Members) entriesOf(ctx context.Context, places []erasePlace, member string) ([]leaderboard.MemberEntry, error) {
-	rows, err := s.db.QueryContext(ctx, s.db.Limited(memberEntries(places, member)))
+	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(memberEntries(places, member)))
 	if err != nil {
 		return nil, mysql.Translate(ctx, "member data", err)
 	}
@@ -138,7 +138,7 @@ const submittedTo = "SELECT b.id AS board_id, b.name FROM boards b FORCE INDEX (
 func (s *Members) submissionData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	boardsOf := func(after int64) ([]boardVersion, error) {
 		var list []boardVersion
-		err := s.db.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), dataPage)
+		err := s.db.Pool.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), dataPage)
 		return list, mysql.Translate(ctx, "member data", err)
 	}
 	return inPages(boardsOf, func(b *boardVersion) (int64, error) {

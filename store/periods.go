@@ -57,7 +57,7 @@ func (s *Boards) Period(ctx context.Context, id int64) (leaderboard.Period, erro
 
 func (s *Boards) onePeriod(ctx context.Context, query string, args ...any) (leaderboard.Period, error) {
 	var row boards.PeriodRow
-	err := s.db.GetContext(ctx, &row, s.db.Limited(query), args...)
+	err := s.db.Pool.GetContext(ctx, &row, s.db.Limited(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = leaderboard.ErrPeriodNotFound
 	}
@@ -91,7 +91,7 @@ func (s *Boards) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard
 
 func (s *Boards) periods(ctx context.Context, query string, args ...any) ([]leaderboard.Period, error) {
 	var rows []boards.PeriodRow
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
 		return nil, mysql.Translate(ctx, "periods", err)
 	}
 	periods := make([]leaderboard.Period, len(rows))

@@ -49,7 +49,7 @@ type playRow struct {
 func (s *Plays) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	begun := func(after int64) ([]playRow, error) {
 		var rows []playRow
-		err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, dataPage)
+		err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, dataPage)
 		return rows, mysql.Translate(ctx, "member data", err)
 	}
 	return inPages(begun, func(r *playRow) (int64, error) {

@@ -229,7 +229,7 @@ func (s *Profiles) Profiles(ctx context.Context, members []string) ([]leaderboar
 		return nil, nil
 	}
 	var rows []profileRow
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(profilesOf(members))); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(profilesOf(members))); err != nil {
 		return nil, mysql.Translate(ctx, "profiles", err)
 	}
 	out := make([]leaderboard.Profile, len(rows))

@@ -45,7 +45,7 @@ func (s *Housekeeping) closePeriods(now time.Time) func(context.Context, sweep.S
 			var ended []endedPeriod
 			const find = "SELECT p.id, p.board_id, b.name FROM periods p FORCE INDEX (periods_end) STRAIGHT_JOIN boards b ON b.id = p.board_id" +
 				" WHERE p.state = 'open' AND p.ends_at <= ? ORDER BY p.ends_at LIMIT ?"
-			if err := s.db.SelectContext(ctx, &ended, find, now.Add(-closeGrace), closedAtOnce); err != nil {
+			if err := s.db.Pool.SelectContext(ctx, &ended, find, now.Add(-closeGrace), closedAtOnce); err != nil {
 				return false, err
 			}
 			sweep.Order(&s.closing, ended, func(p endedPeriod) int64 { return p.PeriodID })
@@ -141,7 +141,7 @@ func (s *Housekeeping) retain(ctx context.Context, b *leaderboard.Board) (finish
 		// From the oldest on, so that what is left has no gap: see leaderboard.FindPast.
 		const of = " FROM periods WHERE board_id = ? AND window_name = ? AND state = 'closed'"
 		const beyond = "SELECT id" + of + " AND starts_at <= (SELECT starts_at" + of + " ORDER BY starts_at DESC LIMIT ?, 1) ORDER BY starts_at LIMIT ?"
-		if err := s.db.SelectContext(ctx, &ids, beyond, b.ID, []byte(w), b.ID, []byte(w), kept, retainSteps); err != nil {
+		if err := s.db.Pool.SelectContext(ctx, &ids, beyond, b.ID, []byte(w), b.ID, []byte(w), kept, retainSteps); err != nil {
 			return false, err
 		}
 		finished = finished && len(ids) < retainSteps

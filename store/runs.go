@@ -76,7 +76,7 @@ type Runs struct {
 func (s *Runs) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.Run, err error) {
 	asked := r.Reason == leaderboard.RunReasonAdmin || r.Reason == leaderboard.RunReasonCommand
 	if !asked {
-		err = s.insertRun(ctx, s.db, &r)
+		err = s.insertRun(ctx, s.db.Pool, &r)
 	} else {
 		err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 			if err := s.insertRun(ctx, tx, &r); err != nil {
@@ -92,7 +92,7 @@ func (s *Runs) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.R
 		s.here.begin(r.ID, s.beat)
 	}
 	var started time.Time
-	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
+	if err := s.db.Pool.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
 		s.here.end(r.ID)
 		return r, mysql.Translate(ctx, "start run", err)
 	}
@@ -135,7 +135,7 @@ func (s *Runs) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 	if r.State != leaderboard.RunStateRunning {
 		s.here.end(r.ID)
 	}
-	result, err := s.db.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
+	result, err := s.db.Pool.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
 		" WHERE id = ? AND state = 'running' AND server = ?",
 		string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), mysql.CutText(r.Error, maxRunError), r.ID, s.here.server)
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *Runs) beat(ctx context.Context, ids []int64) {
 	ctx, cancel := context.WithTimeout(ctx, runBeat)
 	defer cancel()
 	t := (&mysql.Text{}).Str("UPDATE runs SET alive_at = " + s.db.Now() + " WHERE id IN (").Ints(ids).Str(") AND state = 'running' AND server = ?")
-	if _, err := s.db.ExecContext(ctx, t.String(), s.here.server); err != nil && ctx.Err() == nil {
+	if _, err := s.db.Pool.ExecContext(ctx, t.String(), s.here.server); err != nil && ctx.Err() == nil {
 		s.db.Log.WarnContext(ctx, "runs under way are not heard of for now", "runs", len(ids), "error", mysql.Translate(ctx, "beat", err))
 	}
 }
@@ -239,7 +239,7 @@ func (s *Runs) EndRuns(ctx context.Context) error {
 		ID    int64     `db:"id"`
 		Alive time.Time `db:"alive_at"`
 	}
-	if err := s.db.SelectContext(ctx, &silent, s.db.Limited(runsSilent), at(-runLease), at(runLease), beatRuns); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &silent, s.db.Limited(runsSilent), at(-runLease), at(runLease), beatRuns); err != nil {
 		return mysql.Translate(ctx, "silent runs", err)
 	}
 	if len(silent) > 0 {
@@ -250,7 +250,7 @@ func (s *Runs) EndRuns(ctx context.Context) error {
 	for _, r := range silent {
 		const end = "UPDATE runs SET state = 'failed', error = ?, took_us = GREATEST(0, TIMESTAMPDIFF(MICROSECOND, started_at, alive_at))" +
 			" WHERE id = ? AND state = 'running' AND alive_at = ?"
-		if _, err := s.db.ExecContext(ctx, end, serverEnded, r.ID, r.Alive); err != nil {
+		if _, err := s.db.Pool.ExecContext(ctx, end, serverEnded, r.ID, r.Alive); err != nil {
 			return mysql.Translate(ctx, "end run", err)
 		}
 		s.db.Log.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive)
@@ -262,7 +262,7 @@ func (s *Runs) EndRuns(ctx context.Context) error {
 // processes may lack a heartbeat for this reason alone.
 func (s *Runs) canBeat(ctx context.Context) error {
 	began := time.Now()
-	if _, err := s.db.ExecContext(ctx, "UPDATE runs SET alive_at = alive_at WHERE id = 0"); err != nil {
+	if _, err := s.db.Pool.ExecContext(ctx, "UPDATE runs SET alive_at = alive_at WHERE id = 0"); err != nil {
 		return mysql.Translate(ctx, "silent runs", err)
 	}
 	if waited := time.Since(began); waited > runBeat/4 {
@@ -277,7 +277,7 @@ func (s *Runs) canBeat(ctx context.Context) error {
 // Run returns the run with this id, or ErrRunNotFound.
 func (s *Runs) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	var row runRow
-	err := s.db.GetContext(ctx, &row, s.db.Limited(selectRuns+" WHERE r.id = ?"), id)
+	err := s.db.Pool.GetContext(ctx, &row, s.db.Limited(selectRuns+" WHERE r.id = ?"), id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = leaderboard.ErrRunNotFound
 	}
@@ -298,7 +298,7 @@ func (s *Runs) Runs(ctx context.Context, boardID, before int64, limit int) ([]le
 		query, args = query+" AND r.id < ?", append(args, before)
 	}
 	var rows []runRow
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY r.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY r.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
 		return nil, mysql.Translate(ctx, "runs", err)
 	}
 	runs := make([]leaderboard.Run, len(rows))

@@ -40,7 +40,7 @@ func (s *Members) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) 
 
 func (s *Members) membersByName(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	var rows []profileRow
-	if err = s.db.SelectContext(ctx, &rows, s.db.Limited(namesText(profileColumns, q))); err != nil {
+	if err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(namesText(profileColumns, q))); err != nil {
 		return out, err
 	}
 	for i := range rows {
@@ -73,7 +73,7 @@ func beyond(column, prefix string) string {
 
 func (s *Members) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	var periods []int64
-	if err = s.db.SelectContext(ctx, &periods, s.db.Limited(openPeriods), leaderboard.MaxSearched+1); err != nil {
+	if err = s.db.Pool.SelectContext(ctx, &periods, s.db.Limited(openPeriods), leaderboard.MaxSearched+1); err != nil {
 		return out, err
 	}
 	if len(periods) > leaderboard.MaxSearched {
@@ -86,7 +86,7 @@ func (s *Members) membersByID(ctx context.Context, q leaderboard.MemberQuery) (o
 	var ids []string
 	for _, text := range texts {
 		var found [][]byte
-		if err = s.db.SelectContext(ctx, &found, s.db.Limited(text)); err != nil {
+		if err = s.db.Pool.SelectContext(ctx, &found, s.db.Limited(text)); err != nil {
 			return out, err
 		}
 		for _, id := range found {
@@ -191,7 +191,7 @@ func (s *Members) findShown(ctx context.Context, p *shownPart, q *leaderboard.Sh
 			Name   []byte `db:"name_key"` // nil where it is not selected
 			Member []byte `db:"member"`
 		}
-		if err := s.db.SelectContext(ctx, &rows, s.db.Limited(p.next(after))); err != nil || len(rows) == 0 {
+		if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(p.next(after))); err != nil || len(rows) == 0 {
 			return err
 		}
 		members := make([]string, len(rows))
@@ -221,7 +221,7 @@ func (s *Members) findShown(ctx context.Context, p *shownPart, q *leaderboard.Sh
 // among returns the members that a statement selects.
 func (s *Members) among(ctx context.Context, text string) (map[string]bool, error) {
 	var members []string
-	if err := s.db.SelectContext(ctx, &members, s.db.Limited(text)); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &members, s.db.Limited(text)); err != nil {
 		return nil, err
 	}
 	out := make(map[string]bool, len(members))

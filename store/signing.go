@@ -40,7 +40,7 @@ func (s *Tokens) selectSigning() string {
 
 // SigningKeys returns the keys that sign tokens of this service and those whose tokens are taken still, the newest last.
 func (s *Tokens) SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error) {
-	keys, _, err := s.signingIn(ctx, s.db)
+	keys, _, err := s.signingIn(ctx, s.db.Pool)
 	return keys, mysql.Translate(ctx, "signing keys", err)
 }
 

@@ -20,7 +20,7 @@ func (s *Boards) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]
 		return nil, mysql.Translate(ctx, "status", err)
 	}
 	var rows []boards.PeriodRow
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(latestPeriods(list, now))); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(latestPeriods(list, now))); err != nil {
 		return nil, mysql.Translate(ctx, "status", err)
 	}
 	latest := make(map[int64]leaderboard.Period, len(rows))
@@ -76,7 +76,7 @@ func (s *Boards) DerivedLags(ctx context.Context, ids []int64) (map[int64]time.D
 		Board int64  `db:"board_id"`
 		Lag   *int64 `db:"lag_us"`
 	}
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(t.String())); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(t.String())); err != nil {
 		return nil, mysql.Translate(ctx, "status", err)
 	}
 	for _, r := range rows {

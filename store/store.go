@@ -139,7 +139,7 @@ func (s *Store) Silent() bool { return s.db.Silent() }
 func (s *Store) BlockedSince() (time.Time, bool) { return s.db.BlockedSince() }
 
 // DB returns the pool, for migrations.Version and statistics. Nothing else may use it.
-func (s *Store) DB() *sql.DB { return s.db.DB.DB }
+func (s *Store) DB() *sql.DB { return s.db.Pool.DB }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
 // returns an error for a bad DSN only; nothing is dialled yet.

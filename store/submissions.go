@@ -12,7 +12,7 @@ import (
 
 // Submissions returns the recorded submissions of a member to a board, newest first. Errors: ErrUnavailable.
 func (s *Records) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
-	rows, err := s.db.QueryContext(ctx, s.db.Limited(submissionsText(q)))
+	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(submissionsText(q)))
 	if err != nil {
 		return nil, mysql.Translate(ctx, "submissions", err)
 	}

@@ -39,22 +39,22 @@ type Config struct {
 // DB is the database: a pool for most statements, further pools for slow work that the others must not wait behind, and
 // single connections for work that must never wait. All methods may be called concurrently.
 type DB struct {
-	*sqlx.DB          // of readers, and statements that write and commit by themselves
-	Writers  *sqlx.DB // of writers that lock boards, see Begin and Locking
-	Waiters  *sqlx.DB // of those that wait for a board that another session keeps locked
-	Others   *sqlx.DB // of writers that lock no board, see InTx
-	Looks    *sql.DB  // of readers, see Look
-	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
-	Watch    *sql.DB  // for the feed, which finds out how old answers are
-	Health   *sql.DB  // for checks of whether the server works, and to which server the address leads now
-	Locks    *Locks
-	Config   Config
-	Log      *slog.Logger
-	server   *server
-	hosts    *hosts
-	commits  sync.WaitGroup // the transactions that Commit ends
-	stop     context.CancelFunc
-	looks    sync.WaitGroup // the goroutine that runs look
+	Pool    *sqlx.DB // of readers, and statements that write and commit by themselves
+	Writers *sqlx.DB // of writers that lock boards, see Begin and Locking
+	Waiters *sqlx.DB // of those that wait for a board that another session keeps locked
+	Others  *sqlx.DB // of writers that lock no board, see InTx
+	Looks   *sql.DB  // of readers, see Look
+	Long    *sql.DB  // of readers that take minutes, see LongSnapshot
+	Watch   *sql.DB  // for the feed, which finds out how old answers are
+	Health  *sql.DB  // for checks of whether the server works, and to which server the address leads now
+	Locks   *Locks
+	Config  Config
+	Log     *slog.Logger
+	server  *server
+	hosts   *hosts
+	commits sync.WaitGroup // the transactions that Commit ends
+	stop    context.CancelFunc
+	looks   sync.WaitGroup // the goroutine that runs look
 }
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
@@ -87,7 +87,7 @@ func Open(cfg Config) (*DB, error) {
 			return nil, err
 		}
 	}
-	d.DB, d.Others = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(others, "mysql")
+	d.Pool, d.Others = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(others, "mysql")
 	d.Writers, d.Waiters = sqlx.NewDb(writers, "mysql"), sqlx.NewDb(waiters, "mysql")
 	d.Locks = newLocks(locks, d.server)
 	d.Health.SetConnMaxLifetime(lookEvery / 2)
@@ -105,7 +105,7 @@ func (d *DB) Close() error {
 	defer d.hosts.close()
 	defer d.server.close()
 	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Looks.Close(),
-		d.Others.Close(), d.Waiters.Close(), d.Writers.Close(), d.DB.Close())
+		d.Others.Close(), d.Waiters.Close(), d.Writers.Close(), d.Pool.Close())
 }
 
 // Silent reports whether MySQL did not answer the last statement, does not answer now, or did not answer a moment ago.
@@ -200,7 +200,7 @@ func (d *DB) Sysdate() string { return d.Config.Clock("SYSDATE(6)") }
 // Clock reads the database clock.
 func (d *DB) Clock(ctx context.Context) (leaderboard.Micros, error) {
 	var now time.Time
-	if err := d.QueryRowContext(ctx, "SELECT "+d.Sysdate()).Scan(&now); err != nil {
+	if err := d.Pool.QueryRowContext(ctx, "SELECT "+d.Sysdate()).Scan(&now); err != nil {
 		return 0, Translate(ctx, "clock", err)
 	}
 	return leaderboard.MicrosOf(now), nil
@@ -208,7 +208,7 @@ func (d *DB) Clock(ctx context.Context) (leaderboard.Micros, error) {
 
 // Snapshot begins a REPEATABLE READ, READ ONLY transaction. Its first statement takes the snapshot.
 func (d *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
-	return d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	return d.Pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
 // LongSnapshot is Snapshot for reads that may take minutes. There can be few at once, and nothing else waits for their

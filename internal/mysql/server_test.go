@@ -118,7 +118,7 @@ func TestGivenUp(t *testing.T) {
 	for name, dsn := range map[string]string{"mysql": testenv.MySQL(t), "mariadb": testenv.MariaDB(t)} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, dsn)
-			if _, err := d.ExecContext(t.Context(), "CREATE TABLE written (id INT PRIMARY KEY)"); err != nil {
+			if _, err := d.Pool.ExecContext(t.Context(), "CREATE TABLE written (id INT PRIMARY KEY)"); err != nil {
 				t.Fatal(err)
 			}
 			err := d.InTx(t.Context(), func(tx *sqlx.Tx) error {
@@ -144,12 +144,12 @@ func TestGivenUp(t *testing.T) {
 			if err := tx.End(); err != nil {
 				t.Error(err)
 			}
-			if err := d.PingContext(t.Context()); !errors.Is(err, ErrOtherServer) {
+			if err := d.Pool.PingContext(t.Context()); !errors.Is(err, ErrOtherServer) {
 				t.Errorf("a new connection: %v, want ErrOtherServer", err)
 			}
 			finishMove(t, d)
 			var n int
-			if err := d.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM written").Scan(&n); err != nil || n != 0 {
+			if err := d.Pool.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM written").Scan(&n); err != nil || n != 0 {
 				t.Errorf("%d rows were written, %v", n, err)
 			}
 		})
@@ -184,7 +184,7 @@ func finishMove(t *testing.T, d *DB) {
 // TestLook: an address that leads elsewhere is noticed though connections to where it led before are used all the time.
 func TestLook(t *testing.T) {
 	d := open(t, testenv.MySQL(t))
-	if err := d.PingContext(t.Context()); err != nil {
+	if err := d.Pool.PingContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.server.mu.Lock()
@@ -195,7 +195,7 @@ func TestLook(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("the address is not looked at")
 		}
-		if _, err := d.ExecContext(t.Context(), "SELECT 1"); err != nil && d.server.era.Load() == 0 {
+		if _, err := d.Pool.ExecContext(t.Context(), "SELECT 1"); err != nil && d.server.era.Load() == 0 {
 			t.Fatal(err)
 		}
 	}

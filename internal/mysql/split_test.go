@@ -19,14 +19,14 @@ func TestConnectionsAreAsManyAsAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := 0
-		for _, p := range []*sql.DB{d.DB.DB, d.Writers.DB, d.Waiters.DB, d.Others.DB, d.Looks, d.Long, d.Watch, d.Health, d.Locks.Pool()} {
+		for _, p := range []*sql.DB{d.Pool.DB, d.Writers.DB, d.Waiters.DB, d.Others.DB, d.Looks, d.Long, d.Watch, d.Health, d.Locks.Pool()} {
 			conns := p.Stats().MaxOpenConnections
 			if conns < 1 {
 				t.Errorf("of %d connections a pool has %d", n, conns)
 			}
 			sum += conns
 		}
-		if readers := d.DB.Stats().MaxOpenConnections; sum != n || readers < 2 {
+		if readers := d.Pool.Stats().MaxOpenConnections; sum != n || readers < 2 {
 			t.Errorf("%d connections of %d, %d of them for readers", sum, n, readers)
 		}
 		if err := d.Close(); err != nil {

@@ -44,7 +44,7 @@ func derivedAmong(d *mysql.DB, memory *boards.Memory, names []string) map[string
 	derived := map[string]bool{}
 	for chunk := range slices.Chunk(unsure, mysql.MaxRows) {
 		var found [][]byte
-		if err := d.SelectContext(ctx, &found, d.Limited(derivedQuery(chunk))); err != nil {
+		if err := d.Pool.SelectContext(ctx, &found, d.Limited(derivedQuery(chunk))); err != nil {
 			d.Log.DebugContext(ctx, "it is not known which boards are derived", "error", err)
 		}
 		for _, name := range found {

@@ -140,7 +140,7 @@ func Find(ctx context.Context, d *mysql.DB, q leaderboard.AuditQuery) (found []l
 	}
 	var rows []stored
 	query, args := statement(by, &q, rest)
-	if err := d.SelectContext(ctx, &rows, d.Limited(query), args...); err != nil {
+	if err := d.Pool.SelectContext(ctx, &rows, d.Limited(query), args...); err != nil {
 		return nil, rest, err
 	}
 	if len(rows) >= q.Limit {
@@ -175,7 +175,7 @@ func lastScanned(ctx context.Context, d *mysql.DB, by filter, q *leaderboard.Aud
 		ID int64     `db:"id"`
 	}
 	query, args := lastScannedText(by, q)
-	err := d.GetContext(ctx, &place, d.Limited(query), args...)
+	err := d.Pool.GetContext(ctx, &place, d.Limited(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return leaderboard.AuditPlace{}, nil
 	}

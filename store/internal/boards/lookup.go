@@ -25,7 +25,7 @@ type Lookup struct {
 // The first call after a rollover begins the new periods, if this version knows all rules of the board; otherwise they have
 // no ID. Errors: ErrBoardNotFound, ErrUnavailable.
 func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
-	listing, r, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
+	listing, r, err := l.listing(ctx, l.DB.Pool, l.DB.Limited(l.query()), name)
 	if err == nil && r.lacks() && listing.Board.CheckWritable() == nil {
 		err = l.Lock(ctx, name, func(tx *sqlx.Tx) (err error) {
 			listing, err = l.Begin(ctx, tx, name)
@@ -37,7 +37,7 @@ func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing,
 
 // AsItIs is Current without beginning a period: those that were not begun have no ID.
 func (l *Lookup) AsItIs(ctx context.Context, name string) (leaderboard.Listing, error) {
-	listing, _, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
+	listing, _, err := l.listing(ctx, l.DB.Pool, l.DB.Limited(l.query()), name)
 	return listing, err
 }
 

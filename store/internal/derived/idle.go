@@ -269,7 +269,7 @@ func (o *overview) readPlaces(ctx context.Context, n *inputs) error {
 }
 
 func (o *overview) scan(ctx context.Context, query string, row func(*sql.Rows) error) error {
-	rows, err := o.asks.QueryContext(ctx, o.asks.Limited(query))
+	rows, err := o.asks.Pool.QueryContext(ctx, o.asks.Limited(query))
 	if err != nil {
 		return err
 	}

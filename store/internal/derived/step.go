@@ -158,7 +158,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 // the step is what was left to do then. Errors: those of FollowSources.
 func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
-	b, err := boards.Get(ctx, f.db, f.db.Limited(find), []byte(board))
+	b, err := boards.Get(ctx, f.db.Pool, f.db.Limited(find), []byte(board))
 	if err == nil && b.Rules.Derive == nil {
 		err = leaderboard.ErrNotDerived
 	}
@@ -170,7 +170,7 @@ func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.Der
 	}
 	// From now on the board reflects no rule: the next step computes all entries.
 	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
-	if _, err := f.db.ExecContext(ctx, forget, b.ID); err != nil {
+	if _, err := f.db.Pool.ExecContext(ctx, forget, b.ID); err != nil {
 		return leaderboard.DeriveStep{}, mysql.Translate(ctx, "recompute", err)
 	}
 	return f.FollowSources(ctx, board, true)

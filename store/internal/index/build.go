@@ -120,7 +120,7 @@ func (b *build) resume(ctx context.Context) {
 	if _, more := resumed.Next(); !more {
 		return // a whole index, and a new one is wanted
 	}
-	if _, err := readSteps(ctx, x.db, x.db, b.ref.ID, resumed.At().Seq, 1, func(st step) error {
+	if _, err := readSteps(ctx, x.db, x.db.Pool, b.ref.ID, resumed.At().Seq, 1, func(st step) error {
 		return resumed.Fold(st.codec, st.commit)
 	}); err != nil {
 		return
@@ -185,7 +185,7 @@ func (b *build) fold(ctx context.Context) error {
 	d := b.indexes.db
 	for b.builder.At().Seq < b.newest.Seq {
 		at := b.builder.At().Seq
-		n, err := readSteps(ctx, d, d, b.ref.ID, at, foldCommits, func(st step) error {
+		n, err := readSteps(ctx, d, d.Pool, b.ref.ID, at, foldCommits, func(st step) error {
 			return b.builder.Fold(st.codec, st.commit)
 		})
 		if err != nil {

@@ -226,7 +226,7 @@ func (x *Indexes) startMaintenance(t *Tracker) {
 
 func (x *Indexes) maintain(ctx context.Context, t *Tracker) {
 	if ahead, ok := t.lags(); ok {
-		if err := x.Reach(ctx, t, x.db, ahead); err != nil {
+		if err := x.Reach(ctx, t, x.db.Pool, ahead); err != nil {
 			x.failed(ctx, t, err)
 			return
 		}
@@ -272,9 +272,9 @@ func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err e
 		}
 		t := x.following[0]
 		x.following = x.following[1:]
-		state, err := entries.StateOf(ctx, x.db, x.db, t.ref.ID)
+		state, err := entries.StateOf(ctx, x.db, x.db.Pool, t.ref.ID)
 		if err == nil {
-			err = x.Reach(ctx, t, x.db, RankState(state))
+			err = x.Reach(ctx, t, x.db.Pool, RankState(state))
 		}
 		if err == nil && t.unsavedFor() > x.cfg.ChangeTTL/4 {
 			err = x.save(ctx, t, false)
@@ -315,7 +315,7 @@ func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, fai
 	age := x.cfg.ChangeTTL / 2
 	for {
 		var rows []lagging
-		err := x.db.SelectContext(ctx, &rows, x.db.Limited(fmt.Sprintf(query, x.db.Now())), x.advanced, age.Microseconds(), advancedAtOnce)
+		err := x.db.Pool.SelectContext(ctx, &rows, x.db.Limited(fmt.Sprintf(query, x.db.Now())), x.advanced, age.Microseconds(), advancedAtOnce)
 		if err != nil {
 			return false, errors.Join(failed, err)
 		}
@@ -439,7 +439,7 @@ func (x *Indexes) split(ctx context.Context, t *Tracker) (int, error) {
 		return 0, nil
 	}
 	newest := cuttings[len(cuttings)-1].state
-	if err := x.Reach(ctx, t, x.db, newest); err != nil {
+	if err := x.Reach(ctx, t, x.db.Pool, newest); err != nil {
 		return 0, err
 	}
 	return len(spans), t.cut(cuttings)
@@ -465,7 +465,7 @@ func (x *Indexes) cuttings(ctx context.Context, t *Tracker, span rank.Span) ([]c
 			return nil, err
 		}
 		part := entries.Query{Scans: []entries.Scan{{Range: entries.Range{From: start, To: until}, Offset: size - 1, Limit: 2}}}
-		r, err := part.Run(ctx, x.db, x.db, t.ref.ID)
+		r, err := part.Run(ctx, x.db, x.db.Pool, t.ref.ID)
 		if err != nil {
 			return nil, err
 		}

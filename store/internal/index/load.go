@@ -59,7 +59,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 	if err != nil {
 		return nil, nil //nolint:nilerr // damaged, of an older version, or a build under way: build looks at it
 	}
-	state, err := x.stateOf(ctx, x.db, ref)
+	state, err := x.stateOf(ctx, x.db.Pool, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 	if lag < 0 {
 		err = fmt.Errorf("%w: it is at seq %d, the period at %d", rank.ErrDiverged, index.At().Seq, state.Seq)
 	} else {
-		err = x.Reach(ctx, t, x.db, RankState(state))
+		err = x.Reach(ctx, t, x.db.Pool, RankState(state))
 	}
 	if err != nil && IsUseless(err) {
 		x.db.Log.InfoContext(ctx, "a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)

@@ -30,7 +30,7 @@ type savedIndex struct {
 
 // read reads the rows of an index; nil when it has no rows.
 func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*savedIndex, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? AND incarnation = ?"+
+	rows, err := s.db.Pool.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? AND incarnation = ?"+
 		" ORDER BY chunk", ref.ID, ref.Incarnation)
 	if err != nil {
 		return nil, err
@@ -105,15 +105,15 @@ func (s savedIndexes) writeIn(ctx context.Context, tx *sqlx.Tx, ref leaderboard.
 // forgetIfGone removes the rows that were saved for a period that was deleted meanwhile. The deletion marks the period first
 // and then removes rows, so that one of the two finds them.
 func (s savedIndexes) forgetIfGone(ctx context.Context, periodID int64) error {
-	_, err := entries.StateOf(ctx, s.db, s.db, periodID)
+	_, err := entries.StateOf(ctx, s.db, s.db.Pool, periodID)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-		_, err = s.db.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ?", periodID)
+		_, err = s.db.Pool.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ?", periodID)
 	}
 	return err
 }
 
 // remove removes an index that cannot be used, unless it was saved again since it was looked at.
 func (s savedIndexes) remove(ctx context.Context, row lagging) error {
-	_, err := s.db.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ? AND incarnation = ? AND saved_at = ?", row.ID, row.Incarnation, row.SavedAt)
+	_, err := s.db.Pool.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ? AND incarnation = ? AND saved_at = ?", row.ID, row.Incarnation, row.SavedAt)
 	return err
 }

@@ -32,7 +32,7 @@ type Status struct {
 
 // Status reports on the rank index of a period. Errors: ErrPeriodNotFound, ErrUnavailable.
 func (x *Indexes) Status(ctx context.Context, ref leaderboard.PeriodRef) (Status, error) {
-	state, err := x.stateOf(ctx, x.db, ref)
+	state, err := x.stateOf(ctx, x.db.Pool, ref)
 	if err != nil {
 		return Status{}, mysql.Translate(ctx, "index status", err)
 	}

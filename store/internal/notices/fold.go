@@ -83,7 +83,7 @@ func (f *Folder) Notice(ctx context.Context) error {
 	end := time.Now().Add(roundTime)
 	for after := f.after.Load(); ; {
 		var page []place
-		if err := f.db.SelectContext(ctx, &page, f.db.Limited(places), after, pageBoards); err != nil {
+		if err := f.db.Pool.SelectContext(ctx, &page, f.db.Limited(places), after, pageBoards); err != nil {
 			return mysql.Translate(ctx, "notices", err)
 		}
 		for i := range page {
@@ -107,7 +107,7 @@ func (f *Folder) Notice(ctx context.Context) error {
 // follow reads the log of a board on, or goes on to the next period when the one before has ended and was read. What is left at
 // the end is for the next round.
 func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
-	b, err := boards.Get(ctx, f.db, f.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE id = ? AND state = 'open'"), p.Board)
+	b, err := boards.Get(ctx, f.db.Pool, f.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE id = ? AND state = 'open'"), p.Board)
 	if errors.Is(err, leaderboard.ErrBoardNotFound) || err == nil && b.Rules.Notify == nil {
 		return nil // it is being deleted, or was changed since
 	}
@@ -134,7 +134,7 @@ func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error
 		ID   int64 `db:"id"`
 		Last int64 `db:"last_seq"`
 	}
-	err := f.db.GetContext(ctx, &next, f.db.Limited(newest), b.ID, []byte(b.Rules.Windows[0]))
+	err := f.db.Pool.GetContext(ctx, &next, f.db.Limited(newest), b.ID, []byte(b.Rules.Windows[0]))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && next.ID == p.Period {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error
 	if p.Period == 0 {
 		seq = next.Last
 	}
-	_, err = f.db.ExecContext(ctx, "UPDATE notice_boards SET period_id = ?, seq = ? WHERE board_id = ? AND period_id = ? AND seq = ?", next.ID, seq, p.Board, p.Period, p.Seq)
+	_, err = f.db.Pool.ExecContext(ctx, "UPDATE notice_boards SET period_id = ?, seq = ? WHERE board_id = ? AND period_id = ? AND seq = ?", next.ID, seq, p.Board, p.Period, p.Seq)
 	return err
 }
 

@@ -25,7 +25,7 @@ const (
 
 // EventsMark returns a mark above which are all events of the last time, d, and of what is to come. Errors: ErrUnavailable.
 func (o *Outbox) EventsMark(ctx context.Context, d time.Duration) (mark int64, err error) {
-	err = o.db.GetContext(ctx, &mark, o.db.Limited(fmt.Sprintf(olderThan, o.db.Now())), d.Microseconds())
+	err = o.db.Pool.GetContext(ctx, &mark, o.db.Limited(fmt.Sprintf(olderThan, o.db.Now())), d.Microseconds())
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -37,7 +37,7 @@ func (o *Outbox) EventsMark(ctx context.Context, d time.Duration) (mark int64, e
 // calls tell; what commits late comes by a later call. Errors: ErrUnavailable.
 func (o *Outbox) EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error) {
 	var any bool
-	if err := o.db.GetContext(ctx, &any, o.db.Limited(anyAbove), []byte(kind), mark); err != nil || !any {
+	if err := o.db.Pool.GetContext(ctx, &any, o.db.Limited(anyAbove), []byte(kind), mark); err != nil || !any {
 		return nil, mark, mysql.Translate(ctx, "events", err)
 	}
 	bound, err := o.settled(ctx) // before they are read
@@ -47,7 +47,7 @@ func (o *Outbox) EventsAbove(ctx context.Context, kind leaderboard.EventKind, ma
 	next = max(mark, bound)
 	for after := mark; ; {
 		var rows []eventRow
-		if err := o.db.SelectContext(ctx, &rows, o.db.Limited(above), []byte(kind), after, aboveRows); err != nil {
+		if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(above), []byte(kind), after, aboveRows); err != nil {
 			return nil, mark, mysql.Translate(ctx, "events", err)
 		}
 		page := make([]*leaderboard.Event, 0, len(rows))

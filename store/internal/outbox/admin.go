@@ -189,7 +189,7 @@ func (o *Outbox) DeleteEndpoint(ctx context.Context, name string, may func(*lead
 		if err != nil {
 			break
 		}
-		result, failed := o.db.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, mysql.MaxRows)
+		result, failed := o.db.Pool.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, mysql.MaxRows)
 		if failed != nil {
 			break // it is no more than tidy
 		}
@@ -261,7 +261,7 @@ func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboa
 
 // Endpoint returns an endpoint and what waits for it. Errors: ErrEndpointNotFound, ErrUnavailable.
 func (o *Outbox) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error) {
-	e, err := o.endpointIn(ctx, o.db, name)
+	e, err := o.endpointIn(ctx, o.db.Pool, name)
 	if err == nil {
 		err = o.addWaiting(ctx, &e)
 	}
@@ -272,7 +272,7 @@ func (o *Outbox) Endpoint(ctx context.Context, name string) (leaderboard.Endpoin
 func (o *Outbox) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) {
 	var rows []endpointRow
 	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY name LIMIT ", leaderboard.MaxEndpoints)
-	if err := o.db.SelectContext(ctx, &rows, o.db.Limited(query)); err != nil {
+	if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(query)); err != nil {
 		return nil, mysql.Translate(ctx, "endpoints", err)
 	}
 	out := make([]leaderboard.Endpoint, len(rows))

@@ -31,7 +31,7 @@ const (
 func (o *Outbox) RemoveAged(ctx context.Context, before time.Time, over func() bool) (more bool, err error) {
 	for !over() {
 		var ids []int64
-		if err := o.db.SelectContext(ctx, &ids, agedEvents, before, removeTogether); err != nil {
+		if err := o.db.Pool.SelectContext(ctx, &ids, agedEvents, before, removeTogether); err != nil {
 			return false, err
 		}
 		if err := o.remove(ctx, ids); err != nil || len(ids) < removeTogether {
@@ -60,7 +60,7 @@ func (o *Outbox) remove(ctx context.Context, ids []int64) error {
 func (o *Outbox) RemoveMember(ctx context.Context, member []byte) error {
 	for {
 		var ids []int64
-		if err := o.db.SelectContext(ctx, &ids, memberNews, member, removeTogether); err != nil {
+		if err := o.db.Pool.SelectContext(ctx, &ids, memberNews, member, removeTogether); err != nil {
 			return err
 		}
 		if err := o.remove(ctx, ids); err != nil {
@@ -73,7 +73,7 @@ func (o *Outbox) RemoveMember(ctx context.Context, member []byte) error {
 	for {
 		var n int64
 		err := mysql.Retry(mysql.Retryable, func() error {
-			result, err := o.db.ExecContext(ctx, "DELETE FROM outbox_members WHERE member = ? LIMIT ?", member, mysql.MaxRows)
+			result, err := o.db.Pool.ExecContext(ctx, "DELETE FROM outbox_members WHERE member = ? LIMIT ?", member, mysql.MaxRows)
 			if err == nil {
 				n, err = result.RowsAffected()
 			}
@@ -93,12 +93,12 @@ func (o *Outbox) RemoveTold(ctx context.Context) error {
 		return err
 	}
 	var ids, told []int64
-	if err := o.db.SelectContext(ctx, &ids, erasedNews, bound, toldTogether); err != nil {
+	if err := o.db.Pool.SelectContext(ctx, &ids, erasedNews, bound, toldTogether); err != nil {
 		return err
 	}
 	for _, id := range ids {
 		var waits bool
-		if err := o.db.GetContext(ctx, &waits, stillWaited, id); err != nil {
+		if err := o.db.Pool.GetContext(ctx, &waits, stillWaited, id); err != nil {
 			return err
 		}
 		if !waits {
@@ -118,10 +118,10 @@ func (o *Outbox) RemoveTold(ctx context.Context) error {
 // toldBound returns the id up to which each endpoint has a delivery of every event about an erased member that it gets.
 func (o *Outbox) toldBound(ctx context.Context) (bound int64, err error) {
 	var rows []endpointRow
-	if err := o.db.SelectContext(ctx, &rows, fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY id LIMIT ", leaderboard.MaxEndpoints)); err != nil {
+	if err := o.db.Pool.SelectContext(ctx, &rows, fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY id LIMIT ", leaderboard.MaxEndpoints)); err != nil {
 		return 0, err
 	}
-	if err := o.db.GetContext(ctx, &bound, "SELECT COALESCE(MAX(id), 0) FROM outbox"); err != nil {
+	if err := o.db.Pool.GetContext(ctx, &bound, "SELECT COALESCE(MAX(id), 0) FROM outbox"); err != nil {
 		return 0, err
 	}
 	for i := range rows {

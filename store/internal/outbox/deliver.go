@@ -55,9 +55,9 @@ type dueRow struct {
 // each time hold up the others. Errors: ErrUnavailable.
 func (o *Outbox) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error) {
 	var again, first []dueRow
-	err := o.db.SelectContext(ctx, &again, o.db.Limited(fmt.Sprintf(dueAgain, o.db.Now())), endpoint, limit)
+	err := o.db.Pool.SelectContext(ctx, &again, o.db.Limited(fmt.Sprintf(dueAgain, o.db.Now())), endpoint, limit)
 	if err == nil {
-		err = o.db.SelectContext(ctx, &first, o.db.Limited(dueFirst), endpoint, limit-min(len(again), limit/2))
+		err = o.db.Pool.SelectContext(ctx, &first, o.db.Limited(dueFirst), endpoint, limit-min(len(again), limit/2))
 	}
 	if err != nil {
 		return nil, mysql.Translate(ctx, "due deliveries", err)
@@ -88,7 +88,7 @@ func (o *Outbox) addMembers(ctx context.Context, events []*leaderboard.Event) er
 	}
 	t := (&mysql.Text{}).Str("SELECT event_id, member, detail FROM outbox_members WHERE event_id IN (").Ints(ids)
 	t.Str(") ORDER BY event_id, place LIMIT ").Int(int64(len(ids) * leaderboard.MaxClosedTop))
-	if err := o.db.SelectContext(ctx, &rows, o.db.Limited(t.String())); err != nil {
+	if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(t.String())); err != nil {
 		return err
 	}
 	for i := range rows {
@@ -171,7 +171,7 @@ const (
 
 // addWaiting tells of an endpoint what waits for it.
 func (o *Outbox) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error {
-	err := o.db.GetContext(ctx, &e.Waiting, o.db.Limited(waitingCount), e.ID, leaderboard.MaxWaiting)
+	err := o.db.Pool.GetContext(ctx, &e.Waiting, o.db.Limited(waitingCount), e.ID, leaderboard.MaxWaiting)
 	if err != nil || e.Waiting == 0 {
 		return err
 	}
@@ -179,7 +179,7 @@ func (o *Outbox) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error 
 		At    time.Time `db:"event_at"`
 		Error string    `db:"error"`
 	}
-	err = o.db.GetContext(ctx, &oldest, o.db.Limited(waitingFirst), e.ID)
+	err = o.db.Pool.GetContext(ctx, &oldest, o.db.Limited(waitingFirst), e.ID)
 	if errors.Is(err, sql.ErrNoRows) { // it was delivered meanwhile
 		e.Waiting = 0
 		return nil

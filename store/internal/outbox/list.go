@@ -48,7 +48,7 @@ const (
 
 // Deliveries lists deliveries of an endpoint, newest event first. Errors: ErrEndpointNotFound, ErrUnavailable.
 func (o *Outbox) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error) {
-	e, err := o.endpointIn(ctx, o.db, q.Endpoint)
+	e, err := o.endpointIn(ctx, o.db.Pool, q.Endpoint)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "deliveries", err)
 	}
@@ -58,9 +58,9 @@ func (o *Outbox) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) 
 	}
 	var rows []deliveryRow
 	if q.State == "" {
-		err = o.db.SelectContext(ctx, &rows, o.db.Limited(listedAll), e.ID, before, max(0, q.Limit))
+		err = o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(listedAll), e.ID, before, max(0, q.Limit))
 	} else {
-		err = o.db.SelectContext(ctx, &rows, o.db.Limited(listedState), e.ID, []byte(q.State), before, max(0, q.Limit))
+		err = o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(listedState), e.ID, []byte(q.State), before, max(0, q.Limit))
 	}
 	if err != nil {
 		return nil, mysql.Translate(ctx, "deliveries", err)
@@ -79,7 +79,7 @@ const replayed = "SELECT id, kind, board, created_at FROM outbox FORCE INDEX (ou
 // Replay has events delivered to an endpoint once more, under the ids that they have, and returns how many. When it fails, some
 // of them are. Errors: ErrEndpointNotFound, ErrEventNotFound, those of may, ErrUnavailable.
 func (o *Outbox) Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (events int, err error) {
-	e, err := o.endpointIn(ctx, o.db, r.Endpoint)
+	e, err := o.endpointIn(ctx, o.db.Pool, r.Endpoint)
 	if err == nil {
 		err = may(&e)
 	}
@@ -96,7 +96,7 @@ func (o *Outbox) Replay(ctx context.Context, r leaderboard.Replay, may func(*lea
 
 func (o *Outbox) replayOne(ctx context.Context, e *leaderboard.Endpoint, id string) (int, error) {
 	var row outboxRow
-	err := o.db.GetContext(ctx, &row, o.db.Limited("SELECT id, kind, board FROM outbox WHERE dedupe = ?"), []byte(id))
+	err := o.db.Pool.GetContext(ctx, &row, o.db.Limited("SELECT id, kind, board FROM outbox WHERE dedupe = ?"), []byte(id))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && len(wantedOf(e, []outboxRow{row})) == 0 {
 		err = leaderboard.ErrEventNotFound
 	}
@@ -113,7 +113,7 @@ func (o *Outbox) replaySince(ctx context.Context, e *leaderboard.Endpoint, since
 			outboxRow
 			Created time.Time `db:"created_at"`
 		}
-		if err := o.db.SelectContext(ctx, &rows, o.db.Limited(replayed), at, at, id, spreadRows); err != nil || len(rows) == 0 {
+		if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(replayed), at, at, id, spreadRows); err != nil || len(rows) == 0 {
 			return events, err
 		}
 		found := make([]outboxRow, len(rows))

@@ -75,7 +75,7 @@ func (o *Outbox) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
 	}
 	var any bool
 	if len(rows) > 0 {
-		err = o.db.GetContext(ctx, &any, o.db.Limited("SELECT EXISTS (SELECT 1 FROM outbox WHERE id > ?)"), low)
+		err = o.db.Pool.GetContext(ctx, &any, o.db.Limited("SELECT EXISTS (SELECT 1 FROM outbox WHERE id > ?)"), low)
 	}
 	if err != nil || !any {
 		return recipients, mysql.Translate(ctx, "spread events", err)
@@ -112,7 +112,7 @@ func markOf(rows []endpointRow, id int64) int64 {
 
 func (o *Outbox) endpointsOn(ctx context.Context) (rows []endpointRow, now leaderboard.Micros, err error) {
 	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints WHERE state = 'on' ORDER BY id LIMIT ", leaderboard.MaxEndpoints)
-	if err = o.db.SelectContext(ctx, &rows, o.db.Limited(query)); err == nil && len(rows) > 0 {
+	if err = o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(query)); err == nil && len(rows) > 0 {
 		now, err = o.db.Clock(ctx)
 	}
 	return rows, now, err
@@ -150,7 +150,7 @@ const missing = "SELECT o.id, o.kind, o.board FROM outbox o FORCE INDEX (PRIMARY
 func (o *Outbox) spreadTo(ctx context.Context, e *leaderboard.Endpoint, mark, bound int64) error {
 	for after := mark; ; {
 		var rows []outboxRow
-		if err := o.db.SelectContext(ctx, &rows, o.db.Limited(missing), after, e.ID, spreadRows); err != nil {
+		if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(missing), after, e.ID, spreadRows); err != nil {
 			return err
 		}
 		next := max(mark, bound)

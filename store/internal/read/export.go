@@ -159,7 +159,7 @@ func (s *Reader) snapshot(
 // Changes reads the change log: at most limit commits after the state at fromSeq, in order. Errors: ErrPeriodNotFound;
 // ErrLogPruned when the log does not have the commit that starts at fromSeq though the period is ahead of it.
 func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
-	commits, err := entries.ReadLog(ctx, s.db, s.db, periodID, fromSeq, limit, entries.DecodeChanges)
+	commits, err := entries.ReadLog(ctx, s.db, s.db.Pool, periodID, fromSeq, limit, entries.DecodeChanges)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "changes", err)
 	}
@@ -177,7 +177,7 @@ func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevi
 		for i, r := range chunk {
 			places[i] = entries.Place{PeriodID: r.PeriodID, Seq: r.Seq}
 		}
-		read, err := entries.ReadLogs(ctx, s.db, s.db, places, changes, entries.DecodeChanges)
+		read, err := entries.ReadLogs(ctx, s.db, s.db.Pool, places, changes, entries.DecodeChanges)
 		if err != nil {
 			return nil, mysql.Translate(ctx, "changes of several periods", err)
 		}

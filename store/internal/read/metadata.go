@@ -25,7 +25,7 @@ func (s *Reader) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) (
 			})
 		}
 	}
-	return out, mysql.Translate(ctx, "metadata", wanted.read(ctx, s.db, s.db))
+	return out, mysql.Translate(ctx, "metadata", wanted.read(ctx, s.db, s.db.Pool))
 }
 
 // metadataWanted is entries of which metadata is looked up.

@@ -57,7 +57,7 @@ const sessionTTL = 24 * time.Hour
 func (s *Sweeper) Sessions(ctx context.Context, slice Slice) (more bool, err error) {
 	for !slice.Over() {
 		var ids [][]byte
-		if err := s.db.SelectContext(ctx, &ids, sessionsNext, s.Before(sessionTTL), Rows); err != nil || len(ids) == 0 {
+		if err := s.db.Pool.SelectContext(ctx, &ids, sessionsNext, s.Before(sessionTTL), Rows); err != nil || len(ids) == 0 {
 			return false, err
 		}
 		for _, remove := range []string{"DELETE FROM api_keys WHERE id IN (?) LIMIT ?", "DELETE FROM sessions WHERE key_id IN (?) LIMIT ?"} {
@@ -105,7 +105,7 @@ func (s *Sweeper) aged(ctx context.Context, slice Slice, next, remove string, li
 	for !slice.Over() {
 		// From where the last statement ended: the server may still have to skip deleted rows.
 		var end time.Time
-		err := s.db.GetContext(ctx, &end, next, from, limit, Rows-1)
+		err := s.db.Pool.GetContext(ctx, &end, next, from, limit, Rows-1)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return false, err
 		}
@@ -122,7 +122,7 @@ func (s *Sweeper) aged(ctx context.Context, slice Slice, next, remove string, li
 // periods.
 func (s *Sweeper) Runs(ctx context.Context, slice Slice) (more bool, err error) {
 	var beyond int64
-	if err := s.db.GetContext(ctx, &beyond, runsKept, keptRuns); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := s.db.Pool.GetContext(ctx, &beyond, runsKept, keptRuns); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}
 	for !slice.Over() {
@@ -131,7 +131,7 @@ func (s *Sweeper) Runs(ctx context.Context, slice Slice) (more bool, err error) 
 			ID int64     `db:"id"`
 			At time.Time `db:"started_at"`
 		}
-		if err := s.db.SelectContext(ctx, &rows, runsNext, s.runsUpTo, Rows); err != nil {
+		if err := s.db.Pool.SelectContext(ctx, &rows, runsNext, s.runsUpTo, Rows); err != nil {
 			return false, err
 		}
 		old := 0

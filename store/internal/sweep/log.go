@@ -74,7 +74,7 @@ func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err erro
 			if after == 0 {
 				s.measured = LogSize{}
 			}
-			err = s.db.SelectContext(ctx, &page, oldestQuery, after, pagePeriods)
+			err = s.db.Pool.SelectContext(ctx, &page, oldestQuery, after, pagePeriods)
 			slices.SortFunc(page, func(a, b oldest) int { return cmp.Compare(a.PeriodID, b.PeriodID) })
 			return page, len(page) < pagePeriods, err
 		},
@@ -123,7 +123,7 @@ func (s *Sweeper) pruneLog(ctx context.Context, o *oldest, upTo int64, limit tim
 	const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq >= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
 	for range logSteps {
 		var rows []oldest
-		if err := s.db.SelectContext(ctx, &rows, logNext, o.PeriodID, o.Seq, upTo, Rows); err != nil {
+		if err := s.db.Pool.SelectContext(ctx, &rows, logNext, o.PeriodID, o.Seq, upTo, Rows); err != nil {
 			return false, err
 		}
 		old := 0
@@ -161,7 +161,7 @@ func (s *Sweeper) pruneAhead(ctx context.Context, o *oldest, upTo int64) (finish
 			clear(s.ahead) // those that come again are counted from then on
 		}
 		mark.since = time.Now()
-		if err := s.db.GetContext(ctx, &mark.seq, logNewest, o.PeriodID); err != nil {
+		if err := s.db.Pool.GetContext(ctx, &mark.seq, logNewest, o.PeriodID); err != nil {
 			return false, err
 		}
 		s.ahead[o.PeriodID] = mark
@@ -186,7 +186,7 @@ func (s *Sweeper) followedSeqs(ctx context.Context) (map[int64]int64, error) {
 		Seq int64 `db:"seq"`
 	}
 	const query = "SELECT source_period_id, MIN(seq) AS seq FROM derived_sources GROUP BY source_period_id"
-	if err := s.db.SelectContext(ctx, &rows, query); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, query); err != nil {
 		return nil, err
 	}
 	followed := make(map[int64]int64, len(rows))

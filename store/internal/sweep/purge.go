@@ -52,7 +52,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 	for {
 		var periods []int64
 		const next = "SELECT id FROM periods FORCE INDEX (periods_board) WHERE board_id = ? ORDER BY id LIMIT ?"
-		if err := s.db.SelectContext(ctx, &periods, next, id, pagePeriods); err != nil {
+		if err := s.db.Pool.SelectContext(ctx, &periods, next, id, pagePeriods); err != nil {
 			return false, err
 		}
 		if len(periods) == 0 {
@@ -108,7 +108,7 @@ func (s *Sweeper) countDown(ctx context.Context, ids []int64, deleted int64) err
 		Entries int64 `db:"entry_count"`
 	}
 	of := (&mysql.Text{}).Str("FROM periods WHERE id IN (").Ints(ids).Str(") ORDER BY id").String()
-	if err := s.db.SelectContext(ctx, &counts, "SELECT id, entry_count "+of); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &counts, "SELECT id, entry_count "+of); err != nil {
 		return err
 	}
 	const count = "UPDATE periods SET entry_count = CASE WHEN entry_count > ? THEN entry_count - ? ELSE 0 END WHERE id = ? AND CONCAT(state) = 'deleting'"
@@ -229,7 +229,7 @@ func (s *Sweeper) drain(ctx context.Context, steps *Steps, query string, args ..
 // MeasurePurge looks how much is left to delete, for Purge.
 func (s *Sweeper) MeasurePurge(ctx context.Context) error {
 	var p leaderboard.Purge
-	if err := s.db.QueryRowContext(ctx, s.db.Limited(purgeLeft), pageBoards, pagePeriods).Scan(&p.Boards, &p.Entries); err != nil {
+	if err := s.db.Pool.QueryRowContext(ctx, s.db.Limited(purgeLeft), pageBoards, pagePeriods).Scan(&p.Boards, &p.Entries); err != nil {
 		return err
 	}
 	s.purge.Store(&p)
@@ -255,7 +255,7 @@ const (
 func (s *Sweeper) Boards(ctx context.Context, slice Slice) (more bool, err error) {
 	defer func() { err = errors.Join(err, s.MeasurePurge(ctx)) }()
 	var ids []int64
-	if err := s.db.SelectContext(ctx, &ids, boardsRetired, pageBoards); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &ids, boardsRetired, pageBoards); err != nil {
 		return false, err
 	}
 	Order(&s.boards, ids, func(id int64) int64 { return id })
@@ -281,7 +281,7 @@ func (s *Sweeper) Boards(ctx context.Context, slice Slice) (more bool, err error
 func (s *Sweeper) Periods(ctx context.Context, slice Slice) (more bool, err error) {
 	for !slice.Over() {
 		var ids []int64
-		if err := s.db.SelectContext(ctx, &ids, periodsGiven, pagePeriods); err != nil || len(ids) == 0 {
+		if err := s.db.Pool.SelectContext(ctx, &ids, periodsGiven, pagePeriods); err != nil || len(ids) == 0 {
 			return false, err
 		}
 		slices.Sort(ids)

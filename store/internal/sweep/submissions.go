@@ -17,7 +17,7 @@ func (s *Sweeper) Submissions(ctx context.Context, slice Slice) (more bool, err 
 	return s.records.Turn(ctx, slice, List[int64, int64]{
 		Next: func(ctx context.Context, after int64) (page []int64, last bool, err error) {
 			var board int64
-			err = s.db.GetContext(ctx, &board, recordedNext, after)
+			err = s.db.Pool.GetContext(ctx, &board, recordedNext, after)
 			if errors.Is(err, sql.ErrNoRows) {
 				return nil, true, nil
 			}
@@ -32,7 +32,7 @@ func (s *Sweeper) Submissions(ctx context.Context, slice Slice) (more bool, err 
 // holds.
 func (s *Sweeper) pruneRecords(ctx context.Context, board int64) (finished bool, err error) {
 	var text []byte
-	err = s.db.GetContext(ctx, &text, "SELECT rules FROM boards WHERE id = ?", board)
+	err = s.db.Pool.GetContext(ctx, &text, "SELECT rules FROM boards WHERE id = ?", board)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}

@@ -78,7 +78,7 @@ func (s *Sweeper) Before(age time.Duration) time.Time {
 
 // Delete runs one bounded statement and returns how many rows it changed.
 func (s *Sweeper) Delete(ctx context.Context, query string, args ...any) (int64, error) {
-	result, err := s.db.ExecContext(ctx, query, args...)
+	result, err := s.db.Pool.ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
