@@ -59,4 +59,14 @@
 //
 // What the index cannot explain (a count below zero, a total other than that of the log, a wrong checksum) is
 // ErrDamaged: it must be thrown away and built from scratch, since a missing rank is better than a wrong one.
+//
+// # Files
+//
+// They read in layers; each uses only those above it and those of its own line.
+//
+//	key.go, merge.go                    sort keys; runs of them, merged
+//	number.go, histogram.go, passed.go  ranks of consecutive entries, a histogram, who was passed
+//	index.go, fold.go, split.go         the bucket index, kept current and in shape
+//	combined.go                         several periods as one
+//	builder.go, image.go                an index out of counts, and its encoded form
 package rank

@@ -35,4 +35,14 @@
 // processes and rollovers are seen. After a step the goroutine rests for a quarter of the time that it took at least. A
 // rollover, which touches most of a board, rests within the step, and has a permit of another kind, so that other
 // boards go on.
+//
+// # Files
+//
+// They read in layers; each uses only those above it and those of its own line.
+//
+//	boards.go, plan.go, failures.go, span.go  lists of boards, when one is due, what went wrong, spans
+//	config.go                                 what a Refresher needs
+//	runner.go                                 runs: requests that share one, its record, its end
+//	build.go, derived.go, schedule.go         what runs do to copies and to derived boards, and when
+//	refresher.go                              all of it
 package refresher

@@ -1,5 +1,14 @@
 // Package mysql is the way to the database: connections and what each of them is set to, the dialect, the clock, limits on
 // time, transactions, what an error of the server means, and statements built by hand.
+//
+// The files read in layers; each uses only those above it and those of its own line.
+//
+//	sql.go, errors.go, dialect.go  statements, what an error means, how servers differ
+//	sessions.go                    what each connection is set to
+//	conn.go, server.go, outage.go  one connection; whether its server takes writes, and answers
+//	locks.go                       named locks
+//	db.go, hosts.go                the database, on one host or several
+//	tx.go, faults.go               transactions; what is wrong with a server
 package mysql
 
 import (

@@ -19,8 +19,12 @@ var (
 	layered = regexp.MustCompile(`uses only\s+those\s+(?:above|before)`)
 )
 
-// inOrder lists packages that are too large to be read without a list of all their files.
-func inOrder() []string { return []string{"httpapi", "leaderboard", "store/commit"} }
+// inOrder lists packages of the engine that are too large to be read without a list of all their files.
+func inOrder() []string {
+	return []string{
+		"cache", "cache/topn", "httpapi", "internal/guard", "internal/mysql", "internal/wire", "leaderboard", "rank", "refresher", "store/commit", "store/internal/index",
+	}
+}
 
 // order is a list of the files of a package, by the line of the list in which each stands.
 type order struct {

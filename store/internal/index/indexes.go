@@ -1,5 +1,11 @@
 // Package index keeps the rank indexes of periods: in memory, saved in the database, and kept current by the change
 // log.
+//
+// The files read in layers; each uses only those above it and those of its own line.
+//
+//	tracker.go, missing.go                   one index and its history; how long one will be missing
+//	indexes.go, load.go, build.go, saved.go  all indexes: loaded, built, saved
+//	status.go                                their numbers
 package index
 
 import (
