@@ -94,7 +94,7 @@ func (m *Model) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 }
 
-// DecideHeld does what store.Store.DecideHeld does.
+// DecideHeld does what review.Desk.DecideHeld does.
 func (m *Model) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "DecideHeld"); err != nil {

@@ -96,7 +96,7 @@ type Config struct {
 	BuildSave  time.Duration // how often a build under way is saved, and its progress recorded; 0: 10 s
 }
 
-// Runs keeps the history of builds, see store.Store.
+// Runs keeps the history of builds, see store.Runs.
 type Runs interface {
 	StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
 	FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
