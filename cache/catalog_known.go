@@ -9,16 +9,16 @@ import (
 
 // Known returns the boards that are known here for which want is true, as they were read last, with names after the one
 // given, in the order of their bytes, at most limit. It asks neither MySQL nor Redis.
-func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Listing {
-	var found []leaderboard.Listing
+func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
+	var found []leaderboard.Board
 	now := c.now()
 	for _, k := range c.listed.kept.All() {
 		b := &k.value.Board
 		if b.Name > after && k.usable(now) && want(b) {
-			found = append(found, k.value.Listing)
+			found = append(found, *b)
 		}
 	}
-	slices.SortFunc(found, func(a, b leaderboard.Listing) int { return cmp.Compare(a.Board.Name, b.Board.Name) })
+	slices.SortFunc(found, func(a, b leaderboard.Board) int { return cmp.Compare(a.Name, b.Name) })
 	return found[:min(limit, len(found))]
 }
 

@@ -12,7 +12,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Boards keeps boards and their rules. What it returns is what the database has, but for KnownBoards, and what it changes is durable.
+// Boards keeps boards and their rules. What it returns is what the database has; what it changes is durable.
 type Boards interface {
 	// ChangeBoard creates a board or changes its rules to what change makes of it; the same rules twice change nothing.
 	// The board does not change meanwhile; change may be called again, and its errors come back. Others:
@@ -22,9 +22,6 @@ type Boards interface {
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
 	// BoardsLabelled lists up to limit boards that have all labels, with names after that one, in the order of their bytes.
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
-	// KnownBoards returns the boards that this server knows without the database and for which want is true, with names
-	// after that one, in the order of their bytes, at most limit.
-	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
 	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
 	DeleteBoard(ctx context.Context, name string) error
 }
@@ -164,7 +161,7 @@ func (h *boardHandlers) list(c *call) error {
 		boards, err := h.boards.BoardsLabelled(c.ctx, labels, after, size)
 		if errors.Is(err, leaderboard.ErrUnavailable) {
 			size, out.Boards, out.Stale = limit+1, out.Boards[:0], true
-			boards, err = h.boards.KnownBoards(begin, size, func(b *leaderboard.Board) bool { return b.Rules.Labels.Match(labels) && c.mayRead(b) == nil }), nil
+			boards, err = h.catalog.Known(begin, size, func(b *leaderboard.Board) bool { return b.Rules.Labels.Match(labels) && c.mayRead(b) == nil }), nil
 		}
 		if err != nil {
 			return err

@@ -16,6 +16,10 @@ type Catalog interface {
 	Renew(ctx context.Context, board string) error
 	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// Known returns the boards that are known here without the database and for which want is true, with names
+	// Known returns the boards that are known here without the database and for which want is true, with names after that one,
+	// in the order of their bytes, at most limit.
+	Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
 	// PeriodsBefore lists the periods of a board's window that begin before a moment and have a row, the latest first, at
 	// most limit. Errors: ErrBoardNotFound.
 	PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)

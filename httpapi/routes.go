@@ -67,7 +67,7 @@ func newHandlers(cfg *Config) *handlers {
 	h.docs = newDocPages(cfg.Base, &h.pages)
 	h.changes = changeHandlers{find, cfg.Changes, cfg.Feed, &h.streams}
 	h.friends = friendHandlers{&h.reader, cfg.Friends}
-	h.status = statusHandlers{cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
+	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
 	h.streams.reader, h.streams.broadcasts.feed, h.streams.notices.from = &h.reader, cfg.Feed, cfg.Notices
 	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
 	return h

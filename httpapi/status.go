@@ -29,11 +29,11 @@ type BoardStatus interface {
 // boardLister lists boards as Boards does.
 type boardLister interface {
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
-	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
 }
 
 // statusHandlers serve how the server and its boards stand.
 type statusHandlers struct {
+	catalog Catalog
 	boards  boardLister
 	status  BoardStatus
 	build   Build
@@ -128,7 +128,7 @@ func (h *statusHandlers) list(c *call, after string, limit int, isAway bool) (fo
 			return nil, "", false, err
 		}
 	}
-	found = h.boards.KnownBoards(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
+	found = h.catalog.Known(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
 	if len(found) > limit {
 		found, next = found[:limit], found[limit-1].Name
 	}

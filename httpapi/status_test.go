@@ -30,8 +30,8 @@ func (f *fake) BoardHealth(ctx context.Context, boards []leaderboard.Board, away
 	return out
 }
 
-// KnownBoards knows all of them.
-func (f *fake) KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
+// Known knows all of them.
+func (f *fake) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
 	boards, _ := f.Model.BoardsLabelled(context.Background(), nil, after, 1000)
 	boards = slices.DeleteFunc(boards, func(b leaderboard.Board) bool { return !want(&b) })
 	return boards[:min(limit, len(boards))]

@@ -42,16 +42,6 @@ func (b boards) Periods(ctx context.Context, boardID int64, window leaderboard.W
 	})
 }
 
-// KnownBoards returns the boards that this process knows without asking MySQL.
-func (b boards) KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
-	known := b.catalog.Known(after, limit, want)
-	out := make([]leaderboard.Board, len(known))
-	for i := range known {
-		out[i] = known[i].Board
-	}
-	return out
-}
-
 // ChangeBoard changes a board, here and in Redis.
 func (b boards) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
 	defer b.catalog.Forget(name)
