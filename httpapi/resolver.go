@@ -16,7 +16,6 @@ type Catalog interface {
 	Renew(ctx context.Context, board string) error
 	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
-	// Known returns the boards that are known here without the database and for which want is true, with names
 	// Known returns the boards that are known here without the database and for which want is true, with names after that one,
 	// in the order of their bytes, at most limit.
 	Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
