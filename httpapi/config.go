@@ -81,10 +81,8 @@ type Config struct {
 	Pages func(api http.Handler) http.Handler
 	// Metrics serves /metrics; nil: it is not here.
 	Metrics http.Handler
-	// OnRequest is called for every answered request.
-	OnRequest func(Answered)
-	// OnStandings is called after each submission that asks for standings.
-	OnStandings func(StandingCounts)
+	// Observer is told of answered requests and of standings; nil: nobody is.
+	Observer Observer
 	// Tracer records requests of /v1, streams aside; nil: it records none.
 	Tracer trace.Tracer
 	// Logger gets a context with the span of the request that a message belongs to.
@@ -101,11 +99,8 @@ func (c Config) withDefaults() Config {
 	if c.Purge == nil {
 		c.Purge = func() leaderboard.Purge { return leaderboard.Purge{} }
 	}
-	if c.OnRequest == nil {
-		c.OnRequest = func(Answered) {}
-	}
-	if c.OnStandings == nil {
-		c.OnStandings = func(StandingCounts) {}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	if c.Players == nil {
 		c.Players = noPlayers{}

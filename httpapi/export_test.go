@@ -224,7 +224,7 @@ func TestExportOfASeason(t *testing.T) {
 func TestExportBreaksOff(t *testing.T) {
 	var status atomic.Int64
 	e := newEnv(t, func(c *Config) {
-		c.OnRequest = func(a Answered) { status.Store(int64(a.Status)) }
+		c.Observer = observed{request: func(a Answered) { status.Store(int64(a.Status)) }}
 	})
 	e.board("demo", leaderboard.Rules{}, classic()...)
 	e.fake.fail["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)

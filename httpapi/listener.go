@@ -32,13 +32,16 @@ type ConnLimits struct {
 	PerAddress int
 	Proxies    []netip.Prefix
 	// TLS reports that connections are encrypted: one that is refused is closed without an answer, which could not be read.
-	TLS       bool
-	OnRefused func() // metrics; must not block; may be nil
-	Base      string // path below which the service is; "": the root
+	TLS      bool
+	Observer Observer // is told of connections that are refused; nil: nobody is
+	Base     string   // path below which the service is; "": the root
 }
 
 // Listener keeps the connections of another listener within limits.
 func Listener(l net.Listener, limits ConnLimits) net.Listener {
+	if limits.Observer == nil {
+		limits.Observer = unobserved{}
+	}
 	return &listener{Listener: l, doors: doors{limits: limits, from: map[netip.Addr]int{}}}
 }
 
@@ -76,9 +79,7 @@ const (
 // refuse answers a connection without reading the request. It does not block: the answer fits the connection's
 // buffer.
 func (l *listener) refuse(tcp *net.TCPConn) {
-	if l.doors.limits.OnRefused != nil {
-		l.doors.limits.OnRefused()
-	}
+	l.doors.limits.Observer.ConnectionRefused()
 	if l.doors.limits.TLS {
 		_ = tcp.Close()
 		return

@@ -38,7 +38,7 @@ func TestTooManyConnections(t *testing.T) {
 	refused := make(chan bool, 100)
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
-	srv := limited(t, e, ConnLimits{All: 3, PerAddress: 1, OnRefused: func() { refused <- true }})
+	srv := limited(t, e, ConnLimits{All: 3, PerAddress: 1, Observer: observed{refused: func() { refused <- true }}})
 	const get = "GET /v1/boards/b/top HTTP/1.1\r\nHost: x\r\n\r\n"
 	conns := []net.Conn{srv.open(get), srv.open(get), srv.open(get)}
 	for _, conn := range conns {

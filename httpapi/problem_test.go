@@ -131,7 +131,7 @@ func TestPanic(t *testing.T) {
 	var status int
 	e := newEnv(t, func(c *Config) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		c.OnRequest = func(a Answered) { status = a.Status }
+		c.Observer = observed{request: func(a Answered) { status = a.Status }}
 	})
 	e.board("b", leaderboard.Rules{})
 	key := e.key(leaderboard.ScopeRead, nil)
@@ -189,15 +189,15 @@ func (w gateWriter) Submit(context.Context, leaderboard.SubmitRequest) (leaderbo
 	return leaderboard.Receipt{Results: []leaderboard.Result{{Member: "m", Status: leaderboard.StatusApplied}}, Seq: 1}, nil
 }
 
-func TestOnRequest(t *testing.T) {
+func TestRequestAnswered(t *testing.T) {
 	var got []string
 	e := newEnv(t, func(c *Config) {
-		c.OnRequest = func(a Answered) {
+		c.Observer = observed{request: func(a Answered) {
 			got = append(got, fmt.Sprintf("%s %s %d", a.Method, a.Route, a.Status))
 			if a.Took <= 0 || a.RequestID == "" {
 				t.Errorf("%s took %s, its id is %q", a.Route, a.Took, a.RequestID)
 			}
-		}
+		}}
 	})
 	e.board("b", leaderboard.Rules{}, classic()...)
 	etag := e.get(noKey, "/v1/boards/b/top").header.Get("Etag")

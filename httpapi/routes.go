@@ -44,7 +44,7 @@ func newHandlers(cfg *Config) *handlers {
 	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Profiles, cfg.Feed}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
-		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.OnStandings}, cfg.Players},
+		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Hidden},
 		held:     heldHandlers{cfg.Held, cfg.Review, cfg.Boards},
 		audit:    auditHandlers{cfg.Audit},

@@ -117,7 +117,7 @@ func (c *call) report() {
 	if !c.route.ops {
 		c.shared.traffic.answered(c.route.read && c.status < http.StatusBadRequest, c.start.Add(took))
 	}
-	c.shared.onRequest(Answered{
+	c.shared.observer.RequestAnswered(Answered{
 		Route: c.route.path, Method: methodLabel(c.r.Method), Status: c.status, Took: took, RequestID: c.caller.RequestID, Span: c.span,
 	})
 	if c.span.On() {

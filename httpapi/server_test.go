@@ -271,7 +271,7 @@ func TestClientGone(t *testing.T) {
 	e.fake.fail["Boards"] = context.Canceled
 	r := (ask{method: "GET", path: "/v1/boards"}).request().WithContext(ctx)
 	var status int
-	e.api.shared.onRequest = func(a Answered) { status = a.Status }
+	e.api.shared.observer = observed{request: func(a Answered) { status = a.Status }}
 	e.api.ServeHTTP(discard{http.Header{}}, r)
 	if status != 499 {
 		t.Errorf("counted as %d", status)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/rs/cors"
 
@@ -14,10 +13,10 @@ import (
 
 // shared is the part of an API that all calls share.
 type shared struct {
-	base      string // path below which the service is; "": the root
-	logger    *slog.Logger
-	onRequest func(Answered)
-	tracer    trace.Tracer // nil: none
+	base     string // path below which the service is; "": the root
+	logger   *slog.Logger
+	observer Observer
+	tracer   trace.Tracer // nil: none
 
 	guard  *guard.Guard
 	writer admitter
@@ -33,16 +32,6 @@ type shared struct {
 // admitter refuses submissions before their bodies are read, as Writer does.
 type admitter interface {
 	Admit(board string, bytes int64) error
-}
-
-// Answered is a request that was answered.
-type Answered struct {
-	Route     string // the path as in the document, "" when no route matched
-	Method    string // one of the standard ones, or "OTHER"
-	Status    int
-	Took      time.Duration
-	RequestID string // taken from the client or made, as the answer has it
-	Span      trace.Span
 }
 
 // The header fields of answers that more than one handler knows.

@@ -47,7 +47,7 @@ func TestPanicsAreCounted(t *testing.T) {
 	all, status := &spans{}, 0
 	e := newEnv(t, func(c *Config) {
 		c.Tracer = all
-		c.OnRequest = func(a Answered) { status = a.Status }
+		c.Observer = observed{request: func(a Answered) { status = a.Status }}
 	})
 	e.board("demo", leaderboard.Rules{}, classic()...)
 	for _, method := range []string{"Export", "Export part"} {

@@ -62,14 +62,7 @@ type friendFinder interface {
 type standingFinder struct {
 	rankings Rankings
 	friends  friendFinder
-	count    func(StandingCounts)
-}
-
-// StandingCounts is what became of the standings of a request.
-type StandingCounts struct {
-	Told int // results with a standing
-	None int // of members that are not ranked, or have another entry since, or are so deep that the dense rank is not known
-	Late int // what was not there in time
+	observer Observer
 }
 
 // moved is the results on one board of which standings are wanted.
@@ -159,7 +152,7 @@ func (f *standingFinder) find(c *call, q standingsQuery, n int, boards ...*moved
 		}
 	}
 	if all > 0 {
-		f.count(StandingCounts{Told: told, None: all - told - int(late.Load()), Late: int(late.Load())})
+		f.observer.StandingsShown(StandingCounts{Told: told, None: all - told - int(late.Load()), Late: int(late.Load())})
 	}
 	return standings{q, out}
 }

@@ -151,7 +151,7 @@ func TestStandingsPassed(t *testing.T) {
 // TestStandingsHidden: a member that is hidden is told nothing but that there is nothing to tell.
 func TestStandingsHidden(t *testing.T) {
 	var counts StandingCounts
-	e := newEnv(t, func(c *Config) { c.OnStandings = func(n StandingCounts) { counts = n } })
+	e := newEnv(t, func(c *Config) { c.Observer = observed{standings: func(n StandingCounts) { counts = n }} })
 	e.board("b", leaderboard.Rules{})
 	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).want(200)
 	e.put(adminKey, "/v1/members/a/hidden", `{"reason":"bot"}`).want(200)
@@ -181,7 +181,7 @@ func TestStandingsReplaced(t *testing.T) {
 	var counts StandingCounts
 	var by []leaderboard.Submission
 	e := newEnv(t, func(c *Config) {
-		c.Rankings, c.OnStandings = overtakenMoves{c.Rankings.(*fake), "b", &by}, func(n StandingCounts) { counts = n }
+		c.Rankings, c.Observer = overtakenMoves{c.Rankings.(*fake), "b", &by}, observed{standings: func(n StandingCounts) { counts = n }}
 	})
 	e.board("b", leaderboard.Rules{})
 	const path = "/v1/boards/b/scores"
@@ -199,7 +199,7 @@ func TestStandingsReplaced(t *testing.T) {
 // TestStandingsAskNothing: a submit that does not want standings asks about no ranks and no friends, and nothing is counted.
 func TestStandingsAskNothing(t *testing.T) {
 	counted := 0
-	e := newEnv(t, func(c *Config) { c.OnStandings = func(StandingCounts) { counted++ } })
+	e := newEnv(t, func(c *Config) { c.Observer = observed{standings: func(StandingCounts) { counted++ }} })
 	e.board("b", leaderboard.Rules{})
 	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
 	for _, query := range []string{"", "?standings=false"} {
@@ -240,7 +240,7 @@ func TestStandingsTooLate(t *testing.T) {
 			var counts StandingCounts
 			e := newEnv(t, func(c *Config) {
 				c.Limits.StandingWait = 0 // the default
-				c.Rankings, c.OnStandings = slowMoves{c.Rankings.(*fake), old}, func(n StandingCounts) { counts = n }
+				c.Rankings, c.Observer = slowMoves{c.Rankings.(*fake), old}, observed{standings: func(n StandingCounts) { counts = n }}
 			})
 			e.board("b", leaderboard.Rules{})
 			sent := time.Now()

@@ -126,7 +126,7 @@ func (a *App) wireAPI() error {
 		Endpoints: endpoints{a.store.Events, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store.Events,
 		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
 		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
-		OnRequest: a.onRequest, OnStandings: a.metrics.standings, Tracer: a.traces.requests(), Logger: a.log,
+		Observer: answeredRequests{a.metrics, &a.probes, a.log}, Tracer: a.traces.requests(), Logger: a.log,
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.standingWait},
 	}
 	if a.cfg.MySQLMaxConns < 32 {
@@ -142,10 +142,17 @@ func (a *App) wireAPI() error {
 	return nil
 }
 
-// onRequest counts a request, and logs it at debug: by its route, since paths hold ids of members. Probes are logged when
-// their answer changes.
-func (a *App) onRequest(r httpapi.Answered) {
-	a.metrics.request(r.Route, r.Method, r.Status, r.Took)
+// answeredRequests counts requests, and logs them at debug: by their routes, since paths hold ids of members. Probes are logged
+// when their answer changes.
+type answeredRequests struct {
+	*metrics
+	probes *probes
+	log    *slog.Logger
+}
+
+// RequestAnswered implements httpapi.Observer.
+func (a answeredRequests) RequestAnswered(r httpapi.Answered) {
+	a.metrics.RequestAnswered(r)
 	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(r.Route, r.Status) { // this is the way of every request
 		a.log.DebugContext(trace.With(context.Background(), r.Span), "request", "method", r.Method, "route", r.Route, "status", r.Status, "took", r.Took.String(), "request_id", r.RequestID)
 	}

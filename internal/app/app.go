@@ -140,7 +140,7 @@ func (a *App) Start(ctx context.Context) error {
 	if a.cert != nil {
 		a.cert.serveBy(server)
 	}
-	a.serveOn(a.listener, server, connLimits(&a.cfg, a.files(), a.metrics.refusedConns.Inc))
+	a.serveOn(a.listener, server, connLimits(&a.cfg, a.files(), a.metrics))
 	if a.opsListener != nil {
 		a.serveOn(a.opsListener, httpapi.Server("", a.opsHandler()), httpapi.ConnLimits{All: opsConns})
 		a.log.Info("operations are served", "addr", "http://"+a.opsListener.Addr().String())

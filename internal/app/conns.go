@@ -31,9 +31,9 @@ type openFiles struct {
 }
 
 // connLimits returns how many connections are served at once.
-func connLimits(cfg *Config, files openFiles, refused func()) httpapi.ConnLimits {
+func connLimits(cfg *Config, files openFiles, observer httpapi.Observer) httpapi.ConnLimits {
 	limits := httpapi.ConnLimits{
-		All: cfg.MaxConnections, Own: ownConns, PerAddress: cfg.MaxConnectionsPerAddress, Proxies: cfg.TrustedProxies.Networks, OnRefused: refused,
+		All: cfg.MaxConnections, Own: ownConns, PerAddress: cfg.MaxConnectionsPerAddress, Proxies: cfg.TrustedProxies.Networks, Observer: observer,
 		Base: cfg.BasePath,
 	}
 	if files.all > 0 {

@@ -131,8 +131,8 @@ func (m *metrics) newStandings() {
 	m.standingsTold, m.standingsNone, m.standingsLate = standings.WithLabelValues("told"), standings.WithLabelValues("none"), standings.WithLabelValues("late")
 }
 
-// standings counts those of a submit.
-func (m *metrics) standings(n httpapi.StandingCounts) {
+// StandingsShown implements httpapi.Observer.
+func (m *metrics) StandingsShown(n httpapi.StandingCounts) {
 	m.standingsTold.Add(float64(n.Told))
 	m.standingsNone.Add(float64(n.None))
 	m.standingsLate.Add(float64(n.Late))
@@ -304,20 +304,23 @@ type answeredSeries struct {
 	latency  prometheus.Observer
 }
 
-// request counts one answered request. Series are looked up by labels once, since each look-up takes locks that all cores share.
-func (m *metrics) request(route, method string, status int, took time.Duration) {
-	key := answered{route, method, status}
+// ConnectionRefused implements httpapi.Observer.
+func (m *metrics) ConnectionRefused() { m.refusedConns.Inc() }
+
+// RequestAnswered implements httpapi.Observer. Series are looked up by labels once, since each look-up takes locks that all cores share.
+func (m *metrics) RequestAnswered(r httpapi.Answered) {
+	key := answered{r.Route, r.Method, r.Status}
 	seen := m.seen.Load()
 	s, ok := (*seen)[key]
 	if !ok {
-		s = answeredSeries{m.requests.WithLabelValues(route, method, strconv.Itoa(status)), m.latency.WithLabelValues(route, method)}
+		s = answeredSeries{m.requests.WithLabelValues(r.Route, r.Method, strconv.Itoa(r.Status)), m.latency.WithLabelValues(r.Route, r.Method)}
 		more := maps.Clone(*seen)
 		more[key] = s
 		m.seen.CompareAndSwap(seen, &more) // or the next one like it does
 	}
 	s.requests.Inc()
-	if route != streamRoute {
-		s.latency.Observe(took.Seconds())
+	if r.Route != streamRoute {
+		s.latency.Observe(r.Took.Seconds())
 	}
 }
 

@@ -1,0 +1,29 @@
+package httpapi
+
+// observed is an Observer that calls what is set.
+type observed struct {
+	request   func(Answered)
+	standings func(StandingCounts)
+	refused   func()
+}
+
+// RequestAnswered implements Observer.
+func (o observed) RequestAnswered(a Answered) {
+	if o.request != nil {
+		o.request(a)
+	}
+}
+
+// StandingsShown implements Observer.
+func (o observed) StandingsShown(n StandingCounts) {
+	if o.standings != nil {
+		o.standings(n)
+	}
+}
+
+// ConnectionRefused implements Observer.
+func (o observed) ConnectionRefused() {
+	if o.refused != nil {
+		o.refused()
+	}
+}
