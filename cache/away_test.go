@@ -59,11 +59,11 @@ func TestAwayMarksEveryAnswer(t *testing.T) {
 		defer cancel()
 		go w.Run(ctx)
 		var counted int
-		r := NewReader(nil, still{}, ReaderOptions{Feed: w, OnAnswer: func(_ leaderboard.Source, stale bool) {
+		r := NewReader(nil, still{}, ReaderOptions{Feed: w, Observer: observed{answer: func(_ leaderboard.Source, stale bool) {
 			if stale {
 				counted++
 			}
-		}})
+		}}})
 		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
 		query := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 3}
 		for _, isAway := range []bool{true, false, true} { // at first with nothing in memory
@@ -365,12 +365,12 @@ func TestAwayMarksMemory(t *testing.T) {
 		periods := resident.NewPeriods(source, resident.Options{Memory: 1 << 20})
 		go periods.Run(ctx)
 		var told []bool // whether each answer was stale
-		r := NewReader(nil, source.Model, ReaderOptions{Feed: w, Resident: periods, OnAnswer: func(source leaderboard.Source, stale bool) {
+		r := NewReader(nil, source.Model, ReaderOptions{Feed: w, Resident: periods, Observer: observed{answer: func(source leaderboard.Source, stale bool) {
 			if source != leaderboard.SourceLocal {
 				t.Errorf("an answer from %s", source)
 			}
 			told = append(told, stale)
-		}})
+		}}})
 		for periods.Get(&ref, resident.WeightDeep) == nil {
 			time.Sleep(100 * time.Millisecond)
 		}

@@ -33,7 +33,7 @@ type copies struct {
 
 func newCopies(of *topn.Copies, o *ReaderOptions, shared *calls[sharedKey, leaderboard.Answered]) *copies {
 	c := &copies{of: of, opts: o, shared: shared}
-	c.servers = topn.NewServers(of.Client(), o.Now, o.OnBreaker, func() *lookUps {
+	c.servers = topn.NewServers(of.Client(), o.Now, o.Observer.BreakerTurned, func() *lookUps {
 		return batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, func(memberLookUp) int { return 1 }, c.lookUp)
 	})
 	return c

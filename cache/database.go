@@ -45,7 +45,7 @@ func newDatabase(of Database, o *ReaderOptions, shared *calls[sharedKey, leaderb
 		loads = o.Resident.Loads
 	}
 	return &database{of: of, opts: o, shared: shared, Rankings: batch.NewRankings(of, batch.Options{
-		Slots: o.FallbackConcurrent, Size: databaseBatch, Wait: o.ReadWait, Timeout: o.CallTimeout, OnRefused: o.OnFallbackRefused,
+		Slots: o.FallbackConcurrent, Size: databaseBatch, Wait: o.ReadWait, Timeout: o.CallTimeout, OnRefused: o.Observer.FallbackRefused,
 	}, loads)}
 }
 

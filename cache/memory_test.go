@@ -75,13 +75,13 @@ func TestReadersWhileItIsLoaded(t *testing.T) {
 		go periods.Run(ctx)
 		var local, database atomic.Int64
 		answers := &slowAnswers{Model: source.Model}
-		r := NewReader(nil, answers, ReaderOptions{Resident: periods, OnAnswer: func(source leaderboard.Source, _ bool) {
+		r := NewReader(nil, answers, ReaderOptions{Resident: periods, Observer: observed{answer: func(source leaderboard.Source, _ bool) {
 			if source == leaderboard.SourceLocal {
 				local.Add(1)
 			} else {
 				database.Add(1)
 			}
-		}})
+		}}})
 		periods.Get(&ref, members) // it is worth being loaded
 		synctest.Wait()
 		ask := func() {

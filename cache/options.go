@@ -46,10 +46,7 @@ type ReaderOptions struct {
 	Old func(leaderboard.PeriodRef)
 	Now func() time.Time // time.Now when nil
 
-	OnAnswer          func(source leaderboard.Source, stale bool) // metrics; they must not block; may be nil
-	OnResident        func()                                      // as well, for an answer from a period in memory
-	OnFallbackRefused func()
-	OnBreaker         func(server string, open bool) // of a cluster, host:port; else ""
+	Observer Observer // nil: nobody is told
 }
 
 func (o ReaderOptions) withDefaults() ReaderOptions {
@@ -68,14 +65,8 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	if o.Old == nil {
 		o.Old = func(leaderboard.PeriodRef) {}
 	}
-	if o.OnAnswer == nil {
-		o.OnAnswer = func(leaderboard.Source, bool) {}
-	}
-	if o.OnResident == nil {
-		o.OnResident = func() {}
-	}
-	if o.OnBreaker == nil {
-		o.OnBreaker = func(string, bool) {}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
 	return o
 }

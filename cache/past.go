@@ -129,6 +129,6 @@ func (r *Reader) pastInMemory(ctx context.Context, near *pastPart, member string
 		return false
 	}
 	near.put(out, r.found(r.memory, q, a).(past))
-	r.opts.OnAnswer(leaderboard.SourceLocal, false)
+	r.opts.Observer.AnswerGiven(leaderboard.SourceLocal, false)
 	return true
 }

@@ -88,7 +88,7 @@ func (r *Reader) answer(ctx context.Context, q *asked) (leaderboard.Answered, er
 	if err != nil {
 		return nil, err
 	}
-	r.opts.OnAnswer(a.At(0).Source, isStale(q, a))
+	r.opts.Observer.AnswerGiven(a.At(0).Source, isStale(q, a))
 	return a, nil
 }
 
@@ -145,7 +145,7 @@ func (r *Reader) layersFor(q question) []layer {
 func (r *Reader) found(l layer, q *asked, a leaderboard.Answered) leaderboard.Answered {
 	switch {
 	case l == r.memory:
-		r.opts.OnResident()
+		r.opts.Observer.MemoryAnswered()
 		if q.way() == wayOfMany {
 			return r.kept.put(q, a)
 		}

@@ -146,11 +146,11 @@ func TestReaderLayers(t *testing.T) {
 	s := &worldDatabase{World: b.world}
 	var mu sync.Mutex
 	sources := map[leaderboard.Source]int{}
-	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Hour, OnAnswer: func(source leaderboard.Source, _ bool) {
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Hour, Observer: observed{answer: func(source leaderboard.Source, _ bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		sources[source]++
-	}}))
+	}}}))
 	top := leaderboard.PageQuery{Limit: 3}
 	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceMySQL, false) // no copy, and Demand builds none
 	b.build(t)
@@ -315,7 +315,7 @@ func TestFallbackBound(t *testing.T) {
 		w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 		s := &worldDatabase{World: w, hold: make(chan struct{})}
 		var refused atomic.Int64
-		r := NewReader(nil, s, unhurried(ReaderOptions{FallbackConcurrent: 4, ReadWait: time.Second, OnFallbackRefused: func() { refused.Add(1) }}))
+		r := NewReader(nil, s, unhurried(ReaderOptions{FallbackConcurrent: 4, ReadWait: time.Second, Observer: observed{refused: func() { refused.Add(1) }}}))
 		results := make(chan error, 40)
 		for i := range 40 { // all different, nothing is shared
 			go func() {
@@ -382,7 +382,7 @@ func TestHungRedis(t *testing.T) {
 	opened := make(chan bool, 1000)
 	r := NewReader(b.copies, &worldDatabase{World: w}, unhurried(ReaderOptions{
 		FreshFor: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
-		OnBreaker: func(_ string, open bool) { opened <- open },
+		Observer: observed{breaker: func(_ string, open bool) { opened <- open }},
 	}))
 	offset := int64(0)
 	used := func() bool {
@@ -451,7 +451,7 @@ func TestBusyPool(t *testing.T) {
 		answer, changes := redis.ErrPoolTimeout, 0
 		b := staged(t, func(context.Context, *redis.Cmd) error { return answer })
 		b.world.Fill(500)
-		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(string, bool) { changes++ }})
+		r := NewReader(b.copies, &worldDatabase{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies), Observer: observed{breaker: func(string, bool) { changes++ }}})
 		read := func() {
 			for i := range 20 {
 				if got := page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)}); got.Source != leaderboard.SourceMySQL {

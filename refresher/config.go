@@ -38,13 +38,10 @@ type Config struct {
 	StepTimeout time.Duration // for one step, 30 min: a board may be computed from scratch in it
 	Steps       int           // steps at once, 2, and as many besides that take long
 
-	Logger *slog.Logger
-	Span   trace.Span                                                       // the parent of the spans of runs that no request has asked for
-	Random func() float64                                                   // 0 to 1, for jitter; math/rand when nil
-	OnRun  func(leaderboard.Run)                                            // metrics, at the end of each run; must not block; may be nil
-	OnStep func(step leaderboard.DeriveStep, took time.Duration, err error) // metrics; must not block; may be nil
-
-	OnLate func() // metrics; a tick came before the former had ended; must not block; may be nil
+	Logger   *slog.Logger
+	Span     trace.Span     // the parent of the spans of runs that no request has asked for
+	Random   func() float64 // 0 to 1, for jitter; math/rand when nil
+	Observer Observer       // nil: nobody is told
 
 	wall wallClock // of cron expressions; wallOf, but in tests
 }
@@ -75,14 +72,8 @@ func (c *Config) setDefaults() {
 	if c.Memory == nil {
 		c.Memory = func(context.Context, leaderboard.PeriodRef) (float64, error) { return 0, nil }
 	}
-	if c.OnLate == nil {
-		c.OnLate = func() {}
-	}
-	if c.OnRun == nil {
-		c.OnRun = func(leaderboard.Run) {}
-	}
-	if c.OnStep == nil {
-		c.OnStep = func(leaderboard.DeriveStep, time.Duration, error) {}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 }
 

@@ -37,7 +37,7 @@ type deriver struct {
 	poll, gap   time.Duration
 	stepTimeout time.Duration
 	log         *slog.Logger
-	onStep      func(step leaderboard.DeriveStep, took time.Duration, err error)
+	observer    Observer
 
 	short, long *semaphore.Weighted // of steps under way, and of those among them that take long
 	queue       *semaphore.Weighted // of those that wait for long, or have it
@@ -58,7 +58,7 @@ type deriver struct {
 
 func newDeriver(run *runner, cfg *Config) *deriver {
 	d := &deriver{
-		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, onStep: cfg.OnStep,
+		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, observer: cfg.Observer,
 		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), followers: map[int64]*follower{}, list: boardList{revision: cfg.BoardsRevision},
 	}
 	d.bySource.Store(&map[string][]*follower{})
@@ -74,7 +74,7 @@ func (d *deriver) recompute(ctx context.Context, j *job) (result, error) {
 	defer d.long.Release(1)
 	start := time.Now()
 	step, err := d.derived.Recompute(ctx, j.req.Ref.Board)
-	d.onStep(step, time.Since(start), err)
+	d.observer.StepEnded(step, time.Since(start), err)
 	state := leaderboard.RunStateDone
 	if step.State != leaderboard.DerivationStateComputing {
 		state = leaderboard.RunStateShared // another step was faster and has written the rows
@@ -462,7 +462,7 @@ func (f *follower) stepWith(ctx context.Context, kind *semaphore.Weighted, mayBe
 		return true, nil
 	}
 	took := time.Since(start)
-	d.onStep(step, took, err)
+	d.observer.StepEnded(step, took, err)
 	if err != nil {
 		return false, err
 	}

@@ -20,7 +20,7 @@ func TestRunIsRecorded(t *testing.T) {
 		s := newSite()
 		s.write(5)
 		var seen []leaderboard.Run
-		r := newRefresher(t, s, func(c *Config) { c.OnRun = func(run leaderboard.Run) { seen = append(seen, run) } })
+		r := newRefresher(t, s, func(c *Config) { c.Observer = observed{run: func(run leaderboard.Run) { seen = append(seen, run) }} })
 		started := micros()
 		first, wait, err := r.Start(t.Context(), full())
 		if err != nil || first.ID != 1 || first.State != leaderboard.RunStateRunning || first.Board != "b" || first.Actor != "admin" {

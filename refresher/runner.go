@@ -62,15 +62,15 @@ type work struct {
 // runner is the one runner of runs: requests for the same share runs, each run has its record in the history, and a
 // panic or a failure ends as a reason that may be shown. All methods may be called concurrently.
 type runner struct {
-	history Runs
-	log     *slog.Logger
-	onRun   func(leaderboard.Run)
-	keep    time.Duration       // how long the start of the last work is remembered
-	demands *semaphore.Weighted // runs begun for readers
-	span    trace.Span          // of runs that no request has asked for
-	ctx     context.Context
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup // one per run
+	history  Runs
+	log      *slog.Logger
+	observer Observer
+	keep     time.Duration       // how long the start of the last work is remembered
+	demands  *semaphore.Weighted // runs begun for readers
+	span     trace.Span          // of runs that no request has asked for
+	ctx      context.Context
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup // one per run
 
 	mu     sync.Mutex
 	slots  map[slotKey]*slot
@@ -79,7 +79,7 @@ type runner struct {
 
 func newRunner(cfg *Config) *runner {
 	r := &runner{
-		history: cfg.Runs, log: cfg.Logger, onRun: cfg.OnRun, span: cfg.Span, keep: cfg.MinGap, demands: semaphore.NewWeighted(int64(cfg.Demands)), slots: map[slotKey]*slot{},
+		history: cfg.Runs, log: cfg.Logger, observer: cfg.Observer, span: cfg.Span, keep: cfg.MinGap, demands: semaphore.NewWeighted(int64(cfg.Demands)), slots: map[slotKey]*slot{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
@@ -274,7 +274,7 @@ func (r *runner) run(j, previous *job, w work) {
 			"state", run.State, "from_seq", run.FromSeq, "to_seq", run.ToSeq, "rows", run.Rows, "took", run.Took)
 	}
 	endSpan(span, &run, err)
-	r.onRun(run)
+	r.observer.RunEnded(run)
 	r.end(j, run, err)
 }
 
@@ -313,7 +313,7 @@ func (r *runner) refuse(ctx context.Context, ref leaderboard.PeriodRef, reason l
 	run := (&job{req: Request{Ref: ref, Kind: leaderboard.RunKindFull, Reason: reason}}).begun()
 	run.State = leaderboard.RunStateRefused
 	_, _ = r.enter(ctx, run)
-	r.onRun(run)
+	r.observer.RunEnded(run)
 }
 
 // begun returns the run of a job that begins now.

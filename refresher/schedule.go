@@ -26,21 +26,21 @@ const (
 // scheduler keeps the schedules of the boards that are read here, and of those that have a cron expression. Other boards cost
 // nothing, except that after a change of boards the list of all is read.
 type scheduler struct {
-	boards  Boards
-	copies  Copies
-	refresh func(context.Context, Request) (leaderboard.Run, error)
-	refuse  func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason)
-	memory  func(context.Context, leaderboard.PeriodRef) (float64, error)
-	onLate  func()
-	random  func() float64
-	wall    wallClock
-	every   time.Duration               // between two looks whether boards have changed
-	listed  map[int64]leaderboard.Board // the boards with a cron expression, by list; run's goroutine alone, as list
-	list    boardList
-	log     *slog.Logger
-	permits *semaphore.Weighted
-	tasks   sync.WaitGroup
-	earlier chan struct{} // holds a value when something is due earlier than run knows
+	boards   Boards
+	copies   Copies
+	refresh  func(context.Context, Request) (leaderboard.Run, error)
+	refuse   func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason)
+	memory   func(context.Context, leaderboard.PeriodRef) (float64, error)
+	observer Observer
+	random   func() float64
+	wall     wallClock
+	every    time.Duration               // between two looks whether boards have changed
+	listed   map[int64]leaderboard.Board // the boards with a cron expression, by list; run's goroutine alone, as list
+	list     boardList
+	log      *slog.Logger
+	permits  *semaphore.Weighted
+	tasks    sync.WaitGroup
+	earlier  chan struct{} // holds a value when something is due earlier than run knows
 
 	mu    sync.Mutex // of all plans, too
 	plans map[int64]*plan
@@ -51,7 +51,7 @@ func newScheduler(
 	cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error), refuse func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason),
 ) *scheduler {
 	return &scheduler{
-		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, onLate: cfg.OnLate, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, list: boardList{revision: cfg.BoardsRevision}, log: cfg.Logger,
+		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, observer: cfg.Observer, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, list: boardList{revision: cfg.BoardsRevision}, log: cfg.Logger,
 		permits: semaphore.NewWeighted(int64(cfg.Parallel)), earlier: make(chan struct{}, 1), plans: map[int64]*plan{},
 	}
 }
@@ -258,7 +258,7 @@ func (s *scheduler) work(ctx context.Context, p *plan) {
 	late := p.finish(&d, time.Now())
 	s.mu.Unlock()
 	if late {
-		s.onLate()
+		s.observer.TickPassedOver()
 		s.log.Warn("a scheduled refresh had not ended when the next one was due, which is passed over", "board", p.board.Name, "tick", d.tick)
 	}
 }

@@ -280,7 +280,7 @@ func TestTickWaitsForTheFormer(t *testing.T) {
 		l.site, s.took = s, 70*time.Second
 		l.set(leaderboard.Refresh{Full: "* * * * *"}, 1)
 		late := 0
-		runs(t, s, l, func(c *Config) { c.OnLate = func() { late++ } })
+		runs(t, s, l, func(c *Config) { c.Observer = observed{late: func() { late++ }} })
 		pass(10*time.Minute + 30*time.Second)
 		s.change(func() {
 			if ticks := len(s.builds) + late; s.most != 1 || late < 3 || ticks < 9 || ticks > 11 {

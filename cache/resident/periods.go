@@ -21,12 +21,7 @@ type Options struct {
 	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
 
-	// OnLoad is called after each attempt to load a period, OnLeave when a period leaves the memory. They must not block; may
-	// be nil.
-	OnLoad  func(entries int64, took time.Duration, err error)
-	OnLeave func()
-	// OnHeld is called once a round with how many periods are in memory, and how many bytes they take.
-	OnHeld func(periods int, bytes int64)
+	Observer Observer // nil: nobody is told
 }
 
 func (o Options) withDefaults() Options {
@@ -38,14 +33,8 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.OnLoad == nil {
-		o.OnLoad = func(int64, time.Duration, error) {}
-	}
-	if o.OnLeave == nil {
-		o.OnLeave = func() {}
-	}
-	if o.OnHeld == nil {
-		o.OnHeld = func(int, int64) {}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
 	return o
 }
@@ -222,7 +211,7 @@ func (r *Periods) Drop(id int64, p *Period) {
 
 func (r *Periods) leave(c *candidate, p *Period) {
 	if c.leave(p) {
-		r.opts.OnLeave()
+		r.opts.Observer.PeriodLeft()
 	}
 }
 
@@ -367,7 +356,7 @@ func (r *Periods) hold(all []*candidate, idle bool) {
 			r.held, r.bytes = r.held+1, r.bytes+c.bytes
 		}
 	}
-	r.opts.OnHeld(r.held, r.bytes)
+	r.opts.Observer.PeriodsHeld(r.held, r.bytes)
 }
 
 // bring loads a period.
@@ -378,12 +367,12 @@ func (r *Periods) bring(ctx context.Context, c *candidate) {
 	switch p := c.period.Load(); {
 	case err == nil && p != nil:
 		c.loaded = time.Now()
-		r.opts.OnLoad(p.At().Total, time.Since(began), nil)
+		r.opts.Observer.PeriodLoaded(p.At().Total, time.Since(began), nil)
 		r.dirty.put(c)
 	case errors.Is(err, errNoRoom): // its size is known now
 	case ctx.Err() == nil:
 		c.failed = time.Now()
-		r.opts.OnLoad(0, time.Since(began), err)
+		r.opts.Observer.PeriodLoaded(0, time.Since(began), err)
 		r.opts.Logger.Warn("a period was not loaded into memory", "board", c.ref.Load().Board, "period", c.id, "error", err)
 	}
 }

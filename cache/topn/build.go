@@ -25,7 +25,7 @@ func (c *Copies) Build(ctx context.Context, p leaderboard.PeriodRef) (leaderboar
 	if err != nil {
 		err = fmt.Errorf("topn: build the copy of period %d: %w", p.ID, err)
 	}
-	c.opts.OnBuild(p, out, time.Since(start), err)
+	c.opts.Observer.CopyBuilt(p, out, time.Since(start), err)
 	return out, err
 }
 

@@ -167,12 +167,12 @@ func TestOnBuild(t *testing.T) {
 	t.Parallel()
 	var got []leaderboard.CopyOutcome
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{
-		OnBuild: func(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) {
+		Observer: observed{built: func(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) {
 			if took <= 0 || err != nil {
 				t.Errorf("took %s: %v", took, err)
 			}
 			got = append(got, o)
-		},
+		}},
 	})
 	b.world.Fill(3)
 	b.build(t)

@@ -59,7 +59,7 @@ type Options struct {
 	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published, and of Verify: part. For tests
 	// of faults.
 	HookPoint func(name string)
-	OnBuild   func(p leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) // metrics; may be nil
+	Observer  Observer // is told of builds; nil: nobody is
 	// Background is for work that no reader waits for, see OpenBackground; nil: the connections of the reads.
 	Background redis.UniversalClient
 	Logger     *slog.Logger
@@ -97,8 +97,8 @@ func New(client redis.UniversalClient, log Log, opts Options) *Copies {
 	if opts.HookPoint == nil {
 		opts.HookPoint = func(string) {}
 	}
-	if opts.OnBuild == nil {
-		opts.OnBuild = func(leaderboard.PeriodRef, leaderboard.CopyOutcome, time.Duration, error) {}
+	if opts.Observer == nil {
+		opts.Observer = unobserved{}
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)

@@ -31,10 +31,10 @@ const (
 
 // FollowerOptions adjust a Follower; the zero value works.
 type FollowerOptions struct {
-	Demand  func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
-	OnApply func(Applied)               // metrics; must not block; may be nil
-	// OnFailure is called when Redis or MySQL fails and a copy cannot be brought up to date. It must not block; may be nil.
-	OnFailure func()
+	Demand   func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
+	Observer Observer                    // is told of failures; nil: nobody is
+	// OnApply is called after each write-through. For tests.
+	OnApply func(Applied)
 	// Tail has the commits; Notify adds them to it. A new one when nil.
 	Tail   *feed.Tail
 	Logger *slog.Logger
@@ -92,8 +92,8 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 	if opts.OnApply == nil {
 		opts.OnApply = func(Applied) {}
 	}
-	if opts.OnFailure == nil {
-		opts.OnFailure = func() {}
+	if opts.Observer == nil {
+		opts.Observer = unobserved{}
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -218,7 +218,7 @@ func (f *Follower) follow(b *backlog) {
 			f.copies.behind.Store(idOf(next.ref), true)
 		}
 		if !errors.Is(err, errLeftAlone) {
-			f.opts.OnFailure()
+			f.opts.Observer.ApplyFailed()
 			f.opts.Logger.Warn("copy is not kept up to date for now", "board", next.ref.Board, "period", next.ref.ID, "error", err)
 		}
 		f.putBack(b, next)

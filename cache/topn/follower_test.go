@@ -336,7 +336,7 @@ func TestCopyIsLeft(t *testing.T) {
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	failures := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, FollowerOptions{OnFailure: func() { failures <- struct{}{} }})
+	f := newFollower(t, b.copies, FollowerOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
 	refuse := func(replicas string) {
 		if err := client.ConfigSet(cachetest.Within(t), "min-replicas-to-write", replicas).Err(); err != nil {
 			t.Fatal(err)
@@ -366,7 +366,7 @@ func TestCopyIsReadWithoutMySQL(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	failures := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, FollowerOptions{OnFailure: func() { failures <- struct{}{} }})
+	f := newFollower(t, b.copies, FollowerOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
 	b.world.Commit(cachetest.Put("m", 1))
 	b.world.Fail(leaderboard.ErrUnavailable)
 	f.CatchUp(b.ref)
@@ -427,7 +427,7 @@ func TestFollowerLeavesRedisAlone(t *testing.T) {
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	var attempts atomic.Int64
-	f := newFollower(t, b.copies, FollowerOptions{OnFailure: func() { attempts.Add(1) }})
+	f := newFollower(t, b.copies, FollowerOptions{Observer: observed{failed: func() { attempts.Add(1) }}})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}

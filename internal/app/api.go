@@ -30,19 +30,27 @@ func (a *App) wireReader() {
 		RedisDeadline: a.cfg.readerWait, StaleWait: a.cfg.readerWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, ReadWait: a.cfg.ReadWait,
 		Feed: a.feed, Resident: a.resident, Demand: a.demand(),
-		OnAnswer: a.metrics.answer, OnResident: a.metrics.residentAnswers.Inc, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker, Old: a.oldCopy,
+		Observer: readings{a.metrics, a}, Old: a.oldCopy,
 	})
 }
 
 // wireResident makes what keeps periods whole in memory.
 func (a *App) wireResident() {
 	a.resident = resident.NewPeriods(a.store.Entries, resident.Options{
-		Memory: a.cfg.residentMemory(), Tail: a.feed.Tail, Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
-		OnHeld: func(periods int, bytes int64) {
-			a.metrics.residentHeld(periods, bytes)
-			a.collector.holdPeriods(bytes)
-		},
+		Memory: a.cfg.residentMemory(), Tail: a.feed.Tail, Logger: a.log, Observer: heldPeriods{a.metrics, a},
 	})
+}
+
+// heldPeriods counts the periods in memory, whose bytes the collector of garbage must know.
+type heldPeriods struct {
+	*metrics
+	app *App
+}
+
+// PeriodsHeld implements resident.Observer.
+func (h heldPeriods) PeriodsHeld(periods int, bytes int64) {
+	h.metrics.PeriodsHeld(periods, bytes)
+	h.app.collector.holdPeriods(bytes)
 }
 
 // wireCatalog makes the catalog. Each board that is read here is passed on to the refresher and to the listings in Redis.
@@ -71,16 +79,22 @@ func (a *App) wireCatalog() {
 // oldCopy has a copy caught up that a reader has found too old.
 func (a *App) oldCopy(ref leaderboard.PeriodRef) { a.follower.CatchUp(ref) }
 
-// onBreaker counts and logs that the readers' breaker of a Redis server opens or closes. The server is "" outside of a cluster.
-func (a *App) onBreaker(server string, open bool) {
-	a.metrics.breakerOpen(open)
-	switch {
+// readings counts what readers are told, and logs that the breaker of a Redis server opens or closes.
+type readings struct {
+	*metrics
+	app *App
+}
+
+// BreakerTurned implements cache.Observer.
+func (r readings) BreakerTurned(server string, open bool) {
+	r.metrics.BreakerTurned(server, open)
+	switch log := r.app.log; {
 	case server == "":
-		a.faults.leftAlone(open, a.log)
+		r.app.faults.leftAlone(open, log)
 	case open:
-		a.log.Warn("a server of Redis does not answer, reads go on without it", "server", server)
+		log.Warn("a server of Redis does not answer, reads go on without it", "server", server)
 	default:
-		a.log.Info("a server of Redis answers again, or is not asked any more", "server", server)
+		log.Info("a server of Redis answers again, or is not asked any more", "server", server)
 	}
 }
 

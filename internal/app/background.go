@@ -46,10 +46,10 @@ func (a *App) wireRedis() error {
 	}
 	a.redis, a.behind = client, background
 	a.copies = topn.New(client, copied{a.store.Entries, a.store.Boards}, topn.Options{
-		Background: background, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
+		Background: background, HookPoint: a.cfg.Fault.hook(), Observer: a.metrics, Logger: a.log,
 	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
-		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, OnFailure: a.metrics.applyFailures.Inc, Tail: a.feed.Tail, Logger: a.log,
+		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Observer: a.metrics, Tail: a.feed.Tail, Logger: a.log,
 	})
 	a.metrics.watchLag(a.follower.Lag)
 	return nil
@@ -118,7 +118,7 @@ func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.L
 		cfg.Copies, cfg.Memory = copies, copies.Memory
 	}
 	if m != nil {
-		cfg.OnRun, cfg.OnStep, cfg.OnLate = m.run, m.derived, m.lateTicks.Inc
+		cfg.Observer = m
 	}
 	return refresher.New(cfg)
 }

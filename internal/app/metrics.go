@@ -179,12 +179,17 @@ func (m *metrics) newResident() {
 	})
 }
 
-func (m *metrics) residentHeld(periods int, bytes int64) {
+// PeriodsHeld implements resident.Observer.
+func (m *metrics) PeriodsHeld(periods int, bytes int64) {
 	m.residentPeriods.Set(float64(periods))
 	m.residentBytes.Set(float64(bytes))
 }
 
-func (m *metrics) residentLoad(_ int64, took time.Duration, err error) {
+// PeriodLeft implements resident.Observer.
+func (m *metrics) PeriodLeft() { m.residentLeaves.Inc() }
+
+// PeriodLoaded implements resident.Observer.
+func (m *metrics) PeriodLoaded(_ int64, took time.Duration, err error) {
 	m.residentLoads.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
 
@@ -349,8 +354,14 @@ func outcomeOf(err error) string {
 	}
 }
 
-// answer counts one reading answer.
-func (m *metrics) answer(source leaderboard.Source, stale bool) {
+// MemoryAnswered implements cache.Observer.
+func (m *metrics) MemoryAnswered() { m.residentAnswers.Inc() }
+
+// FallbackRefused implements cache.Observer.
+func (m *metrics) FallbackRefused() { m.rejections.Inc() }
+
+// AnswerGiven implements cache.Observer.
+func (m *metrics) AnswerGiven(source leaderboard.Source, stale bool) {
 	if c, ok := m.answers[source]; ok {
 		c.Inc()
 	}
@@ -359,7 +370,8 @@ func (m *metrics) answer(source leaderboard.Source, stale bool) {
 	}
 }
 
-func (m *metrics) breakerOpen(open bool) {
+// BreakerTurned implements cache.Observer.
+func (m *metrics) BreakerTurned(_ string, open bool) {
 	if open {
 		m.breaker.Inc()
 	} else {
@@ -367,8 +379,11 @@ func (m *metrics) breakerOpen(open bool) {
 	}
 }
 
-// build counts one full rebuild that this process made.
-func (m *metrics) build(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) {
+// ApplyFailed implements topn.Observer.
+func (m *metrics) ApplyFailed() { m.applyFailures.Inc() }
+
+// CopyBuilt implements topn.Observer.
+func (m *metrics) CopyBuilt(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) {
 	outcome := outcomeOf(err)
 	if o.Refused {
 		outcome = "refused"
@@ -376,7 +391,10 @@ func (m *metrics) build(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took
 	m.builds.WithLabelValues(outcome).Observe(took.Seconds())
 }
 
-// run counts one finished refresh.
-func (m *metrics) run(r leaderboard.Run) {
+// TickPassedOver implements refresher.Observer.
+func (m *metrics) TickPassedOver() { m.lateTicks.Inc() }
+
+// RunEnded implements refresher.Observer.
+func (m *metrics) RunEnded(r leaderboard.Run) {
 	m.runs.WithLabelValues(string(r.Kind), string(r.Reason), string(r.State)).Observe(r.Took.Seconds())
 }

@@ -28,8 +28,8 @@ func (m *metrics) watchDerived(lag func() (changes int64, behind time.Duration))
 	}, func() float64 { _, behind := lag(); return behind.Seconds() })
 }
 
-// derived counts one step.
-func (m *metrics) derived(step leaderboard.DeriveStep, took time.Duration, err error) {
+// StepEnded implements refresher.Observer.
+func (m *metrics) StepEnded(step leaderboard.DeriveStep, took time.Duration, err error) {
 	m.derivedSteps.WithLabelValues(string(step.State), outcomeOf(err)).Observe(took.Seconds())
 	m.derivedRows.Add(float64(step.Rows))
 }

@@ -137,10 +137,10 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	m := newMetrics()
-	m.build(leaderboard.PeriodRef{}, leaderboard.CopyOutcome{Refused: true}, time.Second, nil)
+	m.CopyBuilt(leaderboard.PeriodRef{}, leaderboard.CopyOutcome{Refused: true}, time.Second, nil)
 	m.batch(2, 3, time.Minute, time.Second, leaderboard.ErrUnavailable)
-	m.answer(leaderboard.SourceLocal, true)
-	m.breakerOpen(true)
+	m.AnswerGiven(leaderboard.SourceLocal, true)
+	m.BreakerTurned("", true)
 	families, err := m.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
