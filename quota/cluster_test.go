@@ -35,13 +35,13 @@ func TestOneServerOfACluster(t *testing.T) {
 		})
 		defer client.Close()
 		var ok, failed atomic.Int64
-		q := New(Options{Redis: client, OnLease: func(err error) {
+		q := New(Options{Redis: client, Observer: observed(func(err error) {
 			if err == nil {
 				ok.Add(1)
 			} else {
 				failed.Add(1)
 			}
-		}})
+		})})
 		rates := leaderboard.Rates{Requests: 100}
 		use := func(key string) {
 			for range 200 {

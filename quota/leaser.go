@@ -28,13 +28,13 @@ const (
 
 // leaser takes tokens out of the buckets in Redis. All methods may be called concurrently.
 type leaser struct {
-	client  redis.UniversalClient // nil: no Redis
-	prefix  string
-	process string // unique among the processes of one Redis
-	script  *redis.Script
-	onLease func(error)
-	now     func() time.Time
-	began   time.Time
+	client   redis.UniversalClient // nil: no Redis
+	prefix   string
+	process  string // unique among the processes of one Redis
+	script   *redis.Script
+	observer Observer
+	now      func() time.Time
+	began    time.Time
 
 	places chan struct{}
 	number atomic.Int64 // of the last lease
@@ -56,7 +56,7 @@ func newLeaser(o *Options) *leaser {
 	cluster, _ := o.Redis.(*redis.ClusterClient)
 	return &leaser{
 		first: new(node), cluster: cluster, nodes: map[string]*node{},
-		client: o.Redis, prefix: o.Prefix, process: o.Process, script: redis.NewScript(leaseLua), onLease: o.OnLease, now: o.Now, began: o.Now(),
+		client: o.Redis, prefix: o.Prefix, process: o.Process, script: redis.NewScript(leaseLua), observer: o.Observer, now: o.Now, began: o.Now(),
 		places: make(chan struct{}, leasesAtOnce),
 	}
 }
@@ -122,7 +122,7 @@ func (l *leaser) lease(s *node, name string, rate, burst, used, ahead float64, w
 			left, err = strconv.ParseFloat(answer[1], 64)
 		}
 	}
-	l.onLease(err)
+	l.observer.LeaseAsked(err)
 	if err == nil {
 		l.known.Store(true)
 		s.away.Store(0)

@@ -15,13 +15,13 @@ import (
 
 // Options adjust Quotas.
 type Options struct {
-	Redis   redis.UniversalClient // nil: no Redis
-	Prefix  string                // of every key, "lb:" when empty
-	Servers int                   // that share the quotas when Redis does not answer, 1 when 0
-	Process string                // name of this process in Redis, random when empty
-	Callers int                   // remembered at least, of each sort, 10,000 when 0
-	OnLease func(error)           // called with the outcome of each lease. It must not block; may be nil
-	Now     func() time.Time      // time.Now when nil
+	Redis    redis.UniversalClient // nil: no Redis
+	Prefix   string                // of every key, "lb:" when empty
+	Servers  int                   // that share the quotas when Redis does not answer, 1 when 0
+	Process  string                // name of this process in Redis, random when empty
+	Callers  int                   // remembered at least, of each sort, 10,000 when 0
+	Observer Observer              // is told of leases; nil: nobody is
+	Now      func() time.Time      // time.Now when nil
 }
 
 // attemptRate is how many requests with a bad key one address may make in a second. They are saved up for
@@ -52,8 +52,8 @@ type account struct {
 func New(o Options) *Quotas {
 	o.Prefix, o.Servers, o.Callers = cmp.Or(o.Prefix, "lb:"), max(1, o.Servers), cmp.Or(o.Callers, 10_000)
 	o.Process = cmp.Or(o.Process, rand.Text())
-	if o.OnLease == nil {
-		o.OnLease = func(error) {}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

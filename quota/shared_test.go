@@ -39,12 +39,12 @@ type server struct {
 
 func newServer(t testing.TB, client redis.UniversalClient, change ...func(*Options)) *server {
 	s := &server{leases: make(chan error, 10_000)}
-	o := Options{Redis: client, Prefix: t.Name() + ":", OnLease: func(err error) {
+	o := Options{Redis: client, Prefix: t.Name() + ":", Observer: observed(func(err error) {
 		select {
 		case s.leases <- err:
 		default:
 		}
-	}}
+	})}
 	for _, c := range change {
 		c(&o)
 	}

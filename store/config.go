@@ -65,9 +65,8 @@ type Config struct {
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
 	// EventPoint is called at named points of the way of events, for tests; nil: nothing is.
 	EventPoint func(name string)
-	// OnBatch is called once per batch, with how long the first of its requests had waited when it was begun, and the error
-	// that all of them got, if any.
-	OnBatch func(requests, rows int, waited, took time.Duration, err error)
+	// Observer is told of batches, for metrics; nil: nobody is.
+	Observer Observer
 	// OnIndexes is called when a rank index has come into memory, with the bytes that all take there, roughly. It must not block.
 	OnIndexes func(bytes int64)
 
@@ -103,8 +102,8 @@ func (c Config) withDefaults() Config {
 	if c.OnCommit == nil {
 		c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {}
 	}
-	if c.OnBatch == nil {
-		c.OnBatch = func(int, int, time.Duration, time.Duration, error) {}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	if c.OnIndexes == nil {
 		c.OnIndexes = func(int64) {}

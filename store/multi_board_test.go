@@ -223,7 +223,7 @@ func TestMultiBoardAllOrNothing(t *testing.T) {
 func TestMultiBoardGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
-	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
+	s := open(t, dsn, func(c *store.Config) { c.Observer = seen })
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	names := func(n int) (names []string) {
 		for i := range n {

@@ -14,7 +14,7 @@ import (
 	"leaderboard/store"
 )
 
-// batches records the calls of OnBatch.
+// batches is an Observer that records what it is told.
 type batches struct {
 	mu     sync.Mutex
 	rows   [][2]int // requests, entries
@@ -22,7 +22,8 @@ type batches struct {
 	errs   []error
 }
 
-func (b *batches) add(requests, rows int, waited, _ time.Duration, err error) {
+// BatchEnded implements store.Observer.
+func (b *batches) BatchEnded(requests, rows int, waited, _ time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.rows, b.waited, b.errs = append(b.rows, [2]int{requests, rows}), append(b.waited, waited), append(b.errs, err)
@@ -65,7 +66,7 @@ func entriesOf(board string, n int) leaderboard.SubmitRequest {
 func TestGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
-	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
+	s := open(t, dsn, func(c *store.Config) { c.Observer = seen })
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, ref)
 	reqs := make([]leaderboard.SubmitRequest, 41)
@@ -99,7 +100,7 @@ func TestGroupCommit(t *testing.T) {
 func TestBatchRows(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
-	s := open(t, dsn, func(c *store.Config) { c.OnBatch, c.BatchRows = seen.add, 10 })
+	s := open(t, dsn, func(c *store.Config) { c.Observer, c.BatchRows = seen, 10 })
 	ref := makeBoard(t, s, "b", leaderboard.Rules{})
 	release := holdPeriod(t, dsn, ref)
 	var reqs []leaderboard.SubmitRequest

@@ -70,7 +70,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}, database, s.Runs)
 	s.Entries = read.New(database, s.Indexes, cfg.IndexTarget)
 	s.Writer = commit.New(database, memory, commit.Limits{Wait: cfg.WriteWait, Memory: cfg.WriteMemory, Batch: cfg.BatchRows}, commit.Events{
-		Batch: cfg.OnBatch,
+		Batch: cfg.Observer.BatchEnded,
 		Committed: func(e commit.Event) {
 			s.Indexes.Committed(e.Ref, e.Commit)
 			cfg.OnCommit(e.Ref, *e.Commit)

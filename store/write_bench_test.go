@@ -56,6 +56,9 @@ type writeBench struct {
 	pid     int // of the server
 }
 
+// BatchEnded implements store.Observer.
+func (w *writeBench) BatchEnded(int, int, time.Duration, time.Duration, error) { w.batches.Add(1) }
+
 func newWriteBench(b *testing.B) *writeBench {
 	b.Helper()
 	server, err := devserver.StartMySQL(b.Context(), devserver.Config{Dir: b.TempDir(), MySQLOnly: true})
@@ -76,7 +79,7 @@ func newWriteBench(b *testing.B) *writeBench {
 	b.Cleanup(func() { _ = w.db.Close() })
 	w.db.SetMaxIdleConns(plainPool)
 	w.s = open(b, server.DSN+"bench", func(c *store.Config) {
-		c.OnBatch = func(int, int, time.Duration, time.Duration, error) { w.batches.Add(1) }
+		c.Observer = w
 	})
 	if _, _, err := w.s.Boards.PutBoard(b.Context(), benchBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 		b.Fatal(err)

@@ -67,8 +67,8 @@ type Config struct {
 	Resolver     dialer.Resolver  // nil: that of the system
 	Now          func() time.Time // nil: time.Now
 	Logger       *slog.Logger     // nil: nothing is logged
-	// OnAttempt is called after each attempt that was noted, with whether it delivered the event and whether it was the last.
-	OnAttempt func(delivered, last bool, took time.Duration)
+	// Observer is told of attempts, for metrics; nil: nobody is.
+	Observer Observer
 }
 
 func (c Config) withDefaults() Config {
@@ -90,8 +90,8 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.OnAttempt == nil {
-		c.OnAttempt = func(bool, bool, time.Duration) {}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	return c
 }
@@ -350,7 +350,7 @@ func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *lead
 	if failed {
 		s.cfg.Logger.WarnContext(ctx, "an event is given up", "endpoint", to.Name, "event", d.ID, "kind", string(d.Kind), "error", a.Error)
 	}
-	s.cfg.OnAttempt(a.Delivered(), failed, took)
+	s.cfg.Observer.AttemptNoted(a.Delivered(), failed, took)
 	return a, nil
 }
 

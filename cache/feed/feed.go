@@ -29,14 +29,26 @@ type Options struct {
 	Wait     time.Duration // how long a reader waits for a statement, 250 ms
 	Deadline time.Duration // of a statement, so that one whose connection hangs is given up. Four times MaxAge, 1 s at least
 	Chunk    int           // periods of one statement, 500
-	// OnRound is called after each round with how long its statements took, and their errors. It must not block; may be nil.
-	OnRound func(periods int, took time.Duration, err error)
+	// Observer is told of rounds, for metrics; nil: nobody is.
+	Observer Observer
 	// OnShown is called with what a statement showed, before the callers that waited for it go on. It must not block; may be nil.
 	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
 	// TablesInUse returns the tables that rounds are to ask about too, such as leaderboard.KeysPeriod. It must not block; nil:
 	// none.
 	TablesInUse func(now time.Time) []int64
 }
+
+// Observer is told what happens, for metrics. Its method must not block.
+type Observer interface {
+	// RoundEnded is called after each round with how long its statements took, and their errors.
+	RoundEnded(periods int, took time.Duration, err error)
+}
+
+// unobserved is for nobody.
+type unobserved struct{}
+
+// RoundEnded implements Observer.
+func (unobserved) RoundEnded(int, time.Duration, error) {}
 
 func (o Options) withDefaults() Options {
 	o.MaxAge = cmp.Or(o.MaxAge, 200*time.Millisecond)
@@ -45,8 +57,8 @@ func (o Options) withDefaults() Options {
 	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
 	o.Deadline = cmp.Or(o.Deadline, max(time.Second, 4*o.MaxAge))
 	o.Chunk = cmp.Or(o.Chunk, 500)
-	if o.OnRound == nil {
-		o.OnRound = func(int, time.Duration, error) {}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
 	if o.OnShown == nil {
 		o.OnShown = func(map[int64]leaderboard.Revision, time.Time) {}
@@ -490,7 +502,7 @@ func (f *Feed) ask(ctx context.Context, ids []int64) error {
 	if waiting != nil && err != nil {
 		waiting.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 	}
-	f.opts.OnRound(len(ids), f.now().Sub(began), err)
+	f.opts.Observer.RoundEnded(len(ids), f.now().Sub(began), err)
 	return err
 }
 

@@ -117,12 +117,12 @@ func start(t *testing.T, url string, o Options) *fixture {
 	t.Helper()
 	public, private := newKey(t)
 	f := &fixture{t: t, tables: &tables{revision: leaderboard.Revision{Seq: 1}}, private: private}
-	o.OnVerify = func(good bool) {
+	o.Observer = observed(func(good bool) {
 		if f.verified.Add(1); !good {
 			f.refused.Add(1)
 		}
-	}
-	o.OnFetch = func() { f.fetched.Add(1) }
+	})
+	o.onFetch = func() { f.fetched.Add(1) }
 	o.Private = true
 	f.Players = New(f.tables, f.tables, o)
 	f.tables.players = f.Players
@@ -621,7 +621,7 @@ func TestWrongTokensCost(t *testing.T) {
 		const took = 10 * time.Millisecond
 		public, private := newKey(t)
 		_, other := newKey(t)
-		p := New(&tables{}, &tables{}, Options{OnVerify: func(bool) { time.Sleep(took) }})
+		p := New(&tables{}, &tables{}, Options{Observer: observed(func(bool) { time.Sleep(took) })})
 		for _, c := range []struct {
 			key  ed25519.PrivateKey
 			want time.Duration

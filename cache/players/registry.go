@@ -225,7 +225,7 @@ func (f *fetchedKeys) renew(ctx context.Context, now time.Time, kid string) *hel
 }
 
 func (f *fetchedKeys) ask(ctx context.Context, before *held, now time.Time) (*held, error) {
-	f.opts.OnFetch()
+	f.opts.onFetch()
 	text, err := f.fetcher.fetch(ctx, f.url)
 	if err != nil {
 		return nil, err

@@ -30,16 +30,27 @@ type Options struct {
 	Verified int           // tokens whose signature is remembered, 20,000
 	Verifies int           // signatures that are verified at once, half of the processors
 	Wait     time.Duration // how long a token waits for that, 250 ms
-	// OnVerify is called for each signature that is verified, OnFetch for each question for keys. They must not block; may
-	// be nil.
-	OnVerify func(good bool)
-	OnFetch  func()
+	// Observer is told of signatures, for metrics; nil: nobody is.
+	Observer Observer
+	onFetch  func() // called for each question for keys; for tests
 	// KeyGood returns why the API key that a token was made with is not good any more: ErrKeyNotFound, ErrKeyRevoked,
 	// ErrKeyExpired, or that it cannot be known. nil: all are good.
 	KeyGood func(ctx context.Context, id string, now time.Time) error
 	// Clock returns the database clock, false when it is not known: tokens are dated by it, as bars are. nil: it is not.
 	Clock func() (leaderboard.Micros, bool)
 }
+
+// Observer is told what happens, for metrics. Its method must not block.
+type Observer interface {
+	// TokenVerified is called for each signature that is verified.
+	TokenVerified(good bool)
+}
+
+// unobserved is for nobody.
+type unobserved struct{}
+
+// TokenVerified implements Observer.
+func (unobserved) TokenVerified(bool) {}
 
 func (o Options) withDefaults() Options {
 	o.KeysHold = cmp.Or(o.KeysHold, 10*time.Minute)
@@ -48,11 +59,11 @@ func (o Options) withDefaults() Options {
 	o.Verifies = cmp.Or(o.Verifies, max(1, runtime.GOMAXPROCS(0)/2))
 	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.OnVerify == nil {
-		o.OnVerify = func(bool) {}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
-	if o.OnFetch == nil {
-		o.OnFetch = func() {}
+	if o.onFetch == nil {
+		o.onFetch = func() {}
 	}
 	if o.KeyGood == nil {
 		o.KeyGood = func(context.Context, string, time.Time) error { return nil }
@@ -291,7 +302,7 @@ func (p *Players) signature(ctx context.Context, token string, parsed *jwt.Token
 	defer func() { <-p.places }()
 	began := time.Now()
 	err := parsed.Method.Verify(token[:strings.LastIndexByte(token, '.')], parsed.Signature, key)
-	p.opts.OnVerify(err == nil)
+	p.opts.Observer.TokenVerified(err == nil)
 	if err == nil {
 		return nil
 	}

@@ -163,7 +163,7 @@ func (l shortLog) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit i
 	return l.World.Snapshot(ctx, p, limit, more, rows)
 }
 
-func TestOnBuild(t *testing.T) {
+func TestCopyBuilt(t *testing.T) {
 	t.Parallel()
 	var got []leaderboard.CopyOutcome
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{

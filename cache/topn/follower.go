@@ -33,8 +33,8 @@ const (
 type FollowerOptions struct {
 	Demand   func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
 	Observer Observer                    // is told of failures; nil: nobody is
-	// OnApply is called after each write-through. For tests.
-	OnApply func(Applied)
+	// onApply is called after each write-through. For tests.
+	onApply func(Applied)
 	// Tail has the commits; Notify adds them to it. A new one when nil.
 	Tail   *feed.Tail
 	Logger *slog.Logger
@@ -89,8 +89,8 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 	if opts.Demand == nil {
 		opts.Demand = func(leaderboard.PeriodRef) {}
 	}
-	if opts.OnApply == nil {
-		opts.OnApply = func(Applied) {}
+	if opts.onApply == nil {
+		opts.onApply = func(Applied) {}
 	}
 	if opts.Observer == nil {
 		opts.Observer = unobserved{}
@@ -360,7 +360,7 @@ func (f *Follower) apply(b batch) error {
 		f.opts.Demand(b.ref)
 	}
 	report.Lag = time.Since(b.since)
-	f.opts.OnApply(report)
+	f.opts.onApply(report)
 	return nil
 }
 

@@ -42,7 +42,7 @@ func TestFollowerWritesThrough(t *testing.T) {
 	b.build(t)
 	var mu sync.Mutex
 	applied := 0
-	f := newFollower(t, b.copies, FollowerOptions{OnApply: func(a Applied) {
+	f := newFollower(t, b.copies, FollowerOptions{onApply: func(a Applied) {
 		mu.Lock()
 		defer mu.Unlock()
 		applied += a.Changes
@@ -93,7 +93,7 @@ func TestFollowerCatchesUp(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	var applied atomic.Int64
-	f := newFollower(t, b.copies, FollowerOptions{OnApply: func(Applied) { applied.Add(1) }})
+	f := newFollower(t, b.copies, FollowerOptions{onApply: func(Applied) { applied.Add(1) }})
 	b.world.Commit(cachetest.Put("m", 1))
 	for range 10 {
 		f.CatchUp(b.ref)
@@ -119,7 +119,7 @@ func TestOneProcessCatchesUp(t *testing.T) {
 	var applied atomic.Int64
 	processes := make([]*Follower, 20)
 	for i := range processes {
-		processes[i] = newFollower(t, b.copies, FollowerOptions{OnApply: func(Applied) { applied.Add(1) }})
+		processes[i] = newFollower(t, b.copies, FollowerOptions{onApply: func(Applied) { applied.Add(1) }})
 	}
 	b.world.Commit(cachetest.Put("m", 1))
 	began := time.Now()
@@ -214,7 +214,7 @@ func TestFollowerLeavesColdBoardsAlone(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	f := newFollower(t, b.copies, FollowerOptions{
 		Demand:  func(leaderboard.PeriodRef) { t.Error("a build was asked for") },
-		OnApply: func(a Applied) { checkEffect(t, a, EffectMissing) },
+		onApply: func(a Applied) { checkEffect(t, a, EffectMissing) },
 	})
 	f.Notify(b.ref, b.world.Commit(cachetest.Put("m", 1)))
 	if err := f.Stop(cachetest.Within(t)); err != nil {

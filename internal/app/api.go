@@ -101,7 +101,7 @@ func (r readings) BreakerTurned(server string, open bool) {
 // wireQuotas makes the quotas of callers.
 func (a *App) wireQuotas() {
 	a.quotas = &quotas{
-		Quotas:  quota.New(quota.Options{Redis: a.behind, Servers: a.cfg.Servers, OnLease: a.metrics.lease}),
+		Quotas:  quota.New(quota.Options{Redis: a.behind, Servers: a.cfg.Servers, Observer: a.metrics}),
 		keys:    a.cfg.KeyQuota,
 		players: a.cfg.PlayerQuota,
 		refused: a.metrics.quotaRefused,

@@ -88,7 +88,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.log = log
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
-		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
+		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, Observer: a.metrics,
 		OnIndexes:  func(bytes int64) { a.collector.holdIndexes(bytes) },
 		EventPoint: cfg.Fault.hook(),
 		Parts:      features.Parts(),

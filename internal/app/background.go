@@ -69,7 +69,7 @@ const maxFeedInterval = 250 * time.Millisecond
 // and the keyring, which follows it.
 func (a *App) wireFeed() {
 	a.feed = feed.New(a.store.Entries, feed.Options{
-		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), OnRound: a.metrics.watchRound,
+		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), Observer: a.metrics,
 		TablesInUse: func(now time.Time) (tables []int64) {
 			if a.keys.InUse(now) {
 				tables = append(tables, leaderboard.KeysPeriod)
@@ -91,7 +91,7 @@ func (a *App) wireFeed() {
 	})
 	held := mirror.Options{Log: a.log}
 	a.keys = keyring.New(a.store.Keys, a.feed, keyring.Options{Options: held})
-	a.players = players.New(a.store.Tokens, a.feed, players.Options{Options: held, Private: a.cfg.PrivateIssuers, KeyGood: a.keyGood, Clock: a.clock, OnVerify: a.metrics.verified})
+	a.players = players.New(a.store.Tokens, a.feed, players.Options{Options: held, Private: a.cfg.PrivateIssuers, KeyGood: a.keyGood, Clock: a.clock, Observer: a.metrics})
 }
 
 // keyGood returns why an API key is not good any more; those of the settings are.

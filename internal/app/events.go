@@ -13,7 +13,7 @@ import (
 // wireEvents makes what sends events.
 func (a *App) wireEvents() {
 	a.sender = webhooks.New(webhooks.Config{
-		Outbox: outgoing{a.store.Events, a.store.Notices}, Lead: a.store.Events, AllowPrivate: a.cfg.PrivateEndpoints, Retry: a.cfg.eventRetry, Logger: a.log, OnAttempt: a.metrics.attempt,
+		Outbox: outgoing{a.store.Events, a.store.Notices}, Lead: a.store.Events, AllowPrivate: a.cfg.PrivateEndpoints, Retry: a.cfg.eventRetry, Logger: a.log, Observer: a.metrics,
 	})
 	a.metrics.watchEvents(a.sender.Backlog)
 }

@@ -288,8 +288,8 @@ func (m *metrics) watchStreams(stats func() httpapi.StreamStats) {
 	}, func() float64 { return float64(stats().Skipped) })
 }
 
-// watchRound counts a round of the feed.
-func (m *metrics) watchRound(_ int, _ time.Duration, err error) {
+// RoundEnded implements feed.Observer.
+func (m *metrics) RoundEnded(_ int, _ time.Duration, err error) {
 	result := "ok"
 	if err != nil {
 		result = "failed"
@@ -332,8 +332,8 @@ func (m *metrics) RequestAnswered(r httpapi.Answered) {
 // streamRoute is of answers that last for as long as the client likes.
 const streamRoute = "/v1/boards/{board}/stream"
 
-// batch counts one transaction of the writer.
-func (m *metrics) batch(requests, rows int, waited, took time.Duration, err error) {
+// BatchEnded implements store.Observer.
+func (m *metrics) BatchEnded(requests, rows int, waited, took time.Duration, err error) {
 	m.batchRequests.Observe(float64(requests))
 	m.batchRows.Observe(float64(rows))
 	m.writeWait.Observe(waited.Seconds())

@@ -31,8 +31,8 @@ func (m *metrics) watchEvents(backlog func() leaderboard.Backlog) {
 	})
 }
 
-// attempt counts an attempt.
-func (m *metrics) attempt(delivered, last bool, took time.Duration) {
+// AttemptNoted implements webhooks.Observer.
+func (m *metrics) AttemptNoted(delivered, last bool, took time.Duration) {
 	outcome := "retried"
 	switch {
 	case delivered:

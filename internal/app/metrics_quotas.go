@@ -32,6 +32,8 @@ func (m *metrics) newQuotas() {
 
 func (m *metrics) quotaRefused(kind leaderboard.QuotaKind) { m.quotas.refused[kind].Inc() }
 
-func (m *metrics) lease(err error) { m.quotas.leases[err == nil].Inc() }
+// LeaseAsked implements quota.Observer.
+func (m *metrics) LeaseAsked(err error) { m.quotas.leases[err == nil].Inc() }
 
-func (m *metrics) verified(good bool) { m.quotas.tokens[good].Inc() }
+// TokenVerified implements players.Observer.
+func (m *metrics) TokenVerified(good bool) { m.quotas.tokens[good].Inc() }

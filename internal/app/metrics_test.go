@@ -138,7 +138,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	m := newMetrics()
 	m.CopyBuilt(leaderboard.PeriodRef{}, leaderboard.CopyOutcome{Refused: true}, time.Second, nil)
-	m.batch(2, 3, time.Minute, time.Second, leaderboard.ErrUnavailable)
+	m.BatchEnded(2, 3, time.Minute, time.Second, leaderboard.ErrUnavailable)
 	m.AnswerGiven(leaderboard.SourceLocal, true)
 	m.BreakerTurned("", true)
 	families, err := m.registry.Gather()
