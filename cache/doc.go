@@ -5,7 +5,7 @@
 //
 // The files read in layers; each uses only those above it and those of its own line.
 //
-//	questions.go, options.go                                         what is asked; what a Reader is given
+//	observer.go, questions.go, options.go                            what metrics hear; what is asked; what a Reader is given
 //	calls.go, proven.go                                              work that callers share; when what is kept was last known to hold
 //	layer.go                                                         a layer, and a question on its way through all of them
 //	kept.go, memory.go                                               layers: answers of before, whole periods in memory

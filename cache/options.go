@@ -46,7 +46,7 @@ type ReaderOptions struct {
 	Old func(leaderboard.PeriodRef)
 	Now func() time.Time // time.Now when nil
 
-	Observer Observer // nil: nobody is told
+	Observer Observer // nil: nobody hears
 }
 
 func (o ReaderOptions) withDefaults() ReaderOptions {

@@ -81,7 +81,7 @@ type Config struct {
 	Pages func(api http.Handler) http.Handler
 	// Metrics serves /metrics; nil: it is not here.
 	Metrics http.Handler
-	// Observer is told of answered requests and of standings; nil: nobody is.
+	// Observer hears of answered requests and of standings; nil: nobody does.
 	Observer Observer
 	// Tracer records requests of /v1, streams aside; nil: it records none.
 	Tracer trace.Tracer

@@ -10,10 +10,10 @@
 //
 //	limits.go                          what requests may take
 //	router.go, base.go, span.go        patterns of paths, the path in front of all of them, spans
+//	observer.go                        what metrics hear
 //	listener.go, traffic.go            connections; how much is read and written
 //	params.go, credentials.go          what a request says, checked, and what it comes with
-//	observer.go, deadline.go           what metrics are told; until when a request is worked on
-//	shared.go, send.go                 what all requests share, the way back of an answer
+//	deadline.go, shared.go, send.go    until when it is worked on, what all requests share, the way back of an answer
 //	call.go                            one request and its route, which have those parts
 //	access.go, body.go                 what it may do, and its body on the way in
 //	serve.go                           the order of it all, and recovery

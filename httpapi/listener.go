@@ -33,7 +33,7 @@ type ConnLimits struct {
 	Proxies    []netip.Prefix
 	// TLS reports that connections are encrypted: one that is refused is closed without an answer, which could not be read.
 	TLS      bool
-	Observer Observer // is told of connections that are refused; nil: nobody is
+	Observer Observer // hears of connections that are refused; nil: nobody does
 	Base     string   // path below which the service is; "": the root
 }
 

@@ -6,7 +6,7 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// Observer is told what happens, for metrics. Its methods must not block.
+// Observer hears what happens, for metrics. Its methods must not block.
 type Observer interface {
 	// RequestAnswered is called for every answered request.
 	RequestAnswered(Answered)

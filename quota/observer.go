@@ -1,6 +1,6 @@
 package quota
 
-// Observer is told what happens, for metrics. Its method must not block.
+// Observer hears what happens, for metrics. Its method must not block.
 type Observer interface {
 	// LeaseAsked is called with the outcome of each lease.
 	LeaseAsked(err error)

@@ -20,7 +20,7 @@ type Options struct {
 	Servers  int                   // that share the quotas when Redis does not answer, 1 when 0
 	Process  string                // name of this process in Redis, random when empty
 	Callers  int                   // remembered at least, of each sort, 10,000 when 0
-	Observer Observer              // is told of leases; nil: nobody is
+	Observer Observer              // hears of leases; nil: nobody does
 	Now      func() time.Time      // time.Now when nil
 }
 

@@ -41,7 +41,7 @@
 // They read in layers; each uses only those above it and those of its own line.
 //
 //	boards.go, plan.go, failures.go, span.go  lists of boards, when one is due, what went wrong, spans
-//	config.go                                 what a Refresher needs
+//	observer.go, config.go                    what metrics hear, and what a Refresher needs
 //	runner.go                                 runs: requests that share one, its record, its end
 //	build.go, derived.go, schedule.go         what runs do to copies and to derived boards, and when
 //	refresher.go                              all of it

@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Observer is told what happens, for metrics. Its methods must not block.
+// Observer hears what happens, for metrics. Its methods must not block.
 type Observer interface {
 	// RunEnded is called at the end of each run.
 	RunEnded(run leaderboard.Run)

@@ -65,7 +65,7 @@ type Config struct {
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
 	// EventPoint is called at named points of the way of events, for tests; nil: nothing is.
 	EventPoint func(name string)
-	// Observer is told of batches, for metrics; nil: nobody is.
+	// Observer hears of batches, for metrics; nil: nobody does.
 	Observer Observer
 	// OnIndexes is called when a rank index has come into memory, with the bytes that all take there, roughly. It must not block.
 	OnIndexes func(bytes int64)

@@ -14,7 +14,7 @@ import (
 	"leaderboard/store"
 )
 
-// batches is an Observer that records what it is told.
+// batches is an Observer that records what it hears.
 type batches struct {
 	mu     sync.Mutex
 	rows   [][2]int // requests, entries

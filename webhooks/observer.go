@@ -2,7 +2,7 @@ package webhooks
 
 import "time"
 
-// Observer is told what happens, for metrics. Its method must not block.
+// Observer hears what happens, for metrics. Its method must not block.
 type Observer interface {
 	// AttemptNoted is called after each attempt that was noted, with whether it delivered the event and whether it was the last.
 	AttemptNoted(delivered, last bool, took time.Duration)

@@ -67,7 +67,7 @@ type Config struct {
 	Resolver     dialer.Resolver  // nil: that of the system
 	Now          func() time.Time // nil: time.Now
 	Logger       *slog.Logger     // nil: nothing is logged
-	// Observer is told of attempts, for metrics; nil: nobody is.
+	// Observer hears of attempts, for metrics; nil: nobody does.
 	Observer Observer
 }
 

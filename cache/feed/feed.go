@@ -29,7 +29,7 @@ type Options struct {
 	Wait     time.Duration // how long a reader waits for a statement, 250 ms
 	Deadline time.Duration // of a statement, so that one whose connection hangs is given up. Four times MaxAge, 1 s at least
 	Chunk    int           // periods of one statement, 500
-	// Observer is told of rounds, for metrics; nil: nobody is.
+	// Observer hears of rounds, for metrics; nil: nobody does.
 	Observer Observer
 	// OnShown is called with what a statement showed, before the callers that waited for it go on. It must not block; may be nil.
 	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
@@ -38,7 +38,7 @@ type Options struct {
 	TablesInUse func(now time.Time) []int64
 }
 
-// Observer is told what happens, for metrics. Its method must not block.
+// Observer hears what happens, for metrics. Its method must not block.
 type Observer interface {
 	// RoundEnded is called after each round with how long its statements took, and their errors.
 	RoundEnded(periods int, took time.Duration, err error)

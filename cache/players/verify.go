@@ -30,7 +30,7 @@ type Options struct {
 	Verified int           // tokens whose signature is remembered, 20,000
 	Verifies int           // signatures that are verified at once, half of the processors
 	Wait     time.Duration // how long a token waits for that, 250 ms
-	// Observer is told of signatures, for metrics; nil: nobody is.
+	// Observer hears of signatures, for metrics; nil: nobody does.
 	Observer Observer
 	onFetch  func() // called for each question for keys; for tests
 	// KeyGood returns why the API key that a token was made with is not good any more: ErrKeyNotFound, ErrKeyRevoked,
@@ -40,7 +40,7 @@ type Options struct {
 	Clock func() (leaderboard.Micros, bool)
 }
 
-// Observer is told what happens, for metrics. Its method must not block.
+// Observer hears what happens, for metrics. Its method must not block.
 type Observer interface {
 	// TokenVerified is called for each signature that is verified.
 	TokenVerified(good bool)

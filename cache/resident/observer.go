@@ -2,7 +2,7 @@ package resident
 
 import "time"
 
-// Observer is told what happens, for metrics. Its methods must not block.
+// Observer hears what happens, for metrics. Its methods must not block.
 type Observer interface {
 	// PeriodLoaded is called after each attempt to load a period.
 	PeriodLoaded(entries int64, took time.Duration, err error)

@@ -21,7 +21,7 @@ type Options struct {
 	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
 
-	Observer Observer // nil: nobody is told
+	Observer Observer // nil: nobody hears
 }
 
 func (o Options) withDefaults() Options {

@@ -59,7 +59,7 @@ type Options struct {
 	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published, and of Verify: part. For tests
 	// of faults.
 	HookPoint func(name string)
-	Observer  Observer // is told of builds; nil: nobody is
+	Observer  Observer // hears of builds; nil: nobody does
 	// Background is for work that no reader waits for, see OpenBackground; nil: the connections of the reads.
 	Background redis.UniversalClient
 	Logger     *slog.Logger

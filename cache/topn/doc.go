@@ -25,7 +25,7 @@
 //
 // They read in layers; each uses only those above it and those of its own line.
 //
-//	redis.go, breaker.go                    connections, and when a server is left alone
+//	observer.go, redis.go, breaker.go       what metrics hear; connections, and when a server is left alone
 //	servers.go, copies.go, health.go        the servers of a cluster; copies, and their states
 //	listings.go, hot.go                     what processes leave each other: boards, and which periods were read most
 //	lease.go, read.go, apply.go, faults.go  the lease, the questions, the log applied; what is wrong with a Redis

@@ -32,7 +32,7 @@ const (
 // FollowerOptions adjust a Follower; the zero value works.
 type FollowerOptions struct {
 	Demand   func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
-	Observer Observer                    // is told of failures; nil: nobody is
+	Observer Observer                    // hears of failures; nil: nobody does
 	// onApply is called after each write-through. For tests.
 	onApply func(Applied)
 	// Tail has the commits; Notify adds them to it. A new one when nil.
