@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -41,15 +40,6 @@ type scoreHandlers struct {
 type submitBody struct {
 	Entries []submitEntry `json:"entries"`
 	Atomic  bool          `json:"atomic"`
-}
-
-type submitEntry struct {
-	Member       *string             `json:"member"`
-	Score        *int64              `json:"score"`
-	Tiebreak     *int64              `json:"tiebreak"`
-	Fields       map[string]*int64   `json:"fields"`
-	CreatedTime  *leaderboard.Micros `json:"created_time"`
-	*SubmitTerms                     // inlined, nil without any of its members
 }
 
 // submit answers POST …/scores after the commit.
@@ -238,16 +228,6 @@ func submissionsOf(c *call, in []submitEntry, odd wire.OddNumbers) ([]leaderboar
 	return out, nil
 }
 
-// addOdd notes in each entry of a body the first of its numbers that is none.
-func addOdd(entries []leaderboard.Submission, odd wire.OddNumbers) {
-	for _, o := range odd.All {
-		index, place, _ := strings.Cut(strings.TrimPrefix(string(o.At), "/entries/"), "/")
-		if i, err := strconv.Atoi(index); err == nil && entries[i].BadNumber == "" {
-			entries[i].BadNumber = wire.Clip(place) + " " + wire.Clip(o.Number) + ": " + leaderboard.WantWholeNumber
-		}
-	}
-}
-
 // boardSubmissionsOf is submissions for entries that name their boards. A board that does not exist, whatever it is
 // called, is the writer's to reject.
 func boardSubmissionsOf(c *call, in []boardEntry, odd wire.OddNumbers) ([]leaderboard.BoardSubmission, error) {
@@ -404,12 +384,4 @@ func appendSeqs(b []byte, seq int64, seqs map[leaderboard.Window]int64) []byte {
 		b = strconv.AppendInt(b, seqs[w], 10)
 	}
 	return append(b, '}')
-}
-
-// play returns the token of the play that an entry came with, nil for none.
-func (e *submitEntry) play() *string {
-	if e.SubmitTerms == nil {
-		return nil
-	}
-	return e.Play
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -89,4 +90,31 @@ func fieldValues(in map[string]*int64, bad *wire.BadFields, i int, at string) ma
 		out[name] = *v
 	}
 	return out
+}
+
+type submitEntry struct {
+	Member       *string             `json:"member"`
+	Score        *int64              `json:"score"`
+	Tiebreak     *int64              `json:"tiebreak"`
+	Fields       map[string]*int64   `json:"fields"`
+	CreatedTime  *leaderboard.Micros `json:"created_time"`
+	*SubmitTerms                     // inlined, nil without any of its members
+}
+
+// play returns the token of the play that an entry came with, nil for none.
+func (e *submitEntry) play() *string {
+	if e.SubmitTerms == nil {
+		return nil
+	}
+	return e.Play
+}
+
+// addOdd notes in each entry of a body the first of its numbers that is none.
+func addOdd(entries []leaderboard.Submission, odd wire.OddNumbers) {
+	for _, o := range odd.All {
+		index, place, _ := strings.Cut(strings.TrimPrefix(string(o.At), "/entries/"), "/")
+		if i, err := strconv.Atoi(index); err == nil && entries[i].BadNumber == "" {
+			entries[i].BadNumber = wire.Clip(place) + " " + wire.Clip(o.Number) + ": " + leaderboard.WantWholeNumber
+		}
+	}
 }
