@@ -7,7 +7,7 @@ import (
 )
 
 // axeFile is the checker of accessibility that `npm ci` puts beside the sources of the pages.
-const axeFile = "../web/node_modules/axe-core/axe.min.js"
+const axeFile = "../../web/node_modules/axe-core/axe.min.js"
 
 // accessible fails the test for what axe calls serious or critical.
 func (p *tab) accessible() {

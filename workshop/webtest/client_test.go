@@ -41,7 +41,7 @@ func clientPage(t *testing.T, server, key string) string {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
-	mux.Handle("/client/", http.StripPrefix("/client/", http.FileServer(http.Dir("../clients/typescript/dist"))))
+	mux.Handle("/client/", http.StripPrefix("/client/", http.FileServer(http.Dir("../../clients/typescript/dist"))))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte(strings.ReplaceAll(string(page), "KEY", key)))
