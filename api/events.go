@@ -80,7 +80,7 @@ type MemberChanged struct {
 	Actor  string `json:"actor,omitempty"`
 }
 
-// MemberPassed is that the entry of another member went ahead of that of a member, on a board with the rule notify.
+// MemberPassed says that the entry of another member went ahead of the entry of a member, on a board with the rule notify.
 type MemberPassed struct {
 	Member string             `json:"member"` // the one that was passed
 	Score  int64              `json:"score"`  // its score, at that change

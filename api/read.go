@@ -37,7 +37,7 @@ type Entry struct {
 	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
 }
 
-// EntryProfile is the profile of a member beside an entry.
+// EntryProfile is the profile of a member, shown with an entry.
 type EntryProfile struct {
 	DisplayName string          `json:"display_name"`
 	AvatarURL   string          `json:"avatar_url"`

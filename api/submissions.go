@@ -29,8 +29,8 @@ type SubmissionRecord struct {
 type ActivityHour struct {
 	StartsAt    time.Time `json:"starts_at"`
 	Submissions int       `json:"submissions"` // that were recorded
-	Applied     int       `json:"applied"`     // those of them that changed an entry
-	NewMembers  int       `json:"new_members"` // those of them by which a member got an entry
+	Applied     int       `json:"applied"`     // applied entries that changed an entry
+	NewMembers  int       `json:"new_members"` // applied entries that gave a member its first entry
 	Entries     *int64    `json:"entries"`     // of the period that is current now, at the end of the hour; nil: not known
 }
 

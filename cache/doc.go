@@ -3,7 +3,7 @@
 // ranks several boards as one. Catalog knows boards and periods by name, Loader keeps profiles and lists of friends. Every
 // layer may be lost at any moment without losing anything.
 //
-// The files read in layers; each uses only those above it and those of its own line.
+// The files read in layers; each uses only files above it and on its own line.
 //
 //	observer.go, questions.go, options.go                            what metrics hear; what is asked; what a Reader is given
 //	calls.go, proven.go                                              work that callers share; when what is kept was last known to hold

@@ -55,7 +55,7 @@ type BoardChanged = api.BoardChanged
 // MemberChanged is that a member was hidden, shown again or erased.
 type MemberChanged = api.MemberChanged
 
-// MemberPassed is that the entry of another member went ahead of that of a member, on a board with the rule notify.
+// MemberPassed says that the entry of another member went ahead of the entry of a member, on a board with the rule notify.
 type MemberPassed = api.MemberPassed
 
 // PassedBy is the member that passed another one.
@@ -184,7 +184,7 @@ type State = api.State
 // Entry is a ranked entry.
 type Entry = api.Entry
 
-// EntryProfile is the profile of a member beside an entry.
+// EntryProfile is the profile of a member, shown with an entry.
 type EntryProfile = api.EntryProfile
 
 // Page is entries of a board, best first.

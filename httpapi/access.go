@@ -39,18 +39,18 @@ func (c *call) findKey(now time.Time) (by guard.Bearer, err error) {
 		c.caller.Admin = c.scope.Includes(leaderboard.ScopeAdmin)
 	case by.Player != nil:
 		c.player, c.caller.Key, c.caller.Player = by.Player, by.Player.Via, by.Player.Owner
-	case c.key != nil: // an answer that goes on began with it
+	case c.key != nil: // a long answer began with it
 		err = wire.Reject(wire.CodeUnauthorized, "The session is over.")
 	}
 	return by, err
 }
 
-// accessCheck is the time between two checks of whether a client may still have an answer that goes on.
+// accessCheck is the time between two checks whether a client may still receive a long answer.
 const accessCheck = time.Second / 2
 
-// mayGoOn returns why an answer that goes on must end: the key of the request is not valid any more, or not enough for the
+// mayGoOn returns why a long answer must end: the key of the request is no longer valid, or not enough for the
 // route. It is not charged as an attempt, because the key was valid when the answer began; and attempts from the same address
-// do not matter. When the key cannot be looked up now the answer goes on.
+// do not matter. When the key cannot be looked up now the answer continues.
 func (c *call) mayGoOn(now time.Time) error {
 	_, err := c.findKey(now)
 	if err == nil {

@@ -39,7 +39,7 @@ type changeHandlers struct {
 	resolver
 	log     ChangeLog
 	feed    Feed
-	streams *streamHandlers // clients of the feed are bounded like those of streams, and end with them
+	streams *streamHandlers // clients of the feed are bounded like clients of streams, and end with them
 }
 
 // serve answers GET …/changes: the changes behind a cursor as JSON lines, or as server-sent events without an end.

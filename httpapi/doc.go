@@ -6,7 +6,7 @@
 // every request and answer against it. Below are packages wire (what is sent: bodies, parameters, problems, cursors, ETags,
 // codings) and guard (which requests get in, and how much they may take).
 //
-// The files read in layers; each uses only those above it and those of its own line.
+// The files read in layers; each uses only files above it and on its own line.
 //
 //	limits.go                          what requests may take
 //	router.go, base.go, span.go        patterns of paths, the path in front of all of them, spans

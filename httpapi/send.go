@@ -24,7 +24,7 @@ type response struct {
 }
 
 // send answers with a body, compressed if the client takes that. The headers that are not about the body are set before; an
-// ETag is that of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
+// ETag is the ETag of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
 func (a *response) send(status int, contentType string, body []byte) error {
 	held, h := len(body), a.w.Header()
 	if a.strings && contentType == wire.TypeJSON {
@@ -91,7 +91,7 @@ func (a *response) sendWhole(body []byte) {
 const (
 	// sendStall is how long a client may read nothing of an answer.
 	sendStall = 30 * time.Second
-	// sendLimit is how long a client that goes on reading has for the whole answer.
+	// sendLimit is how long a client that keeps reading has for the whole answer.
 	sendLimit = 2 * time.Minute
 )
 

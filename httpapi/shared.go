@@ -45,7 +45,7 @@ type headerValues struct {
 	json, gzip, vary, noStore, private, public, nosniff []string
 }
 
-// newHeaderValues returns them; vary is the value of Vary.
+// newHeaderValues returns the values of header fields that many answers have; vary is the value of Vary.
 func newHeaderValues(vary string) headerValues {
 	return headerValues{
 		json: []string{wire.TypeJSON}, gzip: []string{"gzip"}, vary: []string{vary}, noStore: []string{"no-store"},

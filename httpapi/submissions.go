@@ -12,7 +12,7 @@ import (
 
 // Records keeps what was submitted to boards with the rule record.
 type Records interface {
-	// Submissions returns those of a member to a board that were recorded, newest first.
+	// Submissions returns the recorded submissions of a member to a board, newest first.
 	Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error)
 }
 

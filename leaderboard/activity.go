@@ -22,7 +22,7 @@ type ActivityQuery struct {
 type ActivityHour struct {
 	StartsAt    Micros
 	Submissions int    // that were recorded
-	Applied     int    // those of them that changed an entry
+	Applied     int    // applied entries that changed an entry
 	NewMembers  int    // those of them by which a member got its first visible entry of the period
 	Entries     *int64 // when the hour ended, or now; nil: not known, see ActivityCount
 }

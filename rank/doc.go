@@ -62,7 +62,7 @@
 //
 // # Files
 //
-// They read in layers; each uses only those above it and those of its own line.
+// They read in layers; each uses only files above it and on its own line.
 //
 //	key.go, merge.go                    sort keys; runs of them, merged
 //	number.go, histogram.go, passed.go  ranks of consecutive entries, a histogram, who was passed

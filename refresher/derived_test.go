@@ -417,7 +417,7 @@ func TestDerivedFailures(t *testing.T) {
 	})
 }
 
-// TestUnknownRuleLeaves: a process that does not know a rule of a board lets others lead, again and again, and goes on leading what
+// TestUnknownRuleLeaves: a process that does not know a rule of a board lets others lead, again and again, and keeps leading what
 // no other takes.
 func TestUnknownRuleLeaves(t *testing.T) {
 	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnknownRule, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}

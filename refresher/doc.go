@@ -38,7 +38,7 @@
 //
 // # Files
 //
-// They read in layers; each uses only those above it and those of its own line.
+// They read in layers; each uses only files above it and on its own line.
 //
 //	boards.go, plan.go, failures.go, span.go  lists of boards, when one is due, what went wrong, spans
 //	observer.go, config.go                    what metrics hear, and what a Refresher needs

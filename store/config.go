@@ -72,7 +72,7 @@ type Config struct {
 
 	buildSlice int           // of index.Config
 	buildSave  time.Duration // as well
-	random     func() uint64 // bits of the ids that writers make; nil: those of math/rand
+	random     func() uint64 // bits of the ids that writers make; nil: bits of math/rand
 }
 
 func (c Config) withDefaults() Config {

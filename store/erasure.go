@@ -350,7 +350,7 @@ func (s *Erasures) removeAll(ctx context.Context, e *erasure, periods map[int64]
 	return removed, err
 }
 
-// sweep goes on with erasures that a request had no time to finish, or a killed process left. One that fails does
+// sweep continues erasures that a request had no time to finish, or a killed process left. One that fails does
 // not stop the others.
 func (s *Erasures) sweep(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var members []string

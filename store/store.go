@@ -21,7 +21,7 @@ import (
 const DenseDepth = read.DenseDepth
 
 // Store is the database: its parts, one for each kind of question, and the connections that they share. All methods may be
-// called concurrently, and so may those of the parts.
+// called concurrently, and so may the methods of its parts.
 type Store struct {
 	Boards   *Boards
 	Writer   *Writer

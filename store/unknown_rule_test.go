@@ -118,7 +118,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 
 // TestUnknownRuleOfAMember: a member has entries on a board with a rule that this server does not know, and on others. What asks for
 // all of them does not say that nothing was done after it did something. A time zone that is not known here keeps nobody from being
-// hidden or erased. With any other rule a hide is refused as a whole, and an erasure goes on at a server that knows the rule.
+// hidden or erased. With any other rule a hide is refused as a whole, and an erasure continues at a server that knows the rule.
 func TestUnknownRuleOfAMember(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

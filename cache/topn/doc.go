@@ -23,7 +23,7 @@
 //
 // # Files
 //
-// They read in layers; each uses only those above it and those of its own line.
+// They read in layers; each uses only files above it and on its own line.
 //
 //	observer.go, redis.go, breaker.go       what metrics hear; connections, and when a server is left alone
 //	servers.go, copies.go, health.go        the servers of a cluster; copies, and their states

@@ -286,7 +286,7 @@ func (w *writes) appendBodies(t *mysql.Text, random func() uint64) {
 	for _, b := range w.inOrder(append(fewer, more...)) {
 		t.Str("UPDATE metadata_bodies SET refs = refs + ").Int(w.delta[b]).Str(" WHERE member = ").Hex(w.owner[b]).Str(" AND id = ").Int(b.id).Str(";")
 	}
-	// Housekeeping may have taken references away since they were read, those of periods that are given up.
+	// Housekeeping may have taken references of periods that are given up away since they were read.
 	w.appendDelete(t, fewer, "refs <= 0 AND ")
 	w.appendDelete(t, gone, "")
 }

@@ -13,12 +13,6 @@ import (
 // A record is a row with few columns: half of what a row costs MySQL is to read the statement that inserts it, literal by
 // literal.
 
-// What columns of submissions take, in bytes.
-const (
-	maxActor     = 128
-	maxRequestID = 128
-)
-
 // Part adds records to the transaction of submissions.
 type Part struct{}
 
@@ -98,8 +92,8 @@ func (Part) Write(t *mysql.Text, changed []commit.BoardPart) {
 		for i := range chunk {
 			r := &chunk[i]
 			t.Comma(i).Str("(").Int(r.board.ID()).Str(",").Time(r.board.Clock()).Str(",").Int(r.id).Str(",").Hex(r.rec.Member)
-			t.Str(",").Hex(r.rec.Actor[:min(len(r.rec.Actor), maxActor)]).Str(",")
-			stored.AppendRequestID(t, r.rec.RequestID[:min(len(r.rec.RequestID), maxRequestID)])
+			t.Str(",").Hex(mysql.CutBytes(r.rec.Actor, mysql.MaxActor)).Str(",")
+			stored.AppendRequestID(t, mysql.CutBytes(r.rec.RequestID, mysql.MaxRequestID))
 			room = stored.AppendRecord(room[:0], r.rec)
 			t.Str(",").HexBytes(room).Str(")")
 		}

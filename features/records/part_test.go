@@ -27,7 +27,7 @@ func TestLargestRecord(t *testing.T) {
 		edit.Set[fmt.Sprintf("%032d", i)] = 7
 	}
 	r := &records{board: far{}, list: []leaderboard.SubmissionRecord{{
-		Member: strings.Repeat("m", 64), Actor: strings.Repeat("a", maxActor), RequestID: strings.Repeat("x", maxRequestID), Status: leaderboard.StatusApplied,
+		Member: strings.Repeat("m", 64), Actor: strings.Repeat("a", mysql.MaxActor), RequestID: strings.Repeat("x", mysql.MaxRequestID), Status: leaderboard.StatusApplied,
 		Score: number, Tiebreak: &number, Previous: &number, NewScore: &number, Seq: number, Edit: edit,
 	}}}
 	var text mysql.Text

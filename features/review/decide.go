@@ -102,7 +102,7 @@ type Desk struct {
 	Writer Writer
 }
 
-// DecideHeld approves or rejects a held submission. The same decision again returns what it was. Errors: those of a submission,
+// DecideHeld approves or rejects a held submission. The same decision again returns the first result. Errors: the errors of Submit,
 // ErrHeldNotFound, ErrHeldDecided when it was decided otherwise, ErrPeriodClosed and ErrPeriodNotFound of the periods that it
 // came in, a *leaderboard.RuleError when the board's rules do not take it any more.
 func (d Desk) DecideHeld(ctx context.Context, asked leaderboard.HeldDecision) (leaderboard.Held, error) {

@@ -19,12 +19,6 @@ import (
 	"leaderboard/store/commit"
 )
 
-// What columns of held take, in bytes.
-const (
-	maxActor     = 128
-	maxRequestID = 128
-)
-
 // Part adds the review of submissions to their transaction.
 type Part struct{}
 
@@ -192,12 +186,12 @@ func (Part) Write(t *mysql.Text, changed []commit.BoardPart) {
 			for i, h := range chunk {
 				t.Comma(i).Str("(").Int(h.ID).Str(",").Int(h.BoardID).Str(",").Hex(h.Member).Str(",").Time(h.HeldTime).Str(",").Time(r.heldUntil(h)).Str(",")
 				t.Time(h.CreatedTime).Str(",").Int(h.NewScore).Str(",").Int(h.Tiebreak).Str(",").HexText(h.Reason).Str(",").HexBytes(stored.HeldText(h)).Str(",")
-				t.Hex(h.Actor[:min(len(h.Actor), maxActor)]).Str(",").Hex(h.RequestID[:min(len(h.RequestID), maxRequestID)]).Str(")")
+				t.Hex(mysql.CutBytes(h.Actor, mysql.MaxActor)).Str(",").Hex(mysql.CutBytes(h.RequestID, mysql.MaxRequestID)).Str(")")
 			}
 			t.Str(";")
 		}
 		for _, h := range r.decided {
-			t.Str("UPDATE held SET state = ").Hex(string(h.State)).Str(", decided_at = ").Time(h.DecidedTime).Str(", decided_by = ").Hex(h.DecidedBy[:min(len(h.DecidedBy), maxActor)])
+			t.Str("UPDATE held SET state = ").Hex(string(h.State)).Str(", decided_at = ").Time(h.DecidedTime).Str(", decided_by = ").Hex(mysql.CutBytes(h.DecidedBy, mysql.MaxActor))
 			t.Str(", note = ").HexText(h.Note).Str(", outcome = ").Hex(string(h.Outcome)).Str(" WHERE id = ").Int(h.ID).Str(" AND state = 'waiting';")
 		}
 	}

@@ -137,7 +137,7 @@ func TestOldAndNew(t *testing.T) {
 		"serve", "--key-quota", "1/2/3")
 }
 
-// startWith reads the settings of a server, and returns them with what a start logs of them.
+// startWith reads the settings of a server, and returns them with the warnings that a start logs.
 func startWith(t *testing.T, env map[string]string, args ...string) (cfg app.Config, log string) {
 	t.Helper()
 	var errOut bytes.Buffer

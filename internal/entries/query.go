@@ -258,7 +258,7 @@ func (sc *Scan) Keys(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID
 	return keys, err
 }
 
-// AsideIn returns the period_id of the entries of a period that are set aside, as those of hidden members are: no reader of the period asks for it. The views
+// AsideIn returns the period_id of the entries of a period that are set aside, such as entries of hidden members: no reader of the period asks for it. The views
 // scores and hidden_scores of the schema know it too, and so do the purge of periods and what derived boards read.
 func AsideIn(periodID int64) int64 { return -periodID }
 

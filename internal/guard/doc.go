@@ -2,7 +2,7 @@
 // served at once, the memory of bodies on their way in and out, and the pace of refusals. It knows requests and problems
 // (package wire), and nothing of routes or handlers.
 //
-// The files read in layers; each uses only those above it and those of its own line.
+// The files read in layers; each uses only files above it and on its own line.
 //
 //	address.go, permits.go, pace.go           addresses of callers; how many at once; the pace of refusals
 //	transit.go, body.go                       the memory of bodies, and reading them

@@ -1,7 +1,7 @@
 // Package mysql is the way to the database: connections and what each of them is set to, the dialect, the clock, limits on
 // time, transactions, what an error of the server means, and statements built by hand.
 //
-// The files read in layers; each uses only those above it and those of its own line.
+// The files read in layers; each uses only files above it and on its own line.
 //
 //	sql.go, errors.go, dialect.go  statements, what an error means, how servers differ
 //	sessions.go                    what each connection is set to

@@ -11,8 +11,15 @@ import (
 // MaxRows is the number of rows, or of values in a list, in one statement; more make it slower, not faster.
 const MaxRows = 500
 
-// MaxActor is the length of the columns of actors, in characters.
-const MaxActor = 128
+// MaxActor and MaxRequestID are the lengths of the columns of actors and ids of requests, in characters, or in bytes where the
+// column is binary.
+const (
+	MaxActor     = 128
+	MaxRequestID = 128
+)
+
+// CutBytes returns the first n bytes of s.
+func CutBytes(s string, n int) string { return s[:min(len(s), n)] }
 
 // CutText makes s valid UTF-8 of at most n characters.
 func CutText(s string, n int) string {

@@ -60,7 +60,7 @@ const (
 // recordFormat, but for the status there. An older server cannot list such records.
 const recordTerms = 2
 
-// statuses are those that recordFormat has numbers for.
+// statuses are the statuses that recordFormat has numbers for, in the order of the numbers.
 func statuses() []leaderboard.Status {
 	return []leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
 }

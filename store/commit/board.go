@@ -17,7 +17,7 @@ type Board struct {
 	periods    []*Period          // the current ones, in the order of the board's windows; at least one
 	past       []*Period          // those that requests name and that are not current, in the order of their ids
 	keys       map[string]keyRow
-	asides     []Aside       // those of parts that are reasons to set entries aside
+	asides     []Aside       // the parts that are reasons to set entries aside
 	parts      []BoardPart   // of features, by their places in the list; nil where one has nothing to do
 	audit      []audit.Row   // what requests have done that the audit records
 	random     func() uint64 // bits of ids
@@ -53,7 +53,7 @@ func (b *Board) moveMembers(members []string) {
 	}
 }
 
-// done tells the parts the result of an attempt.
+// done passes the result of an attempt to the parts.
 func (b *Board) done(a *Attempt, res *leaderboard.Result) {
 	each(b, func(p Finisher) { p.Done(a, res) })
 }

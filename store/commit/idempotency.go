@@ -107,10 +107,7 @@ func appendReadKeys(t *mysql.Text, owner int64, keys []string) {
 // scanKeys reads the answers to appendReadKeys.
 func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
 	for range slices.Chunk(keys, mysql.MaxRows) {
-		if err := mysql.NextResult(rows); err != nil {
-			return err
-		}
-		for rows.Next() {
+		err := mysql.EachRow(rows, func() error {
 			var key, hash, receipt sql.RawBytes
 			if err := rows.Scan(&key, &hash, &receipt); err != nil {
 				return err
@@ -118,8 +115,9 @@ func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
 			row := keyRow{key: string(key), receipt: slices.Clone([]byte(receipt))}
 			copy(row.hash[:], hash)
 			found[row.key] = row
-		}
-		if err := rows.Err(); err != nil {
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

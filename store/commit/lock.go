@@ -340,13 +340,7 @@ func (t *transaction) readPastEntries(ctx context.Context, b *Board, n *Needs) e
 	}
 	defer rows.Close()
 	for _, named := range read {
-		err := scanEntries(rows, []string{named.member}, b.past)
-		each(b, func(p EntryReader) {
-			if err == nil {
-				err = p.ScanEntries(rows, b.past, []string{named.member})
-			}
-		})
-		if err != nil {
+		if err := b.scanMembers(rows, b.past, []string{named.member}); err != nil {
 			return err
 		}
 	}

@@ -163,11 +163,11 @@ func each[T any](b *Board, do func(T)) {
 	}
 }
 
-// first returns the first rule that a part of a board says is broken, nil for none.
-func first[T any](b *Board, broken func(T) error) *leaderboard.RuleError {
+// first calls do for the parts of a board that are a T until one returns an error, which it returns.
+func first[T any](b *Board, do func(T) error) error {
 	for _, p := range b.parts {
 		if part, ok := p.(T); ok {
-			if err := leaderboard.AsRule(broken(part)); err != nil {
+			if err := do(part); err != nil {
 				return err
 			}
 		}
@@ -179,7 +179,7 @@ func first[T any](b *Board, broken func(T) error) *leaderboard.RuleError {
 type Needs struct {
 	keys        []string // idempotency keys
 	members     []string // after tidy each once, in byte order; ids that no member can have are left out
-	removed     []string // of them, those whose entries that are set aside are read even without a reason for it
+	removed     []string // members whose entries that are set aside are read even without a reason for it
 	past        []pastEntries
 	submissions []*leaderboard.Submission // of members
 	works       []Work
@@ -200,7 +200,7 @@ func (n *Needs) Entries(member string, periods []int64) {
 	n.past = append(n.past, pastEntries{member, periods})
 }
 
-// pastEntries are those of a member in periods that a request names, whether current or not.
+// pastEntries asks for the entries of a member in periods that a request names, whether current or not.
 type pastEntries struct {
 	member  string
 	periods []int64

@@ -50,24 +50,24 @@ func (r *reading) asideIn() []int64 {
 func (r *reading) scan(rows *sql.Rows, b *Board) error {
 	b.keys = map[string]keyRow{}
 	err := scanKeys(rows, r.keys, b.keys)
-	each(b, func(p Reader) {
-		if err == nil {
-			err = p.Scan(rows)
-		}
-	})
+	if err == nil {
+		err = first(b, func(p Reader) error { return p.Scan(rows) })
+	}
 	if err == nil && len(b.asides) > 0 {
 		err = scanEntries(rows, r.removed, b.periods)
 	}
 	if err != nil || len(r.periods) == 0 {
 		return err
 	}
-	err = scanEntries(rows, r.members, b.periods)
-	each(b, func(p EntryReader) {
-		if err == nil {
-			err = p.ScanEntries(rows, b.periods, r.members)
-		}
-	})
-	return err
+	return b.scanMembers(rows, b.periods, r.members)
+}
+
+// scanMembers reads the entries of members, and what parts keep with them.
+func (b *Board) scanMembers(rows *sql.Rows, periods []*Period, members []string) error {
+	if err := scanEntries(rows, members, periods); err != nil {
+		return err
+	}
+	return first(b, func(p EntryReader) error { return p.ScanEntries(rows, periods, members) })
 }
 
 func appendReadEntries(t *mysql.Text, periods []int64, members []string) {

@@ -45,7 +45,7 @@ const (
 	fromLast    = 1 // of a time: a microsecond after the one before
 )
 
-// shapeStatuses are the statuses by the two lowest bits.
+// shapeStatuses are the statuses by the two lowest bits of a shape.
 func shapeStatuses() []leaderboard.Status {
 	return []leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
 }

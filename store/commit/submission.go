@@ -229,7 +229,7 @@ func (s *submission) replay(l *locked, stored []byte) error {
 func (b *Board) submit(a *Attempt) (res leaderboard.Result) {
 	broken := leaderboard.AsRule(b.known.Board.Rules.Allow(a.Sub.Edit, a.Caller))
 	if broken == nil {
-		broken = first(b, func(p Judge) error { return p.Before(a) })
+		broken = leaderboard.AsRule(first(b, func(p Judge) error { return p.Before(a) }))
 	}
 	if broken != nil {
 		res = b.refuse(a, b.periods[0].entry(a.Sub.Member), broken)
@@ -244,7 +244,7 @@ func (b *Board) submit(a *Attempt) (res leaderboard.Result) {
 func (b *Board) carryOut(a *Attempt) leaderboard.Result {
 	decisions := decideAll(b.periods, *a.Sub)
 	if decisions[0].broken == nil {
-		if why := first(b, func(p Holder) error { return p.Decided(a, decisions) }); why != nil {
+		if why := leaderboard.AsRule(first(b, func(p Holder) error { return p.Decided(a, decisions) })); why != nil {
 			return b.refuse(a, decisions[0].cur, why)
 		}
 	}

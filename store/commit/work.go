@@ -9,7 +9,7 @@ type work struct {
 	Work
 }
 
-// Do carries out the work of a feature on a board. Errors: those of Submit and of the work.
+// Do carries out the work of a feature on a board. Errors: the errors of Submit and of the work.
 func (w *Writer) Do(ctx context.Context, board string, do Work) error {
 	return w.do(ctx, &work{headerOf(queueID{board: board}, []string{board}, 1, 0), do})
 }

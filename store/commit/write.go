@@ -30,7 +30,7 @@ type writes struct {
 	features []Part
 
 	periods    []*Period // of the boards
-	changed    []*Period // those of periods that have changes
+	changed    []*Period // the periods that have changes
 	aside      bool      // entries that are set aside were changed
 	parted     bool      // parts of features have something to write
 	rolledOver bool

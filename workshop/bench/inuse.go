@@ -67,7 +67,7 @@ func (u *unknown) measureInUse(ctx context.Context, rep *report, alone time.Dura
 	return nil
 }
 
-// beside repeats loads until something is done, and returns the results of each of them.
+// beside repeats loads until something is done, and returns the results of each load.
 func beside(do func() error, loads ...load) ([]*loadResult, error) {
 	var (
 		all  sync.WaitGroup
@@ -130,7 +130,7 @@ func (u *unknown) importBeside(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// addBeside holds a quantile of a load beside something against the same load without it.
+// addBeside compares a quantile of a load, measured while something else is done, with the same load alone.
 func (r *report) addBeside(what, name string, q float64, with, without *loadResult, goal string) {
 	a, b := with.quantile(q), without.quantile(q)
 	r.add(row{

@@ -16,16 +16,18 @@ import (
 // root is the folder of the tree.
 const root = "../.."
 
-// TestConceptsNameEachPackage: the table of concepts names each package of the engine, so that a newcomer finds what it is for.
-func TestConceptsNameEachPackage(t *testing.T) {
+// TestStructureHolds: what was reached stays so. The tree has few names at its top, no interface and no exported type has many
+// methods, and the table of concepts names each package of the engine, so that a newcomer finds what it is for.
+func TestStructureHolds(t *testing.T) {
 	t.Chdir(root)
-	all, err := engineMeasures(t.Context())
+	all, err := structure(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	missed := []string{"words of Markdown", "lines of the engine", "exported names of package leaderboard"} // goals that are still ahead
 	for _, m := range all {
-		if m.goal == 0 && m.value > 0 {
-			t.Errorf("%s: %s", m.name, m.note)
+		if m.value > m.goal && !slices.Contains(missed, m.name) {
+			t.Errorf("%s: %d, want at most %d; %s", m.name, m.value, m.goal, m.note)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func ofWriting() []mutant {
 		},
 		{
 			"A7", "what is held is entered all the same", commit + "submission.go",
-			`return p.Decided(a, decisions) }); why != nil {`, `return p.Decided(a, decisions) }); false && why != nil {`, store + "TestConformance/mysql/held",
+			`return p.Decided(a, decisions) })); why != nil {`, `return p.Decided(a, decisions) })); false && why != nil {`, store + "TestConformance/mysql/held",
 		},
 		{
 			"A7", "what was held is decided again", "features/review/decide.go",

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// importRule says what a package may import beside the standard library. All of them are the import table. Adapters (store, cache,
+// importRule says what a package may import in addition to the standard library. All rows are the import table. Adapters (store, cache,
 // refresher, httpapi) never import each other, features only the engine: internal/app wires them, and interfaces sit with their users.
 type importRule struct {
 	dir    string   // folder of the package
@@ -133,7 +133,7 @@ func featureRules() (rules []importRule) {
 	return rules
 }
 
-// programRules are those of what the program is made of besides: wiring, commands, tools and tests.
+// programRules are the rows of wiring, commands, tools and tests.
 func programRules() []importRule {
 	return []importRule{
 		{dir: "internal/app", any: true},

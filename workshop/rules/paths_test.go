@@ -54,7 +54,7 @@ func newTree(t *testing.T) tree {
 
 // missing reports whether a word in a file is the path of something that is not there. A path begins at the file, at a folder
 // above it, or at the root, which a path of Go calls by the name of the module. The name of a file alone may be of any
-// folder, that of a Go file in a comment of Go only of the comment's: there are many with one name.
+// folder; a Go file in a comment is looked for in the folder of the comment alone, because many files have one name.
 func (in tree) missing(word, file string) bool {
 	first, _, deep := strings.Cut(word, "/")
 	isFile := fileName.MatchString(word)

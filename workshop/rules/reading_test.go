@@ -29,7 +29,7 @@ func inOrder() []string {
 // order is a list of the files of a package, by the line of the list in which each stands.
 type order struct {
 	line    map[string]int
-	layered bool // a file uses only those of its own line and of those before
+	layered bool // a file uses only files of its own line and of lines before it
 }
 
 // orderIn returns the list in the comment of a package, which is empty when there is none.

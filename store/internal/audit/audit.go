@@ -32,9 +32,6 @@ type Execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// maxActor is the length of the column of actors, in bytes.
-const maxActor = 128
-
 // Write adds the row of a change to the transaction that makes it, and returns the id of the row: no two rows ever have
 // the same.
 func Write(ctx context.Context, d *mysql.DB, tx Execer, c Change) (id int64, err error) {
@@ -100,8 +97,7 @@ func Append(t *mysql.Text, rows []Row, at leaderboard.Micros) {
 
 func (r *Row) appendTo(t *mysql.Text, at func()) {
 	at()
-	actor := r.caller.Key
-	t.Str(",").Hex(actor[:min(len(actor), maxActor)]).Str(",").Hex(string(r.change.Action)).Str(",").Hex(r.change.Board).Str(",").Hex(r.change.Member)
+	t.Str(",").Hex(mysql.CutBytes(r.caller.Key, mysql.MaxActor)).Str(",").Hex(string(r.change.Action)).Str(",").Hex(r.change.Board).Str(",").Hex(r.change.Member)
 	for _, text := range [][]byte{r.before, r.after} {
 		if t.Str(","); text == nil {
 			t.Str("NULL")

@@ -1,7 +1,7 @@
 // Package index keeps the rank indexes of periods: in memory, saved in the database, and kept current by the change
 // log.
 //
-// The files read in layers; each uses only those above it and those of its own line.
+// The files read in layers; each uses only files above it and on its own line.
 //
 //	tracker.go, missing.go                   one index and its history; how long one will be missing
 //	indexes.go, load.go, build.go, saved.go  all indexes: loaded, built, saved
