@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 
+	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/audit"
 )
 
 // Audit is the records of who changed what. All methods may be called concurrently.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/notices"
-	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/sweep"
 )
 

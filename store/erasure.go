@@ -12,12 +12,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/audit"
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/sweep"
 )
 

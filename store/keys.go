@@ -13,9 +13,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/audit"
 )
 
 // keyRow is a row of api_keys, with the one of sessions for a person who signed in.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/audit"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
 )
 

@@ -4,9 +4,9 @@ import (
 	"database/sql"
 	"slices"
 
+	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/audit"
 )
 
 // Part is what a feature adds to the transaction of a batch. The Writer has a list of parts. Its order is the order in which

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"leaderboard/internal/audit"
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/outbox"
 )
 
 // Event is a commit that is reported to followers.

@@ -278,7 +278,7 @@ func ofKeys() []mutant {
 			"what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}", "what = leaderboard.Charge{}", "httpapi TestDeniedIsCharged",
 		},
 		{
-			"E4", "a page of the audit looks at all of it", "store/internal/audit/audit.go",
+			"E4", "a page of the audit looks at all of it", "internal/audit/audit.go",
 			`maxScanned = 20_000`, `maxScanned = 2_000_000`, "store TestAuditLooksAtSoMany",
 		},
 		{
@@ -359,7 +359,7 @@ func ofEvents() []mutant {
 			`const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ?`, `const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE 1 = 0 AND board_id = ?`, "store TestNoticesOfReopened",
 		},
 		{
-			"B9", "who closes a period does not keep endpoints from coming", "store/internal/outbox/enter.go",
+			"B9", "who closes a period does not keep endpoints from coming", "internal/outbox/enter.go",
 			`Version + "' LOCK IN SHARE MODE))"`, `Version + "'))"`, "store/internal/outbox TestListen",
 		},
 		{

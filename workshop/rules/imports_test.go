@@ -31,7 +31,8 @@ const (
 	wirePkg  = "leaderboard/internal/wire"
 
 	mysqlPkg     = "leaderboard/internal/mysql"
-	storeAudit   = "leaderboard/store/internal/audit"
+	auditPkg     = "leaderboard/internal/audit"
+	outboxPkg    = "leaderboard/internal/outbox"
 	entriesPkg   = "leaderboard/internal/entries"
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
@@ -53,23 +54,24 @@ func importRules() []importRule {
 		},
 		{
 			dir: "store", may: []string{
-				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, storeAudit, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, storeOutbox, storedPkg, sqlxPkg,
+				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, storeOutbox, storedPkg, sqlxPkg,
 			},
 			inTest: []string{"leaderboard/internal/app/features", "leaderboard/features/review", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
 		{dir: "internal/mysql", may: []string{"leaderboard/internal/serverfault", nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
-		{dir: "store/internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
+		{dir: "internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/entries", may: []string{nounsPkg, rankPkg, mysqlPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/index", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}},
 		{
 			dir: "store/internal/read", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeIndex, turnPkg},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeBoards, storeOutbox, sqlxPkg}, inTest: []string{plansPkg}},
-		{dir: "store/internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
-		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, storeOutbox, sqlxPkg, "github.com/go-json-experiment/json"}},
-		{dir: "store/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, storeAudit, entriesPkg, storeBoards, storeOutbox, tracePkg, "leaderboard/internal/varint", sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeBoards, outboxPkg, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg}},
+		{dir: "store/internal/outbox", may: []string{nounsPkg, mysqlPkg, auditPkg, outboxPkg, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
+		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, outboxPkg, sqlxPkg, "github.com/go-json-experiment/json"}},
+		{dir: "store/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, auditPkg, entriesPkg, storeBoards, outboxPkg, tracePkg, "leaderboard/internal/varint", sqlxPkg}, inTest: []string{plansPkg}},
 		{
 			dir: "store/internal/derived", may: []string{nounsPkg, rankPkg, "leaderboard/internal/bounded", mysqlPkg, entriesPkg, storeBoards, storeCommit, tracePkg, sqlxPkg},
 			inTest: []string{plansPkg},
@@ -127,7 +129,7 @@ func importRules() []importRule {
 func featureRules() (rules []importRule) {
 	for _, f := range []string{"hidden", "metadata", "plays", "records", "review"} {
 		rules = append(rules, importRule{
-			dir: "features/" + f, may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, storeCommit}, inTest: []string{plansPkg},
+			dir: "features/" + f, may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, storeCommit, "leaderboard/store", auditPkg, outboxPkg, sqlxPkg}, inTest: []string{plansPkg},
 		})
 	}
 	return rules

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/outbox"
 )
 
 // Rollover is what a moment of the database clock makes of a board's open periods.

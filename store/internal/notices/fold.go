@@ -16,9 +16,9 @@ import (
 
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/outbox"
 )
 
 const (

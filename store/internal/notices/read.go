@@ -9,10 +9,10 @@ import (
 
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/outbox"
 )
 
 const (

@@ -11,9 +11,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/audit"
 )
 
 // endpointState is what the audit has of an endpoint: not its secret.
@@ -73,7 +74,7 @@ func (o *Outbox) PutEndpoint(
 // endpoint of this name.
 func (o *Outbox) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, old *leaderboard.Endpoint) error) error {
 	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if err := o.db.NextVersion(ctx, tx, Version); err != nil {
+		if err := o.db.NextVersion(ctx, tx, outbox.Version); err != nil {
 			return err
 		}
 		old, err := o.endpointIn(ctx, tx, name)

@@ -1,3 +1,8 @@
+// Package outbox delivers the events that package internal/outbox enters, and keeps them until then.
+//
+// Read endpoints.go (their rows), then spread.go (how each event gets a delivery for each endpoint, though ids commit out of
+// order), deliver.go (what is due, and what became of it), above.go (events for streams), list.go (what admins see and repeat),
+// and aged.go (how rows go).
 package outbox
 
 import (
@@ -7,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 )
 
@@ -122,7 +128,7 @@ func (o *Outbox) endpointsOn(ctx context.Context) (rows []endpointRow, now leade
 func (o *Outbox) settled(ctx context.Context) (bound int64, err error) {
 	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var version int64
-		err := tx.GetContext(ctx, &version, "SELECT version FROM table_versions WHERE name = '"+Version+"' FOR UPDATE NOWAIT")
+		err := tx.GetContext(ctx, &version, "SELECT version FROM table_versions WHERE name = '"+outbox.Version+"' FOR UPDATE NOWAIT")
 		if mysql.IsLocked(err) {
 			return nil
 		}

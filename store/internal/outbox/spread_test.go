@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/internal/plantest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
@@ -93,7 +94,7 @@ func enter(t *testing.T, pool *sql.DB, kind leaderboard.EventKind) entering {
 	}
 	t.Cleanup(func() { _ = tx.Rollback() })
 	e := entering{tx: tx}
-	if err := Enter(t.Context(), tx, "NOW(6)", News{Kind: kind, Data: Of(struct{}{})}); err != nil {
+	if err := outbox.Enter(t.Context(), tx, "NOW(6)", outbox.News{Kind: kind, Data: outbox.Of(struct{}{})}); err != nil {
 		t.Fatal(err)
 	}
 	if err := tx.QueryRowContext(t.Context(), "SELECT LAST_INSERT_ID()").Scan(&e.id); err != nil {
@@ -234,11 +235,11 @@ func TestListen(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = tx.Rollback() })
-			result, err := tx.ExecContext(t.Context(), "UPDATE periods SET state = IF("+Listen+", ?, ?) WHERE id = 1", to, to)
+			result, err := tx.ExecContext(t.Context(), "UPDATE periods SET state = IF("+outbox.Listen+", ?, ?) WHERE id = 1", to, to)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return tx, MayListen(result)
+			return tx, outbox.MayListen(result)
 		}
 		tx, may := asked("closed")
 		if may {
@@ -318,8 +319,8 @@ func TestOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			news := News{Kind: leaderboard.EventKindPeriodClosed, Once: "the end", Data: Of(struct{}{}, leaderboard.EventMember{Member: "m", Detail: "{}"})}
-			if err := Enter(t.Context(), tx, "NOW(6)", news); err != nil {
+			news := outbox.News{Kind: leaderboard.EventKindPeriodClosed, Once: "the end", Data: outbox.Of(struct{}{}, leaderboard.EventMember{Member: "m", Detail: "{}"})}
+			if err := outbox.Enter(t.Context(), tx, "NOW(6)", news); err != nil {
 				t.Fatal(err)
 			}
 			if err := tx.Commit(); err != nil {

@@ -1,9 +1,6 @@
-// Package outbox keeps events until they are delivered.
+// Package outbox enters events in the transaction of the change that they tell of. Package store/internal/outbox delivers them.
 //
-// Read enter.go (how an event is entered in the transaction of the change that it tells of) and closed.go (the one with a
-// list of members), then endpoints.go (their rows), spread.go (how each event gets a delivery for each endpoint, though ids
-// commit out of order), deliver.go (what is due, and what became of it), above.go (events for streams), list.go (what admins see and repeat),
-// and aged.go (how rows go).
+// Read enter.go (how an event is entered), then closed.go (the one with a list of members).
 package outbox
 
 import (
@@ -103,13 +100,15 @@ func endpointsIn(ctx context.Context, tx Tx) (listening, error) {
 	defer rows.Close()
 	var found listening
 	for rows.Next() {
-		var row endpointRow
-		if err := rows.Scan(&row.Kinds, &row.Boards); err != nil {
+		var (
+			e             leaderboard.Endpoint
+			kinds, boards []byte
+		)
+		if err := rows.Scan(&kinds, &boards); err != nil {
 			return nil, err
 		}
-		e, err := row.endpoint()
-		if err != nil {
-			return nil, err
+		if err := errors.Join(json.Unmarshal(kinds, &e.Kinds), json.Unmarshal(boards, &e.Boards)); err != nil {
+			return nil, fmt.Errorf("an endpoint: %w", err)
 		}
 		found = append(found, e)
 	}
