@@ -115,8 +115,8 @@ func (s *Tokens) Bars(ctx context.Context, after string, limit int) ([]leaderboa
 	return bars, mysql.Translate(ctx, "bars", err)
 }
 
-// eraseBar deletes the bar of a member who is erased.
-func (s *Tokens) eraseBar(ctx context.Context, member []byte) error {
+// forget deletes the bar of a member who is erased.
+func (s *Tokens) forget(ctx context.Context, member, _ []byte, _ Steps) error {
 	return s.changeTokens(ctx, func(tx *sqlx.Tx) error {
 		result, err := tx.ExecContext(ctx, "DELETE FROM member_bars WHERE member = ?", member)
 		if err != nil {
@@ -127,4 +127,16 @@ func (s *Tokens) eraseBar(ctx context.Context, member []byte) error {
 		}
 		return nil
 	})
+}
+
+// data tells the bar of a member.
+func (s *Tokens) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	bar, err := s.Bar(ctx, member)
+	if errors.Is(err, leaderboard.ErrBarNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return tell(leaderboard.MemberRecord{Bar: &bar})
 }

@@ -9,4 +9,6 @@
 //   - store/internal/read answers, exactly at the seq that it reports, from the statements of internal/entries and the rank
 //     indexes of store/internal/index.
 //   - store/internal/boards has the rows of boards and periods, and the rollover; internal/mysql is the way to the database.
+//
+// What a feature keeps in tables of its own it adds here: its Job to Housekeeping, its Forget to Erasures, its Data to Members.
 package store

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -39,14 +40,13 @@ const (
 	erasuresAtOnce = 1000
 )
 
-// Erasures removes members everywhere. All methods may be called concurrently.
+// Erasures removes members everywhere. All methods may be called concurrently once all that is forgotten is added.
 type Erasures struct {
 	db      *mysql.DB
 	writer  *Writer
 	sweeper *sweep.Sweeper
-	tokens  *Tokens
-	friends *FriendLists
-	events  *Events
+	first   []forgetting        // before the entries
+	last    []forgetting        // after them
 	turns   sweep.Turns[string] // by member, of the housekeeping under way
 }
 
@@ -119,7 +119,7 @@ func (s *Erasures) erase(ctx context.Context, e *erasure, slice sweep.Slice) (do
 		return true, nil // another process has finished it
 	}
 	if err == nil {
-		err = s.erasePerson(ctx, e.Member)
+		err = s.forget(ctx, e, s.first)
 	}
 	if err == nil {
 		var finished bool
@@ -128,18 +128,7 @@ func (s *Erasures) erase(ctx context.Context, e *erasure, slice sweep.Slice) (do
 		}
 	}
 	if err == nil {
-		err = s.inSteps(ctx, "DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?", e.Member)
-	}
-	if err == nil {
-		err = s.inSteps(ctx, "DELETE FROM hidden_members WHERE member = ? LIMIT ?", e.Member)
-	}
-	for _, query := range renames() {
-		if err == nil {
-			err = s.inSteps(ctx, query, e.Alias, e.Member)
-		}
-	}
-	if err == nil {
-		err = s.events.RemoveMember(ctx, e.Member)
+		err = s.forget(ctx, e, s.last)
 	}
 	if err == nil {
 		err = s.endErasure(ctx, e)
@@ -163,40 +152,56 @@ func (s *Erasures) endErasure(ctx context.Context, e *erasure) error {
 	})
 }
 
-// renames are the statements that give a member another name in the records of the past. They take the new name, the old
-// one, and how many rows they change. Texts that people have written about the member are removed, and what its profile was.
-func renames() []string {
-	const personal = "'$.reason', '$.display_name', '$.avatar_url', '$.attributes')"
-	return []string{
-		"UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, " + personal + ", after_json = JSON_REMOVE(after_json, " + personal +
-			", request_id = '' WHERE member = ? LIMIT ?",
-		"UPDATE submissions FORCE INDEX (submissions_member) SET member = ?, request_id = '' WHERE member = ? LIMIT ?",
-	}
+// Steps repeats a statement, whose last argument is how many rows it changes, until no more are left.
+type Steps func(ctx context.Context, query string, args ...any) error
+
+// Forget deletes the rows of a member, or gives the member another name in them, alias, and removes what people wrote about the
+// member. A member may have very many rows, so they go in steps. It may be called again, also by several processes at once.
+type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
+
+// forgetting is a Forget and what it is about.
+type forgetting struct {
+	name   string
+	forget Forget
 }
 
-// erasePerson deletes everything about a member besides entries. A member may be on very many lists, so they go in steps.
-func (s *Erasures) erasePerson(ctx context.Context, member []byte) error {
-	for _, query := range []string{
-		"DELETE FROM profiles WHERE member = ? LIMIT ?",
-		"DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?",
-		"DELETE FROM friend_lists WHERE member = ? LIMIT ?",
-		"DELETE FROM plays WHERE member = ? ORDER BY board_id LIMIT ?",
-		"DELETE FROM held WHERE member = ? ORDER BY state, id LIMIT ?",
-	} {
-		if err := s.inSteps(ctx, query, member); err != nil {
-			return err
-		}
-	}
-	if err := s.tokens.eraseBar(ctx, member); err != nil {
-		return err
-	}
-	for more := true; more; {
-		var err error
-		if more, err = s.friends.unfriend(ctx, member); err != nil {
-			return err
+// Add has each erasure forget something more before it removes the entries of the member. It is called before the first erasure.
+func (s *Erasures) Add(name string, forget Forget) {
+	s.first = append(s.first, forgetting{name, forget})
+}
+
+// AddAfter is Add for what belongs to entries, or what their removal still writes: it is forgotten once they are gone.
+func (s *Erasures) AddAfter(name string, forget Forget) {
+	s.last = append(s.last, forgetting{name, forget})
+}
+
+func (s *Erasures) forget(ctx context.Context, e *erasure, list []forgetting) error {
+	for _, f := range list {
+		if err := f.forget(ctx, e.Member, e.Alias, s.inSteps); err != nil {
+			return fmt.Errorf("erase %s: %w", f.name, err)
 		}
 	}
 	return nil
+}
+
+// addForgets adds what is forgotten of what is kept here.
+func (s *Store) addForgets() {
+	s.Erasures.Add("profile", s.Profiles.forget)
+	s.Erasures.Add("friends", s.Friends.forget)
+	s.Erasures.Add("plays", s.Plays.forget)
+	s.Erasures.Add("held", s.Held.forget)
+	s.Erasures.Add("bar", s.Tokens.forget)
+	s.Erasures.Add("friend_of", s.Friends.forgetFriend)
+	s.Erasures.AddAfter("metadata", forgetMetadata)
+	s.Erasures.AddAfter("hidden", s.Hidden.forget)
+	s.Erasures.AddAfter("audit", s.Audit.forget)
+	s.Erasures.AddAfter("submissions", s.Records.forget)
+	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error { return s.Events.RemoveMember(ctx, member) })
+}
+
+// forgetMetadata deletes the texts of a member's entries.
+func forgetMetadata(ctx context.Context, member, _ []byte, steps Steps) error {
+	return steps(ctx, "DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?", member)
 }
 
 // inSteps repeats a statement, whose last argument is how many rows it changes, until no more are left: sweep.Rows rows

@@ -198,3 +198,39 @@ func friendsOf(members []string) string {
 	t := (&mysql.Text{}).Str("SELECT member, friend FROM friends FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" ORDER BY member, friend LIMIT ").Int(int64(len(members)) * leaderboard.MaxFriends).String()
 }
+
+// data tells the friends of a member.
+func (s *FriendLists) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	return InPages(func(after string) ([]string, error) { return s.Friends(ctx, member, after, DataPage) }, func(friend *string) (string, error) {
+		return *friend, tell(leaderboard.MemberRecord{Friend: *friend})
+	})
+}
+
+// fanData tells the members on whose lists a member is.
+func (s *FriendLists) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	fans := func(after string) ([]string, error) {
+		list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFans), member, after, DataPage)
+		return list, mysql.Translate(ctx, "member data", err)
+	}
+	return InPages(fans, func(fan *string) (string, error) { return *fan, tell(leaderboard.MemberRecord{FriendOf: *fan}) })
+}
+
+// forget deletes the list of a member who is erased.
+func (s *FriendLists) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+	err := steps(ctx, "DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?", member)
+	if err == nil {
+		err = steps(ctx, "DELETE FROM friend_lists WHERE member = ? LIMIT ?", member)
+	}
+	return err
+}
+
+// forgetFriend takes a member who is erased off the lists of others.
+func (s *FriendLists) forgetFriend(ctx context.Context, member, _ []byte, _ Steps) error {
+	for more := true; more; {
+		var err error
+		if more, err = s.unfriend(ctx, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -88,12 +88,17 @@ func heldText(q leaderboard.HeldQuery) string {
 func (s *HeldSubmissions) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	for _, state := range leaderboard.HeldStates() {
 		held := func(before int64) ([]leaderboard.Held, error) {
-			return s.Held(ctx, leaderboard.HeldQuery{Member: member, State: state, Before: before, Limit: dataPage})
+			return s.Held(ctx, leaderboard.HeldQuery{Member: member, State: state, Before: before, Limit: DataPage})
 		}
-		err := inPages(held, func(h *leaderboard.Held) (int64, error) { return h.ID, tell(leaderboard.MemberRecord{Held: h}) })
+		err := InPages(held, func(h *leaderboard.Held) (int64, error) { return h.ID, tell(leaderboard.MemberRecord{Held: h}) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// forget deletes the held submissions of a member who is erased: before the entries, since an approval would make another one.
+func (s *HeldSubmissions) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+	return steps(ctx, "DELETE FROM held WHERE member = ? ORDER BY state, id LIMIT ?", member)
 }

@@ -298,3 +298,19 @@ func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args [
 	}
 	return query + " ORDER BY " + order + " LIMIT ?", append(args, max(0, q.Limit))
 }
+
+// data tells where a member is hidden.
+func (s *HiddenMembers) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	hides := func(after leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
+		after.Member, after.Limit = member, DataPage
+		return s.Hidden(ctx, after)
+	}
+	return InPages(hides, func(h *leaderboard.HiddenMember) (leaderboard.HiddenQuery, error) {
+		return leaderboard.HiddenQuery{AfterBoard: h.BoardID, AfterMember: h.Member}, tell(leaderboard.MemberRecord{Hidden: h})
+	})
+}
+
+// forget deletes the hides of a member who is erased: after the entries, since a hidden one would be shown.
+func (s *HiddenMembers) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+	return steps(ctx, "DELETE FROM hidden_members WHERE member = ? LIMIT ?", member)
+}

@@ -1,8 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"slices"
 	"time"
 
 	"leaderboard/internal/entries"
@@ -20,60 +21,53 @@ func (s *Members) MemberData(ctx context.Context, member string, tell func(leade
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return mysql.Wrap("member data", broken)
 	}
-	for _, part := range []func(context.Context, string, func(leaderboard.MemberRecord) error) error{
-		s.profileData, s.friendData, s.fanData, s.hiddenData, s.barData, s.plays.data, s.held.data, s.entryData, s.submissionData, s.auditData,
-	} {
-		if err := part(ctx, member, tell); err != nil {
+	for _, kind := range s.kinds {
+		if err := kind.data(ctx, member, tell); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Members) profileData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	p, err := s.profiles.Profile(ctx, member)
-	if errors.Is(err, leaderboard.ErrProfileNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return tell(leaderboard.MemberRecord{Profile: &p})
+// Data calls tell with everything of one kind that is stored of a member. Errors are those of MemberData.
+type Data func(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
+
+// kindOfData is a kind of data and what tells it.
+type kindOfData struct {
+	kind string
+	data Data
 }
 
-func (s *Members) friendData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	return inPages(func(after string) ([]string, error) { return s.friends.Friends(ctx, member, after, dataPage) }, func(friend *string) (string, error) {
-		return *friend, tell(leaderboard.MemberRecord{Friend: *friend})
-	})
+// dataKinds is the order in which MemberData tells kinds of data. Others come last.
+func dataKinds() []string {
+	return []string{"profile", "friends", "friend_of", "hidden", "bar", "plays", "held", "entries", "submissions", "audit"}
 }
 
-func (s *Members) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	fans := func(after string) ([]string, error) {
-		list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFans), member, after, dataPage)
-		return list, mysql.Translate(ctx, "member data", err)
+// AddData adds a kind of data, such as a feature has. It is called before MemberData.
+func (s *Members) AddData(kind string, data Data) {
+	order := dataKinds()
+	place := func(kind string) int {
+		if i := slices.Index(order, kind); i >= 0 {
+			return i
+		}
+		return len(order)
 	}
-	return inPages(fans, func(fan *string) (string, error) { return *fan, tell(leaderboard.MemberRecord{FriendOf: *fan}) })
+	s.kinds = append(s.kinds, kindOfData{kind, data})
+	slices.SortStableFunc(s.kinds, func(a, b kindOfData) int { return cmp.Compare(place(a.kind), place(b.kind)) })
 }
 
-func (s *Members) hiddenData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	hides := func(after leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
-		after.Member, after.Limit = member, dataPage
-		return s.hidden.Hidden(ctx, after)
-	}
-	return inPages(hides, func(h *leaderboard.HiddenMember) (leaderboard.HiddenQuery, error) {
-		return leaderboard.HiddenQuery{AfterBoard: h.BoardID, AfterMember: h.Member}, tell(leaderboard.MemberRecord{Hidden: h})
-	})
-}
-
-func (s *Members) barData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	bar, err := s.tokens.Bar(ctx, member)
-	if errors.Is(err, leaderboard.ErrBarNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return tell(leaderboard.MemberRecord{Bar: &bar})
+// addData adds the kinds of data that are kept here.
+func (s *Store) addData() {
+	s.Members.AddData("profile", s.Profiles.data)
+	s.Members.AddData("friends", s.Friends.data)
+	s.Members.AddData("friend_of", s.Friends.fanData)
+	s.Members.AddData("hidden", s.Hidden.data)
+	s.Members.AddData("bar", s.Tokens.data)
+	s.Members.AddData("plays", s.Plays.data)
+	s.Members.AddData("held", s.Held.data)
+	s.Members.AddData("entries", s.Members.entryData)
+	s.Members.AddData("submissions", s.Records.data)
+	s.Members.AddData("audit", s.Audit.data)
 }
 
 // entryData looks through the periods of all boards, erasePeriods at once.
@@ -91,7 +85,7 @@ func (s *Members) entryData(ctx context.Context, member string, tell func(leader
 		}
 		return places, err
 	}
-	return inPages(periods, func(p *erasePlace) (int64, error) { return p.ID, nil })
+	return InPages(periods, func(p *erasePlace) (int64, error) { return p.ID, nil })
 }
 
 // entriesOf reads the entries of a member in periods, hidden ones too.
@@ -129,37 +123,4 @@ func (s *Members) entriesOf(ctx context.Context, places []erasePlace, member str
 		out = append(out, e)
 	}
 	return out, mysql.Translate(ctx, "member data", rows.Err())
-}
-
-// submittedTo lists the boards with recorded submissions of a member: one step in the index for each board.
-const submittedTo = "SELECT b.id AS board_id, b.name FROM boards b FORCE INDEX (PRIMARY) WHERE b.state = 'open' AND b.id > ?" +
-	" AND EXISTS (SELECT 1 FROM submissions s FORCE INDEX (submissions_member) WHERE s.member = ? AND s.board_id = b.id) ORDER BY b.id LIMIT ?"
-
-func (s *Members) submissionData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	boardsOf := func(after int64) ([]boardVersion, error) {
-		var list []boardVersion
-		err := s.db.Pool.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), dataPage)
-		return list, mysql.Translate(ctx, "member data", err)
-	}
-	return inPages(boardsOf, func(b *boardVersion) (int64, error) {
-		records := func(after leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
-			after.BoardID, after.Member, after.Limit = b.ID, member, dataPage
-			return s.records.Submissions(ctx, after)
-		}
-		return b.ID, inPages(records, func(r *leaderboard.SubmissionRecord) (leaderboard.SubmissionsQuery, error) {
-			next := leaderboard.SubmissionsQuery{Before: r.At, BeforeID: r.ID}
-			return next, tell(leaderboard.MemberRecord{Submission: &leaderboard.MemberSubmission{SubmissionRecord: *r, Board: string(b.Name)}})
-		})
-	})
-}
-
-func (s *Members) auditData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	records := func(after leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error) {
-		after.Member, after.Limit = member, dataPage
-		found, _, err := s.audit.Audit(ctx, after)
-		return found, err
-	}
-	return inPages(records, func(e *leaderboard.AuditEntry) (leaderboard.AuditQuery, error) {
-		return leaderboard.AuditQuery{BeforeTime: e.Time, BeforeID: e.ID}, tell(leaderboard.MemberRecord{Audit: e})
-	})
 }

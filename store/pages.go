@@ -1,11 +1,11 @@
 package store
 
-// dataPage is how many rows one statement about a member's data reads.
-const dataPage = 1000
+// DataPage is how many rows one statement of a Data reads.
+const DataPage = 1000
 
-// inPages calls each with every element of a list that is read in pages of dataPage. each returns the place of its element:
+// InPages calls each with every element of a list that is read in pages of DataPage. each returns the place of its element:
 // the next page begins after the last of them.
-func inPages[P, V any](page func(after P) ([]V, error), each func(*V) (place P, err error)) error {
+func InPages[P, V any](page func(after P) ([]V, error), each func(*V) (place P, err error)) error {
 	var after P
 	for {
 		list, err := page(after)
@@ -17,7 +17,7 @@ func inPages[P, V any](page func(after P) ([]V, error), each func(*V) (place P, 
 				return err
 			}
 		}
-		if len(list) < dataPage {
+		if len(list) < DataPage {
 			return nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/read"
+	"leaderboard/store/internal/sweep"
 )
 
 // Types of the packages below that callers use.
@@ -27,4 +28,12 @@ type (
 	IndexBuild = index.BuildRequest
 	// IndexStatus is what is known about the rank index of a period.
 	IndexStatus = index.Status
+	// Job is one kind of housekeeping, see Housekeeping.Add.
+	Job = sweep.Job
+	// Slice is the time of one turn of a Job.
+	Slice = sweep.Slice
+	// Pass is the place of a Job in a long list, which it goes through in as many turns and rounds as that takes.
+	Pass[K, V any] = sweep.Pass[K, V]
+	// List is the list that a Pass goes through.
+	List[K, V any] = sweep.List[K, V]
 )

@@ -49,11 +49,16 @@ type playRow struct {
 func (s *Plays) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	begun := func(after int64) ([]playRow, error) {
 		var rows []playRow
-		err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, dataPage)
+		err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, DataPage)
 		return rows, mysql.Translate(ctx, "member data", err)
 	}
-	return inPages(begun, func(r *playRow) (int64, error) {
+	return InPages(begun, func(r *playRow) (int64, error) {
 		p := leaderboard.Play{Board: string(r.Board), Member: member, StartedTime: leaderboard.MicrosOf(r.Started), Refusals: r.Refusals}
 		return r.BoardID, tell(leaderboard.MemberRecord{Play: &p})
 	})
+}
+
+// forget deletes the plays of a member who is erased.
+func (s *Plays) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+	return steps(ctx, "DELETE FROM plays WHERE member = ? ORDER BY board_id LIMIT ?", member)
 }

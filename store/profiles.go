@@ -243,3 +243,20 @@ func profilesOf(members []string) string {
 	t := (&mysql.Text{}).Str("SELECT "+profileColumns+" FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
+
+// data tells the profile of a member.
+func (s *Profiles) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	p, err := s.Profile(ctx, member)
+	if errors.Is(err, leaderboard.ErrProfileNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return tell(leaderboard.MemberRecord{Profile: &p})
+}
+
+// forget deletes the profile of a member who is erased.
+func (s *Profiles) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+	return steps(ctx, "DELETE FROM profiles WHERE member = ? LIMIT ?", member)
+}

@@ -15,13 +15,7 @@ const searchedTogether = 100
 type Members struct {
 	db       *mysql.DB
 	profiles *Profiles
-	friends  *FriendLists
-	hidden   *HiddenMembers
-	tokens   *Tokens
-	plays    *Plays
-	held     *HeldSubmissions
-	records  *Records
-	audit    *Audit
+	kinds    []kindOfData
 }
 
 // SearchMembers finds members. By name it searches the profiles. By id it finds members that have a profile, are hidden

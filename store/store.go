@@ -80,12 +80,14 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s.Derived = derived.New(database, memory, s.Writer, cfg.DeriveRows)
 	s.Records = &Records{database, s.Boards}
 	s.Hidden = &HiddenMembers{db: database, writer: s.Writer, boards: s.Boards}
-	s.Members = &Members{database, s.Profiles, s.Friends, s.Hidden, s.Tokens, s.Plays, s.Held, s.Records, s.Audit}
-	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper, tokens: s.Tokens, friends: s.Friends, events: s.Events}
+	s.Members = &Members{db: database, profiles: s.Profiles}
+	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper}
 	s.Housekeeping = &Housekeeping{
 		db: database, writer: s.Writer, sweeper: sweeper, indexes: s.Indexes, boards: s.Boards, events: s.Events, hidden: s.Hidden,
 		erasures: s.Erasures, changeTTL: cfg.ChangeTTL,
 	}
+	s.addForgets()
+	s.addData()
 	return s, nil
 }
 
@@ -137,6 +139,9 @@ func (s *Store) Silent() bool { return s.db.Silent() }
 
 // BlockedSince returns the time since which no write could be committed though MySQL answers and some were tried; false when there is none.
 func (s *Store) BlockedSince() (time.Time, bool) { return s.db.BlockedSince() }
+
+// Database returns the connections, for the statements of features.
+func (s *Store) Database() *mysql.DB { return s.db }
 
 // DB returns the pool, for migrations.Version and statistics. Nothing else may use it.
 func (s *Store) DB() *sql.DB { return s.db.Pool.DB }

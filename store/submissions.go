@@ -44,3 +44,31 @@ func submissionsText(q leaderboard.SubmissionsQuery) string {
 	}
 	return t.Str(" ORDER BY recorded_at DESC, id DESC LIMIT ").Int(int64(max(0, q.Limit))).String()
 }
+
+// submittedTo lists the boards with recorded submissions of a member: one step in the index for each board.
+const submittedTo = "SELECT b.id AS board_id, b.name FROM boards b FORCE INDEX (PRIMARY) WHERE b.state = 'open' AND b.id > ?" +
+	" AND EXISTS (SELECT 1 FROM submissions s FORCE INDEX (submissions_member) WHERE s.member = ? AND s.board_id = b.id) ORDER BY b.id LIMIT ?"
+
+// data tells the recorded submissions of a member, by board.
+func (s *Records) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	boardsOf := func(after int64) ([]boardVersion, error) {
+		var list []boardVersion
+		err := s.db.Pool.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), DataPage)
+		return list, mysql.Translate(ctx, "member data", err)
+	}
+	return InPages(boardsOf, func(b *boardVersion) (int64, error) {
+		records := func(after leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
+			after.BoardID, after.Member, after.Limit = b.ID, member, DataPage
+			return s.Submissions(ctx, after)
+		}
+		return b.ID, InPages(records, func(r *leaderboard.SubmissionRecord) (leaderboard.SubmissionsQuery, error) {
+			next := leaderboard.SubmissionsQuery{Before: r.At, BeforeID: r.ID}
+			return next, tell(leaderboard.MemberRecord{Submission: &leaderboard.MemberSubmission{SubmissionRecord: *r, Board: string(b.Name)}})
+		})
+	})
+}
+
+// forget gives a member who is erased another name in the recorded submissions.
+func (s *Records) forget(ctx context.Context, member, alias []byte, steps Steps) error {
+	return steps(ctx, "UPDATE submissions FORCE INDEX (submissions_member) SET member = ?, request_id = '' WHERE member = ? LIMIT ?", alias, member)
+}

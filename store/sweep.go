@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"leaderboard/internal/mysql"
@@ -10,7 +11,8 @@ import (
 	"leaderboard/store/internal/sweep"
 )
 
-// Housekeeping removes what nobody needs any more, and finishes what was left halfway. All methods may be called concurrently.
+// Housekeeping removes what nobody needs any more, and finishes what was left halfway. All methods may be called concurrently
+// once all jobs are added.
 type Housekeeping struct {
 	db        *mysql.DB
 	writer    *Writer
@@ -21,6 +23,7 @@ type Housekeeping struct {
 	hidden    *HiddenMembers
 	erasures  *Erasures
 	changeTTL time.Duration
+	added     []Job
 
 	// Where the round under way has to begin.
 	closing  sweep.Turns[int64] // by period
@@ -41,7 +44,7 @@ func (s *Housekeeping) Sweep(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	return sweep.Round(ctx, []sweep.Job{
+	return sweep.Round(ctx, slices.Concat([]Job{
 		{Name: "sweep indexes", Run: s.sweepIndexes}, // before the log that they follow is pruned
 		{Name: "sweep changes", Run: s.sweeper.Changes},
 		{Name: "close periods", Run: s.closePeriods(now)},
@@ -57,10 +60,44 @@ func (s *Housekeeping) Sweep(ctx context.Context) error {
 		{Name: "sweep events", Run: s.sweepEvents},
 		{Name: "sweep hidden members", Run: s.hidden.sweep},
 		{Name: "sweep erasures", Run: s.erasures.sweep},
+	}, s.added, []Job{
 		{Name: "give up periods", Run: s.giveUpPeriods},
 		{Name: "sweep periods", Run: s.sweeper.Periods},
 		{Name: "sweep boards", Run: s.sweeper.Boards},
-	})
+	}))
+}
+
+// Add adds jobs, such as those of features, to each Sweep. It is called before the first one.
+func (s *Housekeeping) Add(jobs ...Job) { s.added = append(s.added, jobs...) }
+
+// AddPurge adds statements that delete the rows of a board that is deleted, before its own goes. They take the id of the board and
+// how many rows they delete, as in "DELETE FROM plays WHERE board_id = ? ORDER BY member LIMIT ?". It is called before the first Sweep.
+func (s *Housekeeping) AddPurge(queries ...string) { s.sweeper.PurgeToo(queries...) }
+
+// Sweeper returns what jobs delete rows with.
+func (s *Housekeeping) Sweeper() Sweeper { return Sweeper{s.sweeper} }
+
+// SweepRows is how many rows one statement of a job deletes.
+const SweepRows = sweep.Rows
+
+// Sweeper deletes rows for a Job, while that has its turn.
+type Sweeper struct{ of *sweep.Sweeper }
+
+// Before returns the moment before which something is older than age by the database clock. For an hour after that leapt forward
+// nothing is.
+func (s Sweeper) Before(age time.Duration) time.Time { return s.of.Before(age) }
+
+// Delete runs one bounded statement and returns how many rows it changed.
+func (s Sweeper) Delete(ctx context.Context, query string, args ...any) (int64, error) {
+	return s.of.Delete(ctx, query, args...)
+}
+
+// Aged deletes rows that are older than a limit, see Before, until the slice is over, by statements that take a span of time. next
+// finds the time up to which there are so many rows, as in "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ?
+// ORDER BY started_at LIMIT ?, 1"; remove deletes as many, as in "DELETE FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY
+// started_at LIMIT ?". more reports whether there may be more.
+func (s Sweeper) Aged(ctx context.Context, slice Slice, next, remove string, limit time.Time) (more bool, err error) {
+	return s.of.Aged(ctx, slice, next, remove, limit)
 }
 
 // Purge returns how much is left to delete of boards and periods that are gone for all readers, as the housekeeping of this process last
@@ -79,12 +116,12 @@ func (s *Housekeeping) ChangeLog() (changes int64, overdue time.Duration, known 
 }
 
 // sweepEvents deletes events that are older than leaderboard.EventTTL, and those about erased members that were delivered.
-func (s *Housekeeping) sweepEvents(ctx context.Context, slice sweep.Slice) (more bool, err error) {
+func (s *Housekeeping) sweepEvents(ctx context.Context, slice Slice) (more bool, err error) {
 	more, err = s.events.RemoveAged(ctx, s.sweeper.Before(leaderboard.EventTTL), slice.Over)
 	return more, errors.Join(err, s.events.RemoveTold(ctx))
 }
 
 // sweepIndexes brings the rank indexes up to date from the log.
-func (s *Housekeeping) sweepIndexes(ctx context.Context, slice sweep.Slice) (more bool, err error) {
+func (s *Housekeeping) sweepIndexes(ctx context.Context, slice Slice) (more bool, err error) {
 	return s.indexes.Sweep(ctx, slice.Over)
 }

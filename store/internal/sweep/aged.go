@@ -32,13 +32,13 @@ const (
 // Keys deletes idempotency keys older than KeyTTL, from the oldest on.
 func (s *Sweeper) Keys(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?"
-	return s.aged(ctx, slice, keysNext, remove, s.Before(s.cfg.KeyTTL))
+	return s.Aged(ctx, slice, keysNext, remove, s.Before(s.cfg.KeyTTL))
 }
 
 // Audit deletes records of changes older than AuditTTL, from the oldest on.
 func (s *Sweeper) Audit(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?"
-	return s.aged(ctx, slice, auditNext, remove, s.Before(s.cfg.AuditTTL))
+	return s.Aged(ctx, slice, auditNext, remove, s.Before(s.cfg.AuditTTL))
 }
 
 // barTTL is how long a bar is kept: until no token that it ends could be good, and a day.
@@ -47,7 +47,7 @@ const barTTL = leaderboard.MaxTokenAge + 24*time.Hour
 // Bars deletes bars of members that end no token any more. Servers hold those that are deleted until the next change of one.
 func (s *Sweeper) Bars(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?"
-	return s.aged(ctx, slice, barsNext, remove, s.Before(barTTL))
+	return s.Aged(ctx, slice, barsNext, remove, s.Before(barTTL))
 }
 
 // sessionTTL is for how long a session is shown that is over.
@@ -79,7 +79,7 @@ func (s *Sweeper) Sessions(ctx context.Context, slice Slice) (more bool, err err
 // Plays deletes plays that are too old to be submitted with, of whatever board.
 func (s *Sweeper) Plays(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?"
-	return s.aged(ctx, slice, playsNext, remove, s.Before(leaderboard.MaxPlayTime+time.Hour))
+	return s.Aged(ctx, slice, playsNext, remove, s.Before(leaderboard.MaxPlayTime+time.Hour))
 }
 
 // emptiedTTL is how long a row of entry_metadata is kept that says that there is none: longer than an answer that still has the
@@ -89,18 +89,18 @@ const emptiedTTL = 10 * time.Minute
 // Metadata deletes the rows that say of an entry that it has no metadata, though the one before it had.
 func (s *Sweeper) Metadata(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?"
-	return s.aged(ctx, slice, emptiedNext, remove, s.Before(emptiedTTL))
+	return s.Aged(ctx, slice, emptiedNext, remove, s.Before(emptiedTTL))
 }
 
 // Held deletes held submissions whose time is over, decided or not.
 func (s *Sweeper) Held(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM held WHERE expires_at >= ? AND expires_at < ? ORDER BY expires_at LIMIT ?"
-	return s.aged(ctx, slice, heldNext, remove, s.Before(0))
+	return s.Aged(ctx, slice, heldNext, remove, s.Before(0))
 }
 
-// aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which
+// Aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which
 // there are so many rows, remove deletes as many.
-func (s *Sweeper) aged(ctx context.Context, slice Slice, next, remove string, limit time.Time) (more bool, err error) {
+func (s *Sweeper) Aged(ctx context.Context, slice Slice, next, remove string, limit time.Time) (more bool, err error) {
 	from := time.Unix(0, 0).UTC()
 	for !slice.Over() {
 		// From where the last statement ended: the server may still have to skip deleted rows.

@@ -62,7 +62,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 			return false, err
 		}
 	}
-	for _, query := range []string{
+	for _, query := range slices.Concat([]string{
 		"DELETE FROM idempotency_keys WHERE board_id = ? ORDER BY idempotency_key LIMIT ?",
 		"DELETE FROM submissions WHERE board_id = ? ORDER BY recorded_at, id LIMIT ?",
 		"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?",
@@ -71,8 +71,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 		"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?",
 		"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?",
 		"DELETE FROM notice_boards WHERE board_id = ? LIMIT ?",
-		"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?",
-	} {
+	}, s.beside, []string{"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?"}) {
 		if finished, _, err := s.drain(ctx, steps, query, id); !finished {
 			return false, err
 		}

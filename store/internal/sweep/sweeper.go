@@ -25,9 +25,10 @@ type Config struct {
 // Sweeper remembers from round to round where its jobs stopped. One round uses it at a time, see Begin; PurgeBoard and
 // Delete may be called at any time.
 type Sweeper struct {
-	db   *mysql.DB
-	cfg  Config
-	busy chan struct{} // has a value while a round is under way, which owns what follows
+	db     *mysql.DB
+	cfg    Config
+	beside []string      // see PurgeToo
+	busy   chan struct{} // has a value while a round is under way, which owns what follows
 
 	clock    clock
 	now      time.Time // of the database, when the round began
@@ -47,6 +48,10 @@ type Sweeper struct {
 func New(d *mysql.DB, cfg Config) *Sweeper {
 	return &Sweeper{db: d, cfg: cfg, busy: make(chan struct{}, 1), ahead: map[int64]ahead{}}
 }
+
+// PurgeToo has statements delete rows of boards that are deleted, before the boards go. They take the id of a board and how
+// many rows they delete. It is called before all other methods.
+func (s *Sweeper) PurgeToo(queries ...string) { s.beside = append(s.beside, queries...) }
 
 // Begin begins a round: it waits for the one under way, and reads the database clock. The round is over with end.
 func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err error) {
