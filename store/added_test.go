@@ -10,8 +10,8 @@ import (
 	"leaderboard/store"
 )
 
-// TestAdded: the rows of a table that the store does not know go with their age, their member and their board, and are told of the
-// member after all that it knows.
+// TestAdded: the rows of a table that the store does not know go with their age, their member and their board, and come last in the data
+// of the member.
 func TestAdded(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -152,13 +152,6 @@ func (s *Erasures) endErasure(ctx context.Context, e *erasure) error {
 	})
 }
 
-// Steps repeats a statement, whose last argument is how many rows it changes, until no more are left.
-type Steps func(ctx context.Context, query string, args ...any) error
-
-// Forget deletes the rows of a member, or gives the member another name in them, alias, and removes what people wrote about the
-// member. A member may have very many rows, so they go in steps. It may be called again, also by several processes at once.
-type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
-
 // forgetting is a Forget and what it is about.
 type forgetting struct {
 	name   string
@@ -182,21 +175,6 @@ func (s *Erasures) forget(ctx context.Context, e *erasure, list []forgetting) er
 		}
 	}
 	return nil
-}
-
-// addForgets adds what is forgotten of what is kept here.
-func (s *Store) addForgets() {
-	s.Erasures.Add("profile", s.Profiles.forget)
-	s.Erasures.Add("friends", s.Friends.forget)
-	s.Erasures.Add("plays", s.Plays.forget)
-	s.Erasures.Add("held", s.Held.forget)
-	s.Erasures.Add("bar", s.Tokens.forget)
-	s.Erasures.Add("friend_of", s.Friends.forgetFriend)
-	s.Erasures.AddAfter("metadata", forgetMetadata)
-	s.Erasures.AddAfter("hidden", s.Hidden.forget)
-	s.Erasures.AddAfter("audit", s.Audit.forget)
-	s.Erasures.AddAfter("submissions", s.Records.forget)
-	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error { return s.Events.RemoveMember(ctx, member) })
 }
 
 // forgetMetadata deletes the texts of a member's entries.

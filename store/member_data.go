@@ -29,9 +29,6 @@ func (s *Members) MemberData(ctx context.Context, member string, tell func(leade
 	return nil
 }
 
-// Data calls tell with everything of one kind that is stored of a member. Errors are those of MemberData.
-type Data func(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
-
 // kindOfData is a kind of data and what tells it.
 type kindOfData struct {
 	kind string
@@ -54,20 +51,6 @@ func (s *Members) AddData(kind string, data Data) {
 	}
 	s.kinds = append(s.kinds, kindOfData{kind, data})
 	slices.SortStableFunc(s.kinds, func(a, b kindOfData) int { return cmp.Compare(place(a.kind), place(b.kind)) })
-}
-
-// addData adds the kinds of data that are kept here.
-func (s *Store) addData() {
-	s.Members.AddData("profile", s.Profiles.data)
-	s.Members.AddData("friends", s.Friends.data)
-	s.Members.AddData("friend_of", s.Friends.fanData)
-	s.Members.AddData("hidden", s.Hidden.data)
-	s.Members.AddData("bar", s.Tokens.data)
-	s.Members.AddData("plays", s.Plays.data)
-	s.Members.AddData("held", s.Held.data)
-	s.Members.AddData("entries", s.Members.entryData)
-	s.Members.AddData("submissions", s.Records.data)
-	s.Members.AddData("audit", s.Audit.data)
 }
 
 // entryData looks through the periods of all boards, erasePeriods at once.

@@ -91,6 +91,35 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
+// addForgets adds what is forgotten of what is kept here.
+func (s *Store) addForgets() {
+	s.Erasures.Add("profile", s.Profiles.forget)
+	s.Erasures.Add("friends", s.Friends.forget)
+	s.Erasures.Add("plays", s.Plays.forget)
+	s.Erasures.Add("held", s.Held.forget)
+	s.Erasures.Add("bar", s.Tokens.forget)
+	s.Erasures.Add("friend_of", s.Friends.forgetFriend)
+	s.Erasures.AddAfter("metadata", forgetMetadata)
+	s.Erasures.AddAfter("hidden", s.Hidden.forget)
+	s.Erasures.AddAfter("audit", s.Audit.forget)
+	s.Erasures.AddAfter("submissions", s.Records.forget)
+	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error { return s.Events.RemoveMember(ctx, member) })
+}
+
+// addData adds the kinds of data that are kept here.
+func (s *Store) addData() {
+	s.Members.AddData("profile", s.Profiles.data)
+	s.Members.AddData("friends", s.Friends.data)
+	s.Members.AddData("friend_of", s.Friends.fanData)
+	s.Members.AddData("hidden", s.Hidden.data)
+	s.Members.AddData("bar", s.Tokens.data)
+	s.Members.AddData("plays", s.Plays.data)
+	s.Members.AddData("held", s.Held.data)
+	s.Members.AddData("entries", s.Members.entryData)
+	s.Members.AddData("submissions", s.Records.data)
+	s.Members.AddData("audit", s.Audit.data)
+}
+
 // Close waits for the batches under way and saves the rank indexes, 3 s each at most, then closes the connections. Writes that
 // wait, and later ones, fail with ErrUnavailable and change nothing.
 func (s *Store) Close() error {

@@ -1,0 +1,17 @@
+package store
+
+import (
+	"context"
+
+	"leaderboard/leaderboard"
+)
+
+// Steps repeats a statement, whose last argument is how many rows it changes, until no more are left.
+type Steps func(ctx context.Context, query string, args ...any) error
+
+// Forget deletes the rows of a member, or gives the member another name in them, alias, and removes what people wrote about the
+// member. A member may have very many rows, so they go in steps. It may be called again, also by several processes at once.
+type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
+
+// Data calls tell with everything of one kind that is stored of a member. Errors are those of MemberData.
+type Data func(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
