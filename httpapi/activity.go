@@ -19,7 +19,7 @@ type Activities interface {
 
 // activityHandlers serve what the recorded submissions of a board tell of all its members.
 type activityHandlers struct {
-	resolver
+	Resolver
 	rankings   Rankings
 	activities Activities
 }
@@ -43,18 +43,18 @@ type activityJSON struct {
 }
 
 // activity answers GET …/activity: what was submitted hour by hour, newest first.
-func (h *activityHandlers) activity(c *call) error {
-	hours := int(c.integer("hours", leaderboard.DefaultActivityHours, 1, leaderboard.MaxActivityHours))
-	if err := c.badInput(); err != nil {
+func (h *activityHandlers) activity(c *Call) error {
+	hours := int(c.Integer("hours", leaderboard.DefaultActivityHours, 1, leaderboard.MaxActivityHours))
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	board, err := h.resolveBoard(c) // also between two seasons
+	board, err := h.ResolveBoard(c) // also between two seasons
 	if err != nil {
 		return err
 	}
 	out := activityJSON{Board: board.Name, Window: board.Rules.Windows[0], Record: cmp.Or(board.Rules.Record, "none"), Hours: []activityHourJSON{}}
 	if board.Rules.Record != leaderboard.RecordNone {
-		found, err := h.activities.Activity(c.ctx, leaderboard.ActivityQuery{
+		found, err := h.activities.Activity(c.Ctx, leaderboard.ActivityQuery{
 			BoardID: board.ID, Window: out.Window, Hours: hours, Records: leaderboard.MaxActivityRecords,
 		})
 		if err != nil {
@@ -65,8 +65,8 @@ func (h *activityHandlers) activity(c *call) error {
 			out.Hours = append(out.Hours, activityHourJSON(hour))
 		}
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.sendJSON(http.StatusOK, out)
+	c.NoStore()
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // runnerJSON is a member of a race.
@@ -87,15 +87,15 @@ type raceJSON struct {
 
 // race answers GET …/race: the places of the first members among themselves since the period began, as their submissions are
 // recorded.
-func (h *activityHandlers) race(c *call) error {
-	if err := c.badInput(); err != nil {
+func (h *activityHandlers) race(c *Call) error {
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	ref, board, err := h.resolve(c, "", "")
+	ref, board, err := h.Resolve(c, "", "")
 	if err != nil {
 		return err
 	}
-	c.resolved.periodID = ref.ID
+	c.NotePeriod(ref.ID)
 	out := raceJSON{
 		Board: board.Name, Window: ref.Window, Period: ref.Name, Record: cmp.Or(board.Rules.Record, "none"),
 		Moments: []leaderboard.Micros{}, Runners: []runnerJSON{},
@@ -105,13 +105,13 @@ func (h *activityHandlers) race(c *call) error {
 			return err
 		}
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.sendJSON(http.StatusOK, out)
+	c.NoStore()
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // run puts the places of the first members into an answer.
-func (h *activityHandlers) run(c *call, ref *leaderboard.PeriodRef, out *raceJSON) error {
-	page, err := h.rankings.Page(c.ctx, *ref, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: leaderboard.MaxRunners})
+func (h *activityHandlers) run(c *Call, ref *leaderboard.PeriodRef, out *raceJSON) error {
+	page, err := h.rankings.Page(c.Ctx, *ref, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: leaderboard.MaxRunners})
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (h *activityHandlers) run(c *call, ref *leaderboard.PeriodRef, out *raceJSO
 	for i := range page.Entries {
 		q.Members = append(q.Members, page.Entries[i].Member)
 	}
-	found, err := h.activities.Race(c.ctx, q)
+	found, err := h.activities.Race(c.Ctx, q)
 	if err != nil || len(found.Moments) == 0 {
 		return err
 	}

@@ -49,23 +49,23 @@ func showAudit(e *leaderboard.AuditEntry) auditJSON {
 }
 
 // list answers GET /v1/audit: newest first.
-func (h *auditHandlers) list(c *call) error {
-	q, limit := auditParams(c), int(c.integer("limit", defaultList, 1, maxList))
+func (h *auditHandlers) list(c *Call) error {
+	q, limit := auditParams(c), int(c.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: strings.Join([]string{"audit", q.Board, q.Member, q.Actor, string(q.Action)}, " ")}
-	if cursor := c.text("cursor"); cursor != "" {
+	if cursor := c.Text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)
 		at, id, _ := strings.Cut(after, " ")
-		micros, ok := positive(at, ok)
-		if q.BeforeID, ok = positive(id, ok); !ok || q.BeforeID == 0 || leaderboard.Micros(micros) > leaderboard.MaxTime {
-			c.bad = append(c.bad, wire.BadCursor())
+		micros, ok := Positive(at, ok)
+		if q.BeforeID, ok = Positive(id, ok); !ok || q.BeforeID == 0 || leaderboard.Micros(micros) > leaderboard.MaxTime {
+			c.BadCursor()
 		}
 		q.BeforeTime = leaderboard.Micros(micros)
 	}
-	if err := c.badInput(); err != nil {
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	q.Limit = limit + 1
-	found, rest, err := h.log.Audit(c.ctx, q)
+	found, rest, err := h.log.Audit(c.Ctx, q)
 	if err != nil {
 		return err
 	}
@@ -77,27 +77,27 @@ func (h *auditHandlers) list(c *call) error {
 	if rest.ID != 0 {
 		next = of.Cursor(strconv.FormatInt(int64(rest.Time), 10) + " " + strconv.FormatInt(rest.ID, 10))
 	}
-	return sendPage(c, "entries", found, showAudit, next)
+	return SendPage(c, "entries", found, showAudit, next)
 }
 
 // auditParams returns what the parameters select. A board need not exist any more.
-func auditParams(c *call) leaderboard.AuditQuery {
+func auditParams(c *Call) leaderboard.AuditQuery {
 	q := leaderboard.AuditQuery{
-		Board: c.text("board"), Member: c.optionalMember(), Actor: c.text("actor"), Action: leaderboard.AuditAction(c.text("action")),
-		Since: c.moment("since"), Until: c.moment("until"),
+		Board: c.Text("board"), Member: c.OptionalMember(), Actor: c.Text("actor"), Action: leaderboard.AuditAction(c.Text("action")),
+		Since: c.Moment("since"), Until: c.Moment("until"),
 	}
 	if q.Board != "" && leaderboard.CheckBoardName(q.Board) != nil {
-		c.badParam("board", "want the name of a board")
+		c.BadParam("board", "want the name of a board")
 	}
 	if actions := leaderboard.AuditActions(); q.Action != "" && !slices.Contains(actions, q.Action) {
 		names := make([]string, len(actions))
 		for i := range actions {
 			names[i] = string(actions[i])
 		}
-		c.badParam("action", "want one of "+strings.Join(names, ", "))
+		c.BadParam("action", "want one of "+strings.Join(names, ", "))
 	}
 	if len(q.Actor) > maxActor {
-		c.badParam("actor", "want the id of a key")
+		c.BadParam("actor", "want the id of a key")
 	}
 	return q
 }

@@ -23,35 +23,35 @@ func TestEveryRouteDenies(t *testing.T) {
 	writes := e.fake.writes()
 	open := 0
 	for _, rt := range (&handlers{}).routes(true) {
-		a := ask{method: rt.method, path: concrete(rt.path)}
+		a := ask{method: rt.Method, path: concrete(rt.Path)}
 		with := func(key string) reply { b := a; b.key = key; return e.do(b) }
-		if rt.access == guard.AccessAnyone {
+		if rt.Access == guard.AccessAnyone {
 			open++
-			if r := with("other"); r.status >= 400 && rt.path != "/v1/sign-in/callback" { // where nobody was sent to
-				t.Errorf("%s %s looks at keys: %d", rt.method, rt.path, r.status)
+			if r := with("other"); r.status >= 400 && rt.Path != "/v1/sign-in/callback" { // where nobody was sent to
+				t.Errorf("%s %s looks at keys: %d", rt.Method, rt.Path, r.status)
 			}
 			continue
 		}
 		r := with("other")
 		r.wantProblem(401, wire.CodeUnauthorized)
 		if !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "Bearer") {
-			t.Errorf("%s %s: 401 without WWW-Authenticate", rt.method, rt.path)
+			t.Errorf("%s %s: 401 without WWW-Authenticate", rt.Method, rt.Path)
 		}
-		if rt.access == guard.AccessReaders {
+		if rt.Access == guard.AccessReaders {
 			if r := with(noKey); r.status == 401 || r.status == 403 {
-				t.Errorf("%s %s: public board, %d", rt.method, rt.path, r.status)
+				t.Errorf("%s %s: public board, %d", rt.Method, rt.Path, r.status)
 			}
 			continue
 		}
 		with(noKey).wantProblem(401, wire.CodeUnauthorized)
-		if rt.access == guard.AccessHolders {
+		if rt.Access == guard.AccessHolders {
 			if r := with(readKey); r.status == 401 || r.status == 403 {
-				t.Errorf("%s %s: any key, %d", rt.method, rt.path, r.status)
+				t.Errorf("%s %s: any key, %d", rt.Method, rt.Path, r.status)
 			}
 			continue
 		}
 		with(readKey).wantProblem(403, wire.CodeForbidden)
-		if rt.access == guard.AccessAdmins {
+		if rt.Access == guard.AccessAdmins {
 			with(writeKey).wantProblem(403, wire.CodeForbidden)
 		}
 	}
@@ -66,8 +66,8 @@ func TestEveryRouteDenies(t *testing.T) {
 // TestRouteWithoutPolicy: a server does not start with a route that has no policy, and such a route would be
 // for admins.
 func TestRouteWithoutPolicy(t *testing.T) {
-	var rt route
-	if err := rt.access.Allow(leaderboard.ScopeWrite); err == nil || rt.access.Allow(leaderboard.ScopeAdmin) != nil {
+	var rt Route
+	if err := rt.Access.Allow(leaderboard.ScopeWrite); err == nil || rt.Access.Allow(leaderboard.ScopeAdmin) != nil {
 		t.Errorf("a route that says nothing: %v for writers", err)
 	}
 	defer func() {
@@ -75,7 +75,7 @@ func TestRouteWithoutPolicy(t *testing.T) {
 			t.Error("a server starts with it")
 		}
 	}()
-	rt.pattern = get("/v1/new")
+	rt.Pattern = Get("/v1/new")
 	rt.checkPolicy()
 }
 

@@ -324,12 +324,12 @@ func TestRoutesDoNotOverlap(t *testing.T) {
 	table := (&handlers{}).routes(true)
 	for i := range table {
 		var s segments
-		if !s.split(concrete(table[i].path)) {
-			t.Fatalf("%s is not a path", table[i].path)
+		if !s.split(concrete(table[i].Path)) {
+			t.Fatalf("%s is not a path", table[i].Path)
 		}
 		for j := range table {
-			if i != j && table[i].method == table[j].method && len(table[j].segments) == s.n && table[j].matches(&s) {
-				t.Errorf("%s %s is also taken by %s", table[i].method, table[i].path, table[j].path)
+			if i != j && table[i].Method == table[j].Method && len(table[j].segments) == s.n && table[j].matches(&s) {
+				t.Errorf("%s %s is also taken by %s", table[i].Method, table[i].Path, table[j].Path)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ type Periods interface {
 
 // boardHandlers serve boards and the lists of their periods.
 type boardHandlers struct {
-	resolver
+	Resolver
 	boards  Boards
 	periods Periods
 	check   func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
@@ -54,21 +54,21 @@ func showBoard(b *leaderboard.Board) boardJSON {
 }
 
 // get answers GET /v1/boards/{board}.
-func (h *boardHandlers) get(c *call) error {
-	name, err := c.boardName()
+func (h *boardHandlers) get(c *Call) error {
+	name, err := c.BoardName()
 	if err != nil {
 		return err
 	}
 	// A caller that may not read it gets this answer as fast as for a name that no board has: without a question to the database.
-	known, unknown := h.catalog.Board(c.ctx, name)
+	known, unknown := h.Catalog.Board(c.Ctx, name)
 	if unknown == nil && c.mayRead(&known) != nil {
 		return leaderboard.ErrBoardNotFound
 	}
-	b, err := h.boards.Board(c.ctx, name)
+	b, err := h.boards.Board(c.Ctx, name)
 	if unknown == nil && errors.Is(err, leaderboard.ErrUnavailable) {
 		shown, _ := h.shown(c, &known)
 		shown.Stale = true
-		return c.sendJSON(http.StatusOK, shown) // without an ETag: that it is stale has to be seen
+		return c.SendJSON(http.StatusOK, shown) // without an ETag: that it is stale has to be seen
 	}
 	if err != nil {
 		return err
@@ -80,14 +80,14 @@ func (h *boardHandlers) get(c *call) error {
 }
 
 // put answers PUT /v1/boards/{board}: 201 when the board is new.
-func (h *boardHandlers) put(c *call) error {
-	name := c.pathValue("board")
+func (h *boardHandlers) put(c *Call) error {
+	name := c.PathValue("board")
 	if broken := leaderboard.AsRule(leaderboard.CheckBoardName(name)); broken != nil {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "board", Detail: broken.Detail})
 	}
 	// What is left out has its default; what is given as zero is checked like any other value.
 	body := rulesBody{Rules: leaderboard.Rules{}.WithDefaults()}
-	if err := c.decode(&body, false, boardEmptiness(), strictly()); err != nil {
+	if err := c.Decode(&body, false, boardEmptiness(), strictly()); err != nil {
 		return err
 	}
 	if err := readOnly("/name", body.Name, name); err != nil {
@@ -99,7 +99,7 @@ func (h *boardHandlers) put(c *call) error {
 	if err := h.checkRules(body.Rules); err != nil {
 		return err
 	}
-	b, created, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
+	b, created, err := h.boards.ChangeBoard(c.Ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
 		return body.Rules, mayChange(c, b)
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func (h *boardHandlers) put(c *call) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
-		c.locate("/v1/boards/" + name)
+		c.Locate("/v1/boards/" + name)
 	}
 	return h.sendBoard(c, status, &b)
 }
@@ -129,26 +129,26 @@ func (h *boardHandlers) checkRules(rules leaderboard.Rules) error {
 }
 
 // delete answers DELETE /v1/boards/{board}.
-func (h *boardHandlers) delete(c *call) error {
-	name, err := c.boardName()
+func (h *boardHandlers) delete(c *Call) error {
+	name, err := c.BoardName()
 	if err != nil {
 		return err
 	}
-	if err := h.boards.DeleteBoard(c.ctx, name); err != nil {
+	if err := h.boards.DeleteBoard(c.Ctx, name); err != nil {
 		return err
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }
 
 // list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to callers that may read
 // them; a page may therefore hold fewer boards than limit, and still have a next one.
-func (h *boardHandlers) list(c *call) error {
-	limit := int(c.integer("limit", defaultList, 1, maxList))
+func (h *boardHandlers) list(c *Call) error {
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
 	labels := c.labels()
 	of := wire.List{Name: "boards"}
-	after := afterCursor(c, of.After)
-	if err := c.badInput(); err != nil {
+	after := AfterCursor(c, of.After)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	out := struct {
@@ -158,10 +158,10 @@ func (h *boardHandlers) list(c *call) error {
 	}{Boards: []boardJSON{}}
 	begin, size := after, limit+1 // one more than fits tells whether there is a next page
 	for range maxScan {
-		boards, err := h.boards.BoardsLabelled(c.ctx, labels, after, size)
+		boards, err := h.boards.BoardsLabelled(c.Ctx, labels, after, size)
 		if errors.Is(err, leaderboard.ErrUnavailable) {
 			size, out.Boards, out.Stale = limit+1, out.Boards[:0], true
-			boards, err = h.catalog.Known(begin, size, func(b *leaderboard.Board) bool { return b.Rules.Labels.Match(labels) && c.mayRead(b) == nil }), nil
+			boards, err = h.Catalog.Known(begin, size, func(b *leaderboard.Board) bool { return b.Rules.Labels.Match(labels) && c.mayRead(b) == nil }), nil
 		}
 		if err != nil {
 			return err
@@ -173,14 +173,14 @@ func (h *boardHandlers) list(c *call) error {
 			}
 			if len(out.Boards) == limit {
 				out.Next = of.Cursor(out.Boards[limit-1].Name) // a cursor can be read: it names no board that the caller may not see
-				return c.sendJSON(http.StatusOK, out)
+				return c.SendJSON(http.StatusOK, out)
 			}
 			shown, _ := h.shown(c, &boards[i])
 			out.Boards = append(out.Boards, shown)
 			after = boards[i].Name
 		}
 		if len(boards) < size {
-			return c.sendJSON(http.StatusOK, out)
+			return c.SendJSON(http.StatusOK, out)
 		}
 		size = max(size, scanSize)
 	}
@@ -188,7 +188,7 @@ func (h *boardHandlers) list(c *call) error {
 		after = out.Boards[len(out.Boards)-1].Name
 	}
 	out.Next = of.Cursor(after)
-	return c.sendJSON(http.StatusOK, out)
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // periodJSON is a period as it is shown. Of all_time, which has no start and no end, both are null.
@@ -215,13 +215,13 @@ func showPeriod(p *leaderboard.Period) periodJSON {
 }
 
 // listPeriods answers GET …/periods: newest first.
-func (h *boardHandlers) listPeriods(c *call) error {
-	limit := int(c.integer("limit", defaultList, 1, maxList))
-	window, cursor := c.window(), c.text("cursor")
-	if err := c.badInput(); err != nil {
+func (h *boardHandlers) listPeriods(c *Call) error {
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	window, cursor := c.Window(), c.Text("cursor")
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	_, board, err := h.resolve(c, "", "")
+	_, board, err := h.Resolve(c, "", "")
 	if err != nil {
 		return err
 	}
@@ -233,21 +233,21 @@ func (h *boardHandlers) listPeriods(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	periods, err := h.periods.Periods(c.ctx, board.ID, leaderboard.Window(window), before, limit+1)
+	periods, err := h.periods.Periods(c.Ctx, board.ID, leaderboard.Window(window), before, limit+1)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "periods", periods, limit, showPeriod, func(last *leaderboard.Period) string { return of.CursorID(last.ID) })
+	return SendList(c, "periods", periods, limit, showPeriod, func(last *leaderboard.Period) string { return of.CursorID(last.ID) })
 }
 
 // patch answers PATCH /v1/boards/{board}, a merge patch (RFC 7396) of its rules.
-func (h *boardHandlers) patch(c *call) error {
-	name, err := c.boardName()
+func (h *boardHandlers) patch(c *Call) error {
+	name, err := c.BoardName()
 	if err != nil {
 		return err
 	}
 	var patch jsontext.Value
-	if err := c.decode(&patch, false, nil); err != nil {
+	if err := c.Decode(&patch, false, nil); err != nil {
 		return err
 	}
 	var known rulesBody // a name that no rule has is refused, with null too
@@ -260,7 +260,7 @@ func (h *boardHandlers) patch(c *call) error {
 	if err := mayDerive(c, &known.Rules); err != nil {
 		return err
 	}
-	b, _, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
+	b, _, err := h.boards.ChangeBoard(c.Ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
 		if b == nil {
 			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
 		}
@@ -286,7 +286,7 @@ func (h *boardHandlers) patch(c *call) error {
 }
 
 // shown returns a board as the caller may see it, and its ETag: without the sources that are private to others.
-func (h *boardHandlers) shown(c *call, b *leaderboard.Board) (shown boardJSON, etag string) {
+func (h *boardHandlers) shown(c *Call, b *leaderboard.Board) (shown boardJSON, etag string) {
 	shown, etag = showBoard(b), boardTag(b)
 	if b.Rules.Derive == nil || c.seesSources(b.Name) {
 		return shown, etag
@@ -306,18 +306,18 @@ func (h *boardHandlers) shown(c *call, b *leaderboard.Board) (shown boardJSON, e
 }
 
 // sendBoard answers with a board, or with 304 when the client has it.
-func (h *boardHandlers) sendBoard(c *call, status int, b *leaderboard.Board) error {
+func (h *boardHandlers) sendBoard(c *Call, status int, b *leaderboard.Board) error {
 	shown, etag := h.shown(c, b)
-	header := c.w.Header()
+	header := c.W.Header()
 	header["Etag"] = []string{etag}
-	if c.route.method == http.MethodGet {
-		if tag, is := wire.NoneMatch(c.r.Header["If-None-Match"], etag); is {
+	if c.Route.Method == http.MethodGet {
+		if tag, is := wire.NoneMatch(c.R.Header["If-None-Match"], etag); is {
 			header["Etag"] = []string{tag}
 			header["Vary"] = c.shared.values.vary
 			header["Cache-Control"] = c.shared.values.private
-			c.sendNothing(http.StatusNotModified)
+			c.SendNothing(http.StatusNotModified)
 			return nil
 		}
 	}
-	return c.sendJSON(status, shown)
+	return c.SendJSON(status, shown)
 }

@@ -36,14 +36,14 @@ type ChangeLog interface {
 
 // changeHandlers serve the change feed.
 type changeHandlers struct {
-	resolver
+	Resolver
 	log     ChangeLog
 	feed    Feed
 	streams *streamHandlers // clients of the feed are bounded like clients of streams, and end with them
 }
 
 // serve answers GET …/changes: the changes behind a cursor as JSON lines, or as server-sent events without an end.
-func (h *changeHandlers) serve(c *call) error {
+func (h *changeHandlers) serve(c *Call) error {
 	f, err := h.open(c)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (h *changeHandlers) serve(c *call) error {
 		return err
 	}
 	defer h.streams.leave(caller)
-	if strings.Contains(c.r.Header.Get("Accept"), typeEvents) {
+	if strings.Contains(c.R.Header.Get("Accept"), typeEvents) {
 		return f.events()
 	}
 	return f.lines()
@@ -62,7 +62,7 @@ func (h *changeHandlers) serve(c *call) error {
 // changeFeed gives one client the changes of a board.
 type changeFeed struct {
 	*changeHandlers
-	call  *call
+	call  *Call
 	form  wire.ChangeForm
 	place wire.ChangePlace // behind what was given
 	limit int              // changes of one look
@@ -74,41 +74,40 @@ type changeFeed struct {
 }
 
 // open reads what the feed is asked for.
-func (h *changeHandlers) open(c *call) (*changeFeed, error) {
-	f := &changeFeed{changeHandlers: h, call: c, form: wire.ChangeForm{Board: c.pathValue("board")}}
-	f.limit = int(c.integer("limit", defaultChanges, 1, maxChanges))
-	f.wait = c.duration("wait", maxFeedWait)
-	window, cursor := c.window(), c.text("after")
-	if last := c.r.Header.Get("Last-Event-ID"); last != "" { // of a client that comes back
+func (h *changeHandlers) open(c *Call) (*changeFeed, error) {
+	f := &changeFeed{changeHandlers: h, call: c, form: wire.ChangeForm{Board: c.PathValue("board")}}
+	f.limit = int(c.Integer("limit", defaultChanges, 1, maxChanges))
+	f.wait = c.Duration("wait", maxFeedWait)
+	window, cursor := c.Window(), c.Text("after")
+	if last := c.R.Header.Get("Last-Event-ID"); last != "" { // of a client that comes back
 		cursor = last
 	}
 	if cursor != "" {
 		var ok bool
 		if f.place, ok = wire.AfterChange(f.form.Board, cursor); !ok {
-			c.bad = append(c.bad, badPlace())
+			c.BadParam("after", badPlace)
 		} else if window != "" && window != string(f.place.Window) {
-			c.badParam("window", "the cursor is of window "+string(f.place.Window))
+			c.BadParam("window", "the cursor is of window "+string(f.place.Window))
 		}
 	}
-	if err := c.badInput(); err != nil || cursor != "" {
+	if err := c.BadInput(); err != nil || cursor != "" {
 		return f, err
 	}
-	ref, _, err := h.resolve(c, window, "")
+	ref, _, err := h.Resolve(c, window, "")
 	f.place = wire.ChangePlace{Window: ref.Window, Period: ref.Name, At: leaderboard.Revision{Incarnation: ref.Incarnation}}
 	return f, err
 }
 
-func badPlace() wire.InputError {
-	return wire.InputError{Parameter: "after", Detail: "is not a cursor of this board's changes"}
-}
+// badPlace is what is wrong with a cursor that the feed did not give.
+const badPlace = "is not a cursor of this board's changes"
 
 // lines answers with what there is, or with what comes while the client wants to wait.
 func (f *changeFeed) lines() error {
 	c := f.call
-	ctx, stop := f.streams.whileOpen(c.ctx, f.wait)
+	ctx, stop := f.streams.whileOpen(c.Ctx, f.wait)
 	defer stop()
-	buf := c.shared.buffer()
-	defer c.shared.release(buf)
+	buf := c.Buffer()
+	defer c.Release(buf)
 	*buf = (*buf)[:0]
 	out := &changeSink{most: f.limit, put: func(line []byte, _ bool) { *buf = append(append(*buf, line...), '\n') }}
 	for {
@@ -122,17 +121,17 @@ func (f *changeFeed) lines() error {
 			return err
 		}
 	}
-	if err := c.mayGoOn(time.Now()); err != nil {
+	if err := c.MayGoOn(time.Now()); err != nil {
 		return err
 	}
-	h := c.w.Header()
-	h.Set(headerCursor, f.place.Cursor(f.form.Board))
+	h := c.W.Header()
+	h.Set(HeaderCursor, f.place.Cursor(f.form.Board))
 	h.Set("Cache-Control", "no-store")
 	body := *buf
-	if c.strings {
+	if c.Strings {
 		body = wire.AppendNumbers(nil, body, true)
 	}
-	return c.send(http.StatusOK, typeNDJSON, body)
+	return c.Send(http.StatusOK, typeNDJSON, body)
 }
 
 // events sends changes until the client goes, may not read them any more, or the server ends. Why the feed ends for good
@@ -146,7 +145,7 @@ func (f *changeFeed) events() error {
 			name = "\nevent: end\ndata: "
 		}
 		text = append(f.place.AppendCursor(append(text, "id: "...), f.form.Board), name...)
-		if c.strings {
+		if c.Strings {
 			text = wire.AppendNumbers(text, line, true)
 		} else {
 			text = append(text, line...)
@@ -157,11 +156,11 @@ func (f *changeFeed) events() error {
 	if err := f.look(out()); err != nil {
 		return err
 	}
-	c.ctx = c.r.Context() // for as long as the client stays
-	defer c.setBuffers(streamBuffer)()
-	ctx, stop := f.streams.whileOpen(c.ctx, 0)
+	c.Ctx = c.R.Context() // for as long as the client stays
+	defer c.SetBuffers(StreamBuffer)()
+	ctx, stop := f.streams.whileOpen(c.Ctx, 0)
 	defer stop()
-	to := stream{c: c, ctl: http.NewResponseController(c.w)}
+	to := stream{c: c, ctl: http.NewResponseController(c.W)}
 	if !to.begin() {
 		return nil
 	}
@@ -174,10 +173,10 @@ func (f *changeFeed) events() error {
 			return nil
 		}
 		text = nil
-		err := c.mayGoOn(time.Now())
+		err := c.MayGoOn(time.Now())
 		if err == nil && idle {
 			quiet, cancel := context.WithTimeout(ctx, streamSilence)
-			err = unlessUnknown(f.changed(quiet))
+			err = UnlessUnknown(f.changed(quiet))
 			cancel()
 		}
 		if ctx.Err() != nil {
@@ -188,8 +187,8 @@ func (f *changeFeed) events() error {
 			err = f.look(out())
 		}
 		switch {
-		case err != nil && unlessUnknown(err) == nil:
-			pause(ctx, accessCheck)
+		case err != nil && UnlessUnknown(err) == nil:
+			pause(ctx, AccessCheck)
 		case err != nil && (len(text) == 0 || to.write(text)):
 			to.gone(err)
 			return nil
@@ -215,7 +214,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (f *changeFeed) changed(ctx context.Context) error {
 	pause(ctx, feedLooksApart)
 	for ctx.Err() == nil {
-		idle, cancel := context.WithTimeout(ctx, accessCheck)
+		idle, cancel := context.WithTimeout(ctx, AccessCheck)
 		news := f.ref.HasRow() && f.feed.Changed(idle, f.ref.ID, f.at) == nil
 		if !f.ref.HasRow() {
 			<-idle.Done()
@@ -224,10 +223,10 @@ func (f *changeFeed) changed(ctx context.Context) error {
 		if news {
 			return nil
 		}
-		if err := f.call.mayGoOn(time.Now()); err != nil {
+		if err := f.call.MayGoOn(time.Now()); err != nil {
 			return err
 		}
-		current, _, err := f.resolve(f.call, string(f.place.Window), "")
+		current, _, err := f.Resolve(f.call, string(f.place.Window), "")
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
 			return err
 		}
@@ -282,14 +281,14 @@ func (f *changeFeed) look(out *changeSink) error {
 
 // find finds the period of the place. It may not have begun; when it is not kept any more, nor is its log.
 func (f *changeFeed) find() error {
-	ref, board, err := f.resolve(f.call, string(f.place.Window), f.place.Period)
+	ref, board, err := f.Resolve(f.call, string(f.place.Window), f.place.Period)
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
 	switch {
 	case ok && period.NotBegun:
 		f.ref = leaderboard.PeriodRef{}
 		return nil
 	case ok && period.Malformed:
-		return wire.Malformed(badPlace())
+		return wire.Malformed(wire.InputError{Parameter: "after", Detail: badPlace})
 	case ok && (f.place.At.Incarnation != 0 || f.place.Ended.PeriodID != 0):
 		return wire.Reject(leaderboard.ErrFeedPruned.Code, f.place.Period+" is not kept any more, nor are its changes.")
 	case err != nil:
@@ -328,13 +327,13 @@ func (f *changeFeed) read(most int) (part leaderboard.LogPart, err error) {
 	for _, last := range []bool{false, true} {
 		if err = f.bind(); err == nil {
 			from := leaderboard.PeriodRevision{PeriodID: f.ref.ID, Revision: f.place.At}
-			part, err = f.log.ChangesAfter(f.call.ctx, from, most+int(f.place.Skip))
+			part, err = f.log.ChangesAfter(f.call.Ctx, from, most+int(f.place.Skip))
 		}
 		other := errors.Is(err, leaderboard.ErrPeriodNotFound) || errors.Is(err, leaderboard.ErrHistoryChanged)
 		if !other || last {
 			break
 		}
-		if err := f.catalog.Renew(f.call.ctx, f.form.Board); err != nil {
+		if err := f.Catalog.Renew(f.call.Ctx, f.form.Board); err != nil {
 			return part, err
 		}
 		if err := f.find(); err != nil {
@@ -360,7 +359,7 @@ func (f *changeFeed) bind() error {
 		return leaderboard.ErrHistoryChanged
 	}
 	if f.place.Ended.PeriodID != 0 {
-		_, err := f.log.ChangesAfter(f.call.ctx, f.place.Ended, 1)
+		_, err := f.log.ChangesAfter(f.call.Ctx, f.place.Ended, 1)
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			return leaderboard.ErrFeedPruned
 		}

@@ -48,7 +48,7 @@ func (e *env) changes(path string) (lines []feedLine, cursor string) {
 		}
 		lines = append(lines, l)
 	}
-	return lines, r.header.Get(headerCursor)
+	return lines, r.header.Get(HeaderCursor)
 }
 
 // brief is lines in short: period, seq, member, score before and after.
@@ -82,7 +82,7 @@ func (e *env) submit(board string, entries ...leaderboard.Submission) {
 func TestChanges(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2}, leaderboard.Submission{Member: "c", Score: 3})
-	state := e.get(adminKey, "/v1/boards/b/export?format=jsonl").want(200).header.Get(headerCursor)
+	state := e.get(adminKey, "/v1/boards/b/export?format=jsonl").want(200).header.Get(HeaderCursor)
 	e.submit("b", leaderboard.Submission{Member: "a", Score: 5}, leaderboard.Submission{Member: "b", Score: 1}, leaderboard.Submission{Member: "d", Score: 4})
 	e.do(ask{method: "DELETE", path: "/v1/boards/b/members/b", key: adminKey}).want(200)
 	e.put(adminKey, "/v1/boards/b/members/a/hidden", `{"reason":"aimbot"}`).want(200)

@@ -83,7 +83,7 @@ func TestNotCompressed(t *testing.T) {
 // TestCompressedOnce: a page that many get is compressed for the first of them.
 func TestCompressedOnce(t *testing.T) {
 	api := benchAPI()
-	page := api.handlers.reader.rankings.(*fixed).pages[100]
+	page := api.handlers.reader.Rankings.(*fixed).pages[100]
 	r := ask{method: "GET", path: benchPaths["top100"], header: http.Header{"Accept-Encoding": {"gzip"}}}.request()
 	var first *coded
 	for range 3 {

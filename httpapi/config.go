@@ -79,6 +79,8 @@ type Config struct {
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Pages makes the handler of the pages for people, which read from api; nil: no pages.
 	Pages func(api http.Handler) http.Handler
+	// Routes are the routes of features.
+	Routes []Route
 	// Metrics serves /metrics; nil: it is not here.
 	Metrics http.Handler
 	// Observer hears of answered requests and of standings; nil: nobody does.

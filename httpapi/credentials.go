@@ -8,15 +8,15 @@ import (
 
 // credentials are what a request comes with: a key, a player's token, or neither.
 type credentials struct {
-	key    *leaderboard.Key    // nil without one
-	player *leaderboard.Player // who calls by a token, nil without one
-	scope  leaderboard.Scope   // of the key, "" without one
-	caller leaderboard.Caller
+	Key    *leaderboard.Key    // nil without one
+	Player *leaderboard.Player // who calls by a token, nil without one
+	Scope  leaderboard.Scope   // of the key, "" without one
+	Caller leaderboard.Caller
 }
 
-// covers reports whether the request's key or token is for a board; a request without either is not limited to some.
-func (who *credentials) covers(board string) bool {
-	return (who.key == nil || who.key.Covers(board)) && (who.player == nil || who.player.Covers(board))
+// Covers reports whether the request's key or token is for a board; a request without either is not limited to some.
+func (who *credentials) Covers(board string) bool {
+	return (who.Key == nil || who.Key.Covers(board)) && (who.Player == nil || who.Player.Covers(board))
 }
 
 // mayName refuses the name of a board that the request's key is not for, wherever a request that needs a key names one: to
@@ -24,21 +24,13 @@ func (who *credentials) covers(board string) bool {
 // the answer nor its time tells whether the board exists. mayRead decides about reading. at is where the name stands, if not
 // in the path.
 func (who *credentials) mayName(board string, at ...wire.InputError) error {
-	if who.covers(board) {
+	if who.Covers(board) {
 		return nil
 	}
-	return guard.ErrNotCovered(who.key, at...)
+	return guard.ErrNotCovered(who.Key, at...)
 }
 
 // seesSources reports whether the caller is shown all sources of a board, because it may change its rules.
 func (who *credentials) seesSources(board string) bool {
-	return who.scope.Includes(leaderboard.ScopeAdmin) && who.key.Covers(board)
-}
-
-// maySee returns ErrEndpointNotFound for an endpoint that gets events of boards that the key is not for.
-func (who *credentials) maySee(e *leaderboard.Endpoint) error {
-	if !who.key.CoversAll(e.Boards) {
-		return leaderboard.ErrEndpointNotFound
-	}
-	return nil
+	return who.Scope.Includes(leaderboard.ScopeAdmin) && who.Key.Covers(board)
 }

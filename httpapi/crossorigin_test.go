@@ -42,16 +42,16 @@ func TestPreflights(t *testing.T) {
 	const headers = "authorization,content-type,idempotency-key,if-match,if-none-match,x-request-id"
 	for i := range e.api.routes {
 		route := &e.api.routes[i]
-		if route.ops {
+		if route.Ops {
 			continue
 		}
-		path := strings.NewReplacer("{", "", "}", "").Replace(route.path)
+		path := strings.NewReplacer("{", "", "}", "").Replace(route.Path)
 		for _, origin := range []string{gameOrigin, otherOrigin} {
-			h := e.preflight(path, origin, route.method, headers)
-			if h.Get("Access-Control-Allow-Origin") != origin || h.Get("Access-Control-Allow-Methods") != route.method ||
+			h := e.preflight(path, origin, route.Method, headers)
+			if h.Get("Access-Control-Allow-Origin") != origin || h.Get("Access-Control-Allow-Methods") != route.Method ||
 				h.Get("Access-Control-Allow-Headers") != headers || h.Get("Access-Control-Max-Age") != "7200" ||
 				h["Access-Control-Allow-Credentials"] != nil || !strings.Contains(h.Get("Vary"), "Origin") {
-				t.Errorf("%s %s from %s: %v", route.method, path, origin, h)
+				t.Errorf("%s %s from %s: %v", route.Method, path, origin, h)
 			}
 		}
 	}

@@ -19,8 +19,8 @@
 //	serve.go                           the order of it all, and recovery
 //	list.go                            pages of lists
 //	resolver.go, selection.go          the period that a request is about, or several boards
-//	hidden.go                          hiding members, and saying why one is absent
-//	answer.go                          the answer: its frame, ETag, JSON
+//	absent.go, hidden.go               why a member is absent; hiding members
+//	answer.go, inner.go                the answer: its frame, ETag, JSON; answers that the server asks itself for
 //	kept.go, metadata.go               answers that are encoded once; metadata of entries
 //	rankings.go, page.go, ranks.go     reading several boards as one, and one: pages, ranks
 //	past.go, member_standings.go       the past of a member, and where it stands on many boards

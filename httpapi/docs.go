@@ -58,33 +58,33 @@ func newDocPages(base string, pages *pageHandler) docPages {
 }
 
 // openAPIYAML answers GET /openapi.yaml.
-func (m *docPages) openAPIYAML(c *call) error { return m.yaml().send(c) }
+func (m *docPages) openAPIYAML(c *Call) error { return m.yaml().send(c) }
 
 // openAPIJSON answers GET /openapi.json.
-func (m *docPages) openAPIJSON(c *call) error { return m.json().send(c) }
+func (m *docPages) openAPIJSON(c *Call) error { return m.json().send(c) }
 
 // reference answers GET /docs.
-func (m *docPages) reference(c *call) error { return m.page().send(c) }
+func (m *docPages) reference(c *Call) error { return m.page().send(c) }
 
 // problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
-func (m *docPages) problemPage(c *call) error {
+func (m *docPages) problemPage(c *Call) error {
 	pages, err := m.problems()
 	if err != nil {
 		return err
 	}
-	if p := pages[c.pathValue("code")]; p != nil {
+	if p := pages[c.PathValue("code")]; p != nil {
 		return p.send(c)
 	}
 	return m.pages.missing(c, "No problem has this code.")
 }
 
 // document answers GET /docs/{page}: a document of docs, or what the search of all of them looks through.
-func (m *docPages) document(c *call) error {
+func (m *docPages) document(c *Call) error {
 	pages, err := m.documents()
 	if err != nil {
 		return err
 	}
-	if p := pages[c.pathValue("page")]; p != nil {
+	if p := pages[c.PathValue("page")]; p != nil {
 		return p.send(c)
 	}
 	return m.pages.missing(c, "The manual has no such page.")
@@ -105,36 +105,36 @@ func documentPages(base string) (map[string]*static, error) {
 // pageHandler lets Config.Pages answer.
 type pageHandler struct{ handler http.Handler } // nil: no pages
 
-func (h *pageHandler) serve(c *call) error {
+func (h *pageHandler) serve(c *Call) error {
 	if h.handler == nil {
 		return wire.Reject(wire.CodeNotFound, "")
 	}
-	c.status = http.StatusOK
-	h.handler.ServeHTTP(&pageWriter{c.w, c}, c.r)
+	c.Status = http.StatusOK
+	h.handler.ServeHTTP(&pageWriter{c.W, c}, c.R)
 	return nil
 }
 
 // missing answers 404 for an address that leads nowhere: by a page to a browser that shows one, and as the API does to all
 // others, with a detail. A browser that asks with a slash at the end is sent to the address without.
-func (h *pageHandler) missing(c *call, detail string) error {
-	at, bare := c.r.URL.Path, strings.TrimSuffix(c.r.URL.EscapedPath(), "/")
+func (h *pageHandler) missing(c *Call, detail string) error {
+	at, bare := c.R.URL.Path, strings.TrimSuffix(c.R.URL.EscapedPath(), "/")
 	slashed := path.Clean(at)+"/" == at
 	isPlain := slashed || path.Clean(at) == at
-	if !isPlain || strings.HasPrefix(at, "/v1/") || c.r.Method != http.MethodGet && c.r.Method != http.MethodHead || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+	if !isPlain || strings.HasPrefix(at, "/v1/") || c.R.Method != http.MethodGet && c.R.Method != http.MethodHead || !strings.Contains(c.R.Header.Get("Accept"), "text/html") {
 		return wire.Reject(wire.CodeNotFound, detail)
 	}
 	if !slashed && h.handler == nil {
 		return wire.Reject(wire.CodeNotFound, detail)
 	}
-	c.w.Header().Add("Vary", "Accept")
+	c.W.Header().Add("Vary", "Accept")
 	if !slashed {
 		return h.serve(c)
 	}
-	if c.r.URL.RawQuery != "" {
-		bare += "?" + c.r.URL.RawQuery
+	if c.R.URL.RawQuery != "" {
+		bare += "?" + c.R.URL.RawQuery
 	}
-	c.locate(bare)
-	c.sendNothing(http.StatusPermanentRedirect)
+	c.Locate(bare)
+	c.SendNothing(http.StatusPermanentRedirect)
 	return nil
 }
 
@@ -142,8 +142,8 @@ func (h *pageHandler) missing(c *call, detail string) error {
 const pictureWork = 5
 
 // picture is serve for a picture, which takes work to draw.
-func (h *pageHandler) picture(c *call) error {
-	if err := c.charge(leaderboard.Charge{leaderboard.QuotaKindHeavy: pictureWork}); err != nil {
+func (h *pageHandler) picture(c *Call) error {
+	if err := c.Charge(leaderboard.Charge{leaderboard.QuotaKindHeavy: pictureWork}); err != nil {
 		return err
 	}
 	return h.serve(c)
@@ -152,11 +152,11 @@ func (h *pageHandler) picture(c *call) error {
 // pageWriter sees the status of an answer.
 type pageWriter struct {
 	http.ResponseWriter
-	call *call
+	call *Call
 }
 
 func (w *pageWriter) WriteHeader(status int) {
-	w.call.status = status
+	w.call.Status = status
 	w.ResponseWriter.WriteHeader(status)
 }
 
@@ -218,29 +218,29 @@ func newPage(html []byte, base string) *static {
 }
 
 // send answers with the form that the client would rather have, or that it has it already.
-func (s *static) send(c *call) error {
-	h := c.w.Header()
+func (s *static) send(c *Call) error {
+	h := c.W.Header()
 	h.Set("Cache-Control", "no-cache")
 	h["Vary"] = c.shared.values.vary
 	if s.policy != "" {
 		h.Set("Content-Security-Policy", s.policy)
 		h.Set("Referrer-Policy", "no-referrer")
 	}
-	if tag, ok := wire.NoneMatch(c.r.Header["If-None-Match"], s.etag); ok {
+	if tag, ok := wire.NoneMatch(c.R.Header["If-None-Match"], s.etag); ok {
 		h["Etag"] = []string{tag}
-		c.sendNothing(http.StatusNotModified)
+		c.SendNothing(http.StatusNotModified)
 		return nil
 	}
 	body, etag := s.plain, s.etag
-	if wire.TakesGzip(c.r.Header) {
+	if wire.TakesGzip(c.R.Header) {
 		body, etag = s.zipped, wire.GzipTag(s.etag)
 		h["Content-Encoding"] = c.shared.values.gzip
 	}
 	h["Etag"] = []string{etag}
 	h.Set("Content-Type", s.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	c.status = http.StatusOK
-	c.w.WriteHeader(http.StatusOK)
-	_, _ = c.w.Write(body) // a client that is gone misses nothing
+	c.Status = http.StatusOK
+	c.W.WriteHeader(http.StatusOK)
+	_, _ = c.W.Write(body) // a client that is gone misses nothing
 	return nil
 }

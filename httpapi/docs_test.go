@@ -57,8 +57,8 @@ func TestDocs(t *testing.T) {
 	r := e.get(noKey, "/docs").want(200)
 	page := string(r.body)
 	for _, rt := range (&handlers{}).routes(true) {
-		if !strings.Contains(page, "<code>"+rt.path+"</code>") {
-			t.Errorf("%s is missing", rt.path)
+		if !strings.Contains(page, "<code>"+rt.Path+"</code>") {
+			t.Errorf("%s is missing", rt.Path)
 		}
 	}
 	doc, _ := document()

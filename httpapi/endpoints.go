@@ -36,6 +36,16 @@ type Endpoints interface {
 // endpointHandlers make, show, change, test and delete endpoints.
 type endpointHandlers struct{ endpoints Endpoints }
 
+// maySee returns a function that returns ErrEndpointNotFound for an endpoint that gets events of boards that the request's key is not for.
+func maySee(c *Call) func(*leaderboard.Endpoint) error {
+	return func(e *leaderboard.Endpoint) error {
+		if !c.Key.CoversAll(e.Boards) {
+			return leaderboard.ErrEndpointNotFound
+		}
+		return nil
+	}
+}
+
 // endpointJSON is an endpoint as it is shown.
 type endpointJSON struct {
 	Name            string                     `json:"name"`
@@ -57,7 +67,7 @@ type endpointJSON struct {
 func showEndpoint(e *leaderboard.Endpoint) endpointJSON {
 	out := endpointJSON{
 		Name: e.Name, URL: e.URL, Enabled: e.State == leaderboard.EndpointStateOn, AllowPrivate: e.AllowPrivate, State: e.State, Waiting: e.Waiting,
-		OldestWaitingAt: given(e.OldestWaiting), LastError: given(e.LastError), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: given(e.PreviousUntil),
+		OldestWaitingAt: Given(e.OldestWaiting), LastError: Given(e.LastError), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: Given(e.PreviousUntil),
 	}
 	if len(e.Kinds) > 0 {
 		out.Kinds = &e.Kinds
@@ -100,22 +110,22 @@ func (b *endpointBody) request() (leaderboard.EndpointRequest, error) {
 }
 
 // put answers PUT /v1/endpoints/{name}: 201 with the secret, which is never shown again, or 200.
-func (h *endpointHandlers) put(c *call) error {
+func (h *endpointHandlers) put(c *Call) error {
 	var body endpointBody
-	if err := c.decode(&body, false, &wire.Emptiness{Nullable: []string{"kinds", "boards"}}); err != nil {
+	if err := c.Decode(&body, false, &wire.Emptiness{Nullable: []string{"kinds", "boards"}}); err != nil {
 		return err
 	}
 	r, err := body.request()
 	if err != nil {
 		return err
 	}
-	if !c.key.CoversAll(r.Boards) {
-		return guard.ErrNotCovered(c.key, wire.InputError{Pointer: "/boards", Detail: "the key is not for all of these boards"})
+	if !c.Key.CoversAll(r.Boards) {
+		return guard.ErrNotCovered(c.Key, wire.InputError{Pointer: "/boards", Detail: "the key is not for all of these boards"})
 	}
-	name, secret := c.pathValue("name"), leaderboard.NewEndpointSecret()
-	e, created, err := h.endpoints.PutEndpoint(c.ctx, name, r, secret, func(old *leaderboard.Endpoint) error {
-		if !c.key.CoversAll(old.Boards) {
-			return guard.ErrNotCovered(c.key)
+	name, secret := c.PathValue("name"), leaderboard.NewEndpointSecret()
+	e, created, err := h.endpoints.PutEndpoint(c.Ctx, name, r, secret, func(old *leaderboard.Endpoint) error {
+		if !c.Key.CoversAll(old.Boards) {
+			return guard.ErrNotCovered(c.Key)
 		}
 		return nil
 	})
@@ -123,27 +133,27 @@ func (h *endpointHandlers) put(c *call) error {
 		return wire.WriteError(err)
 	}
 	if !created {
-		return c.sendJSON(http.StatusOK, showEndpoint(&e))
+		return c.SendJSON(http.StatusOK, showEndpoint(&e))
 	}
-	c.locate("/v1/endpoints/" + name)
+	c.Locate("/v1/endpoints/" + name)
 	return sendEndpoint(c, http.StatusCreated, &e, secret)
 }
 
 // sendEndpoint answers with an endpoint and its secret, which no cache may keep.
-func sendEndpoint(c *call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
+func sendEndpoint(c *Call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
 	shown := showEndpoint(e)
 	shown.Secret = secret
 	body, err := json.Marshal(shown, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.send(status, wire.TypeJSON, body)
+	c.NoStore()
+	return c.Send(status, wire.TypeJSON, body)
 }
 
 // endpointName returns the name in the path.
-func endpointName(c *call) (string, error) {
-	name := c.pathValue("name")
+func endpointName(c *Call) (string, error) {
+	name := c.PathValue("name")
 	if !leaderboard.IsEndpointName(name) {
 		return "", leaderboard.ErrEndpointNotFound
 	}
@@ -151,72 +161,72 @@ func endpointName(c *call) (string, error) {
 }
 
 // find returns the endpoint of the path, if the key may see it.
-func (h *endpointHandlers) find(c *call) (e leaderboard.Endpoint, err error) {
+func (h *endpointHandlers) find(c *Call) (e leaderboard.Endpoint, err error) {
 	name, err := endpointName(c)
 	if err == nil {
-		e, err = h.endpoints.Endpoint(c.ctx, name)
+		e, err = h.endpoints.Endpoint(c.Ctx, name)
 	}
 	if err == nil {
-		err = c.maySee(&e)
+		err = maySee(c)(&e)
 	}
 	return e, err
 }
 
 // get answers GET /v1/endpoints/{name}.
-func (h *endpointHandlers) get(c *call) error {
+func (h *endpointHandlers) get(c *Call) error {
 	e, err := h.find(c)
 	if err != nil {
 		return err
 	}
-	return c.sendJSON(http.StatusOK, showEndpoint(&e))
+	return c.SendJSON(http.StatusOK, showEndpoint(&e))
 }
 
 // list answers GET /v1/endpoints: all that the key may see.
-func (h *endpointHandlers) list(c *call) error {
-	limit := int(c.integer("limit", defaultList, 1, maxList))
+func (h *endpointHandlers) list(c *Call) error {
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "endpoints"}
-	after := afterCursor(c, of.After)
-	if err := c.badInput(); err != nil {
+	after := AfterCursor(c, of.After)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	all, err := h.endpoints.Endpoints(c.ctx)
+	all, err := h.endpoints.Endpoints(c.Ctx)
 	if err != nil {
 		return err
 	}
 	seen := all[:0]
 	for i := range all {
-		if c.maySee(&all[i]) == nil && all[i].Name > after {
+		if maySee(c)(&all[i]) == nil && all[i].Name > after {
 			seen = append(seen, all[i])
 		}
 	}
-	return sendList(c, "endpoints", seen, limit, showEndpoint, func(last *leaderboard.Endpoint) string { return of.Cursor(last.Name) })
+	return SendList(c, "endpoints", seen, limit, showEndpoint, func(last *leaderboard.Endpoint) string { return of.Cursor(last.Name) })
 }
 
 // delete answers DELETE /v1/endpoints/{name}.
-func (h *endpointHandlers) delete(c *call) error {
+func (h *endpointHandlers) delete(c *Call) error {
 	name, err := endpointName(c)
 	if err == nil {
-		err = h.endpoints.DeleteEndpoint(c.ctx, name, c.maySee)
+		err = h.endpoints.DeleteEndpoint(c.Ctx, name, maySee(c))
 	}
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }
 
 // rotate answers POST /v1/endpoints/{name}/rotate with another secret.
-func (h *endpointHandlers) rotate(c *call) error {
+func (h *endpointHandlers) rotate(c *Call) error {
 	name, err := endpointName(c)
 	if err != nil {
 		return err
 	}
-	overlap, err := overlapGiven(c, leaderboard.MaxEndpointOverlap)
+	overlap, err := OverlapGiven(c, leaderboard.MaxEndpointOverlap)
 	if err != nil {
 		return err
 	}
 	secret := leaderboard.NewEndpointSecret()
-	e, err := h.endpoints.RotateEndpoint(c.ctx, name, secret, overlap, c.maySee)
+	e, err := h.endpoints.RotateEndpoint(c.Ctx, name, secret, overlap, maySee(c))
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -227,24 +237,24 @@ func (h *endpointHandlers) rotate(c *call) error {
 const maxTestWait = 20 * time.Second
 
 // test answers POST /v1/endpoints/{name}/test once the endpoint has answered.
-func (h *endpointHandlers) test(c *call) error {
+func (h *endpointHandlers) test(c *Call) error {
 	name, err := endpointName(c)
 	if err != nil {
 		return err
 	}
-	if err := c.decode(&struct{}{}, true, nil); err != nil {
+	if err := c.Decode(&struct{}{}, true, nil); err != nil {
 		return err
 	}
-	a, took, err := h.endpoints.TestEndpoint(c.ctx, name, c.maySee)
+	a, took, err := h.endpoints.TestEndpoint(c.Ctx, name, maySee(c))
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendJSON(http.StatusOK, struct {
+	return c.SendJSON(http.StatusOK, struct {
 		Delivered bool    `json:"delivered"`
 		Status    *int    `json:"status"`
 		Error     *string `json:"error"`
 		Took      string  `json:"took"`
-	}{a.Delivered(), given(a.Status), given(a.Error), took.Round(10 * time.Microsecond).String()})
+	}{a.Delivered(), Given(a.Status), Given(a.Error), took.Round(10 * time.Microsecond).String()})
 }
 
 // deliveryJSON is a delivery as it is shown.
@@ -267,34 +277,34 @@ func showDelivery(d *leaderboard.Delivery) deliveryJSON {
 		payload = []byte("null") // it cannot be delivered either, and the error of that says why
 	}
 	return deliveryJSON{
-		ID: d.ID, Kind: d.Kind, Time: d.Time, State: d.State, Attempts: d.Attempts, TriedAt: given(d.Tried), NextAt: given(d.Next),
-		Status: given(d.Status), Error: given(d.Error), Payload: payload,
+		ID: d.ID, Kind: d.Kind, Time: d.Time, State: d.State, Attempts: d.Attempts, TriedAt: Given(d.Tried), NextAt: Given(d.Next),
+		Status: Given(d.Status), Error: Given(d.Error), Payload: payload,
 	}
 }
 
 // deliveries answers GET /v1/endpoints/{name}/deliveries: newest event first.
-func (h *endpointHandlers) deliveries(c *call) error {
-	q := leaderboard.DeliveriesQuery{Endpoint: c.pathValue("name"), State: leaderboard.DeliveryState(c.text("state"))}
-	limit := int(c.integer("limit", defaultDeliveries, 1, maxDeliveries))
+func (h *endpointHandlers) deliveries(c *Call) error {
+	q := leaderboard.DeliveriesQuery{Endpoint: c.PathValue("name"), State: leaderboard.DeliveryState(c.Text("state"))}
+	limit := int(c.Integer("limit", defaultDeliveries, 1, maxDeliveries))
 	of := wire.List{Name: "deliveries " + q.Endpoint + " " + string(q.State)}
 	switch q.State {
 	case "", leaderboard.DeliveryStateWaiting, leaderboard.DeliveryStateDelivered, leaderboard.DeliveryStateFailed:
 	default:
-		c.badParam("state", "want one of waiting, delivered, failed")
+		c.BadParam("state", "want one of waiting, delivered, failed")
 	}
-	q.Before = afterCursor(c, of.AfterID)
-	if err := c.badInput(); err != nil {
+	q.Before = AfterCursor(c, of.AfterID)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	if _, err := h.find(c); err != nil {
 		return err
 	}
 	q.Limit = limit + 1
-	found, err := h.endpoints.Deliveries(c.ctx, q)
+	found, err := h.endpoints.Deliveries(c.Ctx, q)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
+	return SendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
 }
 
 // Bounds of the list of deliveries, which come with their payloads.
@@ -304,12 +314,12 @@ const (
 )
 
 // replay answers POST /v1/endpoints/{name}/replay: 202 with how many events are delivered once more.
-func (h *endpointHandlers) replay(c *call) error {
+func (h *endpointHandlers) replay(c *Call) error {
 	var body struct {
 		Since *leaderboard.Micros `json:"since"`
 		Event *string             `json:"event"`
 	}
-	if err := c.decode(&body, false, &wire.Emptiness{}); err != nil {
+	if err := c.Decode(&body, false, &wire.Emptiness{}); err != nil {
 		return err
 	}
 	r := leaderboard.Replay{}
@@ -327,11 +337,11 @@ func (h *endpointHandlers) replay(c *call) error {
 	if r.Endpoint, err = endpointName(c); err != nil {
 		return err
 	}
-	n, err := h.endpoints.Replay(c.ctx, r, c.maySee)
+	n, err := h.endpoints.Replay(c.Ctx, r, maySee(c))
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendJSON(http.StatusAccepted, struct {
+	return c.SendJSON(http.StatusAccepted, struct {
 		Events int `json:"events"`
 	}{n})
 }

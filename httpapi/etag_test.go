@@ -144,7 +144,7 @@ func TestOtherHistory(t *testing.T) {
 		return wire.NewETag(ref, &leaderboard.State{Revision: leaderboard.Revision{Incarnation: ref.Incarnation, Seq: 3, AsOf: 4}}, "top", leaderboard.ModeStrict)
 	}
 	combined := func(ref leaderboard.PeriodRef) wire.ETag {
-		s := selection{refs: []leaderboard.PeriodRef{ref}}
+		s := Selection{Refs: []leaderboard.PeriodRef{ref}}
 		return s.etag("top", []leaderboard.State{{Revision: leaderboard.Revision{Incarnation: ref.Incarnation, Seq: 3, AsOf: 4}}})
 	}
 	if tag(&lost) == tag(&made) || combined(lost) == combined(made) {

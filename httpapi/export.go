@@ -44,7 +44,7 @@ type MemberData interface {
 
 // exportHandlers serve exports.
 type exportHandlers struct {
-	resolver
+	Resolver
 	periods Exports
 	members MemberData
 	stall   time.Duration // Limits.ExportStall
@@ -57,43 +57,43 @@ func tooManyExports(most int) error {
 
 // export answers GET …/export: all entries of a period in one state, best first. They are sent as they are read, so an
 // error in the middle can only be told by breaking the connection off: a body that came to its end is whole.
-func (h *exportHandlers) export(c *call) error {
-	format := c.text("format")
+func (h *exportHandlers) export(c *Call) error {
+	format := c.Text("format")
 	if format == "" {
 		format = formatCSV
 	}
 	if format != formatCSV && format != formatJSONL {
-		c.badParam("format", "want csv or jsonl")
+		c.BadParam("format", "want csv or jsonl")
 	}
-	raw, metadata := c.boolean("raw"), c.boolean("metadata")
-	window, period := c.window(), c.text("period")
-	if err := c.badInput(); err != nil {
+	raw, metadata := c.Boolean("raw"), c.Boolean("metadata")
+	window, period := c.Window(), c.Text("period")
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	c.resolved = resolved{}
-	ref, _, err := h.resolve(c, window, period)
+	c.NotePeriod(0)
+	ref, _, err := h.Resolve(c, window, period)
 	if err != nil {
 		return err
 	}
-	c.resolved.periodID = ref.ID
+	c.NotePeriod(ref.ID)
 	if err := h.permits.Acquire(); err != nil {
 		return err
 	}
 	defer h.permits.Release()
-	defer c.setBuffers(exportBuffer)()
+	defer c.SetBuffers(ExportBuffer)()
 	out := exportWriter{download: download{call: c, stall: h.stall}, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw, metadata: metadata}}
-	return out.end(h.periods.Export(c.ctx, ref, metadata && ref.Rules.KeepsMetadata(), out.begin, out.entries))
+	return out.end(h.periods.Export(c.Ctx, ref, metadata && ref.Rules.KeepsMetadata(), out.begin, out.entries))
 }
 
 // breakOff ends an answer that is out in part, so that the client sees that it is not whole.
-func breakOff(c *call, err error) {
+func breakOff(c *Call, err error) {
 	k, _, _ := wire.Classify(err)
-	if c.r.Context().Err() != nil || errors.Is(err, errClientGone) {
+	if c.R.Context().Err() != nil || errors.Is(err, errClientGone) {
 		k = wire.KindOf(wire.CodeClientGone)
 	}
-	c.status = k.Status
+	c.Status = k.Status
 	if k.Code != wire.CodeClientGone {
-		c.log(slog.LevelError, "an answer was broken off", slog.Any("error", err))
+		c.Log(slog.LevelError, "an answer was broken off", slog.Any("error", err))
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -106,7 +106,7 @@ var errClientGone = errors.New("the client is gone, or too slow")
 
 // download sends an answer of any length while it is read. Its methods are called by one goroutine.
 type download struct {
-	call  *call
+	call  *Call
 	stall time.Duration // in which the client must take a part
 	began time.Time
 	check time.Time    // when the key was looked at last
@@ -117,18 +117,18 @@ type download struct {
 // begin sends the header fields. Of a HEAD they are all.
 func (d *download) begin(contentType, name string) error {
 	d.began, d.check = time.Now(), time.Now()
-	h := d.call.w.Header()
+	h := d.call.W.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("Cache-Control", "no-store")
-	h["Vary"] = d.call.shared.values.vary
-	if wire.TakesGzip(d.call.r.Header) {
+	d.call.Vary()
+	if wire.TakesGzip(d.call.R.Header) {
 		h.Set("Content-Encoding", "gzip")
-		d.zip, _ = gzip.NewWriterLevel(d.call.w, gzip.BestSpeed) // as fast as it is read; the level is known
+		d.zip, _ = gzip.NewWriterLevel(d.call.W, gzip.BestSpeed) // as fast as it is read; the level is known
 	}
-	d.call.status = http.StatusOK
-	d.call.w.WriteHeader(http.StatusOK)
-	if d.call.r.Method == http.MethodHead {
+	d.call.Status = http.StatusOK
+	d.call.W.WriteHeader(http.StatusOK)
+	if d.call.R.Method == http.MethodHead {
 		return errHeadersOnly
 	}
 	return nil
@@ -139,8 +139,8 @@ func (d *download) count(n int) error {
 	if late := time.Since(d.began) - d.stall; late > time.Duration(d.sent)*time.Second/minExportRate {
 		return fmt.Errorf("%w: %d entries in %s", errClientGone, d.sent, late+d.stall)
 	}
-	if now := time.Now(); now.Sub(d.check) >= accessCheck {
-		if err := d.call.mayGoOn(now); err != nil {
+	if now := time.Now(); now.Sub(d.check) >= AccessCheck {
+		if err := d.call.MayGoOn(now); err != nil {
 			return err
 		}
 		d.check = now
@@ -151,7 +151,7 @@ func (d *download) count(n int) error {
 
 // send writes b; the client has a while to take it.
 func (d *download) send(b []byte) error {
-	ctl := http.NewResponseController(d.call.w)
+	ctl := http.NewResponseController(d.call.W)
 	_ = ctl.SetWriteDeadline(time.Now().Add(d.stall)) // a connection that cannot (in tests) has none
 	if err := d.write(b); err != nil {
 		return errors.Join(errClientGone, err)
@@ -164,7 +164,7 @@ func (d *download) send(b []byte) error {
 
 func (d *download) write(b []byte) error {
 	if d.zip == nil {
-		_, err := d.call.w.Write(b)
+		_, err := d.call.W.Write(b)
 		return err
 	}
 	if _, err := d.zip.Write(b); err != nil {
@@ -183,7 +183,7 @@ func (d *download) end(err error) error {
 	switch {
 	case errors.Is(err, errHeadersOnly):
 		return nil
-	case err != nil && d.call.status != 0:
+	case err != nil && d.call.Status != 0:
 		breakOff(d.call, err)
 	}
 	return err
@@ -200,13 +200,13 @@ type exportWriter struct {
 
 // begin sends the header fields, which name the state, and the head of a CSV.
 func (w *exportWriter) begin(st leaderboard.State) error {
-	h := w.call.w.Header()
+	h := w.call.W.Header()
 	h.Set("Leaderboard-Seq", strconv.FormatInt(st.Seq, 10))
 	h.Set("Leaderboard-As-Of", st.AsOf.String())
 	h.Set("Leaderboard-Total", strconv.FormatInt(st.Total, 10))
 	h.Set("Leaderboard-Period", w.ref.Name)
 	place := wire.ChangePlace{Window: w.ref.Window, Period: w.ref.Name, At: st.Revision}
-	h.Set(headerCursor, place.Cursor(w.ref.Board))
+	h.Set(HeaderCursor, place.Cursor(w.ref.Board))
 	if err := w.download.begin(exportType(w.format), exportName(w.ref)+"."+w.format); err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (w *exportWriter) entries(entries []leaderboard.Entry, metadata []string) e
 		}
 	}
 	w.buf = b
-	if w.call.strings && w.format == formatJSONL {
+	if w.call.Strings && w.format == formatJSONL {
 		b = wire.AppendNumbers(nil, b, true)
 	}
 	return w.send(b)

@@ -384,7 +384,7 @@ func TestExportsAreQuick(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const stall = 30 * time.Second
 				w := exportWriter{
-					download: download{stall: stall, call: &call{response: response{shared: &shared{}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}, route: &route{access: guard.AccessAnyone}}},
+					download: download{stall: stall, call: &Call{response: response{shared: &shared{}, W: httptest.NewRecorder(), R: httptest.NewRequest(http.MethodGet, "/", nil)}, Route: &Route{Access: guard.AccessAnyone}}},
 					ref:      &leaderboard.PeriodRef{}, format: formatCSV, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
 				}
 				start, err := time.Now(), w.begin(leaderboard.State{})

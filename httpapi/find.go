@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,27 +11,40 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// MemberFinder searches the members of a period.
+type MemberFinder interface {
+	// FindMembers finds those with an entry in a period by what is shown of them; the work is bounded.
+	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
+}
+
+// findHandlers find members on a board.
+type findHandlers struct {
+	Resolver
+	ProfileFinder
+	found MemberFinder
+}
+
 // leastLetters is how many characters of a name a search on a board wants: with fewer it would list the members.
 const leastLetters = 3
 
 // find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q. A cursor has the name of a member
 // that is on the board, never of one that is not.
-func (h *reader) find(c *call) error {
-	q := leaderboard.ShownQuery{Limit: int(c.integer("limit", defaultFound, 1, maxFound)) + 1, Prefix: prefixParam(c)}
-	cursor := c.text("cursor")
-	on, err := h.target(c)
+func (h *findHandlers) find(c *Call) error {
+	q := leaderboard.ShownQuery{Limit: int(c.Integer("limit", DefaultFound, 1, MaxFound)) + 1, Prefix: prefixParam(c)}
+	cursor := c.Text("cursor")
+	on, err := h.Target(c)
 	if err != nil {
 		return err
 	}
-	of := wire.List{Name: "found " + q.Prefix, Id: on.ref.Incarnation}
+	of := wire.List{Name: "found " + q.Prefix, Id: on.Ref.Incarnation}
 	if cursor != "" {
 		after, ok := of.After(cursor)
 		if q.After.Folded, q.After.Member, _ = strings.Cut(after, "\x00"); !ok || q.After.Member == "" {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	q.Period = on.ref.ID
-	found, err := h.found.FindMembers(c.ctx, q)
+	q.Period = on.Ref.ID
+	found, err := h.found.FindMembers(c.Ctx, q)
 	if err != nil {
 		return err
 	}
@@ -44,26 +58,26 @@ func (h *reader) find(c *call) error {
 }
 
 // prefixParam returns the parameter q of a search on a board.
-func prefixParam(c *call) string {
-	prefix, letters := c.text("q"), 0
+func prefixParam(c *Call) string {
+	prefix, letters := c.Text("q"), 0
 	for _, r := range prefix {
 		if !unicode.IsSpace(r) {
 			letters++
 		}
 	}
 	if letters < leastLetters || len(prefix) > leaderboard.MaxDisplayName {
-		c.badParam("q", fmt.Sprintf("want the first %d letters of a name at least, and at most %d bytes", leastLetters, leaderboard.MaxDisplayName))
+		c.BadParam("q", fmt.Sprintf("want the first %d letters of a name at least, and at most %d bytes", leastLetters, leaderboard.MaxDisplayName))
 	}
 	return prefix
 }
 
 // sendFound answers with the entries of members, in their order, at one state. Members without an entry in it are left out.
-func (h *reader) sendFound(c *call, on *target, found *leaderboard.ShownMembers, next string) error {
+func (h *findHandlers) sendFound(c *Call, on *Target, found *leaderboard.ShownMembers, next string) error {
 	ids := make([]string, len(found.Members))
 	for i := range ids {
 		ids[i] = found.Members[i].Member
 	}
-	s, err := h.rankings.Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: ids})
+	s, err := h.Rankings.Members(c.Ctx, on.Ref, leaderboard.MembersQuery{Query: on.Query, Members: ids})
 	if err != nil {
 		return err
 	}
@@ -78,13 +92,13 @@ func (h *reader) sendFound(c *call, on *target, found *leaderboard.ShownMembers,
 		}
 	}
 	st := s.State
-	shown := h.ofEntries(c, on, &st, list)
-	etag := shown.addTo(c.etag(on, &st).Text(next).Text(strconv.FormatBool(found.Partial)).DenseOf(on.query.Mode, list))
+	shown := h.OfEntries(c, on, &st, list)
+	etag := shown.AddTo(c.ETag(on, &st).Text(next).Text(strconv.FormatBool(found.Partial)).DenseOf(on.Query.Mode, list))
 	for i := range list {
 		etag = etag.Text(list[i].Member)
 	}
-	return c.answer(on, &st, etag, func(b []byte) []byte {
-		b = append(appendEntries(b, on.form(), list, &shown), `,"partial":`...)
+	return c.Answer(on, &st, etag, func(b []byte) []byte {
+		b = append(AppendEntries(b, on.Form(), list, &shown), `,"partial":`...)
 		if b = strconv.AppendBool(b, found.Partial); next != "" {
 			b = wire.AppendString(append(b, `,"next_cursor":`...), next)
 		}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -27,8 +28,9 @@ type Friends interface {
 
 // friendHandlers serve lists of friends, and boards among friends.
 type friendHandlers struct {
-	reader *reader
-	lists  Friends
+	Resolver
+	ProfileFinder
+	lists Friends
 }
 
 // friendsBody is the body of PUT and POST /v1/members/{member}/friends.
@@ -43,13 +45,13 @@ type friendsJSON struct {
 }
 
 // givenFriends reads the member of the path and the list of the body.
-func givenFriends(c *call) (member string, friends []string, err error) {
-	member = c.member()
-	if err := c.badInput(); err != nil {
+func givenFriends(c *Call) (member string, friends []string, err error) {
+	member = c.Member()
+	if err := c.BadInput(); err != nil {
 		return "", nil, err
 	}
 	var body friendsBody
-	if err := c.decode(&body, false, nil); err != nil {
+	if err := c.Decode(&body, false, nil); err != nil {
 		return "", nil, err
 	}
 	if body.Members == nil {
@@ -62,53 +64,53 @@ func givenFriends(c *call) (member string, friends []string, err error) {
 }
 
 // put answers PUT /v1/members/{member}/friends: the list is the one given.
-func (h *friendHandlers) put(c *call) error {
+func (h *friendHandlers) put(c *Call) error {
 	member, friends, err := givenFriends(c)
 	if err != nil {
 		return err
 	}
-	total, err := h.lists.PutFriends(c.ctx, member, friends)
+	total, err := h.lists.PutFriends(c.Ctx, member, friends)
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendJSON(http.StatusOK, friendsJSON{member, total})
+	return c.SendJSON(http.StatusOK, friendsJSON{member, total})
 }
 
 // add answers POST /v1/members/{member}/friends: those given are added, all of them or none.
-func (h *friendHandlers) add(c *call) error {
+func (h *friendHandlers) add(c *Call) error {
 	member, friends, err := givenFriends(c)
 	if err != nil {
 		return err
 	}
-	total, err := h.lists.AddFriends(c.ctx, member, friends)
+	total, err := h.lists.AddFriends(c.Ctx, member, friends)
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendJSON(http.StatusOK, friendsJSON{member, total})
+	return c.SendJSON(http.StatusOK, friendsJSON{member, total})
 }
 
 // remove answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
-func (h *friendHandlers) remove(c *call) error {
-	member, friend := c.member(), c.pathValue("friend")
+func (h *friendHandlers) remove(c *Call) error {
+	member, friend := c.Member(), c.PathValue("friend")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(friend)); broken != nil {
-		c.badParam("friend", broken.Detail)
+		c.BadParam("friend", broken.Detail)
 	}
-	if err := c.badInput(); err != nil {
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	if err := h.lists.RemoveFriend(c.ctx, member, friend); err != nil {
+	if err := h.lists.RemoveFriend(c.Ctx, member, friend); err != nil {
 		return wire.WriteError(err)
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }
 
 // list answers GET /v1/members/{member}/friends: in the byte order of their ids.
-func (h *friendHandlers) list(c *call) error {
-	member := c.member()
-	limit := int(c.integer("limit", defaultList, 1, maxList))
-	cursor := c.text("cursor")
-	if err := c.badInput(); err != nil {
+func (h *friendHandlers) list(c *Call) error {
+	member := c.Member()
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	cursor := c.Text("cursor")
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	of := wire.List{Name: "friends of " + member}
@@ -119,7 +121,7 @@ func (h *friendHandlers) list(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	friends, err := h.lists.Friends(c.ctx, member, after, limit+1)
+	friends, err := h.lists.Friends(c.Ctx, member, after, limit+1)
 	if err != nil {
 		return err
 	}
@@ -132,70 +134,70 @@ func (h *friendHandlers) list(c *call) error {
 		out.Members = friends[:limit]
 		out.Next = of.Cursor(friends[limit-1])
 	}
-	return c.sendJSON(http.StatusOK, out)
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // onBoard answers GET …/members/{member}/friends: the member's friends and the member, best first.
-func (h *friendHandlers) onBoard(c *call) error {
-	member := c.member()
-	limit := c.integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
-	offset := c.integer("offset", 0, 0, maxInt64)
-	on, err := h.reader.target(c)
+func (h *friendHandlers) onBoard(c *Call) error {
+	member := c.Member()
+	limit := c.Integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
+	offset := c.Integer("offset", 0, 0, math.MaxInt64)
+	on, err := h.Target(c)
 	if err != nil {
 		return err
 	}
-	on.private = true // it shows friendships, on public boards too
-	lists, missed := h.lists.FriendsOf(c.ctx, []string{member})
+	on.Private = true // it shows friendships, on public boards too
+	lists, missed := h.lists.FriendsOf(c.Ctx, []string{member})
 	friends := lists[0]
 	if missed != nil && len(friends) == 0 {
 		return missed
 	}
-	if many := lookUpsOf(len(friends)); c.player != nil && many != (leaderboard.Charge{}) {
-		if err := c.charge(many); err != nil {
+	if many := LookUpsOf(len(friends)); c.Player != nil && many != (leaderboard.Charge{}) {
+		if err := c.Charge(many); err != nil {
 			return err
 		}
 	}
-	q := leaderboard.MembersQuery{Query: on.query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
+	q := leaderboard.MembersQuery{Query: on.Query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
 	q.Members = append(append(make([]string, 0, len(friends)+1), friends...), member)
-	s, bodies, err := h.reader.members(c, &on, q)
+	s, bodies, err := h.Members(c, &on, q)
 	if err != nil {
 		return err
 	}
 	st := s.State
 	st.Stale = st.Stale || missed != nil // the list is a cached one
 	n := len(s.Entries)
-	shown := h.reader.of(c, &on, &st, n+1, func(i int) string {
+	shown := h.Of(c, &on, &st, n+1, func(i int) string {
 		if i == n {
 			return member
 		}
 		return s.Entries[i].Member
 	})
-	shown.metadata = bodies
-	t := c.etag(&on, &st).Text(member).Int(limit).Int(offset)
+	shown.Metadata = bodies
+	t := c.ETag(&on, &st).Text(member).Int(limit).Int(offset)
 	for _, f := range friends {
 		t = t.Text(f)
 	}
 	for i := range s.Entries {
-		t = t.Dense(on.query.Mode, &s.Entries[i].Ranks)
+		t = t.Dense(on.Query.Mode, &s.Entries[i].Ranks)
 	}
 	if s.Self != nil {
-		t = t.Dense(on.query.Mode, &s.Self.Ranks)
+		t = t.Dense(on.Query.Mode, &s.Self.Ranks)
 	}
-	return c.answer(&on, &st, shown.addTo(t), func(b []byte) []byte {
+	return c.Answer(&on, &st, shown.AddTo(t), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"friends":`...), int64(len(friends)), 10)
 		b = strconv.AppendInt(append(b, `,"ranked":`...), int64(s.Ranked), 10)
 		b = appendSelf(append(b, `,"self":`...), &on, s, &shown)
-		return appendPositioned(append(b, ','), &on, s, &shown)
+		return AppendPositioned(append(b, ','), &on, s, &shown)
 	})
 }
 
 // appendSelf appends the standing of the member itself, null without one.
-func appendSelf(b []byte, on *target, s *leaderboard.Standings, shown *besides) []byte {
+func appendSelf(b []byte, on *Target, s *leaderboard.Standings, shown *Besides) []byte {
 	if s.Self == nil {
 		return append(b, "null"...)
 	}
-	b = wire.AppendRanked(append(b, '{'), on.form(), &s.Self.Ranked)
-	b = appendPosition(append(b, ','), on, &s.Self.Position)
+	b = wire.AppendRanked(append(b, '{'), on.Form(), &s.Self.Ranked)
+	b = AppendPosition(append(b, ','), on, &s.Self.Position)
 	b = wire.AppendPercentile(append(b, ','), s.Self.Tied, s.Total)
-	return append(shown.appendTo(b, len(s.Entries)), '}')
+	return append(shown.AppendTo(b, len(s.Entries)), '}')
 }

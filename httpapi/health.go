@@ -17,8 +17,8 @@ type healthHandlers struct {
 }
 
 // livez answers 200 while the process serves.
-func livez(c *call) error {
-	return c.sendJSON(http.StatusOK, health{Status: "ok"})
+func livez(c *Call) error {
+	return c.SendJSON(http.StatusOK, health{Status: "ok"})
 }
 
 // Reason is an error of a dependency whose text is fit to be shown: by /readyz, and as the detail of a problem.
@@ -46,8 +46,8 @@ type health struct {
 }
 
 // readyz answers whether requests should be sent here, with a reason per dependency.
-func (h *healthHandlers) readyz(c *call) error {
-	found := h.check(c.ctx)
+func (h *healthHandlers) readyz(c *Call) error {
+	found := h.check(c.Ctx)
 	out, status := health{Status: "ok", Checks: map[string]string{}}, http.StatusOK
 	for name, err := range found.Checks {
 		out.Checks[name] = healthReason(err)
@@ -60,7 +60,7 @@ func (h *healthHandlers) readyz(c *call) error {
 	case !found.Good():
 		out.Status = "degraded"
 	}
-	return c.sendJSON(status, out)
+	return c.SendJSON(status, out)
 }
 
 func healthReason(err error) string {
@@ -76,8 +76,8 @@ func healthReason(err error) string {
 }
 
 // metricsPage hands over to the metrics handler.
-func (h *healthHandlers) metricsPage(c *call) error {
-	c.status = http.StatusOK
-	h.metrics.ServeHTTP(c.w, c.r)
+func (h *healthHandlers) metricsPage(c *Call) error {
+	c.Status = http.StatusOK
+	h.metrics.ServeHTTP(c.W, c.R)
 	return nil
 }

@@ -32,7 +32,7 @@ type Review interface {
 type heldHandlers struct {
 	held   HeldList
 	review Review
-	boards boardFinder
+	boards BoardFinder
 }
 
 // heldJSON is a held submission as it is shown.
@@ -66,7 +66,7 @@ func showHeld(h *leaderboard.Held) heldJSON {
 	out := heldJSON{
 		ID: strconv.FormatInt(h.ID, 10), Board: h.Board, Member: h.Member, State: h.State, Reason: h.Reason, Score: &h.Score, Tiebreak: h.Sub.Tiebreak,
 		Fields: h.Sub.Fields, NewScore: h.NewScore, NewTiebreak: h.Tiebreak, CreatedTime: h.CreatedTime, HeldTime: h.HeldTime, Actor: h.Actor,
-		RequestID: h.RequestID, DecidedTime: given(h.DecidedTime), DecidedBy: h.DecidedBy, Note: h.Note, Outcome: h.Outcome,
+		RequestID: h.RequestID, DecidedTime: Given(h.DecidedTime), DecidedBy: h.DecidedBy, Note: h.Note, Outcome: h.Outcome,
 	}
 	if h.Sub.Metadata != "" {
 		out.Metadata = jsontext.Value(h.Sub.Metadata)
@@ -81,69 +81,69 @@ func showHeld(h *leaderboard.Held) heldJSON {
 }
 
 // list answers GET /v1/held: newest first, those that wait as a rule.
-func (h *heldHandlers) list(c *call) error {
-	board, q := c.text("board"), leaderboard.HeldQuery{Member: c.optionalMember(), State: leaderboard.HeldState(cmp.Or(c.text("state"), string(leaderboard.HeldStateWaiting)))}
+func (h *heldHandlers) list(c *Call) error {
+	board, q := c.Text("board"), leaderboard.HeldQuery{Member: c.OptionalMember(), State: leaderboard.HeldState(cmp.Or(c.Text("state"), string(leaderboard.HeldStateWaiting)))}
 	if !slices.Contains(leaderboard.HeldStates(), q.State) {
-		c.badParam("state", "want one of waiting, approved, rejected")
+		c.BadParam("state", "want one of waiting, approved, rejected")
 	}
-	limit := int(c.integer("limit", defaultList, 1, maxList))
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "held " + string(q.State) + " " + board}
-	q.Before = afterCursor(c, of.AfterID)
-	if err := c.badInput(); err != nil {
+	q.Before = AfterCursor(c, of.AfterID)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	var err error
-	if q.BoardID, err = boardIDOf(c, h.boards, board); err != nil {
+	if q.BoardID, err = BoardIDOf(c, h.boards, board); err != nil {
 		return err
 	}
 	q.Limit = limit + 1
-	held, err := h.held.Held(c.ctx, q)
+	held, err := h.held.Held(c.Ctx, q)
 	if err != nil {
 		return err
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return sendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.CursorID(last.ID) })
+	c.NoStore()
+	return SendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.CursorID(last.ID) })
 }
 
 // get answers GET /v1/held/{id}.
-func (h *heldHandlers) get(c *call) error {
+func (h *heldHandlers) get(c *Call) error {
 	held, err := h.find(c)
 	if err != nil {
 		return err
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.sendJSON(http.StatusOK, showHeld(&held))
+	c.NoStore()
+	return c.SendJSON(http.StatusOK, showHeld(&held))
 }
 
 // find returns the held submission in the path, if the key is for its board.
-func (h *heldHandlers) find(c *call) (leaderboard.Held, error) {
-	id, ok := positive(c.pathValue("id"), true)
+func (h *heldHandlers) find(c *Call) (leaderboard.Held, error) {
+	id, ok := Positive(c.PathValue("id"), true)
 	if !ok || id == 0 {
 		return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 	}
-	held, err := h.held.HeldOne(c.ctx, id)
-	if err == nil && !c.covers(held.Board) {
+	held, err := h.held.HeldOne(c.Ctx, id)
+	if err == nil && !c.Covers(held.Board) {
 		err = leaderboard.ErrHeldNotFound
 	}
 	return held, err
 }
 
-func (h *heldHandlers) approve(c *call) error { return h.decide(c, true) }
-func (h *heldHandlers) reject(c *call) error  { return h.decide(c, false) }
+func (h *heldHandlers) approve(c *Call) error { return h.decide(c, true) }
+func (h *heldHandlers) reject(c *Call) error  { return h.decide(c, false) }
 
 // decide answers POST /v1/held/{id}/approve and …/reject. The same decision again has the same answer.
-func (h *heldHandlers) decide(c *call, approve bool) error {
+func (h *heldHandlers) decide(c *Call, approve bool) error {
 	d := leaderboard.HeldDecision{Approve: approve}
 	if approve {
-		d.Reopen = c.boolean("reopen")
+		d.Reopen = c.Boolean("reopen")
 	}
-	if err := c.badInput(); err != nil {
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	var body struct {
 		Note string `json:"note"`
 	}
-	if err := c.decode(&body, true, &wire.Emptiness{}); err != nil {
+	if err := c.Decode(&body, true, &wire.Emptiness{}); err != nil {
 		return err
 	}
 	held, err := h.find(c)
@@ -151,8 +151,8 @@ func (h *heldHandlers) decide(c *call, approve bool) error {
 		return err
 	}
 	d.ID, d.Note = held.ID, body.Note
-	if held, err = h.review.DecideHeld(c.ctx, d); err != nil {
+	if held, err = h.review.DecideHeld(c.Ctx, d); err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendJSON(http.StatusOK, showHeld(&held))
+	return c.SendJSON(http.StatusOK, showHeld(&held))
 }

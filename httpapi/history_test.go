@@ -48,7 +48,7 @@ func TestHistoryIsAskedForAgain(t *testing.T) {
 func TestHistoryIsWhole(t *testing.T) {
 	e := past(t)
 	seen := int64(-1)
-	e.api.handlers.reader.rankings = watched{e.fake, func(q leaderboard.Query) { seen = q.MinSeq }}
+	e.api.handlers.reader.Rankings = watched{e.fake, func(q leaderboard.Query) { seen = q.MinSeq }}
 	for query, want := range map[string]int64{"?period=2026-11-20": 2, "?period=2026-11-20&min_seq=1": 2, "?period=2026-11-21": 0, "": 0} {
 		e.get(noKey, "/v1/boards/daily/members/a"+query)
 		if seen != want {

@@ -340,9 +340,9 @@ func TestRetryAfterSpreads(t *testing.T) {
 func TestBodyRules(t *testing.T) {
 	doc, _ := document()
 	for _, rt := range (&handlers{}).routes(true) {
-		operation := doc.Paths.Find(rt.path).GetOperation(rt.method)
-		if got, want := rt.body.limit > 0, operation.RequestBody != nil; got != want {
-			t.Errorf("%s %s: reads a body: %t, has one in the document: %t", rt.method, rt.path, got, want)
+		operation := doc.Paths.Find(rt.Path).GetOperation(rt.Method)
+		if got, want := rt.Body.Limit > 0, operation.RequestBody != nil; got != want {
+			t.Errorf("%s %s: reads a body: %t, has one in the document: %t", rt.Method, rt.Path, got, want)
 		}
 	}
 }

@@ -52,8 +52,8 @@ type issuerBody struct {
 }
 
 // issuerName returns the name in the path, or ErrIssuerNotFound for what is no name.
-func issuerName(c *call) (string, error) {
-	name := c.pathValue("name")
+func issuerName(c *Call) (string, error) {
+	name := c.PathValue("name")
 	if leaderboard.CheckIssuerName(name) != nil {
 		return "", leaderboard.ErrIssuerNotFound
 	}
@@ -61,13 +61,13 @@ func issuerName(c *call) (string, error) {
 }
 
 // put answers PUT /v1/issuers/{name}: 201 when the issuer is new.
-func (h *issuerHandlers) put(c *call) error {
-	name := c.pathValue("name")
+func (h *issuerHandlers) put(c *Call) error {
+	name := c.PathValue("name")
 	if broken := leaderboard.AsRule(leaderboard.CheckIssuerName(name)); broken != nil {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "name", Detail: broken.Detail})
 	}
 	var body issuerBody
-	if err := c.decode(&body, false, &wire.Emptiness{Opaque: "jwks"}); err != nil {
+	if err := c.Decode(&body, false, &wire.Emptiness{Opaque: "jwks"}); err != nil {
 		return err
 	}
 	rules := body.IssuerRules.WithDefaults()
@@ -77,55 +77,55 @@ func (h *issuerHandlers) put(c *call) error {
 	if bad := h.players.CheckIssuer(rules); bad != nil {
 		return &leaderboard.RuleError{Code: leaderboard.CodeInvalidIssuer, Detail: "the issuer's rules are not valid", Fields: bad}
 	}
-	i, created, err := h.issuers.PutIssuer(c.ctx, name, rules)
+	i, created, err := h.issuers.PutIssuer(c.Ctx, name, rules)
 	if err != nil {
 		return wire.WriteError(err)
 	}
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
-		c.locate("/v1/issuers/" + name)
+		c.Locate("/v1/issuers/" + name)
 	}
-	return c.sendJSON(status, h.show(&i))
+	return c.SendJSON(status, h.show(&i))
 }
 
 // get answers GET /v1/issuers/{name}.
-func (h *issuerHandlers) get(c *call) error {
+func (h *issuerHandlers) get(c *Call) error {
 	name, err := issuerName(c)
 	if err != nil {
 		return err
 	}
-	i, err := h.issuers.Issuer(c.ctx, name)
+	i, err := h.issuers.Issuer(c.Ctx, name)
 	if err != nil {
 		return err
 	}
-	return c.sendJSON(http.StatusOK, h.show(&i))
+	return c.SendJSON(http.StatusOK, h.show(&i))
 }
 
 // remove answers DELETE /v1/issuers/{name}: its tokens are of no use any more.
-func (h *issuerHandlers) remove(c *call) error {
+func (h *issuerHandlers) remove(c *Call) error {
 	name, err := issuerName(c)
 	if err != nil {
 		return err
 	}
-	if err := h.issuers.DeleteIssuer(c.ctx, name); err != nil {
+	if err := h.issuers.DeleteIssuer(c.Ctx, name); err != nil {
 		return wire.WriteError(err)
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }
 
 // list answers GET /v1/issuers, in the order of their names.
-func (h *issuerHandlers) list(c *call) error {
-	limit := int(c.integer("limit", defaultList, 1, maxList))
+func (h *issuerHandlers) list(c *Call) error {
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "issuers"}
-	after := afterCursor(c, of.After)
-	if err := c.badInput(); err != nil {
+	after := AfterCursor(c, of.After)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	found, err := h.issuers.Issuers(c.ctx, after, limit+1)
+	found, err := h.issuers.Issuers(c.Ctx, after, limit+1)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "issuers", found, limit, h.show, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
+	return SendList(c, "issuers", found, limit, h.show, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
 }

@@ -122,12 +122,12 @@ func (k *keptAnswers) drop() {
 }
 
 // respondShared is answer for a page that many requests share.
-func (k *keptAnswers) respondShared(c *call, page *leaderboard.Page, on *target, st *leaderboard.State, etag wire.ETag, body func([]byte) []byte) error {
+func (k *keptAnswers) respondShared(c *Call, page *leaderboard.Page, on *Target, st *leaderboard.State, etag wire.ETag, body func([]byte) []byte) error {
 	st = on.marked(st)
 	etag = c.form(etag)
-	e := envelope{on.ref.Board, on.ref.Name, on.ref.Window, *st, etag}
+	e := envelope{on.Ref.Board, on.Ref.Name, on.Ref.Window, *st, etag}
 	modes := formsOf(page)
-	slot := modes.slot(on.query.Mode, c.strings)
+	slot := modes.slot(on.Query.Mode, c.Strings)
 	kept := slot.Load()
 	if kept == nil || kept.envelope != e {
 		buf := c.shared.buffer()
@@ -140,10 +140,10 @@ func (k *keptAnswers) respondShared(c *call, page *leaderboard.Page, on *target,
 	if c.notModified(on, st, form.etag) {
 		return nil
 	}
-	h := c.w.Header()
+	h := c.W.Header()
 	if len(form.body) >= wire.MinCompressed {
 		h["Vary"] = c.shared.values.vary
-		if wire.TakesGzip(c.r.Header) {
+		if wire.TakesGzip(c.R.Header) {
 			form = k.zipped(c, kept)
 			h["Content-Encoding"] = c.shared.values.gzip
 			h["Etag"] = form.etag
@@ -155,7 +155,7 @@ func (k *keptAnswers) respondShared(c *call, page *leaderboard.Page, on *target,
 }
 
 // zipped returns the compressed form of an answer.
-func (k *keptAnswers) zipped(c *call, kept *keptAnswer) *coded {
+func (k *keptAnswers) zipped(c *Call, kept *keptAnswer) *coded {
 	if z := kept.zipped.Load(); z != nil {
 		return z
 	}

@@ -16,13 +16,13 @@ func TestKeptAnswers(t *testing.T) {
 	api := benchAPI()
 	kept := &api.handlers.reader.kept
 	rules := leaderboard.Rules{}.WithDefaults()
-	on := target{ref: leaderboard.PeriodRef{ID: 1, Board: "demo", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules}}
+	on := Target{Ref: leaderboard.PeriodRef{ID: 1, Board: "demo", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules}}
 	encoded := 0
 	send := func(shared *leaderboard.Page, mode leaderboard.Mode, st leaderboard.State, etag wire.ETag, size int) string {
 		w := httptest.NewRecorder()
-		c := call{response: response{shared: &api.shared, w: w, r: httptest.NewRequest(http.MethodGet, "/", nil)}}
+		c := Call{response: response{shared: &api.shared, W: w, R: httptest.NewRequest(http.MethodGet, "/", nil)}}
 		c.follow(&api.unknown)
-		on.query.Mode = mode
+		on.Query.Mode = mode
 		err := kept.respondShared(&c, shared, &on, &st, etag, func(b []byte) []byte {
 			encoded++
 			return append(b, `"x":"`+strings.Repeat("x", size)+`"`...)
@@ -80,7 +80,7 @@ func TestNotShared(t *testing.T) {
 	}
 	shared := send()
 	api.handlers.reader.kept.drop()
-	api.handlers.reader.rankings.(*fixed).pages[10].Encoded = nil
+	api.handlers.reader.Rankings.(*fixed).pages[10].Encoded = nil
 	if got := send(); got != shared || len(api.handlers.reader.kept.kept) != 0 {
 		t.Errorf("%d are kept: %s, want %s", len(api.handlers.reader.kept.kept), got, shared)
 	}

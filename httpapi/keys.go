@@ -59,15 +59,15 @@ type quotaJSON struct {
 
 func showKey(k *leaderboard.Key) keyJSON {
 	out := keyJSON{
-		ID: k.ID, Name: k.Name, Scope: k.Scope, ExpiresAt: given(k.ExpiresAt), CreatedTime: given(k.CreatedTime), UpdatedTime: given(k.UpdatedTime),
-		LastUsedAt: given(k.LastUsed), RevokedAt: given(k.RevokedAt), PreviousUntil: given(k.PreviousUntil),
+		ID: k.ID, Name: k.Name, Scope: k.Scope, ExpiresAt: Given(k.ExpiresAt), CreatedTime: Given(k.CreatedTime), UpdatedTime: Given(k.UpdatedTime),
+		LastUsedAt: Given(k.LastUsed), RevokedAt: Given(k.RevokedAt), PreviousUntil: Given(k.PreviousUntil),
 		Person: k.Person, Role: k.Role,
 	}
 	if k.Limited() {
 		out.Boards = &k.Boards
 	}
 	if k.Quota != (leaderboard.Quota{}) {
-		out.Quota = &quotaJSON{given(k.Quota.RequestsPerSecond), given(k.Quota.RowsPerSecond)}
+		out.Quota = &quotaJSON{Given(k.Quota.RequestsPerSecond), Given(k.Quota.RowsPerSecond)}
 	}
 	return out
 }
@@ -111,9 +111,9 @@ func (b *keyBody) change() (leaderboard.KeyChange, error) {
 }
 
 // create answers POST /v1/keys: 201 with the secret, which is never shown again.
-func (h *keyHandlers) create(c *call) error {
+func (h *keyHandlers) create(c *Call) error {
 	var body keyBody
-	if err := c.decode(&body, false, nil); err != nil {
+	if err := c.Decode(&body, false, nil); err != nil {
 		return err
 	}
 	var bad wire.BadFields
@@ -135,28 +135,28 @@ func (h *keyHandlers) create(c *call) error {
 		return err
 	}
 	secret, hash := leaderboard.NewKeySecret(k.ID)
-	if k, err = h.keys.CreateKey(c.ctx, k, hash); err != nil {
+	if k, err = h.keys.CreateKey(c.Ctx, k, hash); err != nil {
 		return wire.WriteError(err)
 	}
-	c.locate("/v1/keys/" + k.ID)
+	c.Locate("/v1/keys/" + k.ID)
 	return sendSecret(c, http.StatusCreated, &k, secret)
 }
 
 // sendSecret answers with a key and its secret, which no cache may keep.
-func sendSecret(c *call, status int, k *leaderboard.Key, secret string) error {
+func sendSecret(c *Call, status int, k *leaderboard.Key, secret string) error {
 	shown := showKey(k)
 	shown.Secret = secret
 	body, err := json.Marshal(shown, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.send(status, wire.TypeJSON, body)
+	c.NoStore()
+	return c.Send(status, wire.TypeJSON, body)
 }
 
 // keyID returns the id in the path.
-func keyID(c *call) (string, error) {
-	id := c.pathValue("id")
+func keyID(c *Call) (string, error) {
+	id := c.PathValue("id")
 	if !leaderboard.IsKeyID(id) {
 		return "", leaderboard.ErrKeyNotFound
 	}
@@ -164,67 +164,67 @@ func keyID(c *call) (string, error) {
 }
 
 // get answers GET /v1/keys/{id}.
-func (h *keyHandlers) get(c *call) error {
+func (h *keyHandlers) get(c *Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
-	k, err := h.keys.Key(c.ctx, id)
+	k, err := h.keys.Key(c.Ctx, id)
 	if err != nil {
 		return err
 	}
-	return c.sendJSON(http.StatusOK, showKey(&k))
+	return c.SendJSON(http.StatusOK, showKey(&k))
 }
 
 // self answers GET /v1/key: the key of the request.
-func (h *keyHandlers) self(c *call) error { return c.sendJSON(http.StatusOK, showKey(c.key)) }
+func (h *keyHandlers) self(c *Call) error { return c.SendJSON(http.StatusOK, showKey(c.Key)) }
 
 // patch answers PATCH /v1/keys/{id}, a merge patch (RFC 7396).
-func (h *keyHandlers) patch(c *call) error {
+func (h *keyHandlers) patch(c *Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
 	var body keyBody
-	if err := c.decode(&body, false, nil); err != nil {
+	if err := c.Decode(&body, false, nil); err != nil {
 		return err
 	}
 	change, err := body.change()
 	if err != nil {
 		return err
 	}
-	k, err := h.keys.ChangeKey(c.ctx, id, change)
+	k, err := h.keys.ChangeKey(c.Ctx, id, change)
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendJSON(http.StatusOK, showKey(&k))
+	return c.SendJSON(http.StatusOK, showKey(&k))
 }
 
 // revoke answers DELETE /v1/keys/{id}.
-func (h *keyHandlers) revoke(c *call) error {
+func (h *keyHandlers) revoke(c *Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
-	if _, err := h.keys.RevokeKey(c.ctx, id); err != nil {
+	if _, err := h.keys.RevokeKey(c.Ctx, id); err != nil {
 		return wire.WriteError(err)
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }
 
 // rotate answers POST /v1/keys/{id}/rotate with another secret under the same id.
-func (h *keyHandlers) rotate(c *call) error {
+func (h *keyHandlers) rotate(c *Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
-	overlap, err := overlapGiven(c, leaderboard.MaxKeyOverlap*time.Microsecond)
+	overlap, err := OverlapGiven(c, leaderboard.MaxKeyOverlap*time.Microsecond)
 	if err != nil {
 		return err
 	}
 	secret, hash := leaderboard.NewKeySecret(id)
-	k, err := h.keys.RotateKey(c.ctx, id, hash, overlap)
+	k, err := h.keys.RotateKey(c.Ctx, id, hash, overlap)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -232,16 +232,16 @@ func (h *keyHandlers) rotate(c *call) error {
 }
 
 // list answers GET /v1/keys, in the order of their ids.
-func (h *keyHandlers) list(c *call) error {
-	limit := int(c.integer("limit", defaultList, 1, maxList))
+func (h *keyHandlers) list(c *Call) error {
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "keys"}
-	after := afterCursor(c, of.After)
-	if err := c.badInput(); err != nil {
+	after := AfterCursor(c, of.After)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	keys, err := h.keys.Keys(c.ctx, after, limit+1)
+	keys, err := h.keys.Keys(c.Ctx, after, limit+1)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "keys", keys, limit, showKey, func(last *leaderboard.Key) string { return of.Cursor(last.ID) })
+	return SendList(c, "keys", keys, limit, showKey, func(last *leaderboard.Key) string { return of.Cursor(last.ID) })
 }

@@ -175,13 +175,13 @@ func TestKeyOnEveryRoute(t *testing.T) {
 	writes := e.fake.writes()
 	methods := map[string][]string{}
 	for _, rt := range (&handlers{}).routes(true) {
-		methods[rt.path] = append(methods[rt.path], rt.method)
+		methods[rt.Path] = append(methods[rt.Path], rt.Method)
 		on := func(board, key string) reply {
-			path := strings.NewReplacer("{board}", board, "{id}", "1").Replace(rt.path)
-			return e.do(ask{method: rt.method, path: concrete(path), key: key})
+			path := strings.NewReplacer("{board}", board, "{id}", "1").Replace(rt.Path)
+			return e.do(ask{method: rt.Method, path: concrete(path), key: key})
 		}
-		name := rt.method + " " + rt.path
-		if rt.access == guard.AccessAnyone {
+		name := rt.Method + " " + rt.Path
+		if rt.Access == guard.AccessAnyone {
 			continue
 		}
 		for sort, key := range dead {
@@ -189,15 +189,15 @@ func TestKeyOnEveryRoute(t *testing.T) {
 				t.Errorf("%s with a key that is %s: %d", name, sort, r.status)
 			}
 		}
-		if r := on("b", noKey); r.status != 401 && rt.access != guard.AccessReaders {
+		if r := on("b", noKey); r.status != 401 && rt.Access != guard.AccessReaders {
 			t.Errorf("%s without a key: %d", name, r.status)
 		}
-		for _, key := range lesser[rt.access.Needs()] {
+		for _, key := range lesser[rt.Access.Needs()] {
 			if r := on("b", key); r.status != 403 {
 				t.Errorf("%s with a lesser scope: %d", name, r.status)
 			}
 		}
-		if !rt.someBoards && !rt.has("board") { // with one: TestNamesOfBoards
+		if !rt.SomeBoards && !rt.has("board") { // with one: TestNamesOfBoards
 			if r := on("", elsewhere); r.status != 403 {
 				t.Errorf("%s with a key for some boards: %d", name, r.status)
 			}

@@ -171,8 +171,8 @@ func addressOf(tcp *net.TCPConn) netip.Addr {
 // fast client, and keep them when the client then reads nothing.
 const (
 	connBuffer   = 32 << 10  // for each round trip to a client: 500 KB a second over 100 ms
-	streamBuffer = 8 << 10   // one event, so that newer ones do not wait behind many
-	exportBuffer = 128 << 10 // there are few at a time; the kernel gives no more by default
+	StreamBuffer = 8 << 10   // one event, so that newer ones do not wait behind many
+	ExportBuffer = 128 << 10 // there are few at a time; the kernel gives no more by default
 )
 
 // setBuffers bounds the kernel's buffers of a connection.

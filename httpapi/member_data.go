@@ -41,19 +41,19 @@ type memberPlayJSON struct {
 var memberLists = []string{"friends", "friend_of", "hidden", "bars", "plays", "held", "entries", "submissions", "audit"}
 
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
-func (h *exportHandlers) data(c *call) error {
-	member := c.member()
-	if err := c.badInput(); err != nil {
+func (h *exportHandlers) data(c *Call) error {
+	member := c.Member()
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	if err := h.permits.Acquire(); err != nil {
 		return err
 	}
 	defer h.permits.Release()
-	defer c.setBuffers(exportBuffer)()
+	defer c.SetBuffers(ExportBuffer)()
 	out := dataWriter{download: download{call: c, stall: h.stall}}
 	out.buf = append(wire.AppendString(append(out.buf, `{"member":`...), member), `,"profile":`...)
-	err := h.members.MemberData(c.ctx, member, out.tell)
+	err := h.members.MemberData(c.Ctx, member, out.tell)
 	if err == nil {
 		err = out.finish()
 	}
@@ -110,7 +110,7 @@ func (w *dataWriter) add(list string, record any) error {
 	if err != nil {
 		return err
 	}
-	if w.call.strings {
+	if w.call.Strings {
 		text = wire.AppendNumbers(nil, text, true)
 	}
 	if list != "profile" {
@@ -147,7 +147,7 @@ func (w *dataWriter) finish() error {
 }
 
 func (w *dataWriter) flush() error {
-	if w.call.status == 0 {
+	if w.call.Status == 0 {
 		if err := w.begin(wire.TypeJSON, "member.json"); err != nil {
 			return err
 		}

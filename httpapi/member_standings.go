@@ -10,28 +10,28 @@ import (
 
 // standings answers GET /v1/members/{member}/standings: the member's place on each of several boards, which need not be
 // alike.
-func (h *combinedReader) standings(c *call) error {
-	member := c.member()
-	metadata, most := c.boolean("metadata"), leaderboard.MaxStandings
+func (h *combinedReader) standings(c *Call) error {
+	member := c.Member()
+	metadata, most := c.Boolean("metadata"), leaderboard.MaxStandings
 	if metadata {
-		most = maxMetadataBoards
+		most = MaxMetadataBoards
 	}
-	return h.retrySelection(c, most, false, func(s *selection) error {
-		if metadata && len(s.refs) > most {
+	return h.RetrySelection(c, most, false, func(s *Selection) error {
+		if metadata && len(s.Refs) > most {
 			return &leaderboard.RuleError{Code: leaderboard.CodeTooManyBoards, Detail: fmt.Sprintf("with metadata there are standings on at most %d boards", most)}
 		}
-		modes, err := standingModes(s, leaderboard.Mode(c.text("mode")))
+		modes, err := standingModes(s, leaderboard.Mode(c.Text("mode")))
 		if err != nil {
 			return err
 		}
-		for i := range s.refs {
-			s.refs[i].LastSeq = max(s.refs[i].LastSeq, s.minSeqs[s.refs[i].Board])
+		for i := range s.Refs {
+			s.Refs[i].LastSeq = max(s.Refs[i].LastSeq, s.MinSeqs[s.Refs[i].Board])
 		}
-		found, err := h.rankings.Past(c.ctx, s.refs, member)
+		found, err := h.Rankings.Past(c.Ctx, s.Refs, member)
 		if err != nil {
 			return err
 		}
-		found, bodies, err := pastBodies(c, h.rankings, metadata, s.refs, member, found)
+		found, bodies, err := PastBodies(c, h.Rankings, metadata, s.Refs, member, found)
 		if err != nil {
 			return err
 		}
@@ -39,25 +39,25 @@ func (h *combinedReader) standings(c *call) error {
 		for i := range found {
 			states[i] = found[i].State
 		}
-		st, etag := s.state(states), s.etag(c.route.path, states).Text(member)
-		for i := range s.refs {
-			etag = etag.Text(string(modes[i])).Text(s.refs[i].Rules.Tiebreak.Layout())
+		st, etag := s.State(states), s.etag(c.Route.Path, states).Text(member)
+		for i := range s.Refs {
+			etag = etag.Text(string(modes[i])).Text(s.Refs[i].Rules.Tiebreak.Layout())
 		}
-		return c.respond(&s.target, &st, addBodies(etag, bodies), func(b []byte) []byte { return s.appendStandings(b, member, &st, modes, found, bodies) })
+		return c.Respond(&s.Target, &st, AddBodies(etag, bodies), func(b []byte) []byte { return s.appendStandings(b, member, &st, modes, found, bodies) })
 	})
 }
 
 // standingModes returns how the ranks on each board are numbered: as asked for, or as the board does. Dense ranks of
 // many boards are not known at once; a board that numbers densely is then answered in mode tied.
-func standingModes(s *selection, asked leaderboard.Mode) ([]leaderboard.Mode, error) {
+func standingModes(s *Selection, asked leaderboard.Mode) ([]leaderboard.Mode, error) {
 	if asked == leaderboard.ModeDense {
 		return nil, &leaderboard.RuleError{
 			Code: leaderboard.CodeModeNotAvailable, Detail: "standings are numbered in mode strict or tied: dense ranks are known on one board at a time",
 		}
 	}
-	modes := make([]leaderboard.Mode, len(s.refs))
-	for i := range s.refs {
-		own := s.refs[i].Rules.Mode
+	modes := make([]leaderboard.Mode, len(s.Refs))
+	for i := range s.Refs {
+		own := s.Refs[i].Rules.Mode
 		switch {
 		case asked != "":
 			modes[i] = asked
@@ -71,27 +71,27 @@ func standingModes(s *selection, asked leaderboard.Mode) ([]leaderboard.Mode, er
 }
 
 // appendStandings appends the answer without the brace at its end.
-func (s *selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry, bodies []string) []byte {
+func (s *Selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry, bodies []string) []byte {
 	b = wire.AppendString(append(b, `{"member":`...), member)
 	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
 	b = append(strconv.AppendBool(append(b, `,"stale":`...), all.Stale), `,"standings":[`...)
 	var none []string
 	for i := range found {
 		if found[i].Ranked == nil {
-			none = append(none, s.refs[i].Board)
+			none = append(none, s.Refs[i].Board)
 			continue
 		}
 		if len(none) < i { // another one stands before it
 			b = append(b, ',')
 		}
-		b = appendStandingOn(append(b, '{'), &s.refs[i], modes[i], &found[i])
-		b = append(appendMetadata(b, bodies, i), '}')
+		b = appendStandingOn(append(b, '{'), &s.Refs[i], modes[i], &found[i])
+		b = append(AppendMetadata(b, bodies, i), '}')
 	}
 	b = appendNames(append(b, ']'), `,"not_ranked":[`, none)
-	if len(s.absent) == 0 {
+	if len(s.Absent) == 0 {
 		return b
 	}
-	return appendNames(b, `,"absent":[`, s.absent)
+	return appendNames(b, `,"absent":[`, s.Absent)
 }
 
 func appendStandingOn(b []byte, ref *leaderboard.PeriodRef, mode leaderboard.Mode, e *leaderboard.PastEntry) []byte {

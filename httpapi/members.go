@@ -86,31 +86,31 @@ type foundMemberJSON struct {
 }
 
 // search answers GET /v1/members: those whose id or name begins with q.
-func (h *memberHandlers) search(c *call) error {
-	q := leaderboard.MemberQuery{Limit: int(c.integer("limit", defaultFound, 1, maxFound)) + 1}
-	if q.Prefix, _ = c.query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
-		c.badParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
+func (h *memberHandlers) search(c *Call) error {
+	q := leaderboard.MemberQuery{Limit: int(c.Integer("limit", DefaultFound, 1, MaxFound)) + 1}
+	if q.Prefix, _ = c.Query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
+		c.BadParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
 	}
-	switch by, given := c.query.Get("by"); {
+	switch by, given := c.Query.Get("by"); {
 	case by == "name":
 		q.ByName = true
 	case given && by != "id":
-		c.badParam("by", "want id or name")
+		c.BadParam("by", "want id or name")
 	}
 	of := wire.List{Name: "members " + strconv.FormatBool(q.ByName) + " " + q.Prefix}
-	if cursor := c.text("cursor"); cursor != "" {
+	if cursor := c.Text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)
 		if q.AfterMember = after; q.ByName {
 			q.AfterName, q.AfterMember, _ = strings.Cut(after, "\x00")
 		}
 		if !ok || q.AfterMember == "" || q.ByName == (q.AfterName == "") {
-			c.bad = append(c.bad, wire.BadCursor())
+			c.BadCursor()
 		}
 	}
-	if err := c.badInput(); err != nil {
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	found, err := h.members.SearchMembers(c.ctx, q)
+	found, err := h.members.SearchMembers(c.Ctx, q)
 	if err != nil {
 		return err
 	}
@@ -137,16 +137,16 @@ func (h *memberHandlers) search(c *call) error {
 		}
 		out.Members = append(out.Members, shown)
 	}
-	return c.sendJSON(http.StatusOK, out)
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // get answers GET /v1/members/{member}.
-func (h *memberHandlers) get(c *call) error {
-	id := c.member()
-	if err := c.badInput(); err != nil {
+func (h *memberHandlers) get(c *Call) error {
+	id := c.Member()
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	p, err := h.profiles.Profile(c.ctx, id)
+	p, err := h.profiles.Profile(c.Ctx, id)
 	if err != nil {
 		return err
 	}
@@ -154,17 +154,17 @@ func (h *memberHandlers) get(c *call) error {
 }
 
 // resetName answers POST /v1/members/{member}/reset-name.
-func (h *memberHandlers) resetName(c *call) error {
-	r := leaderboard.NameReset{Member: c.member()}
-	if err := c.badInput(); err != nil {
+func (h *memberHandlers) resetName(c *Call) error {
+	r := leaderboard.NameReset{Member: c.Member()}
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	var body reasonBody
-	if err := c.decode(&body, false, &wire.Emptiness{NonEmpty: []string{"actor"}}); err != nil {
+	if err := c.Decode(&body, false, &wire.Emptiness{NonEmpty: []string{"actor"}}); err != nil {
 		return err
 	}
-	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.caller.Key)
-	p, err := h.profiles.ResetName(c.ctx, r)
+	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.Caller.Key)
+	p, err := h.profiles.ResetName(c.Ctx, r)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -172,13 +172,13 @@ func (h *memberHandlers) resetName(c *call) error {
 }
 
 // put answers PUT /v1/members/{member}: 201 when the member had no profile.
-func (h *memberHandlers) put(c *call) error {
-	p := leaderboard.Profile{Member: c.member()}
-	if err := c.badInput(); err != nil {
+func (h *memberHandlers) put(c *Call) error {
+	p := leaderboard.Profile{Member: c.Member()}
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	var body profileBody
-	if err := c.decode(&body, false, &wire.Emptiness{Opaque: "attributes"}); err != nil {
+	if err := c.Decode(&body, false, &wire.Emptiness{Opaque: "attributes"}); err != nil {
 		return err
 	}
 	p.DisplayName, p.AvatarURL = body.DisplayName, body.AvatarURL
@@ -189,7 +189,7 @@ func (h *memberHandlers) put(c *call) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	p, created, err := h.profiles.PutProfile(c.ctx, p)
+	p, created, err := h.profiles.PutProfile(c.Ctx, p)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -217,16 +217,16 @@ func (p *patchedText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 // patch answers PATCH /v1/members/{member}: 201 when the member had no profile.
-func (h *memberHandlers) patch(c *call) error {
-	id := c.member()
-	if err := c.badInput(); err != nil {
+func (h *memberHandlers) patch(c *Call) error {
+	id := c.Member()
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	var body profilePatch
-	if err := c.decode(&body, false, nil); err != nil {
+	if err := c.Decode(&body, false, nil); err != nil {
 		return err
 	}
-	p, created, err := h.profiles.PatchProfile(c.ctx, id, leaderboard.ProfilePatch{
+	p, created, err := h.profiles.PatchProfile(c.Ctx, id, leaderboard.ProfilePatch{
 		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
 	})
 	if err != nil {
@@ -235,16 +235,16 @@ func (h *memberHandlers) patch(c *call) error {
 	return sendProfile(c, &p, created)
 }
 
-func sendProfile(c *call, p *leaderboard.Profile, created bool) error {
+func sendProfile(c *Call, p *leaderboard.Profile, created bool) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
 	}
 	shown := showProfile(p)
-	if c.scope != leaderboard.ScopeAdmin {
+	if c.Scope != leaderboard.ScopeAdmin {
 		shown.ResetNames = nil
 	}
-	return c.sendJSON(status, shown)
+	return c.SendJSON(status, shown)
 }
 
 // erasureJSON is an erasure that is not done yet.
@@ -256,21 +256,21 @@ type erasureJSON struct {
 
 // erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work is larger
 // than a request has time for; it goes on without the request.
-func (h *memberHandlers) erase(c *call) error {
-	id := c.member()
-	if err := c.badInput(); err != nil {
+func (h *memberHandlers) erase(c *Call) error {
+	id := c.Member()
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	// The rest of the time is for the answer.
-	ctx, cancel := context.WithTimeout(c.ctx, c.shared.limits.RequestTimeout*4/5)
+	ctx, cancel := context.WithTimeout(c.Ctx, c.RequestTimeout()*4/5)
 	defer cancel()
-	f, err := h.erasures.Forget(ctx, id, c.caller.Key)
+	f, err := h.erasures.Forget(ctx, id, c.Caller.Key)
 	if err != nil {
 		return err
 	}
 	if !f.Done {
-		return c.sendJSON(http.StatusAccepted, erasureJSON{id, "running", f.Entries})
+		return c.SendJSON(http.StatusAccepted, erasureJSON{id, "running", f.Entries})
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }

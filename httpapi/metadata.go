@@ -11,13 +11,13 @@ import (
 // when one entry has another by now, the answer and the metadata are read again from MySQL, at one state. Without
 // metadata=true, and on boards without the rule, nothing is looked up.
 
-// maxMetadataBoards is how many boards standings with metadata may name.
-const maxMetadataBoards = 100
+// MaxMetadataBoards is how many boards standings with metadata may name.
+const MaxMetadataBoards = 100
 
 // page returns a page, and the metadata of its entries when they are asked for, nil otherwise.
-func (l profileFinder) page(c *call, on *target, q leaderboard.PageQuery) (*leaderboard.Page, []string, error) {
-	page, err := l.rankings.Page(c.ctx, on.ref, q)
-	if err != nil || !on.metadata {
+func (l ProfileFinder) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboard.Page, []string, error) {
+	page, err := l.Rankings.Page(c.Ctx, on.Ref, q)
+	if err != nil || !on.Metadata {
 		return page, nil, err
 	}
 	entries := make([]leaderboard.Entry, len(page.Entries))
@@ -29,7 +29,7 @@ func (l profileFinder) page(c *call, on *target, q leaderboard.PageQuery) (*lead
 		return page, bodies, err
 	}
 	q.Metadata, q.MinSeq = true, max(q.MinSeq, page.Seq)
-	if page, err = l.rankings.Page(c.ctx, on.ref, q); err != nil {
+	if page, err = l.Rankings.Page(c.Ctx, on.Ref, q); err != nil {
 		return nil, nil, err
 	}
 	bodies = make([]string, len(page.Entries))
@@ -39,10 +39,10 @@ func (l profileFinder) page(c *call, on *target, q leaderboard.PageQuery) (*lead
 	return page, bodies, nil
 }
 
-// members is page for given members; after the metadata of the entries comes that of the member itself, if it is asked for.
-func (l profileFinder) members(c *call, on *target, q leaderboard.MembersQuery) (*leaderboard.Standings, []string, error) {
-	s, err := l.rankings.Members(c.ctx, on.ref, q)
-	if err != nil || !on.metadata {
+// Members returns the standings of given members with their metadata, as page does for a page; after the metadata of the entries comes that of the member itself, if it is asked for.
+func (l ProfileFinder) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*leaderboard.Standings, []string, error) {
+	s, err := l.Rankings.Members(c.Ctx, on.Ref, q)
+	if err != nil || !on.Metadata {
 		return s, nil, err
 	}
 	entries := []leaderboard.Entry{}
@@ -57,7 +57,7 @@ func (l profileFinder) members(c *call, on *target, q leaderboard.MembersQuery) 
 		return s, bodies, nil
 	}
 	q.Metadata, q.MinSeq = true, max(q.MinSeq, s.Seq)
-	if s, err = l.rankings.Members(c.ctx, on.ref, q); err != nil {
+	if s, err = l.Rankings.Members(c.Ctx, on.Ref, q); err != nil {
 		return nil, nil, err
 	}
 	bodies = nil
@@ -79,10 +79,10 @@ func standingsIn(s *leaderboard.Standings) (out []*leaderboard.Ranked) {
 }
 
 // bodies looks metadata up. same reports that it is that of these entries, and that the answer is still new enough after it.
-func (l profileFinder) bodies(c *call, on *target, st *leaderboard.State, entries []leaderboard.Entry) (bodies []string, same bool, err error) {
+func (l ProfileFinder) bodies(c *Call, on *Target, st *leaderboard.State, entries []leaderboard.Entry) (bodies []string, same bool, err error) {
 	began := time.Now()
-	found, err := l.rankings.Metadata(c.ctx, []leaderboard.MetadataQuery{{Period: &on.ref, Entries: entries}})
-	if err != nil || leaderboard.MetadataMoved(found) || time.Since(began) > slowProfiles && !l.feed.Fresh(on.ref.ID, st.Revision) {
+	found, err := l.Rankings.Metadata(c.Ctx, []leaderboard.MetadataQuery{{Period: &on.Ref, Entries: entries}})
+	if err != nil || leaderboard.MetadataMoved(found) || time.Since(began) > slowProfiles && !l.Feed.Fresh(on.Ref.ID, st.Revision) {
 		return nil, false, err
 	}
 	bodies = make([]string, len(entries))
@@ -92,9 +92,9 @@ func (l profileFinder) bodies(c *call, on *target, st *leaderboard.State, entrie
 	return bodies, true, nil
 }
 
-// pastBodies returns what a member has in several periods with the metadata of each, nil when none is asked for. An entry that
+// PastBodies returns what a member has in several periods with the metadata of each, nil when none is asked for. An entry that
 // has another by now is read again.
-func pastBodies(c *call, rankings Rankings, asked bool, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) (
+func PastBodies(c *Call, rankings Rankings, asked bool, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) (
 	past []leaderboard.PastEntry, bodies []string, err error,
 ) {
 	if !asked {
@@ -111,7 +111,7 @@ func pastBodies(c *call, rankings Rankings, asked bool, refs []leaderboard.Perio
 	if len(ask) == 0 {
 		return found, bodies, nil
 	}
-	stored, err := rankings.Metadata(c.ctx, ask)
+	stored, err := rankings.Metadata(c.Ctx, ask)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +121,7 @@ func pastBodies(c *call, rankings Rankings, asked bool, refs []leaderboard.Perio
 			continue
 		}
 		q := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: found[i].Seq, Metadata: true}
-		s, err := rankings.Members(c.ctx, refs[i], leaderboard.MembersQuery{Query: q, Members: []string{member}})
+		s, err := rankings.Members(c.Ctx, refs[i], leaderboard.MembersQuery{Query: q, Members: []string{member}})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -179,7 +179,7 @@ func TestMetadataRule(t *testing.T) {
 func TestMetadataStandingsBound(t *testing.T) {
 	e := newEnv(t)
 	var names []string
-	for i := range int64(maxMetadataBoards + 1) {
+	for i := range int64(MaxMetadataBoards + 1) {
 		name := "b" + string(wire.AppendOptInt(nil, &i))
 		names = append(names, name)
 		if _, _, err := e.fake.PutBoard(context.Background(), name, leaderboard.Rules{Labels: leaderboard.Labels{"a": "b"}}.WithDefaults()); err != nil {

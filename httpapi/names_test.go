@@ -14,7 +14,7 @@ import (
 
 // naming is how a route's requests name a board.
 type naming struct {
-	route *route
+	route *Route
 	place string // in the path, parameter board, parameter boards, in the body
 }
 
@@ -54,23 +54,23 @@ var bodiesOf = map[string]struct{ plain, names string }{
 func namings(t *testing.T) (out []naming) {
 	t.Helper()
 	for _, rt := range (&handlers{}).routes(true) {
-		if rt.access == guard.AccessAnyone || rt.access == guard.AccessPlayers { // no key
+		if rt.Access == guard.AccessAnyone || rt.Access == guard.AccessPlayers { // no key
 			continue
 		}
 		if rt.has("board") {
 			out = append(out, naming{&rt, "path"})
 		}
-		for _, param := range rt.params {
+		for _, param := range rt.Params {
 			if strings.Contains(param, "board") {
 				out = append(out, naming{&rt, param})
 			}
 		}
-		if rt.body.limit == 0 {
+		if rt.Body.Limit == 0 {
 			continue
 		}
-		body, ok := bodiesOf[rt.method+" "+rt.path]
+		body, ok := bodiesOf[rt.Method+" "+rt.Path]
 		if !ok {
-			t.Fatalf("bodiesOf does not say whether the body of %s %s names boards", rt.method, rt.path)
+			t.Fatalf("bodiesOf does not say whether the body of %s %s names boards", rt.Method, rt.Path)
 		}
 		if body.names != "" {
 			out = append(out, naming{&rt, "body"})
@@ -81,12 +81,12 @@ func namings(t *testing.T) (out []naming) {
 
 // ask returns a request that names a board.
 func (n *naming) ask(board, key string) ask {
-	bodies := bodiesOf[n.route.method+" "+n.route.path]
-	a := ask{method: n.route.method, key: key, body: bodies.plain, off: true}
+	bodies := bodiesOf[n.route.Method+" "+n.route.Path]
+	a := ask{method: n.route.Method, key: key, body: bodies.plain, off: true}
 	own, query := board, ""
 	switch n.place {
 	case "path":
-		if slices.Contains(n.route.params, "q") {
+		if slices.Contains(n.route.Params, "q") {
 			query = "?q=ada" // which is required
 		}
 	case "body":
@@ -94,12 +94,12 @@ func (n *naming) ask(board, key string) ask {
 	default:
 		query = "?" + n.place + "=" + board
 	}
-	a.path = concrete(strings.ReplaceAll(n.route.path, "{board}", own)) + query
+	a.path = concrete(strings.ReplaceAll(n.route.Path, "{board}", own)) + query
 	return a
 }
 
 // isRead reports whether anyone may make the request of a public board.
-func (n *naming) isRead() bool { return n.route.access == guard.AccessReaders }
+func (n *naming) isRead() bool { return n.route.Access == guard.AccessReaders }
 
 // TestNamesOfBoards holds every place in which a request names a board against boards that are missing, private and public,
 // inside and outside of what a key is for, with no key and with one of each scope (promise G1). What needs a key is 403 for
@@ -129,14 +129,14 @@ func TestNamesOfBoards(t *testing.T) {
 					writes := e.fake.writes()
 					a := n.ask(board, key)
 					r := e.do(a)
-					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.method, n.route.path, n.place, board, scope)
+					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.method, n.route.Path, n.place, board, scope)
 					want, detail := 0, ""
-					switch needs := n.route.access.Needs(); {
+					switch needs := n.route.Access.Needs(); {
 					case needs != "" && scope == "":
 						want = 401
 					case !scope.Includes(needs):
 						want, detail = 403, fmt.Sprintf("This needs a key with scope %s, the key given has scope %s.", needs, scope)
-					case !n.route.someBoards && !n.route.has("board"):
+					case !n.route.SomeBoards && !n.route.has("board"):
 						want, detail = 403, "This needs a key for all boards, the key given is for game1-*."
 					case !n.isRead() && !inside:
 						want, detail = 403, only

@@ -203,28 +203,28 @@ func (r *noticeReader) next(ctx context.Context, fn func(*leaderboard.Event)) er
 
 // mayHear returns why a caller may not have the notices of a member, nil when it may: they tell who has whom as a friend, so they are for keys that may
 // read the board, and for the member's own token, also on a public board.
-func mayHear(c *call, board, member string) error {
+func mayHear(c *Call, board, member string) error {
 	switch {
-	case c.player != nil && c.player.Member == member && c.player.Covers(board):
+	case c.Player != nil && c.Player.Member == member && c.Player.Covers(board):
 		return nil
-	case c.player != nil:
+	case c.Player != nil:
 		return wire.Reject(wire.CodeForbidden, "A player's token has the notices of the player alone.", wire.InputError{Parameter: "member", Detail: "is not the player of the token"})
-	case c.key == nil:
+	case c.Key == nil:
 		return wire.Reject(wire.CodeUnauthorized, "Notices of who was passed need a key, or the member's own token, also on a public board.", wire.InputError{Parameter: "passed", Detail: "needs a key"})
-	case !c.key.Covers(board):
-		return guard.ErrNotCovered(c.key)
+	case !c.Key.Covers(board):
+		return guard.ErrNotCovered(c.Key)
 	}
 	return nil
 }
 
 // passedParam reads the parameter passed of a stream.
-func passedParam(c *call, member string) (bool, error) {
-	passed := c.boolean("passed")
+func passedParam(c *Call, member string) (bool, error) {
+	passed := c.Boolean("passed")
 	if passed && member == "" {
-		c.badParam("passed", "needs member")
+		c.BadParam("passed", "needs member")
 	}
-	if err := c.badInput(); err != nil || !passed {
+	if err := c.BadInput(); err != nil || !passed {
 		return false, err
 	}
-	return true, mayHear(c, c.pathValue("board"), member)
+	return true, mayHear(c, c.PathValue("board"), member)
 }

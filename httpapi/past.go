@@ -11,21 +11,21 @@ import (
 
 // pastReader serves what members have in the periods of a window.
 type pastReader struct {
-	resolver
+	Resolver
 	rankings Rankings
 }
 
 // history answers GET …/members/{member}/history: what a member has in the latest periods of a window, the current one
 // first. The limit counts the periods that are looked at.
-func (h *pastReader) history(c *call) error {
-	member := c.member()
-	limit := c.integer("limit", leaderboard.DefaultPast, 1, leaderboard.MaxPast)
-	cursor := c.text("cursor")
-	on, err := h.target(c)
+func (h *pastReader) history(c *Call) error {
+	member := c.Member()
+	limit := c.Integer("limit", leaderboard.DefaultPast, 1, leaderboard.MaxPast)
+	cursor := c.Text("cursor")
+	on, err := h.Target(c)
 	if err != nil {
 		return err
 	}
-	of := wire.List{Name: "history " + string(on.ref.Window), Id: on.ref.BoardID}
+	of := wire.List{Name: "history " + string(on.Ref.Window), Id: on.Ref.BoardID}
 	before := int64(leaderboard.MaxTime)
 	if cursor != "" {
 		var ok bool
@@ -34,27 +34,27 @@ func (h *pastReader) history(c *call) error {
 		}
 	}
 	err = h.send(c, &on, of, member, leaderboard.Micros(before), int(limit))
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) && h.catalog.Renew(c.ctx, on.ref.Board) == nil {
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) && h.Catalog.Renew(c.Ctx, on.Ref.Board) == nil {
 		return h.send(c, &on, of, member, leaderboard.Micros(before), int(limit)) // without those that were given up meanwhile
 	}
 	return err
 }
 
-func (h *pastReader) send(c *call, on *target, of wire.List, member string, before leaderboard.Micros, limit int) error {
-	refs, next, err := h.periods(c.ctx, on, before, limit)
+func (h *pastReader) send(c *Call, on *Target, of wire.List, member string, before leaderboard.Micros, limit int) error {
+	refs, next, err := h.periods(c.Ctx, on, before, limit)
 	if err != nil {
 		return err
 	}
-	found, err := h.rankings.Past(c.ctx, refs, member)
+	found, err := h.rankings.Past(c.Ctx, refs, member)
 	if err != nil {
 		return err
 	}
-	found, bodies, err := pastBodies(c, h.rankings, on.metadata, refs, member, found)
+	found, bodies, err := PastBodies(c, h.rankings, on.Metadata, refs, member, found)
 	if err != nil {
 		return err
 	}
 	st := leaderboard.State{Source: leaderboard.SourceLocal}
-	etag := wire.EmptyETag.Int(wire.AnswerFormat).Text(c.route.path).Text(member).Int(int64(next)).Text(on.ref.Rules.Tiebreak.Layout())
+	etag := wire.EmptyETag.Int(wire.AnswerFormat).Text(c.Route.Path).Text(member).Int(int64(next)).Text(on.Ref.Rules.Tiebreak.Layout())
 	for i := range found {
 		f := &found[i]
 		st.Seq, st.AsOf, st.Stale = st.Seq+f.Seq, max(st.AsOf, f.AsOf), st.Stale || f.Stale
@@ -67,7 +67,7 @@ func (h *pastReader) send(c *call, on *target, of wire.List, member string, befo
 		}
 	}
 	marked := on.marked(&st)
-	return c.respond(on, marked, addBodies(etag, bodies), func(b []byte) []byte {
+	return c.Respond(on, marked, AddBodies(etag, bodies), func(b []byte) []byte {
 		b = appendPast(b, on, marked, member, refs, found, bodies)
 		if next > 0 {
 			b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), strconv.FormatInt(int64(next), 10)), '"')
@@ -77,8 +77,8 @@ func (h *pastReader) send(c *call, on *target, of wire.List, member string, befo
 }
 
 // periods returns those to look at, the latest first, and where the next page begins, 0 for nowhere.
-func (h *pastReader) periods(ctx context.Context, on *target, before leaderboard.Micros, limit int) (refs []leaderboard.PeriodRef, next leaderboard.Micros, err error) {
-	found, err := h.catalog.PeriodsBefore(ctx, on.ref.Board, on.ref.Window, before, limit+1)
+func (h *pastReader) periods(ctx context.Context, on *Target, before leaderboard.Micros, limit int) (refs []leaderboard.PeriodRef, next leaderboard.Micros, err error) {
+	found, err := h.Catalog.PeriodsBefore(ctx, on.Ref.Board, on.Ref.Window, before, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -86,12 +86,12 @@ func (h *pastReader) periods(ctx context.Context, on *target, before leaderboard
 		found = found[:limit]
 		next = found[limit-1].StartsAt
 	}
-	board := leaderboard.Board{ID: on.ref.BoardID, Name: on.ref.Board, Rules: *on.ref.Rules}
+	board := leaderboard.Board{ID: on.Ref.BoardID, Name: on.Ref.Board, Rules: *on.Ref.Rules}
 	for i := range found {
 		ref := found[i].Ref(&board)
-		if ref.ID == on.ref.ID {
-			ref = on.ref
-			ref.LastSeq = max(ref.LastSeq, on.query.MinSeq) // no answer is older
+		if ref.ID == on.Ref.ID {
+			ref = on.Ref
+			ref.LastSeq = max(ref.LastSeq, on.Query.MinSeq) // no answer is older
 		}
 		refs = append(refs, ref)
 	}
@@ -100,10 +100,10 @@ func (h *pastReader) periods(ctx context.Context, on *target, before leaderboard
 
 // appendPast appends the answer without the brace at its end. Periods in which the member has nothing are left out.
 func appendPast(
-	b []byte, on *target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, bodies []string,
+	b []byte, on *Target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, bodies []string,
 ) []byte {
-	b = wire.AppendString(append(b, `{"board":`...), on.ref.Board)
-	b = wire.AppendString(append(b, `,"window":`...), string(on.ref.Window))
+	b = wire.AppendString(append(b, `{"board":`...), on.Ref.Board)
+	b = wire.AppendString(append(b, `,"window":`...), string(on.Ref.Window))
 	b = wire.AppendString(append(b, `,"member":`...), member)
 	b = wire.AppendTime(append(b, `,"as_of":`...), st.AsOf)
 	b = wire.AppendString(append(b, `,"source":`...), string(st.Source))
@@ -122,9 +122,9 @@ func appendPast(
 		b = wire.AppendString(append(b, `{"period":`...), refs[i].Name)
 		b = wire.AppendStrictTied(append(b, ','), &f.Ranked.Ranks)
 		b = strconv.AppendInt(append(b, `,"score":`...), f.Ranked.Score, 10)
-		b = wire.AppendTiebreak(append(b, ','), &on.ref.Rules.Tiebreak, f.Ranked.Tiebreak)
+		b = wire.AppendTiebreak(append(b, ','), &on.Ref.Rules.Tiebreak, f.Ranked.Tiebreak)
 		b = wire.AppendTime(append(b, `,"created_time":`...), f.Ranked.CreatedTime)
-		b = appendMetadata(b, bodies, i)
+		b = AppendMetadata(b, bodies, i)
 		b = strconv.AppendInt(append(b, `,"total":`...), f.Total, 10)
 		b = strconv.AppendInt(append(b, `,"seq":`...), f.Seq, 10)
 		b = append(strconv.AppendBool(append(b, `,"closed":`...), refs[i].Closed), '}')

@@ -41,26 +41,26 @@ func TestEveryRouteForPlayers(t *testing.T) {
 	e := withPlayer(t)
 	writes := e.fake.writes()
 	for _, rt := range (&handlers{}).routes(true) {
-		if rt.access == guard.AccessAnyone {
+		if rt.Access == guard.AccessAnyone {
 			continue
 		}
-		a := ask{method: rt.method, path: strings.NewReplacer("{board}", "open", "{member}", "5").Replace(rt.path), key: token5}
+		a := ask{method: rt.Method, path: strings.NewReplacer("{board}", "open", "{member}", "5").Replace(rt.Path), key: token5}
 		a.path = concrete(a.path)
 		r := e.do(a)
 		switch {
-		case rt.players == playersMaySubmit && rt.path != "/v1/boards/{board}/scores" && rt.path != "/v1/boards/{board}/plays":
-			t.Errorf("%s is for players to submit", rt.path)
-		case rt.players == playersMayReadOwn && (rt.access != guard.AccessReaders || !rt.has("member") && !rt.stream || !rt.has("board") && !slices.Contains(rt.params, "boards") || rt.method != http.MethodGet):
-			t.Errorf("%s %s shows players what is theirs", rt.method, rt.path)
-		case rt.access == guard.AccessReaders:
+		case rt.Players == PlayersMaySubmit && rt.Path != "/v1/boards/{board}/scores" && rt.Path != "/v1/boards/{board}/plays":
+			t.Errorf("%s is for players to submit", rt.Path)
+		case rt.Players == PlayersMayReadOwn && (rt.Access != guard.AccessReaders || !rt.has("member") && !rt.Stream || !rt.has("board") && !slices.Contains(rt.Params, "boards") || rt.Method != http.MethodGet):
+			t.Errorf("%s %s shows players what is theirs", rt.Method, rt.Path)
+		case rt.Access == guard.AccessReaders:
 			if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
-				t.Errorf("%s %s: %d, which anyone may read", rt.method, rt.path, r.status)
+				t.Errorf("%s %s: %d, which anyone may read", rt.Method, rt.Path, r.status)
 			}
-		case rt.players == playersMayReadFriends: // TestPlayerAmongFriends
-			if rt.path != "/v1/boards/{board}/members/{member}/friends" {
-				t.Errorf("%s shows players their friends", rt.path)
+		case rt.Players == PlayersMayReadFriends: // TestPlayerAmongFriends
+			if rt.Path != "/v1/boards/{board}/members/{member}/friends" {
+				t.Errorf("%s shows players their friends", rt.Path)
 			}
-		case rt.players == playersMaySubmit: // TestPlayerSubmits, TestBeginPlay
+		case rt.Players == PlayersMaySubmit: // TestPlayerSubmits, TestBeginPlay
 		default:
 			r.wantProblem(http.StatusForbidden, wire.CodeForbidden)
 		}

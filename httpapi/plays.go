@@ -27,7 +27,7 @@ type playTokens interface {
 
 // playHandlers begin plays.
 type playHandlers struct {
-	resolver
+	Resolver
 	plays   Plays
 	players playTokens
 }
@@ -46,12 +46,12 @@ type playJSON struct {
 }
 
 // begin answers POST …/plays: 201 with a play of the player, which ends the one before it.
-func (h *playHandlers) begin(c *call) error {
-	name, err := c.boardName()
+func (h *playHandlers) begin(c *Call) error {
+	name, err := c.BoardName()
 	if err != nil {
 		return err
 	}
-	if err := c.decode(&struct{}{}, true, nil); err != nil {
+	if err := c.Decode(&struct{}{}, true, nil); err != nil {
 		return err
 	}
 	b, err := h.forPlayers(c, name)
@@ -61,11 +61,11 @@ func (h *playHandlers) begin(c *call) error {
 	if !b.Rules.NeedsPlay() {
 		return errNoPlays
 	}
-	play, err := h.plays.BeginPlay(c.ctx, b, c.player.Member)
+	play, err := h.plays.BeginPlay(c.Ctx, b, c.Player.Member)
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	token, err := h.players.MintPlay(c.ctx, play, time.Now())
+	token, err := h.players.MintPlay(c.Ctx, play, time.Now())
 	if err != nil {
 		return err
 	}
@@ -77,17 +77,17 @@ func (h *playHandlers) begin(c *call) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.send(http.StatusCreated, wire.TypeJSON, body)
+	c.NoStore()
+	return c.Send(http.StatusCreated, wire.TypeJSON, body)
 }
 
 // forPlayers returns a board to which the request's player may submit. A private one that shows players nothing is not there.
-func (r resolver) forPlayers(c *call, name string) (leaderboard.Board, error) {
-	b, err := r.catalog.Board(c.ctx, name)
+func (r Resolver) forPlayers(c *Call, name string) (leaderboard.Board, error) {
+	b, err := r.Catalog.Board(c.Ctx, name)
 	if err != nil {
 		return b, err
 	}
-	covers := c.player.Covers(name)
+	covers := c.Player.Covers(name)
 	switch {
 	case covers && b.Rules.PlayersSubmit():
 		return b, nil
@@ -101,14 +101,14 @@ func (r resolver) forPlayers(c *call, name string) (leaderboard.Board, error) {
 
 // playOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the
 // address, as a token that is not good is, unless it was good once.
-func playOf(c *call, players playTokens, board, token string, i int) (leaderboard.PlayID, error) {
-	play, err := players.FindPlay(c.ctx, token, c.start, func() error { return c.shared.guard.MayAttempt(c.r) })
+func playOf(c *Call, players playTokens, board, token string, i int) (leaderboard.PlayID, error) {
+	play, err := players.FindPlay(c.Ctx, token, c.Start, c.MayAttempt)
 	refused, ok := errors.AsType[*leaderboard.TokenError](err)
 	switch {
 	case ok:
 	case err != nil:
 		return play.ID, err
-	case play.Board != board || play.Member != c.player.Member:
+	case play.Board != board || play.Member != c.Player.Member:
 		refused = &leaderboard.TokenError{Detail: "The play is another player's, or on another board."}
 	default:
 		return play.ID, nil
@@ -116,7 +116,7 @@ func playOf(c *call, players playTokens, board, token string, i int) (leaderboar
 	at := leaderboard.FieldError{Pointer: fmt.Sprintf("/entries/%d/play", i), Detail: refused.Detail}
 	err = &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "that is no play of the player on this board", Fields: []leaderboard.FieldError{at}}
 	if ok && !refused.Signed {
-		err = c.shared.guard.Guessed(c.w, c.r, err)
+		err = c.Guessed(err)
 	}
 	return play.ID, err
 }

@@ -42,9 +42,9 @@ func told(r reply) (string, http.Header) {
 }
 
 // queriesOf returns queries of a route, good ones and bad ones.
-func queriesOf(rt *route) []string {
+func queriesOf(rt *Route) []string {
 	out := []string{"", "?nothing=1"}
-	for _, name := range rt.params {
+	for _, name := range rt.Params {
 		for _, value := range map[string][]string{
 			"window": {"season", "all_time", "hour", "foo"}, "period": {"current", "previous", "2020", "first", "x&window=season"}, "mode": {"all", "x"},
 			"min_seq": {"9"}, "limit": {"1", "x"}, "offset": {"1"}, "cursor": {"x"}, "profiles": {"true"}, "before": {"1"}, "after": {"1"}, "buckets": {"2"},
@@ -73,28 +73,28 @@ func TestPrivateBoardsAreNotThere(t *testing.T) {
 	}
 	compared := 0
 	for _, rt := range (&handlers{}).routes(true) {
-		if !strings.Contains(rt.path, "{board}") {
+		if !strings.Contains(rt.Path, "{board}") {
 			continue
 		}
 		for _, query := range queriesOf(&rt) {
 			for _, key := range []string{noKey, other} {
 				for _, match := range []string{"", "*"} {
-					a := ask{method: rt.method, key: key, body: bodies[rt.method+" "+rt.path], undocumented: true, header: http.Header{}}
+					a := ask{method: rt.Method, key: key, body: bodies[rt.Method+" "+rt.Path], undocumented: true, header: http.Header{}}
 					if match != "" {
 						a.header["If-None-Match"] = []string{match}
 					}
 					answer := func(board string) (string, http.Header) {
-						a.path = strings.NewReplacer("{board}", board, "{member}", "5", "{score}", "1").Replace(rt.path) + query
+						a.path = strings.NewReplacer("{board}", board, "{member}", "5", "{score}", "1").Replace(rt.Path) + query
 						return told(e.do(a))
 					}
 					want, wantHeader := answer("none")
 					if strings.HasPrefix(want, "200") {
-						t.Fatalf("%s %s: there is a board called none: %s", rt.method, rt.path, want)
+						t.Fatalf("%s %s: there is a board called none: %s", rt.Method, rt.Path, want)
 					}
 					for _, board := range []string{"p-plain", "p-early", "p-derived"} {
 						compared++
 						if got, header := answer(board); got != want || !reflect.DeepEqual(header, wantHeader) {
-							t.Errorf("%s %s of %s:\n%s %v, want\n%s %v", rt.method, rt.path+query, board, got, header, want, wantHeader)
+							t.Errorf("%s %s of %s:\n%s %v, want\n%s %v", rt.Method, rt.Path+query, board, got, header, want, wantHeader)
 						}
 					}
 				}

@@ -362,8 +362,8 @@ func FuzzElements(f *testing.F) {
 func TestDocumentHasTheQuotas(t *testing.T) {
 	doc, _ := document()
 	for _, rt := range (&handlers{}).routes(true) {
-		if op := doc.Paths.Value(rt.path).GetOperation(rt.method); !rt.ops && op.Responses.Value("429") == nil {
-			t.Errorf("%s %s: openapi.yaml has no answer 429", rt.method, rt.path)
+		if op := doc.Paths.Value(rt.Path).GetOperation(rt.Method); !rt.Ops && op.Responses.Value("429") == nil {
+			t.Errorf("%s %s: openapi.yaml has no answer 429", rt.Method, rt.Path)
 		}
 	}
 }

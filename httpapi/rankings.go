@@ -11,18 +11,18 @@ import (
 
 // combinedReader serves the reading of several boards ranked as one.
 type combinedReader struct {
-	resolver
-	profileFinder
-	hides hiddenFinder
+	Resolver
+	ProfileFinder
+	hides HiddenFinder
 }
 
 // top answers GET /v1/rankings/top.
-func (h *combinedReader) top(c *call) error {
-	limit, offset, cursor := c.pageParams()
+func (h *combinedReader) top(c *Call) error {
+	limit, offset, cursor := c.PageParams()
 	deep := cursor != "" || offset > leaderboard.MaxLimit-limit // the tops of the boards do not reach so far
-	return h.retrySelection(c, leaderboard.MaxCombined, deep, func(s *selection) error {
-		q := leaderboard.CombinedQuery{Mode: s.query.Mode, Limit: int(limit), Offset: offset}
-		of := wire.CombinedEntries(s.refs[0].Rules)
+	return h.RetrySelection(c, leaderboard.MaxCombined, deep, func(s *Selection) error {
+		q := leaderboard.CombinedQuery{Mode: s.Query.Mode, Limit: int(limit), Offset: offset}
+		of := wire.CombinedEntries(s.Refs[0].Rules)
 		if cursor != "" {
 			var ok bool
 			if q.After, q.AfterBoard, ok = of.AfterPlace(cursor); !ok {
@@ -34,7 +34,7 @@ func (h *combinedReader) top(c *call) error {
 			return err
 		}
 		a := pageAnswer(page)
-		a.etag = s.etag(c.route.path, page.States).Int(limit).Int(offset).Text(q.After).Text(q.AfterBoard)
+		a.etag = s.etag(c.Route.Path, page.States).Int(limit).Int(offset).Text(q.After).Text(q.AfterBoard)
 		a.trailer = func(b []byte) []byte {
 			if page.Next == "" {
 				return b
@@ -46,14 +46,14 @@ func (h *combinedReader) top(c *call) error {
 }
 
 // member answers GET /v1/rankings/members/{member}: all entries of the member.
-func (h *combinedReader) member(c *call) error {
-	member := c.member()
-	return h.retrySelection(c, leaderboard.MaxCombined, true, func(s *selection) error {
-		q := leaderboard.CombinedMemberQuery{Mode: s.query.Mode, Member: member}
-		found, err := h.rankings.CombinedMember(c.ctx, s.refs, q)
-		if err == nil && !s.reached(found.States) {
+func (h *combinedReader) member(c *Call) error {
+	member := c.Member()
+	return h.RetrySelection(c, leaderboard.MaxCombined, true, func(s *Selection) error {
+		q := leaderboard.CombinedMemberQuery{Mode: s.Query.Mode, Member: member}
+		found, err := h.Rankings.CombinedMember(c.Ctx, s.Refs, q)
+		if err == nil && !s.Reached(found.States) {
 			q.Fresh = true
-			if found, err = h.rankings.CombinedMember(c.ctx, s.refs, q); err == nil && !s.reached(found.States) {
+			if found, err = h.Rankings.CombinedMember(c.Ctx, s.Refs, q); err == nil && !s.Reached(found.States) {
 				err = leaderboard.ErrSeqAhead
 			}
 		}
@@ -61,11 +61,11 @@ func (h *combinedReader) member(c *call) error {
 			err = leaderboard.ErrNotRanked
 		}
 		if err != nil {
-			return whyAbsent(c, h.hides, s.boards(), member, err)
+			return WhyAbsent(c, h.hides, s.Boards(), member, err)
 		}
 		total := leaderboard.Total(found.States)
 		return h.send(c, s, combinedAnswer{
-			states: found.States, n: len(found.Entries), etag: s.etag(c.route.path, found.States).Text(member),
+			states: found.States, n: len(found.Entries), etag: s.etag(c.Route.Path, found.States).Text(member),
 			entry: func(i int) *leaderboard.CombinedRanked { return &found.Entries[i] },
 			more: func(b []byte, i int) []byte {
 				b = append(b, `,"percentile":`...)
@@ -76,31 +76,31 @@ func (h *combinedReader) member(c *call) error {
 }
 
 // around answers GET /v1/rankings/members/{member}/around: the slice around the member's best entry.
-func (h *combinedReader) around(c *call) error {
-	member := c.member()
-	before, after := c.aroundParams()
-	return h.retrySelection(c, leaderboard.MaxCombined, true, func(s *selection) error {
+func (h *combinedReader) around(c *Call) error {
+	member := c.Member()
+	before, after := c.AroundParams()
+	return h.RetrySelection(c, leaderboard.MaxCombined, true, func(s *Selection) error {
 		page, err := h.page(c, s, leaderboard.CombinedQuery{
-			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
+			Mode: s.Query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})
 		if err != nil {
-			return whyAbsent(c, h.hides, s.boards(), member, err)
+			return WhyAbsent(c, h.hides, s.Boards(), member, err)
 		}
 		a := pageAnswer(page)
-		a.etag = s.etag(c.route.path, page.States).Text(member).Int(before).Int(after)
+		a.etag = s.etag(c.Route.Path, page.States).Text(member).Int(before).Int(after)
 		return h.send(c, s, a)
 	})
 }
 
 // page asks for a page, once more and past all copies when the states asked for are not reached.
-func (h *combinedReader) page(c *call, s *selection, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
-	page, err := h.rankings.CombinedPage(c.ctx, s.refs, q)
-	notRanked := errors.Is(err, leaderboard.ErrNotRanked) && s.minSeqs != nil // perhaps not in a copy
-	if err == nil && s.reached(page.States) || err != nil && !notRanked {
+func (h *combinedReader) page(c *Call, s *Selection, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	page, err := h.Rankings.CombinedPage(c.Ctx, s.Refs, q)
+	notRanked := errors.Is(err, leaderboard.ErrNotRanked) && s.MinSeqs != nil // perhaps not in a copy
+	if err == nil && s.Reached(page.States) || err != nil && !notRanked {
 		return page, err
 	}
 	q.Fresh = true
-	if page, err = h.rankings.CombinedPage(c.ctx, s.refs, q); err == nil && !s.reached(page.States) {
+	if page, err = h.Rankings.CombinedPage(c.Ctx, s.Refs, q); err == nil && !s.Reached(page.States) {
 		err = leaderboard.ErrSeqAhead
 	}
 	return page, err
@@ -124,21 +124,21 @@ type combinedAnswer struct {
 }
 
 // etag begins the ETag of an answer about several boards.
-func (s *selection) etag(route string, states []leaderboard.State) wire.ETag {
-	t := wire.EmptyETag.Int(wire.AnswerFormat).Text(route).Text(string(s.query.Mode)).Text(strings.Join(s.absent, ","))
-	if tie := &s.refs[0].Rules.Tiebreak; len(tie.Fields) > 0 {
+func (s *Selection) etag(route string, states []leaderboard.State) wire.ETag {
+	t := wire.EmptyETag.Int(wire.AnswerFormat).Text(route).Text(string(s.Query.Mode)).Text(strings.Join(s.Absent, ","))
+	if tie := &s.Refs[0].Rules.Tiebreak; len(tie.Fields) > 0 {
 		t = t.Text(tie.Layout())
 	}
 	for i := range states {
-		t = t.Int(s.refs[i].ID).Int(states[i].Incarnation).Int(states[i].Seq).Int(int64(states[i].AsOf))
+		t = t.Int(s.Refs[i].ID).Int(states[i].Incarnation).Int(states[i].Seq).Int(int64(states[i].AsOf))
 	}
 	return t
 }
 
-func (h *combinedReader) send(c *call, s *selection, a combinedAnswer) error {
-	st := s.state(a.states)
+func (h *combinedReader) send(c *Call, s *Selection, a combinedAnswer) error {
+	st := s.State(a.states)
 	shown := h.ofSelection(c, s, &st, &a)
-	return c.respond(&s.target, &st, shown.addTo(a.etag), func(b []byte) []byte {
+	return c.Respond(&s.Target, &st, shown.AddTo(a.etag), func(b []byte) []byte {
 		b = s.appendBoards(b, a.states, &st)
 		b = append(b, `,"entries":[`...)
 		for i := range a.n {
@@ -146,13 +146,13 @@ func (h *combinedReader) send(c *call, s *selection, a combinedAnswer) error {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = wire.AppendRanks(append(b, '{'), s.query.Mode, &e.Ranks)
+			b = wire.AppendRanks(append(b, '{'), s.Query.Mode, &e.Ranks)
 			b = wire.AppendString(append(b, `,"board":`...), e.Board)
-			b = wire.AppendEntry(append(b, ','), &s.refs[0].Rules.Tiebreak, &e.Entry)
+			b = wire.AppendEntry(append(b, ','), &s.Refs[0].Rules.Tiebreak, &e.Entry)
 			if a.more != nil {
 				b = a.more(b, i)
 			}
-			b = append(shown.appendTo(b, i), '}')
+			b = append(shown.AppendTo(b, i), '}')
 		}
 		if b = append(b, ']'); a.trailer != nil {
 			b = a.trailer(b)
@@ -162,10 +162,10 @@ func (h *combinedReader) send(c *call, s *selection, a combinedAnswer) error {
 }
 
 // appendBoards opens an answer: the state of each board's period, and what is said of all together.
-func (s *selection) appendBoards(b []byte, states []leaderboard.State, all *leaderboard.State) []byte {
+func (s *Selection) appendBoards(b []byte, states []leaderboard.State, all *leaderboard.State) []byte {
 	b = append(b, `{"boards":[`...)
-	for i := range s.refs {
-		ref, st := &s.refs[i], &states[i]
+	for i := range s.Refs {
+		ref, st := &s.Refs[i], &states[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -177,30 +177,30 @@ func (s *selection) appendBoards(b []byte, states []leaderboard.State, all *lead
 		b = append(wire.AppendTime(append(b, `,"as_of":`...), st.AsOf), '}')
 	}
 	b = append(b, ']')
-	for i, name := range s.absent {
+	for i, name := range s.Absent {
 		if b = append(b, ','); i == 0 {
 			b = append(b, `"absent":[`...)
 		}
 		b = wire.AppendString(b, name)
 	}
-	if len(s.absent) > 0 {
+	if len(s.Absent) > 0 {
 		b = append(b, ']')
 	}
-	b = wire.AppendString(append(b, `,"mode":`...), string(s.query.Mode))
+	b = wire.AppendString(append(b, `,"mode":`...), string(s.Query.Mode))
 	b = strconv.AppendInt(append(b, `,"total":`...), all.Total, 10)
 	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
 	return strconv.AppendBool(append(b, `,"stale":`...), all.Stale)
 }
 
 // ofSelection is of for an answer about several boards, each in a state of its own.
-func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) besides {
+func (l ProfileFinder) ofSelection(c *Call, s *Selection, st *leaderboard.State, a *combinedAnswer) Besides {
 	fresh := func() bool {
 		for i := range a.states {
-			if !l.feed.Fresh(s.refs[i].ID, a.states[i].Revision) {
+			if !l.Feed.Fresh(s.Refs[i].ID, a.states[i].Revision) {
 				return false
 			}
 		}
 		return true
 	}
-	return l.find(c, s.profiles, st, fresh, a.n, func(i int) string { return a.entry(i).Member })
+	return l.Find(c, s.Profiles, st, fresh, a.n, func(i int) string { return a.entry(i).Member })
 }

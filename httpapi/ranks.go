@@ -9,57 +9,57 @@ import (
 )
 
 // member answers GET …/members/{member}: one entry with rank and percentile.
-func (h *reader) member(c *call) error {
-	id := c.member()
-	on, err := h.target(c)
+func (h *reader) member(c *Call) error {
+	id := c.Member()
+	on, err := h.Target(c)
 	if err != nil {
 		return err
 	}
-	s, bodies, err := h.members(c, &on, leaderboard.MembersQuery{Query: on.query, Members: []string{id}})
+	s, bodies, err := h.Members(c, &on, leaderboard.MembersQuery{Query: on.Query, Members: []string{id}})
 	if err != nil {
 		return err
 	}
 	if len(s.Entries) == 0 {
-		return whyAbsent(c, h.hides, []string{on.ref.Board}, id, leaderboard.ErrNotRanked)
+		return WhyAbsent(c, h.hides, []string{on.Ref.Board}, id, leaderboard.ErrNotRanked)
 	}
 	place := &s.Entries[0]
 	st := s.State
-	shown := h.of(c, &on, &st, 1, func(int) string { return id })
-	shown.metadata = bodies
-	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).Text(id).Dense(on.query.Mode, &place.Ranks)), func(b []byte) []byte {
-		b = wire.AppendRanked(b, on.form(), &place.Ranked)
-		return shown.appendTo(wire.AppendPercentile(append(b, ','), place.Tied, s.Total), 0)
+	shown := h.Of(c, &on, &st, 1, func(int) string { return id })
+	shown.Metadata = bodies
+	return c.Answer(&on, &st, shown.AddTo(c.ETag(&on, &st).Text(id).Dense(on.Query.Mode, &place.Ranks)), func(b []byte) []byte {
+		b = wire.AppendRanked(b, on.Form(), &place.Ranked)
+		return shown.AppendTo(wire.AppendPercentile(append(b, ','), place.Tied, s.Total), 0)
 	})
 }
 
 // ranks answers POST …/ranks: the places of given members, best first.
-func (h *reader) ranks(c *call) error {
+func (h *reader) ranks(c *Call) error {
 	var body struct {
 		Members []string `json:"members"`
 	}
-	if err := c.decode(&body, false, nil); err != nil {
+	if err := c.Decode(&body, false, nil); err != nil {
 		return err
 	}
 	if err := checkMembers(body.Members); err != nil {
 		return err
 	}
-	return h.retryOutdated(func(c *call) error { return h.sendRanks(c, body.Members) })(c)
+	return h.RetryOutdated(func(c *Call) error { return h.sendRanks(c, body.Members) })(c)
 }
 
-func (h *reader) sendRanks(c *call, members []string) error {
-	on, err := h.target(c)
+func (h *reader) sendRanks(c *Call, members []string) error {
+	on, err := h.Target(c)
 	if err != nil {
 		return err
 	}
-	s, bodies, err := h.members(c, &on, leaderboard.MembersQuery{Query: on.query, Members: members})
+	s, bodies, err := h.Members(c, &on, leaderboard.MembersQuery{Query: on.Query, Members: members})
 	if err != nil {
 		return err
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	c.NoStore()
 	st := s.State
-	shown := h.of(c, &on, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
-	shown.metadata = bodies
-	return c.sendAppended(func(b []byte) []byte {
+	shown := h.Of(c, &on, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
+	shown.Metadata = bodies
+	return c.SendAppended(func(b []byte) []byte {
 		return append(appendStandings(appendCommon(b, &on, &st), &on, s, &shown), '}')
 	})
 }
@@ -86,8 +86,8 @@ func checkMembers(members []string) error {
 }
 
 // appendStandings appends entries, each with its position among the given ones, and not_ranked.
-func appendStandings(b []byte, on *target, s *leaderboard.Standings, shown *besides) []byte {
-	b = append(appendPositioned(b, on, s, shown), `,"not_ranked":[`...)
+func appendStandings(b []byte, on *Target, s *leaderboard.Standings, shown *Besides) []byte {
+	b = append(AppendPositioned(b, on, s, shown), `,"not_ranked":[`...)
 	for i, m := range s.NotRanked {
 		if i > 0 {
 			b = append(b, ',')
@@ -98,34 +98,34 @@ func appendStandings(b []byte, on *target, s *leaderboard.Standings, shown *besi
 }
 
 // scoreRank answers GET …/scores/{score}/rank: the rank that a score would have now.
-func (h *reader) scoreRank(c *call) error {
-	score, ok := wire.ParseInteger(c.pathValue("score"))
+func (h *reader) scoreRank(c *Call) error {
+	score, ok := wire.ParseInteger(c.PathValue("score"))
 	if !ok {
-		c.badParam("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
+		c.BadParam("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
 	}
 	var given *int64
-	if c.query.Has("tiebreak") {
-		tiebreak := c.integer("tiebreak", 0, -maxInt64-1, maxInt64)
+	if c.Query.Has("tiebreak") {
+		tiebreak := c.Integer("tiebreak", 0, -maxInt64-1, maxInt64)
 		given = &tiebreak
 	}
 	fields := c.fields()
-	on, err := h.target(c)
+	on, err := h.Target(c)
 	if err != nil {
 		return err
 	}
-	tie := &on.ref.Rules.Tiebreak
+	tie := &on.Ref.Rules.Tiebreak
 	tiebreak, err := tie.Resolve(given, fields, nil)
 	if broken := leaderboard.AsRule(err); broken != nil {
 		return wire.Reject(broken.Code, broken.Detail)
 	}
-	s, err := h.rankings.ScoreRank(c.ctx, on.ref, leaderboard.ScoreQuery{MinSeq: on.query.MinSeq, Score: score, Tiebreak: tiebreak})
+	s, err := h.Rankings.ScoreRank(c.Ctx, on.Ref, leaderboard.ScoreQuery{MinSeq: on.Query.MinSeq, Score: score, Tiebreak: tiebreak})
 	if err != nil {
 		return err
 	}
-	return c.answer(&on, &s.State, c.etag(&on, &s.State).Int(score).Int(tiebreak).Dense(on.query.Mode, &s.Ranks), func(b []byte) []byte {
+	return c.Answer(&on, &s.State, c.ETag(&on, &s.State).Int(score).Int(tiebreak).Dense(on.Query.Mode, &s.Ranks), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"score":`...), score, 10)
 		b = wire.AppendTiebreak(append(b, ','), tie, tiebreak)
-		if b = wire.AppendStrictTied(append(b, ','), &s.Ranks); on.query.Mode == leaderboard.ModeAll {
+		if b = wire.AppendStrictTied(append(b, ','), &s.Ranks); on.Query.Mode == leaderboard.ModeAll {
 			b = wire.AppendDense(append(b, ','), &s.Ranks)
 		}
 		return b
@@ -133,17 +133,17 @@ func (h *reader) scoreRank(c *call) error {
 }
 
 // distribution answers GET …/distribution: the histogram of the scores.
-func (h *reader) distribution(c *call) error {
-	buckets := c.integer("buckets", leaderboard.DefaultBuckets, 1, leaderboard.MaxBuckets)
-	on, err := h.target(c)
+func (h *reader) distribution(c *Call) error {
+	buckets := c.Integer("buckets", leaderboard.DefaultBuckets, 1, leaderboard.MaxBuckets)
+	on, err := h.Target(c)
 	if err != nil {
 		return err
 	}
-	d, err := h.rankings.Distribution(c.ctx, on.ref, leaderboard.DistributionQuery{MinSeq: on.query.MinSeq, Buckets: int(buckets)})
+	d, err := h.Rankings.Distribution(c.Ctx, on.Ref, leaderboard.DistributionQuery{MinSeq: on.Query.MinSeq, Buckets: int(buckets)})
 	if err != nil {
 		return err
 	}
-	return c.answer(&on, &d.State, c.etag(&on, &d.State).Int(buckets), func(b []byte) []byte { return appendBuckets(b, d.Buckets) })
+	return c.Answer(&on, &d.State, c.ETag(&on, &d.State).Int(buckets), func(b []byte) []byte { return appendBuckets(b, d.Buckets) })
 }
 
 func appendBuckets(b []byte, buckets []leaderboard.Bucket) []byte {

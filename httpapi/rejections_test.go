@@ -87,8 +87,8 @@ func TestLetInAfterAll(t *testing.T) {
 		s.guard.RefuseFrom(time.Now().Add(100 * time.Millisecond))
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		go func() { time.Sleep(50 * time.Millisecond); room.Store(true) }()
-		c := call{response: response{shared: s, r: r}}
-		c.follow(&route{admitted: true})
+		c := Call{response: response{shared: s, R: r}}
+		c.follow(&Route{Admitted: true})
 		if err := c.letIn(); err != nil {
 			t.Error(err)
 		}

@@ -96,7 +96,7 @@ func BenchmarkRequestID(b *testing.B) {
 	h := http.Header{}
 	b.ReportAllocs()
 	for b.Loop() {
-		c := call{response: response{r: r, w: discard{h}}}
+		c := Call{response: response{R: r, W: discard{h}}}
 		c.identify()
 	}
 }

@@ -27,20 +27,20 @@ type Catalog interface {
 	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)
 }
 
-// resolver finds the board and the period that a request is about, if the caller may see them.
-type resolver struct{ catalog Catalog }
+// Resolver finds the board and the period that a request is about, if the caller may see them.
+type Resolver struct{ Catalog Catalog }
 
-// resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
-func (r resolver) resolve(c *call, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
-	return r.resolveOn(c, c.pathValue("board"), window, period)
+// Resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
+func (r Resolver) Resolve(c *Call, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
+	return r.resolveOn(c, c.PathValue("board"), window, period)
 }
 
-// resolveOn does so for any board.
-func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
+// resolveOn is Resolve for any board.
+func (r Resolver) resolveOn(c *Call, name, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
 	if leaderboard.CheckBoardName(name) != nil {
 		return leaderboard.PeriodRef{}, nil, leaderboard.ErrBoardNotFound
 	}
-	ref, board, err := r.catalog.Resolve(c.ctx, name, window, period)
+	ref, board, err := r.Catalog.Resolve(c.Ctx, name, window, period)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		if hidden := r.unseen(c, name); hidden != nil {
 			err = hidden
@@ -58,27 +58,27 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 }
 
 // unseen returns why the caller may not see a board, and so does not learn which periods it lacks.
-func (r resolver) unseen(c *call, name string) error {
-	b, err := r.catalog.Board(c.ctx, name)
+func (r Resolver) unseen(c *Call, name string) error {
+	b, err := r.Catalog.Board(c.Ctx, name)
 	if err != nil {
 		return err
 	}
 	return c.mayRead(&b)
 }
 
-// resolveBoard finds the board of the path as resolve does, also when it has no current period.
-func (r resolver) resolveBoard(c *call) (*leaderboard.Board, error) {
-	_, board, err := r.resolve(c, "", "")
+// ResolveBoard finds the board of the path as Resolve does, also when it has no current period.
+func (r Resolver) ResolveBoard(c *Call) (*leaderboard.Board, error) {
+	_, board, err := r.Resolve(c, "", "")
 	if !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		return board, err
 	}
-	b, err := r.catalog.Board(c.ctx, c.pathValue("board"))
+	b, err := r.Catalog.Board(c.Ctx, c.PathValue("board"))
 	return &b, err
 }
 
-// resolveRow is resolve for what works on the row of a period, and not on its entries.
-func (r resolver) resolveRow(c *call, window, period string) (leaderboard.PeriodRef, error) {
-	ref, _, err := r.resolve(c, window, period)
+// resolveRow is Resolve for what works on the row of a period, and not on its entries.
+func (r Resolver) resolveRow(c *Call, window, period string) (leaderboard.PeriodRef, error) {
+	ref, _, err := r.Resolve(c, window, period)
 	if err == nil && !ref.HasRow() {
 		err = &leaderboard.PeriodError{Detail: "No entry was ever made in " + ref.Name + ", so there is nothing to do."}
 	}
@@ -87,57 +87,59 @@ func (r resolver) resolveRow(c *call, window, period string) (leaderboard.Period
 
 // mayReadNamed is mayRead for a board that another one names, as its source: whether there is one of this name is seen
 // only by those who could read it.
-func (r resolver) mayReadNamed(c *call, name string) bool {
-	if c.key != nil && c.key.Covers(name) {
+func (r Resolver) mayReadNamed(c *Call, name string) bool {
+	if c.Key != nil && c.Key.Covers(name) {
 		return true
 	}
-	b, err := r.catalog.Board(c.ctx, name)
+	b, err := r.Catalog.Board(c.Ctx, name)
 	return err == nil && c.mayRead(&b) == nil
 }
 
-// target is what a reading request looks at: a period and the common parameters.
-type target struct {
-	ref     leaderboard.PeriodRef
-	query   leaderboard.Query
-	private bool
-	// profiles: they are shown beside the entries, and change when the entries do not.
-	profiles bool
-	metadata bool // it is shown beside the entries, and the board has the rule
+// Target is what a reading request looks at: a period and the common parameters.
+type Target struct {
+	Ref      leaderboard.PeriodRef
+	Query    leaderboard.Query
+	Private  bool // only the caller may keep the answer
+	Profiles bool // they are shown with the entries, and change when the entries do not
+	Metadata bool // it is shown with the entries, and the board has the rule
 }
 
-// target resolves the board of the path with the common parameters. It tells of everything that was wrong with the
+// Target resolves the board of the path with the common parameters. It returns everything that was wrong with the
 // parameters so far.
-func (r resolver) target(c *call) (target, error) {
-	window, period := c.window(), c.text("period")
-	mode := c.mode()
-	minSeq, profiles, metadata := c.integer("min_seq", 0, 0, maxInt64), c.boolean("profiles"), c.boolean("metadata")
-	if err := c.badInput(); err != nil {
-		return target{}, err
+func (r Resolver) Target(c *Call) (Target, error) {
+	window, period := c.Window(), c.Text("period")
+	mode := c.Mode()
+	minSeq, profiles, metadata := c.Integer("min_seq", 0, 0, maxInt64), c.Boolean("profiles"), c.Boolean("metadata")
+	if err := c.BadInput(); err != nil {
+		return Target{}, err
 	}
 	c.resolved = resolved{minSeq: minSeq}
-	ref, board, err := r.resolve(c, window, period)
+	ref, board, err := r.Resolve(c, window, period)
 	if err != nil {
-		return target{}, err
+		return Target{}, err
 	}
 	c.resolved.periodID = ref.ID
 	if mode == "" {
 		mode = ref.Rules.Mode
 	}
 	private := board.Rules.Visibility != leaderboard.VisibilityPublic
-	on := target{
-		ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles, metadata: metadata && board.Rules.KeepsMetadata(),
+	on := Target{
+		Ref: ref, Query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, Private: private, Profiles: profiles, Metadata: metadata && board.Rules.KeepsMetadata(),
 	}
 	if ref.Closed {
-		on.query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
+		on.Query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
 	}
 	return on, nil
 }
 
-// retryOutdated makes a handler that calls handle again when the catalog was outdated. The catalog answers from memory
+// NotePeriod notes the period that the request is about, 0 for none yet, for RetryOutdated.
+func (c *Call) NotePeriod(id int64) { c.resolved = resolved{periodID: id} }
+
+// RetryOutdated makes a handler that calls handle again when the catalog was outdated. The catalog answers from memory
 // for a moment. When another server has deleted the board and created it again, or changed its windows, the period that
 // it names lacks what the caller has seen already: that is not the caller's error.
-func (r resolver) retryOutdated(handle func(*call) error) func(*call) error {
-	return func(c *call) error {
+func (r Resolver) RetryOutdated(handle func(*Call) error) func(*Call) error {
+	return func(c *Call) error {
 		err := handle(c)
 		if err != nil && r.outdated(c, err) {
 			return handle(c)
@@ -149,17 +151,17 @@ func (r resolver) retryOutdated(handle func(*call) error) func(*call) error {
 // outdated renews the catalog's memory of the board when an error may come from it, and reports whether it has changed.
 // A period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names
 // that no period can have are not to reach MySQL.
-func (r resolver) outdated(c *call, err error) bool {
+func (r Resolver) outdated(c *Call, err error) bool {
 	ahead, lost := errors.Is(err, leaderboard.ErrSeqAhead), errors.Is(err, leaderboard.ErrPeriodNotFound)
 	if !ahead && !lost || c.resolved.periodID == 0 && c.resolved.minSeq == 0 {
 		return false
 	}
-	switch err := r.catalog.Renew(c.ctx, c.pathValue("board")); {
+	switch err := r.Catalog.Renew(c.Ctx, c.PathValue("board")); {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		return true
 	case err != nil:
 		return false
 	}
-	ref, _, err := r.resolve(c, c.text("window"), c.text("period"))
+	ref, _, err := r.Resolve(c, c.Text("window"), c.Text("period"))
 	return err != nil || ref.ID != c.resolved.periodID
 }

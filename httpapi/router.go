@@ -10,29 +10,29 @@ import (
 // maxSegments is the greatest number of segments that the path of a route has.
 const maxSegments = 6
 
-// pattern says which requests a route takes.
-type pattern struct {
-	method   string   // GET includes HEAD
-	path     string   // as in the document
+// Pattern says which requests a route takes.
+type Pattern struct {
+	Method   string   // GET includes HEAD
+	Path     string   // as in the document
 	segments []string // of path; {name} stands for any one
 }
 
-func newPattern(method, path string) pattern {
-	p := pattern{method: method, path: path}
+func newPattern(method, path string) Pattern {
+	p := Pattern{Method: method, Path: path}
 	if path != "/" {
 		p.segments = strings.Split(path[1:], "/")
 	}
 	return p
 }
 
-func get(path string) pattern    { return newPattern(http.MethodGet, path) }
-func put(path string) pattern    { return newPattern(http.MethodPut, path) }
-func post(path string) pattern   { return newPattern(http.MethodPost, path) }
-func patch(path string) pattern  { return newPattern(http.MethodPatch, path) }
-func remove(path string) pattern { return newPattern(http.MethodDelete, path) }
+func Get(path string) Pattern    { return newPattern(http.MethodGet, path) }
+func Put(path string) Pattern    { return newPattern(http.MethodPut, path) }
+func Post(path string) Pattern   { return newPattern(http.MethodPost, path) }
+func Patch(path string) Pattern  { return newPattern(http.MethodPatch, path) }
+func Delete(path string) Pattern { return newPattern(http.MethodDelete, path) }
 
 // matches reports whether a path is of this form, which has as many segments.
-func (p *pattern) matches(s *segments) bool {
+func (p *Pattern) matches(s *segments) bool {
 	for i, want := range p.segments {
 		if want[0] != '{' && want != s.part[i] {
 			return false
@@ -42,10 +42,10 @@ func (p *pattern) matches(s *segments) bool {
 }
 
 // has reports whether a segment stands for {name}.
-func (p *pattern) has(name string) bool { return slices.Contains(p.segments, "{"+name+"}") }
+func (p *Pattern) has(name string) bool { return slices.Contains(p.segments, "{"+name+"}") }
 
 // value returns the decoded segment that stands for {name}.
-func (p *pattern) value(s *segments, name string) string {
+func (p *Pattern) value(s *segments, name string) string {
 	for i, seg := range p.segments {
 		if len(seg) == len(name)+2 && seg[0] == '{' && seg[1:len(seg)-1] == name {
 			return s.part[i]
@@ -55,7 +55,7 @@ func (p *pattern) value(s *segments, name string) string {
 }
 
 // fill returns a path of this form, with values in the places of those that stand for any.
-func (p *pattern) fill(values ...string) (s segments) {
+func (p *Pattern) fill(values ...string) (s segments) {
 	s.n = copy(s.part[:], p.segments)
 	for i := range s.n {
 		if s.part[i][0] == '{' {
@@ -108,12 +108,12 @@ type router struct {
 }
 
 type numbered struct {
-	*pattern
+	*Pattern
 	row int
 }
 
 // add gives the router the next row of the table.
-func (t *router) add(p *pattern, row int) {
+func (t *router) add(p *Pattern, row int) {
 	t.byLength[len(p.segments)] = append(t.byLength[len(p.segments)], numbered{p, row})
 }
 
@@ -126,13 +126,13 @@ func (t *router) find(method string, s *segments) (row int, allow string) {
 		if !p.matches(s) {
 			continue
 		}
-		if p.method == method {
+		if p.Method == method {
 			return p.row, ""
 		}
 		if allow != "" {
 			allow += ", "
 		}
-		if allow += p.method; p.method == http.MethodGet {
+		if allow += p.Method; p.Method == http.MethodGet {
 			allow += ", " + http.MethodHead
 		}
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"leaderboard/internal/guard"
@@ -18,6 +17,7 @@ type handlers struct {
 	held     heldHandlers
 	audit    auditHandlers
 	reader   reader
+	find     findHandlers
 	past     pastReader
 	records  submissionHandlers
 	activity activityHandlers
@@ -41,14 +41,14 @@ type handlers struct {
 }
 
 func newHandlers(cfg *Config) *handlers {
-	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Rankings, cfg.Profiles, cfg.Feed}
+	find, profiles := Resolver{cfg.Catalog}, ProfileFinder{cfg.Rankings, cfg.Profiles, cfg.Feed}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Hidden},
 		held:     heldHandlers{cfg.Held, cfg.Review, cfg.Boards},
 		audit:    auditHandlers{cfg.Audit},
-		reader:   reader{resolver: find, profileFinder: profiles, hides: cfg.Hidden, found: cfg.MemberFinder},
+		reader:   reader{Resolver: find, ProfileFinder: profiles, hides: cfg.Hidden},
 		past:     pastReader{find, cfg.Rankings},
 		records:  submissionHandlers{find, cfg.Records},
 		activity: activityHandlers{find, cfg.Rankings, cfg.Activity},
@@ -66,25 +66,26 @@ func newHandlers(cfg *Config) *handlers {
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
 	h.changes = changeHandlers{find, cfg.Changes, cfg.Feed, &h.streams}
-	h.friends = friendHandlers{&h.reader, cfg.Friends}
+	h.friends, h.find = friendHandlers{find, profiles, cfg.Friends}, findHandlers{find, profiles, cfg.MemberFinder}
 	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
-	h.streams.reader, h.streams.broadcasts.feed, h.streams.notices.from = &h.reader, cfg.Feed, cfg.Notices
+	h.streams.Resolver, h.streams.pages.find, h.streams.pages.rankings = find, find, cfg.Rankings
+	h.streams.broadcasts.feed, h.streams.notices.from = cfg.Feed, cfg.Notices
 	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
 	return h
 }
 
 // nowhere returns a route that answers everything with one problem.
-func nowhere(code string) route {
-	return route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: func(*call) error { return wire.Reject(code, "") }}
+func nowhere(code string) Route {
+	return Route{Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: func(*Call) error { return wire.Reject(code, "") }}
 }
 
 // lost is the route of addresses that no other has: a person is told by a page.
-func (h *handlers) lost() route {
-	return route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: func(c *call) error { return h.pages.missing(c, "") }}
+func (h *handlers) lost() Route {
+	return Route{Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: func(c *Call) error { return h.pages.missing(c, "") }}
 }
 
-// common returns the parameters that every reading route has.
-func common(more ...string) []string {
+// Common returns the parameters that every reading route has.
+func Common(more ...string) []string {
 	return append([]string{"window", "period", "mode", "min_seq"}, more...)
 }
 
@@ -94,162 +95,161 @@ func combined(more ...string) []string {
 }
 
 // routes returns the table. Each route has the access that it needs.
-func (h *handlers) routes(metrics bool) []route {
-	fresh := h.reader.retryOutdated
-	rows := bodyRule{limit: anyBody, charge: rowsOf}
-	table := []route{
-		{pattern: get("/v1/boards"), access: guard.AccessReaders, someBoards: true, params: []string{"labels", "limit", "cursor"}, heavy: 1, handle: h.boards.list},
-		{pattern: get("/v1/boards/{board}"), access: guard.AccessReaders, handle: h.boards.get},
-		{pattern: put("/v1/boards/{board}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.put},
-		{pattern: patch("/v1/boards/{board}"), access: guard.AccessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.patch},
-		{pattern: remove("/v1/boards/{board}"), access: guard.AccessAdmins, writes: true, heavy: 10, handle: h.boards.delete},
+func (h *handlers) routes(metrics bool) []Route {
+	fresh := h.reader.RetryOutdated
+	rows := BodyRule{Limit: AnyBody, Charge: RowsOf}
+	table := []Route{
+		{Pattern: Get("/v1/boards"), Access: guard.AccessReaders, SomeBoards: true, Params: []string{"labels", "limit", "cursor"}, Heavy: 1, Handle: h.boards.list},
+		{Pattern: Get("/v1/boards/{board}"), Access: guard.AccessReaders, Handle: h.boards.get},
+		{Pattern: Put("/v1/boards/{board}"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.boards.put},
+		{Pattern: Patch("/v1/boards/{board}"), Access: guard.AccessAdmins, MergePatch: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.boards.patch},
+		{Pattern: Delete("/v1/boards/{board}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.boards.delete},
 
-		{pattern: post("/v1/boards/{board}/scores"), access: guard.AccessWriters, players: playersMaySubmit, params: []string{"standings", "mode", "friends"}, body: rows, admitted: true, writes: true, handle: h.scores.submit},
-		{pattern: post("/v1/scores"), access: guard.AccessWriters, someBoards: true, params: []string{"standings", "mode", "friends"}, body: rows, admitted: true, writes: true, handle: h.scores.submitToBoards},
-		{pattern: remove("/v1/boards/{board}/members/{member}"), access: guard.AccessAdmins, params: []string{"window", "period", "reopen"}, writes: true, handle: h.scores.remove},
+		{Pattern: Post("/v1/boards/{board}/scores"), Access: guard.AccessWriters, Players: PlayersMaySubmit, Params: []string{"standings", "mode", "friends"}, Body: rows, Admitted: true, Writes: true, Handle: h.scores.submit},
+		{Pattern: Post("/v1/scores"), Access: guard.AccessWriters, SomeBoards: true, Params: []string{"standings", "mode", "friends"}, Body: rows, Admitted: true, Writes: true, Handle: h.scores.submitToBoards},
+		{Pattern: Delete("/v1/boards/{board}/members/{member}"), Access: guard.AccessAdmins, Params: []string{"window", "period", "reopen"}, Writes: true, Handle: h.scores.remove},
 
-		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: guard.AccessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
-		{pattern: remove("/v1/boards/{board}/members/{member}/hidden"), access: guard.AccessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, writes: true, heavy: 2, handle: h.hidden.restore},
-		{pattern: put("/v1/members/{member}/hidden"), access: guard.AccessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
-		{pattern: remove("/v1/members/{member}/hidden"), access: guard.AccessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, writes: true, heavy: 2, handle: h.hidden.restore},
-		{pattern: get("/v1/hidden"), access: guard.AccessAdmins, someBoards: true, params: []string{"board", "member", "limit", "cursor"}, handle: h.hidden.list},
+		{Pattern: Put("/v1/boards/{board}/members/{member}/hidden"), Access: guard.AccessAdmins, Params: []string{"reopen"}, ExtraTime: time.Minute, Body: BodyRule{Limit: AnyBody}, Writes: true, Heavy: 2, Handle: h.hidden.hide},
+		{Pattern: Delete("/v1/boards/{board}/members/{member}/hidden"), Access: guard.AccessAdmins, Params: []string{"reopen", "reason", "actor"}, ExtraTime: time.Minute, Writes: true, Heavy: 2, Handle: h.hidden.restore},
+		{Pattern: Put("/v1/members/{member}/hidden"), Access: guard.AccessAdmins, Params: []string{"reopen"}, ExtraTime: time.Minute, Body: BodyRule{Limit: AnyBody}, Writes: true, Heavy: 2, Handle: h.hidden.hide},
+		{Pattern: Delete("/v1/members/{member}/hidden"), Access: guard.AccessAdmins, Params: []string{"reopen", "reason", "actor"}, ExtraTime: time.Minute, Writes: true, Heavy: 2, Handle: h.hidden.restore},
+		{Pattern: Get("/v1/hidden"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "limit", "cursor"}, Handle: h.hidden.list},
 
-		{pattern: get("/v1/boards/{board}/top"), access: guard.AccessReaders, params: common("limit", "offset", "cursor", "profiles", "metadata"), handle: fresh(h.reader.top)},
-		{pattern: get("/v1/boards/{board}/stream"), access: guard.AccessReaders, players: playersMayReadOwn, params: []string{"window", "mode", "limit", "member", "before", "after", "passed"}, stream: true, handle: fresh(h.streams.serve)},
-		{pattern: get("/v1/boards/{board}/members"), access: guard.AccessReaders, params: common("q", "limit", "cursor", "profiles"), heavy: 5, handle: fresh(h.reader.find)},
-		{pattern: get("/v1/boards/{board}/members/{member}"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("profiles", "metadata"), handle: fresh(h.reader.member)},
-		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: guard.AccessReaders, players: playersMayReadOwn, params: common("before", "after", "profiles", "metadata"), handle: fresh(h.reader.around)},
-		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: guard.AccessReaders, players: playersMayReadOwn, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, handle: fresh(h.past.history)},
-		{pattern: get("/v1/boards/{board}/members/{member}/submissions"), access: guard.AccessWriters, heavy: 1, params: []string{"limit", "cursor"}, handle: h.records.list},
-		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: guard.AccessHolders, players: playersMayReadFriends, params: common("limit", "offset", "profiles", "metadata"), handle: fresh(h.friends.onBoard)},
-		{pattern: post("/v1/boards/{board}/ranks"), access: guard.AccessReaders, params: common("profiles", "metadata"), body: bodyRule{limit: ranksBody, charge: lookUpsOf}, handle: h.reader.ranks},
-		{pattern: get("/v1/boards/{board}/scores/{score}/rank"), access: guard.AccessReaders, params: common("tiebreak", "fields"), handle: fresh(h.reader.scoreRank)},
-		{pattern: get("/v1/boards/{board}/distribution"), access: guard.AccessReaders, params: common("buckets"), heavy: 1, handle: fresh(h.reader.distribution)},
-		{pattern: get("/v1/boards/{board}/periods"), access: guard.AccessReaders, params: []string{"window", "limit", "cursor"}, handle: h.boards.listPeriods},
+		{Pattern: Get("/v1/boards/{board}/top"), Access: guard.AccessReaders, Params: Common("limit", "offset", "cursor", "profiles", "metadata"), Handle: fresh(h.reader.top)},
+		{Pattern: Get("/v1/boards/{board}/stream"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: []string{"window", "mode", "limit", "member", "before", "after", "passed"}, Stream: true, Handle: fresh(h.streams.serve)},
+		{Pattern: Get("/v1/boards/{board}/members"), Access: guard.AccessReaders, Params: Common("q", "limit", "cursor", "profiles"), Heavy: 5, Handle: fresh(h.find.find)},
+		{Pattern: Get("/v1/boards/{board}/members/{member}"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("profiles", "metadata"), Handle: fresh(h.reader.member)},
+		{Pattern: Get("/v1/boards/{board}/members/{member}/around"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("before", "after", "profiles", "metadata"), Handle: fresh(h.reader.around)},
+		{Pattern: Get("/v1/boards/{board}/members/{member}/history"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Heavy: 1, Params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, Handle: fresh(h.past.history)},
+		{Pattern: Get("/v1/boards/{board}/members/{member}/submissions"), Access: guard.AccessWriters, Heavy: 1, Params: []string{"limit", "cursor"}, Handle: h.records.list},
+		{Pattern: Get("/v1/boards/{board}/members/{member}/friends"), Access: guard.AccessHolders, Players: PlayersMayReadFriends, Params: Common("limit", "offset", "profiles", "metadata"), Handle: fresh(h.friends.onBoard)},
+		{Pattern: Post("/v1/boards/{board}/ranks"), Access: guard.AccessReaders, Params: Common("profiles", "metadata"), Body: BodyRule{Limit: ranksBody, Charge: LookUpsOf}, Reads: true, Handle: h.reader.ranks},
+		{Pattern: Get("/v1/boards/{board}/scores/{score}/rank"), Access: guard.AccessReaders, Params: Common("tiebreak", "fields"), Handle: fresh(h.reader.scoreRank)},
+		{Pattern: Get("/v1/boards/{board}/distribution"), Access: guard.AccessReaders, Params: Common("buckets"), Heavy: 1, Handle: fresh(h.reader.distribution)},
+		{Pattern: Get("/v1/boards/{board}/periods"), Access: guard.AccessReaders, Params: []string{"window", "limit", "cursor"}, Handle: h.boards.listPeriods},
 
-		{pattern: get("/v1/boards/{board}/race"), access: guard.AccessReaders, heavy: 2, handle: fresh(h.activity.race)},
-		{pattern: get("/v1/boards/{board}/activity"), access: guard.AccessWriters, params: []string{"hours"}, heavy: 5, handle: h.activity.activity},
-		{pattern: get("/v1/boards/{board}/sources"), access: guard.AccessReaders, heavy: 1, handle: h.runs.sources},
-		{pattern: get("/v1/rankings/top"), access: guard.AccessReaders, someBoards: true, params: combined("limit", "offset", "cursor"), heavy: 2, handle: h.combined.top},
-		{pattern: get("/v1/rankings/members/{member}"), access: guard.AccessReaders, someBoards: true, params: combined(), heavy: 2, handle: h.combined.member},
-		{pattern: get("/v1/rankings/members/{member}/around"), access: guard.AccessReaders, someBoards: true, params: combined("before", "after"), heavy: 2, handle: h.combined.around},
+		{Pattern: Get("/v1/boards/{board}/race"), Access: guard.AccessReaders, Heavy: 2, Handle: fresh(h.activity.race)},
+		{Pattern: Get("/v1/boards/{board}/activity"), Access: guard.AccessWriters, Params: []string{"hours"}, Heavy: 5, Handle: h.activity.activity},
+		{Pattern: Get("/v1/boards/{board}/sources"), Access: guard.AccessReaders, Heavy: 1, Handle: h.runs.sources},
+		{Pattern: Get("/v1/rankings/top"), Access: guard.AccessReaders, SomeBoards: true, Params: combined("limit", "offset", "cursor"), Reads: true, Heavy: 2, Handle: h.combined.top},
+		{Pattern: Get("/v1/rankings/members/{member}"), Access: guard.AccessReaders, SomeBoards: true, Params: combined(), Reads: true, Heavy: 2, Handle: h.combined.member},
+		{Pattern: Get("/v1/rankings/members/{member}/around"), Access: guard.AccessReaders, SomeBoards: true, Params: combined("before", "after"), Reads: true, Heavy: 2, Handle: h.combined.around},
 
-		{pattern: post("/v1/boards/{board}/rebuild"), access: guard.AccessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, heavy: 5, handle: h.runs.rebuild},
-		{pattern: get("/v1/boards/{board}/verify"), access: guard.AccessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, heavy: 10, handle: h.runs.verify},
-		{pattern: get("/v1/boards/{board}/export"), access: guard.AccessAdmins, params: []string{"window", "period", "format", "raw", "metadata"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
-		{pattern: get("/v1/boards/{board}/changes"), access: guard.AccessAdmins, params: []string{"window", "after", "limit", "wait"}, extraTime: maxFeedWait, heavy: 1, stream: true, handle: h.changes.serve},
-		{pattern: get("/v1/audit"), access: guard.AccessAdmins, params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, handle: h.audit.list},
-		{pattern: get("/v1/status"), access: guard.AccessAdmins, someBoards: true, params: []string{"limit", "cursor"}, heavy: 1, handle: h.status.get},
-		{pattern: get("/v1/runs"), access: guard.AccessAdmins, someBoards: true, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
-		{pattern: get("/v1/runs/{id}"), access: guard.AccessAdmins, someBoards: true, handle: h.runs.get},
+		{Pattern: Post("/v1/boards/{board}/rebuild"), Access: guard.AccessAdmins, Params: []string{"wait"}, ExtraTime: maxWait, Body: BodyRule{Limit: AnyBody}, Heavy: 5, Handle: h.runs.rebuild},
+		{Pattern: Get("/v1/boards/{board}/verify"), Access: guard.AccessAdmins, Params: []string{"window", "period", "against"}, ExtraTime: maxVerifyWait, Heavy: 10, Handle: h.runs.verify},
+		{Pattern: Get("/v1/boards/{board}/export"), Access: guard.AccessAdmins, Params: []string{"window", "period", "format", "raw", "metadata"}, ExtraTime: maxExport, Heavy: 10, Handle: fresh(h.exports.export)},
+		{Pattern: Get("/v1/boards/{board}/changes"), Access: guard.AccessAdmins, Params: []string{"window", "after", "limit", "wait"}, ExtraTime: maxFeedWait, Heavy: 1, Stream: true, Handle: h.changes.serve},
+		{Pattern: Get("/v1/audit"), Access: guard.AccessAdmins, Params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, Handle: h.audit.list},
+		{Pattern: Get("/v1/status"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Heavy: 1, Handle: h.status.get},
+		{Pattern: Get("/v1/runs"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "limit", "cursor"}, Handle: h.runs.list},
+		{Pattern: Get("/v1/runs/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.runs.get},
 
-		{pattern: get("/v1/members"), access: guard.AccessAdmins, params: []string{"q", "by", "limit", "cursor"}, heavy: 5, handle: h.members.search},
-		{pattern: get("/v1/members/{member}"), access: guard.AccessHolders, handle: h.members.get},
-		{pattern: put("/v1/members/{member}"), access: guard.AccessWriters, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.put},
-		{pattern: patch("/v1/members/{member}"), access: guard.AccessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.patch},
-		{pattern: post("/v1/members/{member}/reset-name"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.resetName},
-		{pattern: remove("/v1/members/{member}"), access: guard.AccessAdmins, writes: true, heavy: 10, handle: h.members.erase},
-		{pattern: get("/v1/members/{member}/data"), access: guard.AccessAdmins, extraTime: maxExport, heavy: 10, handle: h.exports.data},
-		{pattern: get("/v1/members/{member}/standings"), access: guard.AccessReaders, someBoards: true, players: playersMayReadOwn, params: []string{"boards", "labels", "window", "period", "mode", "min_seq", "metadata"}, heavy: 2, handle: h.combined.standings},
-		{pattern: get("/v1/members/{member}/friends"), access: guard.AccessHolders, params: []string{"limit", "cursor"}, handle: h.friends.list},
-		{pattern: put("/v1/members/{member}/friends"), access: guard.AccessWriters, body: rows, writes: true, handle: h.friends.put},
-		{pattern: post("/v1/members/{member}/friends"), access: guard.AccessWriters, body: rows, writes: true, handle: h.friends.add},
-		{pattern: remove("/v1/members/{member}/friends/{friend}"), access: guard.AccessWriters, writes: true, handle: h.friends.remove},
+		{Pattern: Get("/v1/members"), Access: guard.AccessAdmins, Params: []string{"q", "by", "limit", "cursor"}, Heavy: 5, Handle: h.members.search},
+		{Pattern: Get("/v1/members/{member}"), Access: guard.AccessHolders, Handle: h.members.get},
+		{Pattern: Put("/v1/members/{member}"), Access: guard.AccessWriters, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.members.put},
+		{Pattern: Patch("/v1/members/{member}"), Access: guard.AccessWriters, MergePatch: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.members.patch},
+		{Pattern: Post("/v1/members/{member}/reset-name"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.members.resetName},
+		{Pattern: Delete("/v1/members/{member}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.members.erase},
+		{Pattern: Get("/v1/members/{member}/data"), Access: guard.AccessAdmins, ExtraTime: maxExport, Heavy: 10, Handle: h.exports.data},
+		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq", "metadata"}, Reads: true, Heavy: 2, Handle: h.combined.standings},
+		{Pattern: Get("/v1/members/{member}/friends"), Access: guard.AccessHolders, Params: []string{"limit", "cursor"}, Handle: h.friends.list},
+		{Pattern: Put("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.friends.put},
+		{Pattern: Post("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.friends.add},
+		{Pattern: Delete("/v1/members/{member}/friends/{friend}"), Access: guard.AccessWriters, Writes: true, Handle: h.friends.remove},
 
-		{pattern: get("/v1/keys"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, handle: h.keys.list},
-		{pattern: post("/v1/keys"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.create},
-		{pattern: get("/v1/key"), access: guard.AccessHolders, someBoards: true, handle: h.keys.self},
-		{pattern: get("/v1/keys/{id}"), access: guard.AccessAdmins, handle: h.keys.get},
-		{pattern: patch("/v1/keys/{id}"), access: guard.AccessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.patch},
-		{pattern: remove("/v1/keys/{id}"), access: guard.AccessAdmins, writes: true, handle: h.keys.revoke},
-		{pattern: post("/v1/keys/{id}/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.rotate},
+		{Pattern: Get("/v1/keys"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.keys.list},
+		{Pattern: Post("/v1/keys"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.create},
+		{Pattern: Get("/v1/key"), Access: guard.AccessHolders, SomeBoards: true, Handle: h.keys.self},
+		{Pattern: Get("/v1/keys/{id}"), Access: guard.AccessAdmins, Handle: h.keys.get},
+		{Pattern: Patch("/v1/keys/{id}"), Access: guard.AccessAdmins, MergePatch: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.patch},
+		{Pattern: Delete("/v1/keys/{id}"), Access: guard.AccessAdmins, Writes: true, Handle: h.keys.revoke},
+		{Pattern: Post("/v1/keys/{id}/rotate"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.rotate},
 	}
 	table = slices.Concat(table, h.heldRoutes(), h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes(), h.openRoutes())
 	for i := range table {
-		if rt := &table[i]; !rt.anyQuery {
-			rt.params = append(rt.params, wire.NumbersParam)
+		if rt := &table[i]; !rt.AnyQuery {
+			rt.Params = append(rt.Params, wire.NumbersParam)
 		}
 	}
 	if metrics {
-		table = append(table, route{pattern: get("/metrics"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
+		table = append(table, Route{Pattern: Get("/metrics"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.health.metricsPage})
 	}
 	return table
 }
 
 // openRoutes are those that answer anyone: health, the manual, the pages.
-func (h *handlers) openRoutes() []route {
-	return []route{
-		{pattern: get("/livez"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: livez},
-		{pattern: get("/readyz"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},
-		{pattern: get("/openapi.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.openAPIJSON},
-		{pattern: get("/openapi.yaml"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.openAPIYAML},
-		{pattern: get("/docs"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.reference},
-		{pattern: get("/docs/{page}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.document},
-		{pattern: get("/problems/{code}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.docs.problemPage},
+func (h *handlers) openRoutes() []Route {
+	return []Route{
+		{Pattern: Get("/livez"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: livez},
+		{Pattern: Get("/readyz"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.health.readyz},
+		{Pattern: Get("/openapi.json"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.docs.openAPIJSON},
+		{Pattern: Get("/openapi.yaml"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.docs.openAPIYAML},
+		{Pattern: Get("/docs"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.docs.reference},
+		{Pattern: Get("/docs/{page}"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.docs.document},
+		{Pattern: Get("/problems/{code}"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.docs.problemPage},
 
-		{pattern: get("/"), access: guard.AccessAnyone, params: []string{"labels", "cursor", "lang"}, ops: true, anyQuery: true, handle: h.pages.serve},
-		{pattern: get("/boards/{board}"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member", "offset", "rank", "limit", "embed", "transparent", "theme", "lang"}, ops: true, anyQuery: true, handle: h.pages.serve},
-		{pattern: get("/boards/{board}/picture.png"), access: guard.AccessAnyone, params: []string{"window", "period", "mode", "member", "lang"}, ops: true, anyQuery: true, handle: h.pages.picture},
-		{pattern: get("/console"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
-		{pattern: get("/assets/{file}"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
+		{Pattern: Get("/"), Access: guard.AccessAnyone, Params: []string{"labels", "cursor", "lang"}, Ops: true, AnyQuery: true, Handle: h.pages.serve},
+		{Pattern: Get("/boards/{board}"), Access: guard.AccessAnyone, Params: []string{"window", "period", "mode", "member", "offset", "rank", "limit", "embed", "transparent", "theme", "lang"}, Ops: true, AnyQuery: true, Handle: h.pages.serve},
+		{Pattern: Get("/boards/{board}/picture.png"), Access: guard.AccessAnyone, Params: []string{"window", "period", "mode", "member", "lang"}, Ops: true, AnyQuery: true, Handle: h.pages.picture},
+		{Pattern: Get("/console"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.pages.serve},
+		{Pattern: Get("/assets/{file}"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.pages.serve},
 	}
 }
 
 // heldRoutes are the routes about submissions that wait for an admin.
-func (h *handlers) heldRoutes() []route {
-	return []route{
-		{pattern: get("/v1/held"), access: guard.AccessAdmins, someBoards: true, params: []string{"board", "member", "state", "limit", "cursor"}, handle: h.held.list},
-		{pattern: get("/v1/held/{id}"), access: guard.AccessAdmins, someBoards: true, handle: h.held.get},
-		{pattern: post("/v1/held/{id}/approve"), access: guard.AccessAdmins, someBoards: true, params: []string{"reopen"}, body: bodyRule{limit: anyBody}, writes: true, handle: h.held.approve},
-		{pattern: post("/v1/held/{id}/reject"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.held.reject},
+func (h *handlers) heldRoutes() []Route {
+	return []Route{
+		{Pattern: Get("/v1/held"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "state", "limit", "cursor"}, Handle: h.held.list},
+		{Pattern: Get("/v1/held/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.held.get},
+		{Pattern: Post("/v1/held/{id}/approve"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"reopen"}, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.held.approve},
+		{Pattern: Post("/v1/held/{id}/reject"), Access: guard.AccessAdmins, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.held.reject},
 	}
 }
 
 // signInRoutes are the routes about people who sign in.
-func (h *handlers) signInRoutes() []route {
-	return []route{
-		{pattern: get("/v1/session"), access: guard.AccessReaders, someBoards: true, handle: h.people.get},
-		{pattern: post("/v1/session"), access: guard.AccessHolders, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.people.keep},
-		{pattern: remove("/v1/session"), access: guard.AccessReaders, someBoards: true, writes: true, handle: h.people.end},
-		{pattern: get("/v1/sign-in"), access: guard.AccessAnyone, anyQuery: true, heavy: 1, handle: h.people.begin},
-		{pattern: get("/v1/sign-in/callback"), access: guard.AccessAnyone, params: []string{"code", "state", "error"}, anyQuery: true, writes: true, heavy: 5, handle: h.people.finish},
+func (h *handlers) signInRoutes() []Route {
+	return []Route{
+		{Pattern: Get("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Handle: h.people.get},
+		{Pattern: Post("/v1/session"), Access: guard.AccessHolders, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.people.keep},
+		{Pattern: Delete("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Writes: true, Handle: h.people.end},
+		{Pattern: Get("/v1/sign-in"), Access: guard.AccessAnyone, AnyQuery: true, Heavy: 1, Handle: h.people.begin},
+		{Pattern: Get("/v1/sign-in/callback"), Access: guard.AccessAnyone, Params: []string{"code", "state", "error"}, AnyQuery: true, Writes: true, Heavy: 5, Handle: h.people.finish},
 	}
 }
 
 // tokenRoutes are the routes about players' tokens: who issues them, which members they are refused, and plays.
-func (h *handlers) tokenRoutes() []route {
-	return []route{
-		{pattern: post("/v1/boards/{board}/plays"), access: guard.AccessPlayers, players: playersMaySubmit, body: bodyRule{limit: anyBody}, writes: true, handle: h.plays.begin},
-		{pattern: get("/v1/issuers"), access: guard.AccessAdmins, params: []string{"limit", "cursor"}, handle: h.issuers.list},
-		{pattern: get("/v1/issuers/{name}"), access: guard.AccessAdmins, handle: h.issuers.get},
-		{pattern: put("/v1/issuers/{name}"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.issuers.put},
-		{pattern: remove("/v1/issuers/{name}"), access: guard.AccessAdmins, writes: true, handle: h.issuers.remove},
-		{pattern: post("/v1/tokens"), access: guard.AccessWriters, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.create},
-		{pattern: post("/v1/tokens/rotate"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.rotate},
-		{pattern: get("/v1/members/{member}/bar"), access: guard.AccessAdmins, handle: h.tokens.getBar},
-		{pattern: put("/v1/members/{member}/bar"), access: guard.AccessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.tokens.bar},
-		{pattern: remove("/v1/members/{member}/bar"), access: guard.AccessAdmins, writes: true, handle: h.tokens.unbar},
-		{pattern: get("/.well-known/jwks.json"), access: guard.AccessAnyone, ops: true, anyQuery: true, handle: h.tokens.keys},
+func (h *handlers) tokenRoutes() []Route {
+	return []Route{
+		{Pattern: Post("/v1/boards/{board}/plays"), Access: guard.AccessPlayers, Players: PlayersMaySubmit, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.plays.begin},
+		{Pattern: Get("/v1/issuers"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.issuers.list},
+		{Pattern: Get("/v1/issuers/{name}"), Access: guard.AccessAdmins, Handle: h.issuers.get},
+		{Pattern: Put("/v1/issuers/{name}"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.issuers.put},
+		{Pattern: Delete("/v1/issuers/{name}"), Access: guard.AccessAdmins, Writes: true, Handle: h.issuers.remove},
+		{Pattern: Post("/v1/tokens"), Access: guard.AccessWriters, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.tokens.create},
+		{Pattern: Post("/v1/tokens/rotate"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.tokens.rotate},
+		{Pattern: Get("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Handle: h.tokens.getBar},
+		{Pattern: Put("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.tokens.bar},
+		{Pattern: Delete("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Writes: true, Handle: h.tokens.unbar},
+		{Pattern: Get("/.well-known/jwks.json"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.tokens.keys},
 	}
 }
 
 // endpointRoutes are the routes about where events are sent.
-func (h *handlers) endpointRoutes() []route {
-	return []route{
-		{pattern: get("/v1/endpoints"), access: guard.AccessAdmins, someBoards: true, params: []string{"limit", "cursor"}, handle: h.hooks.list},
-		{pattern: get("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, handle: h.hooks.get},
-		{pattern: put("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.hooks.put},
-		{pattern: remove("/v1/endpoints/{name}"), access: guard.AccessAdmins, someBoards: true, writes: true, handle: h.hooks.delete},
-		{pattern: post("/v1/endpoints/{name}/rotate"), access: guard.AccessAdmins, someBoards: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.hooks.rotate},
-		{pattern: post("/v1/endpoints/{name}/test"), access: guard.AccessAdmins, someBoards: true, extraTime: maxTestWait, body: bodyRule{limit: anyBody}, writes: true, heavy: 5, handle: h.hooks.test},
-		{pattern: get("/v1/endpoints/{name}/deliveries"), access: guard.AccessAdmins, someBoards: true, params: []string{"state", "limit", "cursor"}, heavy: 1, handle: h.hooks.deliveries},
-		{pattern: post("/v1/endpoints/{name}/replay"), access: guard.AccessAdmins, someBoards: true, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 10, handle: h.hooks.replay},
+func (h *handlers) endpointRoutes() []Route {
+	return []Route{
+		{Pattern: Get("/v1/endpoints"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Handle: h.hooks.list},
+		{Pattern: Get("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.hooks.get},
+		{Pattern: Put("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.hooks.put},
+		{Pattern: Delete("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Writes: true, Handle: h.hooks.delete},
+		{Pattern: Post("/v1/endpoints/{name}/rotate"), Access: guard.AccessAdmins, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.hooks.rotate},
+		{Pattern: Post("/v1/endpoints/{name}/test"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: maxTestWait, Body: BodyRule{Limit: AnyBody}, Writes: true, Heavy: 5, Handle: h.hooks.test},
+		{Pattern: Get("/v1/endpoints/{name}/deliveries"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"state", "limit", "cursor"}, Heavy: 1, Handle: h.hooks.deliveries},
+		{Pattern: Post("/v1/endpoints/{name}/replay"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: time.Minute, Body: BodyRule{Limit: AnyBody}, Writes: true, Heavy: 10, Handle: h.hooks.replay},
 	}
 }
 
 // isRead reports whether answers of the route count as reads, of the board in its path or of several.
-func (rt *route) isRead() bool {
-	about := rt.has("board") || strings.HasPrefix(rt.path, "/v1/rankings/") || strings.HasSuffix(rt.path, "/standings")
-	asks := rt.method == http.MethodGet && (rt.access == guard.AccessReaders || rt.access == guard.AccessHolders) || strings.HasSuffix(rt.path, "/ranks")
-	return about && asks && !rt.stream
+func (rt *Route) isRead() bool {
+	one := rt.Method == http.MethodGet && rt.has("board") && (rt.Access == guard.AccessReaders || rt.Access == guard.AccessHolders)
+	return rt.Reads || one && !rt.Stream
 }

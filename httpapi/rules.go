@@ -37,7 +37,7 @@ func strictly() json.Options {
 }
 
 // mayDerive lets a key that is for some boards make no other board a source of one of them.
-func mayDerive(c *call, rules *leaderboard.Rules) error {
+func mayDerive(c *Call, rules *leaderboard.Rules) error {
 	if rules.Derive == nil {
 		return nil
 	}
@@ -76,8 +76,8 @@ func boardHash(b *leaderboard.Board) wire.ETag {
 
 // mayChange holds a change of a board (nil: there is none) against If-Match and If-None-Match. It is asked with the board
 // locked: of two who name the same state, one is refused.
-func mayChange(c *call, b *leaderboard.Board) error {
-	match, none := c.r.Header["If-Match"], c.r.Header["If-None-Match"]
+func mayChange(c *Call, b *leaderboard.Board) error {
+	match, none := c.R.Header["If-Match"], c.R.Header["If-None-Match"]
 	if b == nil {
 		if match != nil {
 			return wire.Reject(wire.CodePrecondition, "No board has this name, and If-Match wants one.")

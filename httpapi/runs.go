@@ -42,8 +42,8 @@ type Refresher interface {
 
 // runHandlers serve runs, verifications, and how derived boards stand to their sources.
 type runHandlers struct {
-	resolver
-	boards    boardFinder
+	Resolver
+	boards    BoardFinder
 	runs      Runs
 	derived   Derivations
 	refresher Refresher
@@ -85,13 +85,13 @@ func runFailed(r *leaderboard.Run) error {
 }
 
 // rebuild answers POST …/rebuild: 202 with the run under way, or with ?wait= 200 with the finished one.
-func (h *runHandlers) rebuild(c *call) error {
+func (h *runHandlers) rebuild(c *Call) error {
 	var body struct {
 		Kind   string `json:"kind"`
 		Window string `json:"window"`
 		Period string `json:"period"`
 	}
-	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"kind", "window", "period"}}); err != nil {
+	if err := c.Decode(&body, true, &wire.Emptiness{NonEmpty: []string{"kind", "window", "period"}}); err != nil {
 		return err
 	}
 	kind := leaderboard.RunKind(body.Kind)
@@ -102,8 +102,8 @@ func (h *runHandlers) rebuild(c *call) error {
 	default:
 		return wire.Malformed(wire.InputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
 	}
-	wait := c.duration("wait", maxWait)
-	if err := c.badInput(); err != nil {
+	wait := c.Duration("wait", maxWait)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	if detail := unknownWindow(body.Window); detail != "" {
@@ -119,52 +119,52 @@ func (h *runHandlers) rebuild(c *call) error {
 	if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 		return leaderboard.ErrNotDerived
 	}
-	run, finished, err := h.refresher.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, c.caller.Key)
+	run, finished, err := h.refresher.Start(c.Ctx, ref, kind, leaderboard.RunReasonAdmin, c.Caller.Key)
 	if err != nil {
 		return err
 	}
 	if wait > 0 {
-		ctx, cancel := context.WithTimeout(c.ctx, wait)
+		ctx, cancel := context.WithTimeout(c.Ctx, wait)
 		defer cancel()
 		done, err := finished(ctx)
 		if done.State == leaderboard.RunStateFailed {
 			return runFailed(&done)
 		}
 		if err == nil || done.State != "" && done.State != leaderboard.RunStateRunning {
-			return c.sendJSON(http.StatusOK, showRun(&done)) // its state says how it went
+			return c.SendJSON(http.StatusOK, showRun(&done)) // its state says how it went
 		}
 		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 			return err
 		}
 	}
-	c.locate("/v1/runs/" + strconv.FormatInt(run.ID, 10))
-	return c.sendJSON(http.StatusAccepted, showRun(&run))
+	c.Locate("/v1/runs/" + strconv.FormatInt(run.ID, 10))
+	return c.SendJSON(http.StatusAccepted, showRun(&run))
 }
 
 // get answers GET /v1/runs/{id}.
-func (h *runHandlers) get(c *call) error {
-	id, ok := wire.ParseInteger(c.pathValue("id"))
+func (h *runHandlers) get(c *Call) error {
+	id, ok := wire.ParseInteger(c.PathValue("id"))
 	if !ok || id < 1 {
 		return leaderboard.ErrRunNotFound
 	}
-	run, err := h.runs.Run(c.ctx, id)
+	run, err := h.runs.Run(c.Ctx, id)
 	if err != nil {
 		return err
 	}
-	if !c.covers(run.Board) {
+	if !c.Covers(run.Board) {
 		return leaderboard.ErrRunNotFound
 	}
-	return c.sendJSON(http.StatusOK, showRun(&run))
+	return c.SendJSON(http.StatusOK, showRun(&run))
 }
 
 // list answers GET /v1/runs: newest first, of all boards or of one.
-func (h *runHandlers) list(c *call) error {
-	limit := int(c.integer("limit", defaultList, 1, maxList))
-	name, cursor := c.text("board"), c.text("cursor")
-	if err := c.badInput(); err != nil {
+func (h *runHandlers) list(c *Call) error {
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	name, cursor := c.Text("board"), c.Text("cursor")
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	boardID, err := boardIDOf(c, h.boards, name)
+	boardID, err := BoardIDOf(c, h.boards, name)
 	if err != nil {
 		return err
 	}
@@ -176,11 +176,11 @@ func (h *runHandlers) list(c *call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	runs, err := h.runs.Runs(c.ctx, boardID, before, limit+1)
+	runs, err := h.runs.Runs(c.Ctx, boardID, before, limit+1)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "runs", runs, limit, showRun, func(last *leaderboard.Run) string { return of.CursorID(last.ID) })
+	return SendList(c, "runs", runs, limit, showRun, func(last *leaderboard.Run) string { return of.CursorID(last.ID) })
 }
 
 // entryJSON is an entry outside of the answers that are encoded by hand.
@@ -208,12 +208,12 @@ type differenceJSON struct {
 const maxVerifyWait = 5 * time.Minute
 
 // verify answers GET …/verify: the Redis copy against the database at one seq, or a derived board against its sources.
-func (h *runHandlers) verify(c *call) error {
-	window, period, against := c.window(), c.text("period"), c.text("against")
+func (h *runHandlers) verify(c *Call) error {
+	window, period, against := c.Window(), c.Text("period"), c.Text("against")
 	if against != "" && against != "copy" && against != "sources" {
-		c.badParam("against", "want copy or sources")
+		c.BadParam("against", "want copy or sources")
 	}
-	if err := c.badInput(); err != nil {
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	ref, err := h.resolveRow(c, window, period)
@@ -222,9 +222,9 @@ func (h *runHandlers) verify(c *call) error {
 	}
 	var v leaderboard.Verification
 	if against == "sources" {
-		v, err = h.derived.VerifySources(c.ctx, ref.Board)
+		v, err = h.derived.VerifySources(c.Ctx, ref.Board)
 	} else {
-		v, err = h.refresher.Verify(c.ctx, ref)
+		v, err = h.refresher.Verify(c.Ctx, ref)
 	}
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func (h *runHandlers) verify(c *call) error {
 	if d := v.Difference; d != nil {
 		out.Difference = &differenceJSON{d.Rank, showEntry(d.Copy), showEntry(d.Database)}
 	}
-	return c.sendJSON(http.StatusOK, out)
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // sourceJSON is a source of a derived board as it is shown.
@@ -259,12 +259,12 @@ type sourceJSON struct {
 }
 
 // sources answers GET …/sources: which states of its sources a derived board reflects, those that the caller may read.
-func (h *runHandlers) sources(c *call) error {
-	ref, _, err := h.resolve(c, "", "")
+func (h *runHandlers) sources(c *Call) error {
+	ref, _, err := h.Resolve(c, "", "")
 	if err != nil {
 		return err
 	}
-	d, err := h.derived.Derivation(c.ctx, ref.Board)
+	d, err := h.derived.Derivation(c.Ctx, ref.Board)
 	if err != nil {
 		return err
 	}
@@ -284,5 +284,5 @@ func (h *runHandlers) sources(c *call) error {
 			out.Lag = max(0, out.Lag-max(0, s.LastSeq-s.Seq))
 		}
 	}
-	return c.sendJSON(http.StatusOK, out)
+	return c.SendJSON(http.StatusOK, out)
 }

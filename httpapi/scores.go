@@ -30,7 +30,7 @@ type Writer interface {
 
 // scoreHandlers serve submissions and removals of entries.
 type scoreHandlers struct {
-	resolver
+	Resolver
 	writer    Writer
 	standings standingFinder
 	players   playTokens
@@ -43,12 +43,12 @@ type submitBody struct {
 }
 
 // submit answers POST …/scores after the commit.
-func (h *scoreHandlers) submit(c *call) error {
+func (h *scoreHandlers) submit(c *Call) error {
 	asked, err := standingsParams(c)
 	if err != nil {
 		return err
 	}
-	key, err := wire.IdempotencyKey(c.r.Header)
+	key, err := wire.IdempotencyKey(c.R.Header)
 	if err != nil {
 		return err
 	}
@@ -61,16 +61,16 @@ func (h *scoreHandlers) submit(c *call) error {
 	if err != nil {
 		return err
 	}
-	board, err := c.boardName()
+	board, err := c.BoardName()
 	if err != nil {
 		return err
 	}
-	if c.player != nil {
+	if c.Player != nil {
 		if err := h.maySubmit(c, board, &body, entries, asked); err != nil {
 			return err
 		}
 	}
-	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries, Atomic: body.Atomic, Moves: asked.on})
+	receipt, err := h.writer.Submit(c.Ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries, Atomic: body.Atomic, Moves: asked.on})
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -84,7 +84,7 @@ func (h *scoreHandlers) submit(c *call) error {
 
 // maySubmit holds what a player submits against the board's rule: scores of the player's own, where players submit. It adds the
 // plays that they came with to the entries.
-func (h *scoreHandlers) maySubmit(c *call, board string, body *submitBody, entries []leaderboard.Submission, asked standingsQuery) error {
+func (h *scoreHandlers) maySubmit(c *Call, board string, body *submitBody, entries []leaderboard.Submission, asked standingsQuery) error {
 	b, err := h.forPlayers(c, board)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (h *scoreHandlers) maySubmit(c *call, board string, body *submitBody, entri
 	for i := range entries {
 		switch {
 		case len(bad) == maxTold:
-		case entries[i].Member != c.player.Member:
+		case entries[i].Member != c.Player.Member:
 			bad = append(bad, wire.InputError{Pointer: fmt.Sprintf("/entries/%d/member", i), Detail: "is not the player of the token"})
 			why = "A player's token submits scores for the player alone."
 		case entries[i].Edit != nil:
@@ -145,12 +145,12 @@ type boardEntry struct {
 }
 
 // submitToBoards answers POST /v1/scores after the commit: all boards have it, or none.
-func (h *scoreHandlers) submitToBoards(c *call) error {
+func (h *scoreHandlers) submitToBoards(c *Call) error {
 	asked, err := standingsParams(c)
 	if err != nil {
 		return err
 	}
-	key, err := wire.IdempotencyKey(c.r.Header)
+	key, err := wire.IdempotencyKey(c.R.Header)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.SubmitMultiBoard(c.ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries, Atomic: body.Atomic, Moves: asked.on})
+	receipt, err := h.writer.SubmitMultiBoard(c.Ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries, Atomic: body.Atomic, Moves: asked.on})
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -177,7 +177,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 }
 
 // submissionsOf checks the envelope: the number of entries and what each must have. The rules are the writer's.
-func submissionsOf(c *call, in []submitEntry, odd wire.OddNumbers) ([]leaderboard.Submission, error) {
+func submissionsOf(c *Call, in []submitEntry, odd wire.OddNumbers) ([]leaderboard.Submission, error) {
 	if len(in) == 0 || len(in) > leaderboard.MaxLimit {
 		return nil, wire.Malformed(wire.InputError{Pointer: "/entries", Detail: fmt.Sprintf("want 1 to %d entries", leaderboard.MaxLimit)})
 	}
@@ -212,7 +212,7 @@ func submissionsOf(c *call, in []submitEntry, odd wire.OddNumbers) ([]leaderboar
 	}
 	addOdd(out, odd)
 	for i := range in {
-		if in[i].play() != nil && c.player == nil {
+		if in[i].play() != nil && c.Player == nil {
 			bad.Add(fmt.Sprintf("/entries/%d/play", i), "is for players, who submit with a token of their own")
 		}
 	}
@@ -220,7 +220,7 @@ func submissionsOf(c *call, in []submitEntry, odd wire.OddNumbers) ([]leaderboar
 		return nil, err
 	}
 	for i := range in {
-		if in[i].CreatedTime != nil && !c.scope.Includes(leaderboard.ScopeAdmin) {
+		if in[i].CreatedTime != nil && !c.Scope.Includes(leaderboard.ScopeAdmin) {
 			return nil, wire.Reject(wire.CodeForbidden, "created_time is for imports and corrections: it needs a key with scope admin.",
 				wire.InputError{Pointer: fmt.Sprintf("/entries/%d/created_time", i), Detail: "needs scope admin"})
 		}
@@ -230,7 +230,7 @@ func submissionsOf(c *call, in []submitEntry, odd wire.OddNumbers) ([]leaderboar
 
 // boardSubmissionsOf is submissions for entries that name their boards. A board that does not exist, whatever it is
 // called, is the writer's to reject.
-func boardSubmissionsOf(c *call, in []boardEntry, odd wire.OddNumbers) ([]leaderboard.BoardSubmission, error) {
+func boardSubmissionsOf(c *Call, in []boardEntry, odd wire.OddNumbers) ([]leaderboard.BoardSubmission, error) {
 	inner := make([]submitEntry, len(in))
 	for i := range in {
 		inner[i] = in[i].submitEntry
@@ -264,21 +264,21 @@ func boardSubmissionsOf(c *call, in []boardEntry, odd wire.OddNumbers) ([]leader
 }
 
 // remove answers DELETE …/members/{member}: the entry is taken out of the current periods, or of the one named.
-func (h *scoreHandlers) remove(c *call) error {
-	req := leaderboard.RemoveRequest{Member: c.member(), Reopen: c.boolean("reopen"), Actor: c.caller.Key}
-	window, period := c.window(), c.text("period")
-	if err := c.badInput(); err != nil {
+func (h *scoreHandlers) remove(c *Call) error {
+	req := leaderboard.RemoveRequest{Member: c.Member(), Reopen: c.Boolean("reopen"), Actor: c.Caller.Key}
+	window, period := c.Window(), c.Text("period")
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	var err error
-	if req.Board, err = c.boardName(); err != nil {
+	if req.Board, err = c.BoardName(); err != nil {
 		return err
 	}
-	if _, b, err := h.resolve(c, "", ""); err == nil && b.Rules.Derive != nil {
+	if _, b, err := h.Resolve(c, "", ""); err == nil && b.Rules.Derive != nil {
 		return wire.Reject(leaderboard.CodeDerivedBoard, "") // the next step would put the entry back
 	}
 	if window != "" || period != "" {
-		ref, _, err := h.resolve(c, window, period)
+		ref, _, err := h.Resolve(c, window, period)
 		if err != nil {
 			return err
 		}
@@ -286,7 +286,7 @@ func (h *scoreHandlers) remove(c *call) error {
 			return leaderboard.ErrNotRanked
 		}
 	}
-	receipt, err := h.writer.Remove(c.ctx, req)
+	receipt, err := h.writer.Remove(c.Ctx, req)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -298,15 +298,15 @@ func (h *scoreHandlers) remove(c *call) error {
 }
 
 // sendReceipt answers a write with an object of what body appends. replayed: it is the answer of the first time.
-func sendReceipt(c *call, replayed bool, body func([]byte) []byte) error {
-	h := c.w.Header()
+func sendReceipt(c *Call, replayed bool, body func([]byte) []byte) error {
+	h := c.W.Header()
 	h["Cache-Control"] = c.shared.values.noStore
 	end := "}"
 	if replayed {
 		h[headerReplayed] = []string{"true"}
 		end = `,"replayed":true}`
 	}
-	return c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), end...) })
+	return c.SendAppended(func(b []byte) []byte { return append(body(append(b, '{')), end...) })
 }
 
 func appendBoardsReceipt(b []byte, base string, r *leaderboard.MultiBoardReceipt, standings standings) []byte {

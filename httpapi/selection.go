@@ -11,20 +11,20 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// selection is what a request about several boards looks at: one period of each.
-type selection struct {
-	target // without ref; private as for one board, the mode in query
-	refs   []leaderboard.PeriodRef
-	absent []string // boards that have no such window or period, or whose periods this server does not know
+// Selection is what a request about several boards looks at: one period of each.
+type Selection struct {
+	Target                         // without ref; private as for one board, the mode in query
+	Refs   []leaderboard.PeriodRef // one of each board
+	Absent []string                // boards that have no such window or period, or whose periods this server does not know
 
-	minSeqs map[string]int64 // by board, nil when any state will do
+	MinSeqs map[string]int64 // by board, nil when any state will do
 }
 
-// boards returns the names of the boards.
-func (s *selection) boards() []string {
-	names := make([]string, len(s.refs))
-	for i := range s.refs {
-		names[i] = s.refs[i].Board
+// Boards returns the names of the boards.
+func (s *Selection) Boards() []string {
+	names := make([]string, len(s.Refs))
+	for i := range s.Refs {
+		names[i] = s.Refs[i].Board
 	}
 	return names
 }
@@ -32,23 +32,23 @@ func (s *selection) boards() []string {
 // selection resolves the boards that are named or have the labels, if the caller may see them. For other callers a board
 // that is named does not exist, and one with the labels is left out. It reports everything that was wrong with the
 // parameters so far. most is how many names it takes.
-func (r resolver) selection(c *call, most int) (selection, error) {
-	boards, labels := c.text("boards"), c.labels()
-	if c.query.Has("boards") == c.query.Has("labels") {
-		c.badParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
+func (r Resolver) selection(c *Call, most int) (Selection, error) {
+	boards, labels := c.Text("boards"), c.labels()
+	if c.Query.Has("boards") == c.Query.Has("labels") {
+		c.BadParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
 	}
-	window, period := c.window(), c.text("period")
-	mode := c.mode()
-	s := selection{target: target{profiles: c.boolean("profiles")}}
+	window, period := c.Window(), c.Text("period")
+	mode := c.Mode()
+	s := Selection{Target: Target{Profiles: c.Boolean("profiles")}}
 	names := boardsParam(c, boards, most)
-	s.minSeqs = minSeqsParam(c)
-	if err := c.badInput(); err != nil {
+	s.MinSeqs = minSeqsParam(c)
+	if err := c.BadInput(); err != nil {
 		return s, err
 	}
 	named := names != nil
 	if !named {
 		var err error
-		if names, err = r.catalog.Labelled(c.ctx, labels); err != nil {
+		if names, err = r.Catalog.Labelled(c.Ctx, labels); err != nil {
 			return s, err
 		}
 	}
@@ -57,10 +57,10 @@ func (r resolver) selection(c *call, most int) (selection, error) {
 		ref, board, err := r.resolveOn(c, name, window, period)
 		switch {
 		case err == nil:
-			s.refs = append(s.refs, ref)
-			s.private = s.private || board.Rules.Visibility != leaderboard.VisibilityPublic
+			s.Refs = append(s.Refs, ref)
+			s.Private = s.Private || board.Rules.Visibility != leaderboard.VisibilityPublic
 		case errors.Is(err, leaderboard.ErrPeriodNotFound), errors.Is(err, leaderboard.ErrUnknownRule):
-			if s.absent = append(s.absent, name); why == nil {
+			if s.Absent = append(s.Absent, name); why == nil {
 				why = err
 			}
 		case named && errors.Is(err, leaderboard.ErrBoardNotFound):
@@ -69,24 +69,24 @@ func (r resolver) selection(c *call, most int) (selection, error) {
 			return s, err
 		}
 	}
-	if len(s.refs) == 0 && why != nil {
+	if len(s.Refs) == 0 && why != nil {
 		return s, why
 	}
-	if len(s.refs) == 0 {
+	if len(s.Refs) == 0 {
 		return s, wire.Reject("board-not-found", "No board has these labels.")
 	}
-	for name := range s.minSeqs {
-		if !slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return ref.Board == name }) {
+	for name := range s.MinSeqs {
+		if !slices.ContainsFunc(s.Refs, func(ref leaderboard.PeriodRef) bool { return ref.Board == name }) {
 			return s, wire.Malformed(wire.InputError{Parameter: "min_seq", Detail: "board " + name + " is not one of those asked about"})
 		}
 	}
-	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
-	s.query.Mode = cmp.Or(mode, commonMode(s.refs))
+	slices.SortFunc(s.Refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
+	s.Query.Mode = cmp.Or(mode, commonMode(s.Refs))
 	return s, nil
 }
 
 // boardsParam reads a list of at most so many names, nil when there is none.
-func boardsParam(c *call, list string, most int) []string {
+func boardsParam(c *Call, list string, most int) []string {
 	if list == "" {
 		return nil
 	}
@@ -97,14 +97,14 @@ func boardsParam(c *call, list string, most int) []string {
 		valid = valid && leaderboard.CheckBoardName(name) == nil
 	}
 	if !valid {
-		c.badParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", most))
+		c.BadParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", most))
 	}
 	return names
 }
 
 // minSeqsParam returns the least states asked for: pairs of board and seq.
-func minSeqsParam(c *call) map[string]int64 {
-	list := c.text("min_seq")
+func minSeqsParam(c *Call) map[string]int64 {
+	list := c.Text("min_seq")
 	if list == "" {
 		return nil
 	}
@@ -113,7 +113,7 @@ func minSeqsParam(c *call) map[string]int64 {
 		name, text, _ := strings.Cut(pair, ":")
 		seq, ok := wire.ParseInteger(text)
 		if _, twice := seqs[name]; !ok || seq < 0 || twice || leaderboard.CheckBoardName(name) != nil {
-			c.badParam("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
+			c.BadParam("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
 			return nil
 		}
 		seqs[name] = seq
@@ -131,23 +131,23 @@ func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
 	return refs[0].Rules.Mode
 }
 
-// reached reports whether states are as new as was asked for.
-func (s *selection) reached(states []leaderboard.State) bool {
+// Reached reports whether states are as new as was asked for.
+func (s *Selection) Reached(states []leaderboard.State) bool {
 	for i := range states {
-		if states[i].Seq < s.minSeqs[s.refs[i].Board] {
+		if states[i].Seq < s.MinSeqs[s.Refs[i].Board] {
 			return false
 		}
 	}
 	return true
 }
 
-// state returns that of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
-func (s *selection) state(states []leaderboard.State) leaderboard.State {
+// State returns the state of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
+func (s *Selection) State(states []leaderboard.State) leaderboard.State {
 	all := leaderboard.State{Total: leaderboard.Total(states), Source: leaderboard.SourceLocal}
 	for i := range states {
 		st := &states[i]
 		all.Seq += st.Seq
-		all.Stale = all.Stale || st.Stale || s.refs[i].Stale
+		all.Stale = all.Stale || st.Stale || s.Refs[i].Stale
 		if slower(st.Source, all.Source) {
 			all.Source = st.Source
 		}
@@ -161,16 +161,16 @@ func slower(a, b leaderboard.Source) bool {
 	return slices.Index(layers, a) > slices.Index(layers, b)
 }
 
-// retrySelection calls answer with the boards of the request, and again when the catalog was outdated, see
-// retryOutdated. deep: entries are counted on each board, and each counts as a unit of heavy work, as far as the route does
+// RetrySelection calls answer with the boards of the request, and again when the catalog was outdated, as
+// RetryOutdated does. deep: entries are counted on each board, and each counts as a unit of heavy work, as far as the route does
 // not count for them.
-func (r resolver) retrySelection(c *call, most int, deep bool, answer func(*selection) error) error {
+func (r Resolver) RetrySelection(c *Call, most int, deep bool, answer func(*Selection) error) error {
 	s, err := r.selection(c, most)
 	if err != nil {
 		return err
 	}
-	if more := len(s.refs) - c.route.heavy; deep && more > 0 {
-		if err := c.charge(leaderboard.Charge{leaderboard.QuotaKindHeavy: more}); err != nil {
+	if more := len(s.Refs) - c.Route.Heavy; deep && more > 0 {
+		if err := c.Charge(leaderboard.Charge{leaderboard.QuotaKindHeavy: more}); err != nil {
 			return err
 		}
 	}
@@ -178,8 +178,8 @@ func (r resolver) retrySelection(c *call, most int, deep bool, answer func(*sele
 	if err == nil || !errors.Is(err, leaderboard.ErrPeriodNotFound) && !errors.Is(err, leaderboard.ErrSeqAhead) {
 		return err
 	}
-	for i := range s.refs {
-		if renewErr := r.catalog.Renew(c.ctx, s.refs[i].Board); renewErr != nil && !errors.Is(renewErr, leaderboard.ErrBoardNotFound) {
+	for i := range s.Refs {
+		if renewErr := r.Catalog.Renew(c.Ctx, s.Refs[i].Board); renewErr != nil && !errors.Is(renewErr, leaderboard.ErrBoardNotFound) {
 			return err
 		}
 	}

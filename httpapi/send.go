@@ -16,18 +16,18 @@ import (
 // response is the way back of a request: how its answer is written, and in which form.
 type response struct {
 	shared  *shared
-	w       http.ResponseWriter
-	r       *http.Request
-	status  int  // of the answer, 0 before it
-	strings bool // the answer has wide numbers as strings
+	W       http.ResponseWriter // for answers that no method sends: their handlers set Status
+	R       *http.Request
+	Status  int  // of the answer, 0 before it
+	Strings bool // the answer has wide numbers as strings
 	read    bool // the route's answers count as reads: without room for one it is refused
 }
 
-// send answers with a body, compressed if the client takes that. The headers that are not about the body are set before; an
+// Send answers with a body, compressed if the client takes that. The headers that are not about the body are set before; an
 // ETag is the ETag of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
-func (a *response) send(status int, contentType string, body []byte) error {
-	held, h := len(body), a.w.Header()
-	if a.strings && contentType == wire.TypeJSON {
+func (a *response) Send(status int, contentType string, body []byte) error {
+	held, h := len(body), a.W.Header()
+	if a.Strings && contentType == wire.TypeJSON {
 		buf := a.shared.buffer()
 		defer a.shared.release(buf)
 		*buf = wire.AppendNumbers((*buf)[:0], body, true)
@@ -36,7 +36,7 @@ func (a *response) send(status int, contentType string, body []byte) error {
 	}
 	if len(body) >= wire.MinCompressed && status == http.StatusOK {
 		h["Vary"] = a.shared.values.vary
-		if wire.TakesGzip(a.r.Header) {
+		if wire.TakesGzip(a.R.Header) {
 			buf := a.shared.buffer()
 			defer a.shared.release(buf)
 			*buf = a.shared.zippers.Zip((*buf)[:0], body)
@@ -58,18 +58,18 @@ func (a *response) send(status int, contentType string, body []byte) error {
 func (a *response) deliver(status int, body []byte, held int) error {
 	leaves, err := a.leave(held)
 	if err != nil {
-		h := a.w.Header()
+		h := a.W.Header()
 		delete(h, "Etag")
 		delete(h, "Content-Encoding")
 		return err
 	}
 	defer a.shared.guard.Outgo.End(leaves)
-	a.status = status
+	a.Status = status
 	a.sendWhole(body)
-	a.w.WriteHeader(status)
-	connection, began := http.NewResponseController(a.w), time.Now()
+	a.W.WriteHeader(status)
+	connection, began := http.NewResponseController(a.W), time.Now()
 	for part := range slices.Chunk(body, connBuffer) {
-		if _, err := a.w.Write(part); err != nil {
+		if _, err := a.W.Write(part); err != nil {
 			break // the client is gone
 		}
 		a.shared.guard.Outgo.GoOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
@@ -80,10 +80,10 @@ func (a *response) deliver(status int, body []byte, held int) error {
 // sendWhole has the beginning of an answer wait for the rest, so that both go to the kernel in one call: net/http makes two of
 // header and body when its buffer does not hold both. A body that may fit in is not waited for, nor one that is not sent.
 func (a *response) sendWhole(body []byte) {
-	if len(body) <= httpBuffer || a.r.Method == http.MethodHead {
+	if len(body) <= httpBuffer || a.R.Method == http.MethodHead {
 		return
 	}
-	if of, ok := a.r.Context().Value(connKey{}).(*conn); ok { // not under TLS, which makes records of each write
+	if of, ok := a.R.Context().Value(connKey{}).(*conn); ok { // not under TLS, which makes records of each write
 		of.whole = true
 	}
 }
@@ -109,20 +109,20 @@ func (a *response) leave(bytes int) (*guard.Passage, error) {
 	if bytes <= connBuffer {
 		return nil, nil //nolint:nilnil // nothing is to be counted
 	}
-	connection := http.NewResponseController(a.w)
+	connection := http.NewResponseController(a.W)
 	p := guard.NewPassage(func() { _ = connection.SetWriteDeadline(time.Unix(1, 0)) })
 	a.shared.guard.Outgo.Begin(p)
 	err := a.shared.guard.Outgo.Grow(p, int64(bytes))
-	if err != nil && (a.read || a.r.Method == http.MethodGet || a.r.Method == http.MethodHead) {
+	if err != nil && (a.read || a.R.Method == http.MethodGet || a.R.Method == http.MethodHead) {
 		a.shared.guard.Outgo.End(p)
 		return nil, err
 	}
 	return p, nil
 }
 
-// setBuffers bounds the kernel's buffers of the request's connection until done is called.
-func (a *response) setBuffers(bytes int) (done func()) {
-	of, ok := connOf(a.r.Context())
+// SetBuffers bounds the kernel's buffers of the request's connection until done is called.
+func (a *response) SetBuffers(bytes int) (done func()) {
+	of, ok := connOf(a.R.Context())
 	if !ok {
 		return func() {}
 	}
@@ -130,37 +130,52 @@ func (a *response) setBuffers(bytes int) (done func()) {
 	return func() { setBuffers(of.TCPConn, connBuffer) }
 }
 
-// sendAppended answers 200 with the JSON that body appends, from a buffer that is used again. Errors as of send.
-func (a *response) sendAppended(body func([]byte) []byte) error {
+// SendAppended answers 200 with the JSON that body appends, from a buffer that is used again. Errors as of send.
+func (a *response) SendAppended(body func([]byte) []byte) error {
 	buf := a.shared.buffer()
 	defer a.shared.release(buf)
 	*buf = append(body((*buf)[:0]), '\n')
-	return a.send(http.StatusOK, wire.TypeJSON, *buf)
+	return a.Send(http.StatusOK, wire.TypeJSON, *buf)
 }
 
-// sendJSON answers with v, the state of this moment, which caches must ask for again.
-func (a *response) sendJSON(status int, v any) error {
+// SendJSON answers with v, the state of this moment, which caches must ask for again.
+func (a *response) SendJSON(status int, v any) error {
 	body, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	a.w.Header().Set("Cache-Control", "private, no-cache")
-	return a.send(status, wire.TypeJSON, body)
+	a.W.Header().Set("Cache-Control", "private, no-cache")
+	return a.Send(status, wire.TypeJSON, body)
 }
 
-// sendNothing answers without a body.
-func (a *response) sendNothing(status int) {
-	a.status = status
-	a.w.WriteHeader(status)
+// SendNothing answers without a body.
+func (a *response) SendNothing(status int) {
+	a.Status = status
+	a.W.WriteHeader(status)
 }
 
-// locate says where what was made is.
-func (a *response) locate(path string) { a.w.Header().Set("Location", a.shared.base+path) }
+// NoStore says in the header that no cache may keep the answer.
+func (a *response) NoStore() { a.W.Header()["Cache-Control"] = a.shared.values.noStore }
+
+// Vary says in the header that the answer has several forms, by what the client takes.
+func (a *response) Vary() { a.W.Header()["Vary"] = a.shared.values.vary }
+
+// Buffer takes an empty buffer, to be given back by Release.
+func (a *response) Buffer() *[]byte { return a.shared.buffer() }
+
+// Release gives a buffer back.
+func (a *response) Release(buf *[]byte) { a.shared.release(buf) }
+
+// RequestTimeout returns how long requests may take.
+func (a *response) RequestTimeout() time.Duration { return a.shared.limits.RequestTimeout }
+
+// Locate says where what was made is.
+func (a *response) Locate(path string) { a.W.Header().Set("Location", a.shared.base+path) }
 
 // extendDeadlines lets a route take longer than the server's timeouts, which are made for the others. A connection
 // that cannot (in tests) has none.
 func (a *response) extendDeadlines(extra time.Duration) {
-	ctl := http.NewResponseController(a.w)
+	ctl := http.NewResponseController(a.W)
 	until := time.Now().Add(2*a.shared.limits.RequestTimeout + extra)
 	_ = ctl.SetWriteDeadline(until)
 	_ = ctl.SetReadDeadline(until)
@@ -168,7 +183,7 @@ func (a *response) extendDeadlines(extra time.Duration) {
 
 // form adds to an answer's ETag in which form its numbers are.
 func (a *response) form(hash wire.ETag) wire.ETag {
-	if a.strings {
+	if a.Strings {
 		return hash.Text(wire.NumbersString)
 	}
 	return hash
@@ -176,7 +191,7 @@ func (a *response) form(hash wire.ETag) wire.ETag {
 
 // copied returns a body as it is sent, in memory of its own.
 func (a *response) copied(body []byte) []byte {
-	if a.strings {
+	if a.Strings {
 		return wire.AppendNumbers(nil, body, true)
 	}
 	return append(make([]byte, 0, len(body)), body...)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"leaderboard/internal/guard"
@@ -15,11 +16,11 @@ import (
 type API struct {
 	shared   shared
 	handlers *handlers
-	routes   []route
+	routes   []Route
 	router   router
 
-	unknown, wrongMethod route // where requests go that no route takes
-	preflight            route
+	unknown, wrongMethod Route // where requests go that no route takes
+	preflight            Route
 }
 
 // New makes the API.
@@ -37,26 +38,32 @@ func New(cfg Config) *API {
 			values: newHeaderValues("Accept-Encoding"),
 		},
 		handlers: h, unknown: h.lost(), wrongMethod: nowhere(wire.CodeMethod),
-		preflight: route{access: guard.AccessAnyone, ops: true, anyQuery: true, handle: preflight},
+		preflight: Route{Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: preflight},
 	}
 	if cfg.Pages != nil {
 		h.pages.handler = cfg.Pages(http.HandlerFunc(a.answer))
 	}
-	a.routes = h.routes(cfg.Metrics != nil)
+	a.routes = slices.Concat(h.routes(cfg.Metrics != nil), cfg.Routes)
 	if a.shared.cors = crossOrigin(cfg.CORSOrigins, a.routes); a.shared.cors != nil {
 		a.shared.values = newHeaderValues("Accept-Encoding, Origin")
 	}
 	for i := range a.routes {
 		a.routes[i].checkPolicy()
 		a.routes[i].read = a.routes[i].isRead()
-		if rt := &a.routes[i]; !rt.ops && !rt.stream {
-			rt.span = rt.method + " " + rt.path // as OpenTelemetry's conventions have it
+		if rt := &a.routes[i]; !rt.Ops && !rt.Stream {
+			rt.span = rt.Method + " " + rt.Path // as OpenTelemetry's conventions have it
 		}
-		a.router.add(&a.routes[i].pattern, i)
+		a.router.add(&a.routes[i].Pattern, i)
 	}
 	h.streams.start(&a.shared, a.routes)
 	return a
 }
+
+// Routes returns the table of routes.
+func (a *API) Routes() []Route { return slices.Clone(a.routes) }
+
+// Ask returns the answer to a question.
+func (a *API) Ask(ctx context.Context, q Question) (Told, error) { return a.shared.ask(ctx, q) }
 
 // SetDraining makes /readyz say 503 "draining", so that a load balancer stops sending before the listener closes.
 func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(draining) }
@@ -92,7 +99,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer answers one request, whose path is that of the contract.
 func (a *API) answer(w http.ResponseWriter, r *http.Request) {
-	c := &call{response: response{shared: &a.shared, w: w, r: r}}
+	c := &Call{response: response{shared: &a.shared, W: w, R: r}}
 	c.follow(&a.unknown)
 	w.Header()["X-Content-Type-Options"] = a.shared.values.nosniff
 	c.identify()

@@ -36,7 +36,7 @@ type admitter interface {
 
 // The header fields of answers that more than one handler knows.
 const (
-	headerCursor   = "Leaderboard-Cursor"   // where the change feed continues after an export, or after its last line
+	HeaderCursor   = "Leaderboard-Cursor"   // where the change feed continues after an export, or after its last line
 	headerReplayed = "Idempotency-Replayed" // the request was carried out before under its Idempotency-Key
 )
 

@@ -76,15 +76,15 @@ func (h *signInHandlers) setCookie(w http.ResponseWriter, name, value string, li
 }
 
 // begin answers GET /v1/sign-in: off to the provider.
-func (h *signInHandlers) begin(c *call) error {
+func (h *signInHandlers) begin(c *Call) error {
 	if h.people == nil {
 		return errNoSignIn()
 	}
-	address, cookie, err := h.people.Begin(c.ctx, c.start)
+	address, cookie, err := h.people.Begin(c.Ctx, c.Start)
 	if err != nil {
 		return h.tell(c, err)
 	}
-	h.setCookie(c.w, cookieSignIn, cookie, leaderboard.SignInTime)
+	h.setCookie(c.W, cookieSignIn, cookie, leaderboard.SignInTime)
 	redirect(c, address)
 	return nil
 }
@@ -94,68 +94,68 @@ func errNoSignIn() error {
 }
 
 // redirect sends the browser on. What was answered is for this one time.
-func redirect(c *call, address string) {
-	h := c.w.Header()
+func redirect(c *Call, address string) {
+	h := c.W.Header()
 	h.Set("Location", address)
-	h["Cache-Control"] = c.shared.values.noStore
+	c.NoStore()
 	h.Set("Referrer-Policy", "no-referrer") // the address here has a code in it
-	c.sendNothing(http.StatusSeeOther)
+	c.SendNothing(http.StatusSeeOther)
 }
 
 // finish answers GET /v1/sign-in/callback, where the provider sends a person back to. One that is refused is an attempt of its address,
 // as a key that is not good is: without attempts left nobody is asked.
-func (h *signInHandlers) finish(c *call) error {
+func (h *signInHandlers) finish(c *Call) error {
 	if h.people == nil {
 		return errNoSignIn()
 	}
-	if err := c.shared.guard.MayAttempt(c.r); err != nil {
+	if err := c.MayAttempt(); err != nil {
 		return h.tell(c, err)
 	}
 	k, err := h.whoCame(c)
 	if !errors.Is(err, leaderboard.ErrOverloaded) { // nobody was asked: the same address is good again
-		h.setCookie(c.w, cookieSignIn, "", 0) // it serves once
+		h.setCookie(c.W, cookieSignIn, "", 0) // it serves once
 	}
 	if errors.Is(err, leaderboard.ErrSignInRefused) {
-		err = c.shared.guard.Guessed(c.w, c.r, err)
+		err = c.Guessed(err)
 	}
 	if err != nil {
 		return h.tell(c, err)
 	}
 	secret, hash := leaderboard.NewKeySecret(k.ID)
-	c.caller.Key, c.caller.Session = k.Actor(), k.ID
-	if _, err = h.keys.CreateKey(c.ctx, k, hash); err != nil {
+	c.Caller.Key, c.Caller.Session = k.Actor(), k.ID
+	if _, err = h.keys.CreateKey(c.Ctx, k, hash); err != nil {
 		return h.tell(c, wire.WriteError(err))
 	}
-	h.setCookie(c.w, cookieSession, secret, leaderboard.MaxSession) // the key ends by itself, maybe before
+	h.setCookie(c.W, cookieSession, secret, leaderboard.MaxSession) // the key ends by itself, maybe before
 	redirect(c, h.base+"/console")
 	return nil
 }
 
 // whoCame returns the session of the person whom the provider sends back, if it was this browser that went there.
-func (h *signInHandlers) whoCame(c *call) (k leaderboard.Key, err error) {
-	said, cookie := c.r.URL.Query(), ""
-	if found, err := c.r.Cookie(cookieName(cookieSignIn, h.secure, h.base)); err == nil {
+func (h *signInHandlers) whoCame(c *Call) (k leaderboard.Key, err error) {
+	said, cookie := c.R.URL.Query(), ""
+	if found, err := c.R.Cookie(cookieName(cookieSignIn, h.secure, h.base)); err == nil {
 		cookie = found.Value
 	}
-	in, err := h.people.Resume(c.ctx, cookie, said.Get("state"), c.start)
+	in, err := h.people.Resume(c.Ctx, cookie, said.Get("state"), c.Start)
 	if err != nil {
 		return k, err
 	}
 	if refusal := said.Get("error"); refusal != "" || said.Get("code") == "" {
 		return k, &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: "The identity provider signed nobody in: " + wire.Clip(refusal) + "."}
 	}
-	k, err = h.people.Finish(c.ctx, in, said.Get("code"), c.start)
+	k, err = h.people.Finish(c.Ctx, in, said.Get("code"), c.Start)
 	k.ID = leaderboard.NewKeyID()
 	return k, err
 }
 
 // tell tells what went wrong: a program by a problem, a person, who would see nothing but its JSON, by the console.
-func (h *signInHandlers) tell(c *call, err error) error {
+func (h *signInHandlers) tell(c *Call, err error) error {
 	kind, _, _ := wire.Classify(err)
-	if !strings.Contains(c.r.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
+	if !strings.Contains(c.R.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
 		return err
 	}
-	wire.TellWait(c.w.Header(), err, kind)
+	wire.TellWait(c.W.Header(), err, kind)
 	redirect(c, h.base+"/console?sign-in="+kind.Code)
 	return nil
 }
@@ -167,22 +167,22 @@ type sessionJSON struct {
 }
 
 // get answers GET /v1/session with the key of the request, and whether people can sign in. A session that is over is none.
-func (h *signInHandlers) get(c *call) error {
+func (h *signInHandlers) get(c *Call) error {
 	out := sessionJSON{SignIn: h.people != nil}
-	if c.key != nil {
-		shown := showKey(c.key)
+	if c.Key != nil {
+		shown := showKey(c.Key)
 		out.Key = &shown
 	}
-	return c.sendJSON(http.StatusOK, out)
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // keep answers POST /v1/session: the browser keeps the key of the request for a while, so that a page can be read again, and opened
 // in another tab, without the key.
-func (h *signInHandlers) keep(c *call) error {
+func (h *signInHandlers) keep(c *Call) error {
 	var body struct {
 		TTL string `json:"ttl"`
 	}
-	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"ttl"}}); err != nil {
+	if err := c.Decode(&body, true, &wire.Emptiness{NonEmpty: []string{"ttl"}}); err != nil {
 		return err
 	}
 	life := leaderboard.MaxSession
@@ -192,9 +192,9 @@ func (h *signInHandlers) keep(c *call) error {
 			return wire.Malformed(wire.InputError{Pointer: "/ttl", Detail: "want a duration from 1m to " + leaderboard.MaxSession.String() + ", such as 1h"})
 		}
 	}
-	secret, err := guard.TextOf(c.r)
+	secret, err := guard.TextOf(c.R)
 	if err == nil {
-		err = c.shared.guard.OwnPage(c.r)
+		err = c.OwnPage()
 	}
 	if err == nil && secret == "" {
 		err = wire.Reject(wire.CodeUnauthorized, "The key to keep must be in the header Authorization: Bearer <key>.")
@@ -202,20 +202,20 @@ func (h *signInHandlers) keep(c *call) error {
 	if err != nil {
 		return err
 	}
-	h.setCookie(c.w, cookieSession, url.QueryEscape(secret), life) // it may have bytes that a cookie cannot
-	c.sendNothing(http.StatusNoContent)
+	h.setCookie(c.W, cookieSession, url.QueryEscape(secret), life) // it may have bytes that a cookie cannot
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }
 
 // end answers DELETE /v1/session: the browser forgets its session, and that of a person ends. The provider does not hear of it: the
 // person may go on at other services.
-func (h *signInHandlers) end(c *call) error {
-	if c.key != nil && c.key.Person != "" {
-		if _, err := h.keys.RevokeKey(c.ctx, c.key.ID); err != nil {
+func (h *signInHandlers) end(c *Call) error {
+	if c.Key != nil && c.Key.Person != "" {
+		if _, err := h.keys.RevokeKey(c.Ctx, c.Key.ID); err != nil {
 			return wire.WriteError(err)
 		}
 	}
-	h.setCookie(c.w, cookieSession, "", 0)
-	c.sendNothing(http.StatusNoContent)
+	h.setCookie(c.W, cookieSession, "", 0)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }

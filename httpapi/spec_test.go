@@ -34,7 +34,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 		}
 	}
 	for _, rt := range (&handlers{}).routes(true) {
-		routed = append(routed, rt.method+" "+rt.path)
+		routed = append(routed, rt.Method+" "+rt.Path)
 	}
 	slices.Sort(documented)
 	slices.Sort(routed)
@@ -47,20 +47,20 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 func TestDocumentHasTheParameters(t *testing.T) {
 	doc, _ := document()
 	for _, rt := range (&handlers{}).routes(true) {
-		item := doc.Paths.Value(rt.path)
+		item := doc.Paths.Value(rt.Path)
 		var documented []string
-		for _, p := range append(slices.Clone(item.Parameters), item.GetOperation(rt.method).Parameters...) {
+		for _, p := range append(slices.Clone(item.Parameters), item.GetOperation(rt.Method).Parameters...) {
 			if p.Value.In == "query" {
 				documented = append(documented, p.Value.Name)
 			}
 		}
-		params := slices.Sorted(slices.Values(rt.params))
+		params := slices.Sorted(slices.Values(rt.Params))
 		slices.Sort(documented)
 		if !slices.Equal(params, documented) {
-			t.Errorf("%s %s takes %v, the document says %v", rt.method, rt.path, params, documented)
+			t.Errorf("%s %s takes %v, the document says %v", rt.Method, rt.Path, params, documented)
 		}
 		if len(params) > wire.MaxParams {
-			t.Errorf("%s %s takes more than %d parameters", rt.method, rt.path, wire.MaxParams)
+			t.Errorf("%s %s takes more than %d parameters", rt.Method, rt.Path, wire.MaxParams)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestDocumentHasTheParameters(t *testing.T) {
 func TestDocumentHasTheAccess(t *testing.T) {
 	doc, _ := document()
 	for _, rt := range (&handlers{}).routes(true) {
-		op := doc.Paths.Value(rt.path).GetOperation(rt.method)
+		op := doc.Paths.Value(rt.Path).GetOperation(rt.Method)
 		var says string
 		switch {
 		case op.Security == nil:
@@ -85,8 +85,8 @@ func TestDocumentHasTheAccess(t *testing.T) {
 		case strings.Contains(op.Description, "Needs scope admin"):
 			says = "admins"
 		}
-		if want := map[guard.Access]string{guard.AccessAnyone: "anyone", guard.AccessReaders: "readers", guard.AccessHolders: "holders", guard.AccessWriters: "writers", guard.AccessAdmins: "admins"}[rt.access]; says != want {
-			t.Errorf("%s %s is for %s, the document says %q", rt.method, rt.path, want, says)
+		if want := map[guard.Access]string{guard.AccessAnyone: "anyone", guard.AccessReaders: "readers", guard.AccessHolders: "holders", guard.AccessWriters: "writers", guard.AccessAdmins: "admins"}[rt.Access]; says != want {
+			t.Errorf("%s %s is for %s, the document says %q", rt.Method, rt.Path, want, says)
 		}
 	}
 }

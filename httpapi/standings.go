@@ -18,17 +18,17 @@ type standingsQuery struct {
 }
 
 // standingsParams reads the parameters of standings. It is called before anything is written.
-func standingsParams(c *call) (standingsQuery, error) {
-	q := standingsQuery{on: c.boolean("standings"), friends: c.boolean("friends"), mode: c.mode()}
+func standingsParams(c *Call) (standingsQuery, error) {
+	q := standingsQuery{on: c.Boolean("standings"), friends: c.Boolean("friends"), mode: c.Mode()}
 	if q.mode == leaderboard.ModeAll {
-		c.badParam("mode", "want one of strict, tied, dense: a standing has one rank")
+		c.BadParam("mode", "want one of strict, tied, dense: a standing has one rank")
 	}
 	for _, name := range []string{"mode", "friends"} {
-		if !q.on && c.query.Has(name) {
-			c.badParam(name, "is for standings=true")
+		if !q.on && c.Query.Has(name) {
+			c.BadParam(name, "is for standings=true")
 		}
 	}
-	return q, c.badInput()
+	return q, c.BadInput()
 }
 
 // modeOn returns the mode of the ranks on a board.
@@ -89,7 +89,7 @@ func (m *moved) replaced(found []*leaderboard.Moved) map[string]bool {
 }
 
 // of returns the standings of a request for one board.
-func (f *standingFinder) of(c *call, q standingsQuery, r *leaderboard.Receipt) standings {
+func (f *standingFinder) of(c *Call, q standingsQuery, r *leaderboard.Receipt) standings {
 	if !q.on {
 		return standings{}
 	}
@@ -101,7 +101,7 @@ func (f *standingFinder) of(c *call, q standingsQuery, r *leaderboard.Receipt) s
 }
 
 // ofBoards returns the standings of a request for several boards.
-func (f *standingFinder) ofBoards(c *call, q standingsQuery, r *leaderboard.MultiBoardReceipt) standings {
+func (f *standingFinder) ofBoards(c *Call, q standingsQuery, r *leaderboard.MultiBoardReceipt) standings {
 	if !q.on {
 		return standings{}
 	}
@@ -119,8 +119,8 @@ func (f *standingFinder) ofBoards(c *call, q standingsQuery, r *leaderboard.Mult
 }
 
 // find returns the standings of n results, all nil but those that are there within Limits.StandingWait, and counts them.
-func (f *standingFinder) find(c *call, q standingsQuery, n int, boards ...*moved) standings {
-	ctx, cancel := context.WithTimeout(c.ctx, c.shared.limits.StandingWait)
+func (f *standingFinder) find(c *Call, q standingsQuery, n int, boards ...*moved) standings {
+	ctx, cancel := context.WithTimeout(c.Ctx, c.shared.limits.StandingWait)
 	defer cancel()
 	out, late := make([]*standing, n), atomic.Int64{}
 	if q.friends {

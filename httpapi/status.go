@@ -86,14 +86,14 @@ type derivedJSON struct {
 }
 
 // get answers GET /v1/status.
-func (h *statusHandlers) get(c *call) error {
-	limit := int(c.integer("limit", maxStatus, 1, maxStatus))
+func (h *statusHandlers) get(c *Call) error {
+	limit := int(c.Integer("limit", maxStatus, 1, maxStatus))
 	of := wire.List{Name: "status"}
-	after := afterCursor(c, of.After)
-	if err := c.badInput(); err != nil {
+	after := AfterCursor(c, of.After)
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	health := h.check(c.ctx)
+	health := h.check(c.Ctx)
 	found, next, away, err := h.list(c, after, limit, health.Checks["mysql"] != nil)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (h *statusHandlers) get(c *call) error {
 		Boards []boardStatusJSON `json:"boards"`
 		Next   string            `json:"next_cursor,omitempty"`
 	}{Server: h.server(c, health, now), Boards: make([]boardStatusJSON, len(found))}
-	standing := h.status.BoardHealth(c.ctx, found, away)
+	standing := h.status.BoardHealth(c.Ctx, found, away)
 	for i := range standing {
 		if standing[i].Stale {
 			out.Server.MySQL = "away" // it has just not answered, whatever it did when its health was looked at
@@ -114,29 +114,29 @@ func (h *statusHandlers) get(c *call) error {
 	if next != "" {
 		out.Next = of.Cursor(next)
 	}
-	return c.sendJSON(http.StatusOK, out)
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // list returns the boards of a page that the caller's key is for, and after which the next page begins, "" when there is
 // none. away: they are those that this server knows, for the database did not answer.
-func (h *statusHandlers) list(c *call, after string, limit int, isAway bool) (found []leaderboard.Board, next string, away bool, err error) {
+func (h *statusHandlers) list(c *Call, after string, limit int, isAway bool) (found []leaderboard.Board, next string, away bool, err error) {
 	if !isAway {
 		if found, next, err = h.listed(c, after, limit); err == nil {
 			return found, next, false, nil
 		}
-		if c.ctx.Err() != nil {
+		if c.Ctx.Err() != nil {
 			return nil, "", false, err
 		}
 	}
-	found = h.catalog.Known(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
+	found = h.catalog.Known(after, limit+1, func(b *leaderboard.Board) bool { return c.Covers(b.Name) })
 	if len(found) > limit {
 		found, next = found[:limit], found[limit-1].Name
 	}
 	return found, next, true, nil
 }
 
-func (h *statusHandlers) listed(c *call, after string, limit int) (found []leaderboard.Board, next string, err error) {
-	ctx, cancel := context.WithTimeout(c.ctx, statusWait)
+func (h *statusHandlers) listed(c *Call, after string, limit int) (found []leaderboard.Board, next string, err error) {
+	ctx, cancel := context.WithTimeout(c.Ctx, statusWait)
 	defer cancel()
 	size := limit + 1
 	for range maxScan {
@@ -146,7 +146,7 @@ func (h *statusHandlers) listed(c *call, after string, limit int) (found []leade
 		}
 		for i := range boards {
 			switch {
-			case !c.covers(boards[i].Name):
+			case !c.Covers(boards[i].Name):
 			case len(found) == limit:
 				return found, found[limit-1].Name, nil // a cursor can be read: it names no other's board
 			default:
@@ -165,7 +165,7 @@ func (h *statusHandlers) listed(c *call, after string, limit int) (found []leade
 	return found, after, nil
 }
 
-func (h *statusHandlers) server(c *call, health Health, now time.Time) serverJSON {
+func (h *statusHandlers) server(c *Call, health Health, now time.Time) serverJSON {
 	reached := func(name string) string {
 		err, has := health.Checks[name]
 		switch {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"leaderboard/internal/guard"
-	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
@@ -28,7 +27,7 @@ const (
 
 // streamHandlers serve streams: server-sent events, each a whole answer.
 type streamHandlers struct {
-	reader     *reader
+	Resolver
 	broadcasts broadcasts
 	notices    notices
 	most       int           // streams at once
@@ -46,7 +45,7 @@ type streamHandlers struct {
 
 // serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. For a
 // member that is not ranked it has no entries.
-func (h *streamHandlers) serve(c *call) error {
+func (h *streamHandlers) serve(c *Call) error {
 	key, passed, err := h.key(c)
 	if err != nil {
 		return err
@@ -68,15 +67,15 @@ func (h *streamHandlers) serve(c *call) error {
 			e = f.latest()
 		case <-h.ended:
 			return leaderboard.ErrUnavailable
-		case <-c.ctx.Done():
-			return c.ctx.Err()
+		case <-c.Ctx.Done():
+			return c.Ctx.Err()
 		}
 	}
 	if e.err != nil {
 		return e.err
 	}
-	c.ctx = c.r.Context() // for as long as the client stays
-	defer c.setBuffers(streamBuffer)()
+	c.Ctx = c.R.Context() // for as long as the client stays
+	defer c.SetBuffers(StreamBuffer)()
 	var heard *hearer
 	if passed {
 		l, leave := h.notices.join(noticeKey{key.board, key.member})
@@ -92,17 +91,14 @@ const callerShare = 8
 
 // streamCaller returns the caller that a stream counts for: the key, or without a key the address; "" when callers cannot be
 // told apart, because they may all be behind one proxy.
-func streamCaller(c *call) string {
-	if c.key != nil {
-		return "key " + c.key.ID
+func streamCaller(c *Call) string {
+	if c.Key != nil {
+		return "key " + c.Key.ID
 	}
-	if c.player != nil {
-		return "player " + c.player.Owner
+	if c.Player != nil {
+		return "player " + c.Player.Owner
 	}
-	if from := c.shared.guard.Client(c.r); c.shared.guard.BehindProxies() && from.IsValid() {
-		return from.String()
-	}
-	return ""
+	return c.Client()
 }
 
 // enter counts a stream, unless too many are open, of all or of one caller.
@@ -140,37 +136,37 @@ func (h *streamHandlers) leave(caller string) {
 }
 
 // key reads the parameters of a stream. passed: notices of the member come too.
-func (h *streamHandlers) key(c *call) (key broadcastKey, passed bool, err error) {
+func (h *streamHandlers) key(c *Call) (key broadcastKey, passed bool, err error) {
 	key = broadcastKey{
-		board: c.pathValue("board"), window: c.window(), mode: c.mode(), member: c.optionalMember(),
-		limit: int(c.integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)), strings: c.strings,
+		board: c.PathValue("board"), window: c.Window(), mode: c.Mode(), member: c.OptionalMember(),
+		limit: int(c.Integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)), strings: c.Strings,
 	}
-	before, after := c.aroundParams()
+	before, after := c.AroundParams()
 	if key.member != "" {
 		key.limit, key.before, key.after = 0, int(before), int(after)
 		if before+1+after > MaxStreamLimit {
-			c.badParam("after", "want before and after to be less than "+strconv.Itoa(MaxStreamLimit)+" together")
+			c.BadParam("after", "want before and after to be less than "+strconv.Itoa(MaxStreamLimit)+" together")
 		}
-		if c.query.Has("limit") {
-			c.badParam("limit", "limit and member exclude each other")
+		if c.Query.Has("limit") {
+			c.BadParam("limit", "limit and member exclude each other")
 		}
-	} else if c.query.Has("before") || c.query.Has("after") {
-		c.badParam("before", "before and after need member")
+	} else if c.Query.Has("before") || c.Query.Has("after") {
+		c.BadParam("before", "before and after need member")
 	}
 	if passed, err = passedParam(c, key.member); err == nil {
-		_, _, err = h.reader.resolve(c, key.window, "")
+		_, _, err = h.Resolve(c, key.window, "")
 	}
 	return key, passed, err
 }
 
 // send writes events until the client goes, the board is gone, the client may not read it any more, or the server ends. heard has the
 // notices that the client asks for, nil without any.
-func (h *streamHandlers) send(c *call, f *broadcast, e *event, heard *hearer) {
-	out := stream{c: c, ctl: http.NewResponseController(c.w)}
+func (h *streamHandlers) send(c *Call, f *broadcast, e *event, heard *hearer) {
+	out := stream{c: c, ctl: http.NewResponseController(c.W)}
 	if !out.begin() {
 		return
 	}
-	check := time.NewTicker(accessCheck)
+	check := time.NewTicker(AccessCheck)
 	defer check.Stop()
 	checked := time.Now()
 	var come <-chan struct{} // nil: never
@@ -189,10 +185,10 @@ func (h *streamHandlers) send(c *call, f *broadcast, e *event, heard *hearer) {
 		case <-h.ended:
 			h.sendRetry(&out)
 			return
-		case <-c.ctx.Done():
+		case <-c.Ctx.Done():
 			return
 		}
-		if time.Since(checked) >= accessCheck { // also when the client took long to read the last page
+		if time.Since(checked) >= AccessCheck { // also when the client took long to read the last page
 			if err := h.mayStay(c, &f.key); err != nil {
 				out.gone(err)
 				return
@@ -242,7 +238,7 @@ func (h *streamHandlers) whileOpen(ctx context.Context, limit time.Duration) (co
 }
 
 // inTurn waits for a client's turn, if it is still there then.
-func (h *streamHandlers) inTurn(c *call, after time.Duration) bool {
+func (h *streamHandlers) inTurn(c *Call, after time.Duration) bool {
 	if after <= 0 {
 		return true
 	}
@@ -252,7 +248,7 @@ func (h *streamHandlers) inTurn(c *call, after time.Duration) bool {
 	case <-turn.C:
 		return true
 	case <-h.ended:
-	case <-c.ctx.Done():
+	case <-c.Ctx.Done():
 	}
 	return false
 }
@@ -288,39 +284,39 @@ func (h *streamHandlers) stats() StreamStats {
 }
 
 // mayStay returns why a client may not read the board any more. An answer that cannot be had now is no reason.
-func (h *streamHandlers) mayStay(c *call, key *broadcastKey) error {
-	if err := c.mayGoOn(time.Now()); err != nil {
+func (h *streamHandlers) mayStay(c *Call, key *broadcastKey) error {
+	if err := c.MayGoOn(time.Now()); err != nil {
 		return err
 	}
-	_, _, err := h.reader.resolve(c, key.window, "")
-	return unlessUnknown(err)
+	_, _, err := h.Resolve(c, key.window, "")
+	return UnlessUnknown(err)
 }
 
 // stream is the answer to one client.
 type stream struct {
-	c    *call
+	c    *Call
 	ctl  *http.ResponseController
 	last time.Time // when something was written
 }
 
 // begin sends the header. The deadlines of the server are for answers that have an end.
 func (s *stream) begin() bool {
-	h := s.c.w.Header()
+	h := s.c.W.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
-	s.c.status = http.StatusOK
+	s.c.Status = http.StatusOK
 	_ = s.ctl.SetReadDeadline(time.Time{})
 	_ = s.ctl.SetWriteDeadline(time.Now().Add(streamStall))
-	s.c.w.WriteHeader(http.StatusOK)
-	return s.c.r.Method != http.MethodHead
+	s.c.W.WriteHeader(http.StatusOK)
+	return s.c.R.Method != http.MethodHead
 }
 
 // write sends some text; false: the client is gone, or takes nothing.
 func (s *stream) write(text []byte) bool {
 	s.last = time.Now()
 	_ = s.ctl.SetWriteDeadline(s.last.Add(streamStall))
-	if _, err := s.c.w.Write(text); err != nil {
+	if _, err := s.c.W.Write(text); err != nil {
 		return false
 	}
 	return s.ctl.Flush() == nil
@@ -328,20 +324,19 @@ func (s *stream) write(text []byte) bool {
 
 // gone tells why the stream ends for good.
 func (s *stream) gone(err error) {
-	_, body := wire.EncodeProblem(s.c.shared.base, wire.OfRead(err), s.c.caller.RequestID)
-	s.write(append(append([]byte("event: gone\ndata: "), body...), "\n\n"...))
+	s.write(append(append([]byte("event: gone\ndata: "), s.c.Problem(err)...), "\n\n"...))
 }
 
 // start makes streams ready for clients. table is that of the routes.
-func (h *streamHandlers) start(s *shared, table []route) {
-	h.pages.reader, h.pages.shared, h.ended, h.broadcasts.ask = h.reader, s, make(chan struct{}), h.pages.ask
+func (h *streamHandlers) start(s *shared, table []Route) {
+	h.pages.question, h.ended, h.broadcasts.ask = s.ask, make(chan struct{}), h.pages.ask
 	h.notices.log, h.notices.ended = s.logger, h.ended
 	h.end = sync.OnceFunc(func() {
 		close(h.ended)
 		h.broadcasts.end()
 	})
 	for i := range table {
-		switch table[i].path {
+		switch table[i].Path {
 		case "/v1/boards/{board}/top":
 			h.pages.top = &table[i]
 		case "/v1/boards/{board}/members/{member}/around":

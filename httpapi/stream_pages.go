@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -15,44 +14,44 @@ import (
 
 // streamPages gets the pages that streams send: answers of other routes, for which no request waits.
 type streamPages struct {
-	reader *reader
-	shared *shared
-	top    *route // whose answers are sent
-	around *route
+	find     Resolver
+	rankings leaderboard.Rankings
+	question func(context.Context, Question) (Told, error)
+	top      *Route // whose answers are sent
+	around   *Route
 }
 
 // ask gets the answer of a route that a stream gives. known is what was sent last; nil: there is nothing new.
 func (h *streamPages) ask(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
-	r := (&http.Request{Method: http.MethodGet, Header: http.Header{}}).WithContext(ctx)
-	if known.tag != "" && !known.stale { // that a state is not stale any more is news too
-		r.Header["If-None-Match"] = []string{known.tag}
-	}
-	out := recorded{header: http.Header{}}
-	all := leaderboard.Key{Scope: leaderboard.ScopeRead} // every client of the broadcast may read its board; none is an admin here
-	c := call{response: response{shared: h.shared, w: &out, r: r, strings: key.strings}, credentials: credentials{key: &all, scope: all.Scope}, ctx: ctx}
-	c.follow(h.top)
+	q := Question{Route: h.top, Path: []string{key.board}, Query: key.params(least), Strings: key.strings}
 	if key.member != "" {
-		c.follow(h.around)
+		q.Route, q.Path, q.Handle = h.around, []string{key.board, key.member}, h.aroundOrNothing
 	}
-	c.path = c.pattern.fill(key.board, key.member)
-	c.query.Items = key.params(least)
-	err := c.route.handle(&c)
-	if errors.Is(err, leaderboard.ErrNotRanked) {
-		err = h.reader.aroundUnranked(&c)
+	if !known.stale { // that a state is not stale any more is news too
+		q.Known = known.tag
 	}
+	out, err := h.question(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	tag, stale := out.tag(), c.resolved.stale
-	if out.status != http.StatusOK || tag == known.tag && stale == known.stale {
+	if out.Status != http.StatusOK || out.Tag == known.tag && out.Stale == known.stale {
 		return nil, nil
 	}
-	e := &event{tag: tag, stale: stale, period: c.resolved.periodID, revision: c.resolved.revision}
+	e := &event{tag: out.Tag, stale: out.Stale, period: out.PeriodID, revision: out.Revision}
 	b := append(e.text, "id: "...)
-	b = strconv.AppendInt(append(append(b, c.resolved.period...), '.'), e.revision.Seq, 10)
-	b = append(append(b, "\nevent: page\ndata: "...), bytes.TrimSpace(out.body)...)
+	b = strconv.AppendInt(append(append(b, out.Period...), '.'), e.revision.Seq, 10)
+	b = append(append(b, "\nevent: page\ndata: "...), bytes.TrimSpace(out.Body)...)
 	e.text = append(b, "\n\n"...)
 	return e, nil
+}
+
+// aroundOrNothing answers as around does, and for a member without an entry with none.
+func (h *streamPages) aroundOrNothing(c *Call) error {
+	err := h.around.Handle(c)
+	if errors.Is(err, leaderboard.ErrNotRanked) {
+		err = AroundUnranked(c, h.find, h.rankings)
+	}
+	return err
 }
 
 // params are the parameters of the route that a broadcast asks.
@@ -68,31 +67,4 @@ func (k *broadcastKey) params(least int64) []wire.Param {
 		params = append(params, wire.Param{Name: "min_seq", Value: strconv.FormatInt(least, 10)})
 	}
 	return params
-}
-
-// recorded is an answer that is not sent.
-type recorded struct {
-	header http.Header
-	status int
-	body   []byte
-}
-
-// Header implements http.ResponseWriter.
-func (r *recorded) Header() http.Header { return r.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (r *recorded) WriteHeader(status int) { r.status = status }
-
-// Write implements http.ResponseWriter.
-func (r *recorded) Write(b []byte) (int, error) {
-	r.status = cmp.Or(r.status, http.StatusOK)
-	r.body = append(r.body, b...)
-	return len(b), nil
-}
-
-func (r *recorded) tag() string {
-	if tag := r.header["Etag"]; len(tag) == 1 {
-		return tag[0]
-	}
-	return ""
 }

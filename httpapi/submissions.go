@@ -18,7 +18,7 @@ type Records interface {
 
 // submissionHandlers serve records of submissions.
 type submissionHandlers struct {
-	resolver
+	Resolver
 	records Records
 }
 
@@ -65,14 +65,14 @@ type submissionList struct {
 }
 
 // list answers GET …/members/{member}/submissions, newest first.
-func (h *submissionHandlers) list(c *call) error {
-	member := c.member()
-	limit := int(c.integer("limit", defaultList, 1, maxList))
-	cursor := c.text("cursor")
-	if err := c.badInput(); err != nil {
+func (h *submissionHandlers) list(c *Call) error {
+	member := c.Member()
+	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	cursor := c.Text("cursor")
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	board, err := h.resolveBoard(c) // also before its first season: there are no submissions, or all were rejected
+	board, err := h.ResolveBoard(c) // also before its first season: there are no submissions, or all were rejected
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (h *submissionHandlers) list(c *call) error {
 	if cursor != "" && !afterRecord(of, cursor, &q) {
 		return wire.Malformed(wire.BadCursor())
 	}
-	found, err := h.records.Submissions(c.ctx, q)
+	found, err := h.records.Submissions(c.Ctx, q)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (h *submissionHandlers) list(c *call) error {
 		}
 		out.Submissions = append(out.Submissions, showSubmission(&found[i]))
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.sendJSON(http.StatusOK, out)
+	c.NoStore()
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // afterRecord makes a query go on after a cursor; false when that belongs to another list.

@@ -99,16 +99,16 @@ type tokenJSON struct {
 }
 
 // create answers POST /v1/tokens: 201 with a token of a member.
-func (h *tokenHandlers) create(c *call) error {
+func (h *tokenHandlers) create(c *Call) error {
 	var body tokenBody
-	if err := c.decode(&body, false, &wire.Emptiness{Nullable: []string{"boards"}, NonEmpty: []string{"ttl"}}); err != nil {
+	if err := c.Decode(&body, false, &wire.Emptiness{Nullable: []string{"boards"}, NonEmpty: []string{"ttl"}}); err != nil {
 		return err
 	}
-	g, err := body.grant(c.key)
+	g, err := body.grant(c.Key)
 	if err != nil {
 		return err
 	}
-	token, expires, err := h.players.Mint(c.ctx, g, time.Now())
+	token, expires, err := h.players.Mint(c.Ctx, g, time.Now())
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (h *tokenHandlers) create(c *call) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	return c.send(http.StatusCreated, wire.TypeJSON, text)
+	c.NoStore()
+	return c.Send(http.StatusCreated, wire.TypeJSON, text)
 }
 
 // grant returns what is asked for, by a key.
@@ -160,11 +160,11 @@ func (b *tokenBody) grant(key *leaderboard.Key) (g leaderboard.TokenGrant, err e
 }
 
 // rotate answers POST /v1/tokens/rotate: another key signs tokens from now on.
-func (h *tokenHandlers) rotate(c *call) error {
+func (h *tokenHandlers) rotate(c *Call) error {
 	var body struct {
 		Overlap string `json:"overlap"`
 	}
-	if err := c.decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil {
+	if err := c.Decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil {
 		return err
 	}
 	overlap := leaderboard.SigningOverlap
@@ -174,10 +174,10 @@ func (h *tokenHandlers) rotate(c *call) error {
 			return wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + leaderboard.SigningOverlap.String() + ", such as 1h"})
 		}
 	}
-	if err := h.signing.RotateSigning(c.ctx, overlap); err != nil {
+	if err := h.signing.RotateSigning(c.Ctx, overlap); err != nil {
 		return wire.WriteError(err)
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }
 
@@ -192,8 +192,8 @@ type jwkJSON struct {
 }
 
 // keys answers GET /.well-known/jwks.json.
-func (h *tokenHandlers) keys(c *call) error {
-	keys, err := h.players.PublicKeys(c.ctx, time.Now())
+func (h *tokenHandlers) keys(c *Call) error {
+	keys, err := h.players.PublicKeys(c.Ctx, time.Now())
 	if err != nil {
 		return err
 	}
@@ -207,8 +207,8 @@ func (h *tokenHandlers) keys(c *call) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	c.w.Header().Set("Cache-Control", "public, max-age=60")
-	return c.send(http.StatusOK, wire.TypeJSON, body)
+	c.W.Header().Set("Cache-Control", "public, max-age=60")
+	return c.Send(http.StatusOK, wire.TypeJSON, body)
 }
 
 // barJSON is a bar as it is shown.
@@ -218,46 +218,46 @@ type barJSON struct {
 }
 
 // bar answers PUT /v1/members/{member}/bar: the tokens that the member has end, or those of before a time.
-func (h *tokenHandlers) bar(c *call) error {
-	member := c.member()
-	if err := c.badInput(); err != nil {
+func (h *tokenHandlers) bar(c *Call) error {
+	member := c.Member()
+	if err := c.BadInput(); err != nil {
 		return err
 	}
 	var body struct {
 		NotBefore leaderboard.Micros `json:"not_before"`
 	}
-	if err := c.decode(&body, true, &wire.Emptiness{}); err != nil {
+	if err := c.Decode(&body, true, &wire.Emptiness{}); err != nil {
 		return err
 	}
-	bar, err := h.bars.BarMember(c.ctx, member, body.NotBefore)
+	bar, err := h.bars.BarMember(c.Ctx, member, body.NotBefore)
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.sendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
+	return c.SendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
 }
 
 // getBar answers GET /v1/members/{member}/bar.
-func (h *tokenHandlers) getBar(c *call) error {
-	member := c.member()
-	if err := c.badInput(); err != nil {
+func (h *tokenHandlers) getBar(c *Call) error {
+	member := c.Member()
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	bar, err := h.bars.Bar(c.ctx, member)
+	bar, err := h.bars.Bar(c.Ctx, member)
 	if err != nil {
 		return err
 	}
-	return c.sendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
+	return c.SendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
 }
 
 // unbar answers DELETE /v1/members/{member}/bar.
-func (h *tokenHandlers) unbar(c *call) error {
-	member := c.member()
-	if err := c.badInput(); err != nil {
+func (h *tokenHandlers) unbar(c *Call) error {
+	member := c.Member()
+	if err := c.BadInput(); err != nil {
 		return err
 	}
-	if err := h.bars.UnbarMember(c.ctx, member); err != nil {
+	if err := h.bars.UnbarMember(c.Ctx, member); err != nil {
 		return wire.WriteError(err)
 	}
-	c.sendNothing(http.StatusNoContent)
+	c.SendNothing(http.StatusNoContent)
 	return nil
 }

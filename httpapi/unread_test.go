@@ -138,13 +138,13 @@ func TestBuffers(t *testing.T) {
 		}
 	}
 	send("GET /v1/boards/b/export " + head)
-	check("an export", exportBuffer)
+	check("an export", ExportBuffer)
 	exported <- true
 	_, _ = io.Copy(io.Discard, answer().Body)
 	check("after an export", connBuffer)
 	send("GET /v1/boards/b/stream " + head)
 	stream := answer()
-	check("a stream", streamBuffer)
+	check("a stream", StreamBuffer)
 	e.api.EndStreams()
 	_, _ = io.Copy(io.Discard, stream.Body)
 	check("after a stream", connBuffer)

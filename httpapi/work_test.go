@@ -28,16 +28,16 @@ func bodyRoutes(e *env) (asks []ask, members [][]string) {
 	e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true}
 	id, _ := leaderboard.KeyIDIn(e.key(leaderboard.ScopeRead, nil))
 	for _, rt := range (&handlers{}).routes(false) {
-		if rt.body.limit == 0 {
+		if rt.Body.Limit == 0 {
 			continue
 		}
-		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id, "{name}", "game").Replace(rt.path)
+		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id, "{name}", "game").Replace(rt.Path)
 		key := adminKey
-		if rt.access == guard.AccessPlayers {
+		if rt.Access == guard.AccessPlayers {
 			key = token5
 		}
-		asks = append(asks, ask{method: rt.method, path: path, key: key})
-		content := doc.Paths.Find(rt.path).GetOperation(rt.method).RequestBody.Value.Content
+		asks = append(asks, ask{method: rt.Method, path: path, key: key})
+		content := doc.Paths.Find(rt.Path).GetOperation(rt.Method).RequestBody.Value.Content
 		for _, form := range content { // one, or two that are the same
 			members = append(members, slices.Sorted(maps.Keys(form.Schema.Value.Properties)))
 			break

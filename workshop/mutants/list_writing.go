@@ -222,7 +222,7 @@ func ofKeys() []mutant {
 		},
 		{
 			"G7", "players submit for others", "httpapi/scores.go",
-			`case entries[i].Member != c.player.Member:`, `case false:`, "httpapi TestPlayerSubmits",
+			`case entries[i].Member != c.Player.Member:`, `case false:`, "httpapi TestPlayerSubmits",
 		},
 		{
 			"G8", "a play is left when it was submitted with", "features/plays/part.go",
@@ -239,11 +239,11 @@ func ofKeys() []mutant {
 		},
 		{
 			"G8", "a play is good for all boards", "httpapi/plays.go",
-			`case play.Board != board || play.Member != c.player.Member:`, `case play.Member != c.player.Member:`, "httpapi TestPlaysOfOthers",
+			`case play.Board != board || play.Member != c.Player.Member:`, `case play.Member != c.Player.Member:`, "httpapi TestPlaysOfOthers",
 		},
 		{
 			"G7", "players read what is another's", "httpapi/access.go",
-			"\treturn member == c.player.Member\n", "\treturn member == c.player.Member || member != \"\"\n", "httpapi TestPlayerReads",
+			"\treturn member == c.Player.Member\n", "\treturn member == c.Player.Member || member != \"\"\n", "httpapi TestPlayerReads",
 		},
 		{
 			"G7", "an address without attempts has signatures verified", "internal/guard/guard.go",
@@ -255,7 +255,7 @@ func ofKeys() []mutant {
 		},
 		{
 			"G1", "a key for some boards writes to others", "httpapi/credentials.go",
-			"\treturn guard.ErrNotCovered(who.key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
+			"\treturn guard.ErrNotCovered(who.Key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
 		},
 		{
 			"G1", "a filter by board is for any key", "httpapi/serve.go",
@@ -267,7 +267,7 @@ func ofKeys() []mutant {
 		},
 		{
 			"G2", "a panic is logged with the header of its request", "httpapi/call.go",
-			`slog.String("path", c.r.URL.EscapedPath())`, `slog.Any("header", c.r.Header)`, "internal/app TestNoSecretIsTold",
+			`slog.String("path", c.R.URL.EscapedPath())`, `slog.Any("header", c.R.Header)`, "internal/app TestNoSecretIsTold",
 		},
 		{
 			"G2", "a span has the key of its request", "httpapi/span.go",
