@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"leaderboard/leaderboard"
@@ -104,6 +105,7 @@ type boardView struct {
 	Member                   string
 	Found                    *found
 	Named                    []entry // members whose names begin so, when none has that id
+	Unfound                  string  // the key of the text for nobody
 	More                     bool    // there are more of them
 	Window, Period, ModeName string  // as chosen, for the form
 	Embed                    bool
@@ -123,6 +125,11 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 	if a.need(q.path(""), nil, &b) {
 		out.Title, out.Face = b.Heading(), h.site.assets.worn(h.site.face, b.Face)
 		v := h.boardView(a, &q, &b, out.language)
+		if v.Member != q.member { // the address had the name, and holds the id from now on
+			w.Header().Set("Cache-Control", "no-cache")
+			http.Redirect(w, r, v.Link(v.Member), http.StatusFound)
+			return
+		}
 		out.Board, out.Shared = v, v.share(r, &q, h.site.languages.shared(r))
 	}
 	status := http.StatusOK
@@ -270,13 +277,30 @@ func (v *boardView) PartsTold() (string, error) {
 	return string(told), err
 }
 
-// leastLetters is how many bytes of a name the page looks for at least; the API wants three characters.
+// leastLetters is how many letters of a name the page looks for at least, as the API does.
 const leastLetters = 3
 
 // find asks for a member and the entries around it. When the member is not there, it may be a name: the only one that begins so is meant,
 // of several the reader chooses.
 func (v *boardView) find(a *asker, q *question) {
-	if v.isMissing(a, q) && len(q.member) >= leastLetters {
+	if !v.isMissing(a, q) {
+		return
+	}
+	letters := 0
+	for _, r := range q.member {
+		if !unicode.IsSpace(r) {
+			letters++
+		}
+	}
+	switch {
+	case letters < leastLetters:
+		v.Unfound = "find.short"
+	case v.Top.Window == "all_time":
+		v.Unfound = "find.none"
+	default:
+		v.Unfound = "find.nonePeriod"
+	}
+	if letters >= leastLetters {
 		v.named(a, q)
 	}
 }
@@ -315,9 +339,6 @@ func (v *boardView) named(a *asker, q *question) {
 	}
 	v.Named, v.More = list.Entries, list.Partial || list.Next != ""
 	if len(v.Named) == 1 && !v.More {
-		one := *q
-		one.member = v.Named[0].Member
-		v.Member, v.Named = one.member, nil
-		v.isMissing(a, &one) // it may be gone by now
+		v.Member, v.Named = v.Named[0].Member, nil // q.member itself is gone since it was asked for
 	}
 }

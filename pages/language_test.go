@@ -129,7 +129,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.tag, got, c.want)
 		}
 	}
-	if got, err := by["en"].Rich("find.none", "name", "<b>"); err != nil || got != "&lt;b&gt; has no entry here." {
+	if got, err := by["en"].Rich("find.none", "name", "<b>"); err != nil || got != "Nobody here has a name that begins with &lt;b&gt;." {
 		t.Errorf("%s, %v", got, err)
 	}
 	for _, bad := range [][]any{{"no.such.text"}, {"find.none"}, {"find.none", "name"}, {"find.none", "other", "x"}} {
@@ -207,7 +207,7 @@ func TestPagesInLanguages(t *testing.T) {
 		"/?lang=de":                              {"60 Mitglieder", "9.223.372.036.854.775.807", `href="/boards/demo?lang=de"`, `href="/?cursor=more&amp;lang=de"`, "<title>Bestenlisten</title>", `<a href="/docs/start">das Handbuch</a>`, `<a class="brand" href="/?lang=de">`, `<a href="/?lang=fr" lang="fr" hreflang="fr"`, `aria-current="true">Deutsch</a>`},
 		"/boards/demo?lang=de&mode=dense":        {"Veraltet: Die Datenbank antwortet nicht; Stand: <time", `href="/?labels=type:moba&amp;lang=de"`, `href="/boards/source?lang=de"`, `href="/boards/demo?lang=de&amp;mode=dense&amp;offset=25"`, `name="lang" value="de"`, `href="/boards/demo?lang=es&amp;mode=dense" lang="es"`, "die Summe der Punkte", `aria-label="Zeiträume"`, `content="60 Mitglieder"`, `picture.png?lang=de&amp;mode=dense"`},
 		"/boards/demo?lang=fr&member=ada":        {"88,64 %", "Qui est autour", "rang 1 sur 60"},
-		"/boards/demo?lang=ja&member=nobody":     {"<bdi>nobody</bdi> はここに記録がありません。"},
+		"/boards/demo?lang=ja&member=nobody":     {"この期間にスコアのある人で、<bdi>nobody</bdi> で始まる名前の人はいません。"},
 		"/boards/demo?lang=ar":                   {`<html lang="ar" dir="rtl">`, "60 عضوًا"},
 		"/boards/demo?lang=es&embed=1":           {`<html lang="es">`, "60 miembros"},
 		"/boards/busy?lang=pt":                   {"Recarregue a página em 7 segundos.", `href="/?lang=pt"`},

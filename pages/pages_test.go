@@ -111,9 +111,9 @@ func TestWithoutScripts(t *testing.T) {
 		"/boards/demo?rank=30":                          {`href="/boards/demo?offset=50"`},
 		"/boards/demo?mode=dense":                       {"Stale: the database does not answer; as of", `href="/boards/demo?mode=dense&amp;offset=25"`},
 		"/boards/demo?member=ada":                       {"88.64 %", "Who is around", `href="/boards/demo?member=ada&amp;rank=1"`},
-		"/boards/demo?member=nobody":                    {"<bdi>nobody</bdi> has no entry here"},
-		"/boards/demo?member=gone":                      {"<bdi>gone</bdi> has no entry here."},
-		"/boards/demo?member=Love":                      {"88.64 %", "Who is around"},
+		"/boards/demo?member=nobody":                    {"Nobody with a score in this period has a name that begins with <bdi>nobody</bdi>."},
+		"/boards/demo?member=gone":                      {"Nobody with a score in this period has a name that begins with <bdi>gone</bdi>."},
+		"/boards/demo?member=%20o%20":                   {"<bdi> o </bdi> is too short"},
 		"/boards/demo?member=Ada":                       {"Among others, these begin with <bdi>Ada</bdi>", `href="/boards/demo?member=u1"`, "<bdi>Ada L.</bdi>", `href="/boards/demo?member=u2"`},
 		"/boards/demo?embed=1&limit=60":                 {`class="board embed"`},
 		"/boards/demo?embed=1&member=ada":               {`<tr aria-current="true"><td class="number rank"><span>30</span>`, "<bdi>u1</bdi>"},
@@ -133,6 +133,18 @@ func TestWithoutScripts(t *testing.T) {
 	}
 	if _, body := get(t, "/boards/demo?embed=1"); strings.Contains(body, "masthead") || strings.Contains(body, "<form") {
 		t.Error("a frame has the menus of the site")
+	}
+}
+
+// TestNamedInAddress: an address with a name that one member has leads to the address with the id, and keeps all else.
+func TestNamedInAddress(t *testing.T) {
+	for path, want := range map[string]string{
+		"/boards/demo?member=Love": "/boards/demo?member=ada", "/boards/demo?member=Love&mode=dense&offset=25&lang=de": "/boards/demo?lang=de&member=ada&mode=dense&offset=25",
+	} {
+		r, _ := get(t, path)
+		if got := r.Header.Get("Location"); r.StatusCode != http.StatusFound || got != want {
+			t.Errorf("%s: %s to %q, want %q", path, r.Status, got, want)
+		}
 	}
 }
 

@@ -160,8 +160,42 @@ func TestYouOnPrivateBoard(t *testing.T) {
 	}
 }
 
-// TestRemembered: a device remembers whose row is marked, from the address of the first visit or by a button, says how far it has moved
-// since the last one, and forgets it. Looking for somebody else changes nothing of that.
+// TestSharedLink: who opens a link to a member sees the member and an empty search, and is nobody: not on this visit, nor on the next one. Only
+// the button makes the reader a member.
+func TestSharedLink(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "shared-link", leaderboard.Rules{}, members(60)...)
+	for name, on := range map[string]screen{"small": {width: 320, height: 640}, "large": desktop()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, on, "/boards/shared-link?member=m023")
+			p.awaitText(".person", "m023")
+			p.awaitText(".person", "23rd of 60")
+			p.await(`document.querySelector("#member").value === ""`)
+			p.press("Find yourself")
+			p.await(`document.activeElement === document.querySelector("#member")`)
+			p.fits()
+			p.accessible()
+			if eval[bool](p, `location.assign("/boards/shared-link") ?? true`); !eval[bool](p, `localStorage.length === 0`) {
+				t.Error("the device keeps who was shown")
+			}
+			p.await(`location.search === "" && document.querySelector(".state.live")`)
+			p.awaitRows("1 m001")
+			p.awaitYou("")
+			p.await(`!document.querySelector(".mine")`)
+			eval[bool](p, `history.back() ?? true`)
+			p.press("This is me")
+			p.awaitYou("23 m023 You")
+			p.await(`!document.querySelector(".found .else")`)
+		})
+	}
+	plain := open(t, screen{width: 390, height: 844, noScript: true}, "/boards/shared-link?member=m023")
+	plain.awaitText(".person", "23rd of 60")
+	plain.await(`document.querySelector("#member").value === ""`)
+}
+
+// TestRemembered: a device remembers whose row is marked, by a button, says how far it has moved since the last visit, and forgets it. Looking
+// for somebody else changes nothing of that.
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	for name, on := range map[string]screen{"small": {width: 320, height: 600}, "large": {width: 1400, height: 900}} {
@@ -171,6 +205,7 @@ func TestRemembered(t *testing.T) {
 			makeBoard(t, c, board, leaderboard.Rules{}, members(60)...)
 			p := open(t, on, "/boards/"+board+"?member=m030")
 			p.expect("404") // of who is not there
+			p.press("This is me")
 			p.awaitYou("30 m030 You")
 			p.awaitText(".mine", "m030 is you on this device, 30 of 60")
 			eval[bool](p, `(document.querySelector(".ranking").scrollIntoView(), true)`)
@@ -193,10 +228,10 @@ func TestRemembered(t *testing.T) {
 			p.awaitYou("16 m030 You")
 			p.fill("#member", "nobody")
 			p.press("Find")
-			p.awaitText(".note", "nobody has no entry here")
+			p.awaitText(".note", "Nobody here has a name that begins with nobody.")
 			p.fill("#member", "m002")
 			p.press("Find")
-			p.awaitText(".figures", "2")
+			p.awaitText(".person", "2nd of 60")
 			p.awaitYou("16 m030 You")
 			p.press("This is me")
 			p.awaitYou("2 m002 You")

@@ -83,9 +83,8 @@ const maxRanks = 20;
 export class You {
   #player = $state.raw<Player>();
   #board: string;
-  /** The member whose reader this device is: of the last visit, chosen here, or named by the address of the first visit if it has an entry. */
+  /** The member whose reader this device is, as the reader said here or on an earlier visit; "": unknown. An address says nothing about that. */
   #me = $state.raw<string>("");
-  #isKept = $state(false); // and it is remembered
   #before: Record<string, number> = {}; // its ranks at the last visit
   /** The own entry, which answers #of. */
   #entry = $state.raw<Schemas["MemberAnswer"]>();
@@ -101,12 +100,12 @@ export class You {
     this.take();
     if (q.embed) return; // a frame is of another site, whose players have tokens
     const it = remembered(q.board);
-    [this.#me, this.#isKept, this.#before] = it ? [it.member, true, it.ranks] : [q.member, false, {}];
+    if (it) [this.#me, this.#before] = [it.member, it.ranks];
   }
 
   /** remembered says whether the reader is known by this device only, so that it can forget. */
   get remembered(): boolean {
-    return !this.#player && this.#isKept;
+    return !this.#player && this.#me !== "";
   }
 
   /** hasFriends says whether the page can ask for the reader's friends: with a token. */
@@ -127,19 +126,19 @@ export class You {
 
   /** mayBe says whether a member may be the reader, who is another one or unknown. */
   mayBe(member: string): boolean {
-    return !this.#player && !(this.#isKept && this.#me === member);
+    return !this.#player && this.#me !== member;
   }
 
   /** remember has this device know that a member reads the board. */
   remember(member: string): void {
-    [this.#me, this.#isKept, this.#before] = [member, true, {}];
+    [this.#me, this.#before] = [member, {}];
     [this.#entry, this.#of, this.note] = [undefined, "", ""];
     rememberAs(this.#board, { member, ranks: {} });
   }
 
   /** forget has it know that no more. */
   forget(): void {
-    [this.#me, this.#isKept, this.#before] = ["", false, {}];
+    [this.#me, this.#before] = ["", {}];
     [this.#entry, this.#of, this.note] = [undefined, "", ""];
     rememberAs(this.#board, undefined);
   }
@@ -192,10 +191,7 @@ export class You {
         isPrivate ? client.getAround(q.board, member, { ...options, before: 5, after: 5 }) : undefined,
       ]);
       if (player !== this.#player || member !== this.member) return; // it is somebody else by now
-      if (!player) {
-        this.#isKept = true;
-        this.#noteRank(entry);
-      }
+      if (!player) this.#noteRank(entry);
       [this.#entry, this.#of, this.note] = [entry, keyOf(q), ""];
       this.around = around?.entries ?? [];
     } catch (error) {
@@ -203,10 +199,6 @@ export class You {
       if (!(error instanceof ProblemError)) return; // what is shown stays, it is asked again
       if (error.status === 429 || error.status >= 500) return;
       [this.#entry, this.#of, this.around] = [undefined, "", []];
-      if (!player && !this.#isKept) {
-        this.#me = ""; // the address names nobody who is here
-        return;
-      }
       if (error.status === 401) {
         this.#player = undefined;
         keep(undefined);

@@ -31,6 +31,13 @@ export function pieces(key: Key, n?: unknown): string[] {
 /** text is a text with its places filled. */
 export const text = (key: Key, places: { [name: string]: Place } = {}) => pieces(key, places.n).map((piece, i) => (i % 2 === 0 ? piece : written(places[piece]))).join("");
 
+const ordinals = new Intl.PluralRules(locale, { type: "ordinal" });
+/** ordinal writes a rank as a part of a sentence: 603rd. */
+export function ordinal(n: number): string {
+  const of = given?.texts.ordinal ?? "{n}";
+  return (typeof of === "string" ? of : (of[ordinals.select(n)] ?? of.other!)).replace("{n}", number(n));
+}
+
 /** windowName is what a window is called. */
 export const windowName = (w: string) => (`window.${w}` in (given?.texts ?? {}) ? text(`window.${w}` as Key) : w);
 
