@@ -6,6 +6,7 @@ import (
 
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // BenchmarkActivity counts as many records as a question reads at most, of a board that has more, and runs a race of ten members.
@@ -13,7 +14,7 @@ import (
 //	bin/testenv go test ./store -run '^$' -bench Activity -benchtime 10x
 func BenchmarkActivity(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
-	ref := makeBoard(b, s, "b", leaderboard.Rules{Record: leaderboard.RecordAll})
+	ref := dbtest.MakeBoard(b, s, "b", leaderboard.Rules{Record: leaderboard.RecordAll})
 	const each, members = 1000, 50_000
 	for i := range 3 * leaderboard.MaxActivityRecords / 2 / each {
 		list := make([]leaderboard.Submission, each)

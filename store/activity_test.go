@@ -9,6 +9,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // activityText returns what is recorded of the latest hours of a board, the newest first, without their times.
@@ -42,10 +43,10 @@ func TestActivity(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64 // no hour ends while the test runs
 	ahead.Store(int64(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour + 10*time.Minute))))
-	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, clockBy(&ahead))
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Record: leaderboard.RecordAll})
-		makeBoard(t, s, "other", leaderboard.Rules{Record: leaderboard.RecordAll})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, dbtest.ClockBy(&ahead))
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Record: leaderboard.RecordAll})
+		dbtest.MakeBoard(t, s, "other", leaderboard.Rules{Record: leaderboard.RecordAll})
 		q := leaderboard.ActivityQuery{BoardID: ref.BoardID, Window: leaderboard.WindowAllTime, Hours: 3, Records: 100}
 		if got := activityText(t, s, q); got != "0 0 0 0; 0 0 0 0; 0 0 0 0" {
 			t.Errorf("before the first submission: %s", got)
@@ -62,7 +63,7 @@ func TestActivity(t *testing.T) {
 		submit("b", 2, leaderboard.Submission{Member: "c", Score: 5}, leaderboard.Submission{Member: "a", Score: 4})
 		submit("b", 1, leaderboard.Submission{Member: "a", Score: 6}, leaderboard.Submission{Member: "d", Score: 6})
 		// They were made now: what they say is moved, as many hours as their keys tell.
-		mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL SUBSTRING(actor, 4) HOUR")
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL SUBSTRING(actor, 4) HOUR")
 		if got, want := activityText(t, s, q), "0 0 0 4; 2 2 1 4; 2 1 1 3"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -100,10 +101,10 @@ func TestActivity(t *testing.T) {
 // TestRace: what members had at moments, as it is recorded of them in the period.
 func TestRace(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
 		s := open(t, through, nil)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: leaderboard.RecordAll})
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: leaderboard.RecordAll})
 		q := leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"a", "b", "nobody"}}
 		if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
 			t.Fatalf("before the first submission: %+v, %v", r, err)
@@ -114,20 +115,20 @@ func TestRace(t *testing.T) {
 			score  int64
 		}{{"120", "a", 10}, {"65", "b", 20}, {"35", "a", 30}, {"5", "a", 25}} {
 			ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: step.key})
-			if _, err := s.Writer.Submit(ctx, one("b", "", step.member, step.score)); err != nil {
+			if _, err := s.Writer.Submit(ctx, dbtest.One("b", "", step.member, step.score)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL actor MINUTE") // of two hours: a moment each ten minutes
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL actor MINUTE") // of two hours: a moment each ten minutes
 		var asked atomic.Int64
-		p.judgeBy(func(text string) fault {
+		p.JudgeBy(func(text string) dbtest.Fault {
 			if strings.Contains(text, "SELECT") && !strings.Contains(text, "SELECT @@") { // which a connection that is dialled asks
 				asked.Add(1)
 			}
-			return faultPass
+			return dbtest.FaultPass
 		})
 		r, err := s.Records.Race(t.Context(), q)
-		p.heal()
+		p.Heal()
 		if n := asked.Load(); n != 3 { // the period, the first record and the clock, the scores
 			t.Errorf("a race takes %d statements, want 3", n)
 		}
@@ -161,7 +162,7 @@ func testRaceOfPeriod(t *testing.T, s *store.Store, dsn string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Writer.Submit(leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "day"}), one("days", "", "a", 1)); err != nil {
+	if _, err := s.Writer.Submit(leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "day"}), dbtest.One("days", "", "a", 1)); err != nil {
 		t.Fatal(err)
 	}
 	day, err := s.Boards.FirstPeriod(t.Context(), board.ID, leaderboard.WindowDay)
@@ -172,7 +173,7 @@ func testRaceOfPeriod(t *testing.T, s *store.Store, dsn string) {
 	if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) == 0 || *r.Scores[0][leaderboard.RaceMoments-1] != 1 {
 		t.Errorf("today: %+v, %v", r, err)
 	}
-	mustExec(t, connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 1 DAY WHERE actor = 'day'")
+	dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 1 DAY WHERE actor = 'day'")
 	if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
 		t.Errorf("of yesterday: %+v, %v", r, err)
 	}

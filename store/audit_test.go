@@ -13,6 +13,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // auditor is the caller of the changes in these tests.
@@ -258,25 +259,25 @@ func playedBefore(t *testing.T, s *store.Store) {
 	if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 5)); err != nil {
 		t.Fatal(err)
 	}
-	mustExec(t, s.DB(), "UPDATE periods SET state = 'closed', name = '2026-01-02', starts_at = '2026-01-02', ends_at = '2026-01-03'")
+	dbtest.MustExec(t, s.DB(), "UPDATE periods SET state = 'closed', name = '2026-01-02', starts_at = '2026-01-02', ends_at = '2026-01-03'")
 }
 
 // TestAudit: each change is one record with the caller, the action, and the state before and after it. The same again
 // changes nothing, and is not recorded.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		ctx := leaderboard.WithCaller(t.Context(), auditor())
 		for name, c := range auditedChanges() {
 			startAgain(t, db)
 			if c.prepare != nil {
 				c.prepare(t, s)
 			}
-			mustExec(t, db, "DELETE FROM audit")
+			dbtest.MustExec(t, db, "DELETE FROM audit")
 			if err := c.do(ctx, s); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -284,7 +285,7 @@ func TestAudit(t *testing.T) {
 			if err := c.do(ctx, s); err != nil != c.again {
 				t.Errorf("%s, once more: %v", name, err)
 			}
-			if n := count(t, db, "audit"); n != 1 && !c.repeated {
+			if n := dbtest.Count(t, db, "audit"); n != 1 && !c.repeated {
 				t.Errorf("%s, once more: %d records", name, n)
 			}
 		}
@@ -295,7 +296,7 @@ func TestAudit(t *testing.T) {
 func startAgain(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, table := range []string{"entries", "changes", "periods", "hidden_members", "boards", "erasures", "runs", "api_keys", "profiles"} {
-		mustExec(t, db, "DELETE FROM "+table)
+		dbtest.MustExec(t, db, "DELETE FROM "+table)
 	}
 }
 
@@ -328,7 +329,7 @@ func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audi
 			t.Errorf("%s: %s is %q, want %q in it", name, what, texts[0], texts[1])
 		}
 	}
-	if n := count(t, db, c.done); n != 1 {
+	if n := dbtest.Count(t, db, c.done); n != 1 {
 		t.Errorf("%s: %d of %s", name, n, c.done)
 	}
 }
@@ -337,7 +338,7 @@ func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audi
 // write may be left out.
 func TestAuditOfProfiles(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, quiet := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.ProfilesByPeople = true })
 		machine := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kgame"})
 		put := func(s *store.Store, ctx context.Context, name string, attributes leaderboard.Attributes) {
@@ -378,13 +379,13 @@ func TestAuditOfProfiles(t *testing.T) {
 // that the filters leave.
 func TestAuditLooksAtSoMany(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		mustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) VALUES (NOW(6), 'k1', 'board.update', 'b', '', '')")
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		dbtest.MustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) VALUES (NOW(6), 'k1', 'board.update', 'b', '', '')")
 		for range 15 {
-			mustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) SELECT logged_at, actor, action, board, member, request_id FROM audit")
+			dbtest.MustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) SELECT logged_at, actor, action, board, member, request_id FROM audit")
 		}
-		mustExec(t, db, "UPDATE audit SET action = 'board.create' WHERE id IN (SELECT id FROM (SELECT MIN(id) id FROM audit UNION SELECT MAX(id) FROM audit) rare)")
+		dbtest.MustExec(t, db, "UPDATE audit SET action = 'board.create' WHERE id IN (SELECT id FROM (SELECT MIN(id) id FROM audit UNION SELECT MAX(id) FROM audit) rare)")
 		q := leaderboard.AuditQuery{Board: "b", Actor: "k1", Action: leaderboard.AuditActionBoardCreate, Limit: 10}
 		var pages []int
 		for {
@@ -411,34 +412,34 @@ func TestAuditLooksAtSoMany(t *testing.T) {
 // that is not there has none.
 func TestAuditIsCommittedWithTheChange(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
-		s, direct, db := open(t, through, nil), open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
+		s, direct, db := open(t, through, nil), open(t, dsn, nil), dbtest.Connect(t, dsn)
 		ctx := leaderboard.WithCaller(t.Context(), auditor())
 		for name, c := range auditedChanges() {
 			for _, f := range []struct {
 				at    string
-				fault fault
+				fault dbtest.Fault
 				done  int
 			}{
-				{"COMMIT", faultCutBefore, 0}, {"COMMIT", faultCutAfter, 1}, {"INSERT INTO audit", faultCutBefore, 0}, {"INSERT INTO audit", faultCutAfter, 0},
+				{"COMMIT", dbtest.FaultCutBefore, 0}, {"COMMIT", dbtest.FaultCutAfter, 1}, {"INSERT INTO audit", dbtest.FaultCutBefore, 0}, {"INSERT INTO audit", dbtest.FaultCutAfter, 0},
 			} {
 				startAgain(t, db)
 				if c.prepare != nil {
 					c.prepare(t, direct)
 				}
-				mustExec(t, db, "DELETE FROM audit")
-				if p.on(f.at, f.fault, 0); f.at == "COMMIT" {
-					p.onBeginning(f.at, f.fault)
+				dbtest.MustExec(t, db, "DELETE FROM audit")
+				if p.On(f.at, f.fault, 0); f.at == "COMMIT" {
+					p.OnBeginning(f.at, f.fault)
 				}
 				err := c.do(ctx, s)
-				p.heal()
+				p.Heal()
 				if err == nil {
 					t.Errorf("%s, %s, fault %d: no error", name, f.at, f.fault)
 				}
 				what := fmt.Sprintf("%s, %s, fault %d (%v)", name, f.at, f.fault, err)
-				eventually(t, what+": it is decided", func() bool { return count(t, db, c.done) == f.done })
-				if n := count(t, db, "audit"); n != f.done {
+				dbtest.Eventually(t, what+": it is decided", func() bool { return dbtest.Count(t, db, c.done) == f.done })
+				if n := dbtest.Count(t, db, "audit"); n != f.done {
 					t.Errorf("%s: %d records, want %d", what, n, f.done)
 				}
 				if errors.Is(err, leaderboard.ErrOutcomeUnknown) && f.at != "COMMIT" {

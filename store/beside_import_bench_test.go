@@ -11,6 +11,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // BenchmarkBesideImport measures how long a single submission takes while imports of the same board run: at the server that imports,
@@ -22,7 +23,7 @@ func BenchmarkBesideImport(b *testing.B) {
 		b.Run(fmt.Sprintf("%d-imports-of-%d-rows", c.imports, c.rows), func(b *testing.B) {
 			dsn := testenv.MySQL(b)
 			here, there := open(b, dsn, nil), open(b, dsn, nil)
-			makeBoard(b, here, benchBoard, leaderboard.Rules{})
+			dbtest.MakeBoard(b, here, benchBoard, leaderboard.Rules{})
 			w := besideImport{b: b, took: map[*store.Store][]time.Duration{}}
 			for b.Loop() {
 				w.turn(here, there, c.imports, c.rows)
@@ -78,7 +79,7 @@ func (w *besideImport) turn(here, there *store.Store, imports, rows int) {
 	}
 	for _, s := range []*store.Store{here, there} {
 		for i := range callers {
-			repeat(s, func(n int) leaderboard.SubmitRequest { return one(benchBoard, "", fmt.Sprint("m", i), int64(n)) },
+			repeat(s, func(n int) leaderboard.SubmitRequest { return dbtest.One(benchBoard, "", fmt.Sprint("m", i), int64(n)) },
 				func(took time.Duration) { w.took[s] = append(w.took[s], took) })
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"leaderboard/internal/devserver"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // BenchmarkWindows compares single submits from 128 callers to a board with all eight windows with those to a board
@@ -36,7 +37,7 @@ func BenchmarkWindows(b *testing.B) {
 	}
 	rate := func(board string) float64 {
 		return callers(b, func(member string) error {
-			_, err := s.Writer.Submit(b.Context(), one(board, "", member, rand.Int64()))
+			_, err := s.Writer.Submit(b.Context(), dbtest.One(board, "", member, rand.Int64()))
 			return err
 		})
 	}
@@ -59,7 +60,7 @@ func BenchmarkMultiBoard(b *testing.B) {
 	s := openDurable(b)
 	boards := []string{"a", "b", "c", "d"}
 	for _, name := range boards {
-		makeBoard(b, s, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+		dbtest.MakeBoard(b, s, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	}
 	var together, apart float64
 	for b.Loop() {
@@ -69,7 +70,7 @@ func BenchmarkMultiBoard(b *testing.B) {
 		})
 		apart += callers(b, func(member string) error {
 			for _, name := range boards {
-				if _, err := s.Writer.Submit(b.Context(), one(name, "", member, rand.Int64())); err != nil {
+				if _, err := s.Writer.Submit(b.Context(), dbtest.One(name, "", member, rand.Int64())); err != nil {
 					return err
 				}
 			}
@@ -90,7 +91,7 @@ func openDurable(b *testing.B) *store.Store {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = server.Stop(context.Background()) })
-	db := connect(b, server.DSN+"mysql")
+	db := dbtest.Connect(b, server.DSN+"mysql")
 	if _, err := db.ExecContext(b.Context(), "CREATE DATABASE bench"); err != nil {
 		b.Fatal(err)
 	}

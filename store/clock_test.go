@@ -11,21 +11,21 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/internal/index"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestOneClock: every moment that the store writes into any table comes from the clock that Config.Clock makes of the
 // database's, so a test that sets the clock sets it for all that is compared with it later.
 func TestOneClock(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		now := time.Date(2036, time.February, 29, 23, 59, 59, 0, time.UTC)
 		s := open(t, dsn, func(c *store.Config) {
 			c.IndexMinEntries = 1
-			c.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.MicrosOf(now) })
+			c.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.MicrosOf(now) })
 		})
-		db := connect(t, dsn)
-		mustExec(t, db, "UPDATE table_versions SET changed_at = '2036-02-29 23:59:59' WHERE version = 0") // those that a migration wrote
+		db := dbtest.Connect(t, dsn)
+		dbtest.MustExec(t, db, "UPDATE table_versions SET changed_at = '2036-02-29 23:59:59' WHERE version = 0") // those that a migration wrote
 		writeEverywhere(t, s)
 		written := map[string]bool{}
 		for _, c := range momentColumns(t, db) {
@@ -52,9 +52,9 @@ func TestOneClock(t *testing.T) {
 func writeEverywhere(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
-	ref := makeBoard(t, s, "kept", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
-	makeBoard(t, s, "deleted", leaderboard.Rules{})
-	_, submitted := s.Writer.Submit(ctx, one("kept", "key", "m", 5))
+	ref := dbtest.MakeBoard(t, s, "kept", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+	dbtest.MakeBoard(t, s, "deleted", leaderboard.Rules{})
+	_, submitted := s.Writer.Submit(ctx, dbtest.One("kept", "key", "m", 5))
 	_, _, changed := s.Boards.PutBoard(ctx, "kept", leaderboard.Rules{Title: "changed", Windows: ref.Rules.Windows})
 	_, _, profiled := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
 	_, befriended := s.Friends.PutFriends(ctx, "m", []string{"n"})

@@ -12,6 +12,7 @@ import (
 	"leaderboard/rank"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // combinedCrowd is several boards that writers and readers of two processes work on at once.
@@ -36,7 +37,7 @@ func newCombinedCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change 
 	c := &combinedCrowd{stores: []*store.Store{open(t, dsn, change), open(t, dsn, change)}, members: 300}
 	rules.Policy = leaderboard.PolicyLatest
 	for _, name := range []string{"card", "moba", "rpg"} {
-		c.refs = append(c.refs, makeBoard(t, c.stores[0], name, rules))
+		c.refs = append(c.refs, dbtest.MakeBoard(t, c.stores[0], name, rules))
 	}
 	return c
 }
@@ -169,7 +170,7 @@ func TestCombinedExactness(t *testing.T) {
 	for name, rules := range map[string]leaderboard.Rules{"desc": {}, "asc": asc} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) { newCombinedCrowd(t, dsn, rules, everywhere).run(t) })
+			dbtest.Dialects(t, func(t *testing.T, dsn string) { newCombinedCrowd(t, dsn, rules, everywhere).run(t) })
 		})
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 func TestCombinedProperty(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, patient)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, dbtest.Patient)
 		storetest.PropertyCombined(t, storetest.Subject{Database: storetest.Of(s), Rankings: s.Entries}, s.Entries, true)
 	})
 }
@@ -20,7 +21,7 @@ func TestCombinedProperty(t *testing.T) {
 // TestCombinedIndexProperty does the same with an index of few entries per bucket for every period.
 func TestCombinedIndexProperty(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, patientEverywhere)
 		storetest.PropertyCombined(t, storetest.Subject{
 			Database: storetest.Of(s), Rankings: s.Entries,

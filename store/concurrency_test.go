@@ -12,13 +12,14 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestConcurrentSums: 64 writers through two servers add to overlapping members. The totals are exact, seq has no gap,
 // assigned times grow strictly in seq order, and no error is seen.
 func TestConcurrentSums(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const writers = 64
 		// At full size 64 x 1,000 requests of up to 100 entries.
 		requests, most, members := testenv.Size(15, 1000), testenv.Size(6, 100), testenv.Size(40, 300)
@@ -27,7 +28,7 @@ func TestConcurrentSums(t *testing.T) {
 			open(t, dsn, func(c *store.Config) { c.OnCommit = heard.hear(0) }),
 			open(t, dsn, func(c *store.Config) { c.OnCommit = heard.hear(1) }),
 		}
-		ref := makeBoard(t, servers[0], "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		ref := dbtest.MakeBoard(t, servers[0], "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		var mu sync.Mutex
 		want, changes := map[string]int64{}, int64(0)
 		var wg sync.WaitGroup
@@ -148,15 +149,15 @@ func flat(c leaderboard.Commit) []any {
 // TestManyBoards: writers of different boards do not wait for each other's connections for ever, and do not mix.
 func TestManyBoards(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, func(c *store.Config) { c.MaxConns = 4 }) // one connection for writes
 		var wg sync.WaitGroup
 		for i := range 12 {
-			ref := makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
+			ref := dbtest.MakeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
 			for range 4 {
 				wg.Go(func() {
 					for range 5 {
-						if _, err := s.Writer.Submit(context.Background(), one(ref.Board, "", "m", int64(i))); err != nil {
+						if _, err := s.Writer.Submit(context.Background(), dbtest.One(ref.Board, "", "m", int64(i))); err != nil {
 							t.Error(err)
 						}
 						if _, err := s.Entries.Page(context.Background(), ref, leaderboard.PageQuery{Limit: 3, Offset: 1, Query: leaderboard.Query{Mode: leaderboard.ModeTied}}); err != nil {
@@ -168,7 +169,7 @@ func TestManyBoards(t *testing.T) {
 		}
 		wg.Wait()
 		for i := range 12 {
-			if got := scoreOf(t, s, makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum}), "m"); got != int64(i*20) {
+			if got := dbtest.ScoreOf(t, s, dbtest.MakeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum}), "m"); got != int64(i*20) {
 				t.Errorf("the sum of board %d is %d, want %d", i, got, i*20)
 			}
 		}

@@ -9,16 +9,17 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestFlagIsSwappedOnce: 64 callers through two servers sell one flag of each of some members, and add to the same entries
 // meanwhile. Each flag is sold once, no amount is lost, and a repeated request gets the same answer.
 func TestFlagIsSwappedOnce(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const callers, members = 64, 5
 		servers := []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}
-		ref := makeBoard(t, servers[0], "b", leaderboard.Rules{
+		ref := dbtest.MakeBoard(t, servers[0], "b", leaderboard.Rules{
 			Policy: leaderboard.PolicySum, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 1}, {Name: "wins", Bits: 20, Order: leaderboard.OrderAsc}}},
 		})
 		var sold [members]atomic.Int64
@@ -73,9 +74,9 @@ func TestFlagIsSwappedOnce(t *testing.T) {
 // TestTermsAreRecorded: the record of a submission has what it said besides a score, and what became of it.
 func TestTermsAreRecorded(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{
 			Record: leaderboard.RecordAll, Overrides: &leaderboard.Overrides{Ops: []leaderboard.Policy{leaderboard.PolicyLatest}},
 			Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 1}}},
 		})

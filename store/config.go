@@ -63,6 +63,8 @@ type Config struct {
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
 	// afterwards. Commits of other processes, and those whose outcome is unknown, are not reported: follow Changes.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
+	// Random returns the bits of the ids that writers make, for tests; nil: bits of math/rand.
+	Random func() uint64
 	// EventPoint is called at named points of the way of events, for tests; nil: nothing is.
 	EventPoint func(name string)
 	// Observer hears of batches, for metrics; nil: nobody does.
@@ -72,7 +74,6 @@ type Config struct {
 
 	buildSlice int           // of index.Config
 	buildSave  time.Duration // as well
-	random     func() uint64 // bits of the ids that writers make; nil: bits of math/rand
 }
 
 func (c Config) withDefaults() Config {
@@ -115,6 +116,6 @@ func (c Config) withDefaults() Config {
 func (c Config) database() mysql.Config {
 	return mysql.Config{
 		DSN: c.DSN, MaxConns: c.MaxConns, StatementTimeout: c.StatementTimeout, LockWait: c.LockWait,
-		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Random: c.random, Logger: c.Logger,
+		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Random: c.Random, Logger: c.Logger,
 	}
 }

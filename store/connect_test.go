@@ -11,17 +11,18 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestDiscipline: every connection has the settings that the store depends on, with any DSN (promise H2).
 func TestDiscipline(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const contrary = "?time_zone=%27%2B05%3A00%27&sql_mode=%27%27&innodb_lock_wait_timeout=1000&multiStatements=true" +
 			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true&autocommit=0&wait_timeout=1000&net_write_timeout=1000"
 		s := open(t, dsn+contrary, func(c *store.Config) { c.LockWait = 2900 * time.Millisecond })
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		for name, pool := range map[string]*sql.DB{"reads": s.DB(), "looks": s.Looks(), "batches": s.Batches()} {
@@ -96,7 +97,7 @@ func checkSilence(t *testing.T, pool string, maria bool, variable func(string) s
 // TestStatementLimit: the server itself stops a read that takes too long, and the caller may try again.
 func TestStatementLimit(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, func(c *store.Config) { c.StatementTimeout = 50 * time.Millisecond })
 		if err := s.Ping(t.Context()); err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ func TestOpenLazily(t *testing.T) {
 	if err := s.Ping(t.Context()); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("ping: %v", err)
 	}
-	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("submit: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -138,7 +139,7 @@ func TestOpenLazily(t *testing.T) {
 func TestCallerGivesUpReading(t *testing.T) {
 	t.Parallel()
 	s := open(t, testenv.MySQL(t), nil)
-	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Entries.Page(ctx, ref, leaderboard.PageQuery{Limit: 1})

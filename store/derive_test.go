@@ -15,16 +15,17 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 func TestDerived(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) { storetest.RunDerived(t, clocked(t, dsn)) })
+	dbtest.Dialects(t, func(t *testing.T, dsn string) { storetest.RunDerived(t, clocked(t, dsn)) })
 }
 
 func TestPropertyDerived(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		subject := clocked(t, dsn)
 		subject.Database = asked{subject.Database, storetest.StoreOf(subject.Database)}
 		storetest.PropertyDerived(t, subject)
@@ -35,7 +36,7 @@ func TestPropertyDerived(t *testing.T) {
 func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Store, source leaderboard.PeriodRef) {
 	t.Helper()
 	s = open(t, dsn, change)
-	source = makeBoard(t, s, "runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+	source = dbtest.MakeBoard(t, s, "runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}}
 	if _, _, err := s.Boards.PutBoard(t.Context(), "sum", rules); err != nil {
 		t.Fatal(err)
@@ -78,7 +79,7 @@ func equals(t *testing.T, s *store.Store, checked int64) {
 // TestDerivedLog: a step of many changes is one state in the entries and several commits in the log, which lead to it.
 func TestDerivedLog(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var mu sync.Mutex
 		var told []leaderboard.Commit
 		s, _ := sourced(t, dsn, func(c *store.Config) {
@@ -98,7 +99,7 @@ func TestDerivedLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		follow(t, s)
-		ref := makeBoard(t, s, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
+		ref := dbtest.MakeBoard(t, s, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
 		logged, err := s.Entries.Changes(t.Context(), ref.ID, 0, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -132,12 +133,12 @@ func TestDerivedLog(t *testing.T) {
 // TestDerivedPruned: when the log is pruned, the entries are computed from scratch.
 func TestDerivedPruned(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, source := sourced(t, dsn, nil)
 		submitMany(t, s, 1200, 5)
 		follow(t, s)
 		submitMany(t, s, 700, 6)
-		if _, err := connect(t, dsn).ExecContext(t.Context(), "DELETE FROM changes WHERE period_id = ?", source.ID); err != nil {
+		if _, err := dbtest.Connect(t, dsn).ExecContext(t.Context(), "DELETE FROM changes WHERE period_id = ?", source.ID); err != nil {
 			t.Fatal(err)
 		}
 		if v, err := s.Derived.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
@@ -156,7 +157,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 	var ahead atomic.Int64
 	dsn, cfg := testenv.MySQL(t), func(c *store.Config) {
 		c.ChangeTTL = time.Minute
-		clockBy(&ahead)(c)
+		dbtest.ClockBy(&ahead)(c)
 	}
 	s, source := sourced(t, dsn, cfg)
 	logged := func(from int64) error {
@@ -197,7 +198,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 // the rule changes. The log has no gap and the entries follow from the sources, whichever process was faster.
 func TestDerivedTogether(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		first, _ := sourced(t, dsn, nil)
 		stores := []*store.Store{first, open(t, dsn, nil), open(t, dsn, nil)}
 		ctx, stop := context.WithCancel(t.Context())
@@ -240,10 +241,10 @@ func TestDerivedTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		ref := l.Periods[0].Ref(&l.Board)
-		if got := scoreOf(t, first, ref, "m859"); got != -3*19 {
+		if got := dbtest.ScoreOf(t, first, ref, "m859"); got != -3*19 {
 			t.Errorf("the last member has %d", got)
 		}
-		if got := scoreOf(t, first, ref, "m3"); got != -1 {
+		if got := dbtest.ScoreOf(t, first, ref, "m3"); got != -1 {
 			t.Errorf("the hidden member has %d", got)
 		}
 		replayed(t, first, ref)
@@ -287,7 +288,7 @@ func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
 // TestLeadDerived: one process leads the boards until it yields or its connection is gone.
 func TestLeadDerived(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		first, second := open(t, dsn, nil), open(t, dsn, nil)
 		lead := func(s *store.Store, board int64, want bool) {
 			t.Helper()
@@ -306,13 +307,13 @@ func TestLeadDerived(t *testing.T) {
 		lead(second, 1, true)
 		lead(first, 1, false)
 		var id int64
-		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT IS_USED_LOCK(CONCAT('leaderboard-derive-', LEFT(SHA2(DATABASE(), 256), 20), '-', 1))").Scan(&id); err != nil {
+		if err := dbtest.Connect(t, dsn).QueryRowContext(t.Context(), "SELECT IS_USED_LOCK(CONCAT('leaderboard-derive-', LEFT(SHA2(DATABASE(), 256), 20), '-', 1))").Scan(&id); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := connect(t, dsn).ExecContext(t.Context(), fmt.Sprint("KILL ", id)); err != nil {
+		if _, err := dbtest.Connect(t, dsn).ExecContext(t.Context(), fmt.Sprint("KILL ", id)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the lock of a lost connection is free", func() bool {
+		dbtest.Eventually(t, "the lock of a lost connection is free", func() bool {
 			got, err := first.Derived.LeadDerived(t.Context(), []int64{1})
 			return err == nil && got[0]
 		})
@@ -323,13 +324,13 @@ func TestLeadDerived(t *testing.T) {
 // leads on, because the session is pinged.
 func TestLocksAreKept(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		first, second := open(t, dsn, nil), open(t, dsn, nil)
 		if lead, err := first.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
 			t.Fatal(lead, err)
 		}
 		began := time.Now()
-		poll(t, time.Second, "the silence was long enough", func() bool {
+		dbtest.Poll(t, time.Second, "the silence was long enough", func() bool {
 			if lead, err := second.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || lead[0] {
 				t.Fatalf("after %s the other leads: %t, %v", time.Since(began), lead, err)
 			}
@@ -342,7 +343,7 @@ func TestLocksAreKept(t *testing.T) {
 // that says it is being computed, and the next step of anybody finishes it.
 func TestDerivedCutOff(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		ctx, kill := context.WithCancel(t.Context())
 		var commits atomic.Int64
 		s, _ := sourced(t, dsn, func(c *store.Config) {
@@ -377,11 +378,11 @@ func TestDerivedCutOff(t *testing.T) {
 // another.
 func TestDerivedVerifyAlone(t *testing.T) {
 	t.Parallel()
-	p, through := newProxy(t, testenv.MySQL(t))
+	p, through := dbtest.NewProxy(t, testenv.MySQL(t))
 	s, _ := sourced(t, through, nil)
 	submitMany(t, s, 3, 5)
 	follow(t, s)
-	held, release := p.hold(" ORDER BY member LIMIT ", 1)
+	held, release := p.Hold(" ORDER BY member LIMIT ", 1)
 	defer release()
 	first := make(chan error, 1)
 	go func() {

@@ -13,6 +13,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 const forgotten, forgottenName = "gone-with-the-wind", "Scarlett"
@@ -21,12 +22,12 @@ const forgotten, forgottenName = "gone-with-the-wind", "Scarlett"
 // period, closed ones too, and no table knows the member any more (promise A8).
 func TestForgetIsRestartable(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset, commits atomic.Int64
 		ctx, kill := context.WithCancel(t.Context())
 		defer kill()
 		configure := func(c *store.Config) {
-			clockBy(&offset)(c)
+			dbtest.ClockBy(&offset)(c)
 			c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {
 				if commits.Add(-1) == 0 {
 					kill() // here and not in another goroutine, which may come too late
@@ -37,17 +38,17 @@ func TestForgetIsRestartable(t *testing.T) {
 		putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed, leaderboard.EventKindMemberHidden, leaderboard.EventKindMemberRestored)
 		boards := fillForErasure(t, s, &offset)
 		before := forgottenPlaces(t, s, boards)
-		if n := count(t, connect(t, dsn), "submissions WHERE member = '"+forgotten+"'"); n < 18 {
+		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "submissions WHERE member = '"+forgotten+"'"); n < 18 {
 			t.Fatalf("%d submissions are recorded", n)
 		}
-		if n := count(t, connect(t, dsn), "outbox_members WHERE member = '"+forgotten+"'"); n < 15 {
+		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "outbox_members WHERE member = '"+forgotten+"'"); n < 15 {
 			t.Fatalf("%d events name the member", n)
 		}
 
-		if n := count(t, connect(t, dsn), "held WHERE member = '"+forgotten+"'"); n != 15 {
+		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "held WHERE member = '"+forgotten+"'"); n != 15 {
 			t.Fatalf("%d submissions of the member are held", n)
 		}
-		if n := count(t, connect(t, dsn), "entry_metadata WHERE member = '"+forgotten+"'"); n < 18 {
+		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "entry_metadata WHERE member = '"+forgotten+"'"); n < 18 {
 			t.Fatalf("%d rows have metadata of the member", n)
 		}
 		if _, _, err := s.Boards.PutBoard(t.Context(), boards[2].Name, withoutMetadata(boards[2].Rules)); err != nil { // whose entries then go without it
@@ -69,7 +70,7 @@ func TestForgetIsRestartable(t *testing.T) {
 		if left := forgottenPlaces(t, other, boards); len(left) > 0 {
 			t.Errorf("left in %v", left)
 		}
-		checkForgotten(t, connect(t, dsn))
+		checkForgotten(t, dbtest.Connect(t, dsn))
 		if f, err := other.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil || !f.Done || f.Entries != 0 {
 			t.Errorf("once more: %+v, %v", f, err)
 		}
@@ -80,9 +81,9 @@ func TestForgetIsRestartable(t *testing.T) {
 // another process finishes it: no table knows the member any more, and one random name stands for it in all records.
 func TestForgetIsKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
-		s, other, db := open(t, through, nil), open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
+		s, other, db := open(t, through, nil), open(t, dsn, nil), dbtest.Connect(t, dsn)
 		putEndpoint(t, other, "game", leaderboard.EventKindMemberHidden)
 		b, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}})
 		if err != nil {
@@ -91,24 +92,24 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 		killed := 0
 		for at, done := 1, false; !done; at++ {
 			recordMember(t, other, db, b.ID)
-			mustExec(t, db, "DELETE FROM audit WHERE member LIKE 'erased-%'")
-			mustExec(t, db, "DELETE FROM submissions WHERE member LIKE 'erased-%'")
+			dbtest.MustExec(t, db, "DELETE FROM audit WHERE member LIKE 'erased-%'")
+			dbtest.MustExec(t, db, "DELETE FROM submissions WHERE member LIKE 'erased-%'")
 			ctx, kill := context.WithCancel(t.Context())
 			var n atomic.Int64
-			p.judgeBy(func(string) fault {
+			p.JudgeBy(func(string) dbtest.Fault {
 				if n.Add(1) < int64(at) {
-					return faultPass
+					return dbtest.FaultPass
 				}
 				kill()
-				return faultCutBefore
+				return dbtest.FaultCutBefore
 			})
 			_, err := s.Erasures.Forget(ctx, forgotten, "boss")
-			p.heal()
+			p.Heal()
 			if done = ctx.Err() == nil; !done {
 				killed++
 			}
 			kill()
-			if begun := count(t, db, "erasures") > 0; begun || err == nil {
+			if begun := dbtest.Count(t, db, "erasures") > 0; begun || err == nil {
 				if err := other.Housekeeping.Sweep(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -141,8 +142,8 @@ func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 		t.Fatal(err)
 	}
-	if n := count(t, db, fmt.Sprintf("submissions WHERE board_id = %d AND member = '%s'", boardID, forgotten)); n == 0 {
-		mustExec(t, db, "INSERT INTO submissions (board_id, recorded_at, id, member, actor, request_id, result) VALUES (?, NOW(6), 1, ?, '', '', x'01000a02')", boardID, forgotten)
+	if n := dbtest.Count(t, db, fmt.Sprintf("submissions WHERE board_id = %d AND member = '%s'", boardID, forgotten)); n == 0 {
+		dbtest.MustExec(t, db, "INSERT INTO submissions (board_id, recorded_at, id, member, actor, request_id, result) VALUES (?, NOW(6), 1, ?, '', '', x'01000a02')", boardID, forgotten)
 	}
 }
 
@@ -168,10 +169,10 @@ func checkAlias(t *testing.T, db *sql.DB, what string) {
 	if len(names) != 1 || n < 3 {
 		t.Errorf("%s: %d records under the names %v, want one", what, n, names)
 	}
-	if n := count(t, db, "audit WHERE action = 'member.erase' AND member LIKE 'erased-%'"); n != 1 {
+	if n := dbtest.Count(t, db, "audit WHERE action = 'member.erase' AND member LIKE 'erased-%'"); n != 1 {
 		t.Errorf("%s: %d records say that a member was erased", what, n)
 	}
-	if n := count(t, db, "audit WHERE member = 'stays' AND after_json LIKE '%another one%'"); n == 0 {
+	if n := dbtest.Count(t, db, "audit WHERE member = 'stays' AND after_json LIKE '%another one%'"); n == 0 {
 		t.Errorf("%s: the records of another member are gone", what)
 	}
 }
@@ -310,27 +311,27 @@ func placesOf(t *testing.T, db *sql.DB, text string) (places []string) {
 // the next sweep, and those that were begun later have their turn.
 func TestErasureKeepsNoOtherWaiting(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
-		stuck, free := makeBoard(t, s, "stuck", leaderboard.Rules{}), makeBoard(t, s, "free", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), dbtest.Connect(t, dsn)
+		stuck, free := dbtest.MakeBoard(t, s, "stuck", leaderboard.Rules{}), dbtest.MakeBoard(t, s, "free", leaderboard.Rules{})
 		for board, member := range map[string]string{"stuck": "early", "free": "late"} {
-			if _, err := s.Writer.Submit(t.Context(), one(board, "", member, 5)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One(board, "", member, 5)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
-		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", stuck.BoardID)
+		dbtest.MustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
+		release := dbtest.Hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", stuck.BoardID)
 		if err := s.Housekeeping.Sweep(t.Context()); err == nil {
 			t.Error("one cannot be finished, and the sweep returns no error")
 		}
-		if n := scoreOf(t, s, free, "late"); n != -1 || count(t, db, "erasures WHERE member = 'late'") > 0 {
+		if n := dbtest.ScoreOf(t, s, free, "late"); n != -1 || dbtest.Count(t, db, "erasures WHERE member = 'late'") > 0 {
 			t.Errorf("the later one had no turn: shown with %d", n)
 		}
 		release()
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := scoreOf(t, s, stuck, "early"); n != -1 || count(t, db, "erasures") > 0 {
+		if n := dbtest.ScoreOf(t, s, stuck, "early"); n != -1 || dbtest.Count(t, db, "erasures") > 0 {
 			t.Errorf("the next sweep did not finish it: shown with %d", n)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 func putEndpoint(t testing.TB, s *store.Store, name string, kinds ...leaderboard.EventKind) leaderboard.Endpoint {
@@ -80,9 +81,9 @@ func closedOf(t testing.TB, e *leaderboard.Event) (c closed) {
 // of them in two processes at once; with the best entries as they were at the end, tied as the board numbers them.
 func TestPeriodClosedIsToldOnce(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		configure := clockBy(&offset)
+		configure := dbtest.ClockBy(&offset)
 		s, other := open(t, dsn, configure), open(t, dsn, configure)
 		e := putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed)
 		rules := leaderboard.Rules{
@@ -145,7 +146,7 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 }
 
 func withLevel(member string, score int64) leaderboard.SubmitRequest {
-	r := one("b", "", member, score)
+	r := dbtest.One("b", "", member, score)
 	r.Entries[0].Fields = map[string]int64{"level": 3}
 	return r
 }
@@ -154,16 +155,16 @@ func withLevel(member string, score int64) leaderboard.SubmitRequest {
 // is, under the same id.
 func TestClosedAndOpenedAgain(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, clockBy(&offset))
+		s := open(t, dsn, dbtest.ClockBy(&offset))
 		e := putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed)
 		if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 			t.Fatal(err)
 		}
 		at := func(d time.Duration, member string) {
 			offset.Store(int64(d))
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", member, 5)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, 5)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -185,18 +186,18 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 // TestSubmissionsAskNothingOfEvents: a commit that enters no event sends the same statements, with endpoints or without, with the rule notify or without.
 func TestSubmissionsAskNothingOfEvents(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
 		s := open(t, through, nil)
-		makeBoard(t, s, "b", leaderboard.Rules{})
-		makeBoard(t, s, "notify", leaderboard.Rules{Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedFriends}})
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		dbtest.MakeBoard(t, s, "notify", leaderboard.Rules{Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedFriends}})
 		statements := func(board string) int {
-			_, _ = s.Writer.Submit(t.Context(), one(board, "", "m", 1)) // which learns of the board
-			packets := p.committed(t, func() error {
-				_, err := s.Writer.Submit(t.Context(), one(board, "k", "m", 2))
+			_, _ = s.Writer.Submit(t.Context(), dbtest.One(board, "", "m", 1)) // which learns of the board
+			packets := p.Committed(t, func() error {
+				_, err := s.Writer.Submit(t.Context(), dbtest.One(board, "k", "m", 2))
 				return err
 			})
-			if about(packets, "outbox")+about(packets, "endpoints") > 0 {
+			if dbtest.About(packets, "outbox")+dbtest.About(packets, "endpoints") > 0 {
 				t.Errorf("asks about events: %q", packets)
 			}
 			return len(packets)
@@ -214,16 +215,16 @@ func TestSubmissionsAskNothingOfEvents(t *testing.T) {
 // TestClosingAsksNothingOfEvents: without endpoints a commit that closes a period sends no statement more for that.
 func TestClosingAsksNothingOfEvents(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
 		var offset atomic.Int64
-		s := open(t, through, clockBy(&offset))
-		makeBoard(t, s, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+		s := open(t, through, dbtest.ClockBy(&offset))
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 		closing := func() (statements []string) {
-			_, _ = s.Writer.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
+			_, _ = s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)) // which learns of the board
 			offset.Add(int64(25 * time.Hour))
-			packets := p.committed(t, func() error {
-				_, err := s.Writer.Submit(t.Context(), one("b", "", "m", 2))
+			packets := p.Committed(t, func() error {
+				_, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 2))
 				return err
 			})
 			for _, text := range packets {
@@ -247,9 +248,9 @@ func TestClosingAsksNothingOfEvents(t *testing.T) {
 // id is nowhere. One that is off holds it, for as long as events are kept.
 func TestErasedIsToldAndForgotten(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		makeBoard(t, s, "b", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		all, other := putEndpoint(t, s, "all"), putEndpoint(t, s, "closed", leaderboard.EventKindPeriodClosed)
 		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
 			t.Fatal(err)
@@ -284,12 +285,12 @@ func TestErasedIsToldAndForgotten(t *testing.T) {
 		if places := placesOf(t, db, forgotten); !reflect.DeepEqual(places, []string{"outbox_members.member"}) {
 			t.Errorf("while an endpoint waits, the id is in %v", places)
 		}
-		mustExec(t, db, "UPDATE outbox SET created_at = created_at - INTERVAL 73 HOUR")
+		dbtest.MustExec(t, db, "UPDATE outbox SET created_at = created_at - INTERVAL 73 HOUR")
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		checkForgotten(t, db)
-		if n := count(t, db, "outbox") + count(t, db, "deliveries"); n != 0 {
+		if n := dbtest.Count(t, db, "outbox") + dbtest.Count(t, db, "deliveries"); n != 0 {
 			t.Errorf("%d rows are left after three days", n)
 		}
 	})
@@ -299,10 +300,10 @@ func TestErasedIsToldAndForgotten(t *testing.T) {
 // again; events are delivered once more under their ids, all from a moment on, or one.
 func TestGoneAndReplay(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		e := putEndpoint(t, s, "game", leaderboard.EventKindBoardChanged)
-		makeBoard(t, s, "b", leaderboard.Rules{})
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Events.Spread(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +321,7 @@ func TestGoneAndReplay(t *testing.T) {
 		if err != nil || len(log) != 1 || log[0].Actor != "" || !strings.Contains(log[0].After, `"state":"gone"`) {
 			t.Errorf("audit: %+v, %v", log, err)
 		}
-		makeBoard(t, s, "c", leaderboard.Rules{})
+		dbtest.MakeBoard(t, s, "c", leaderboard.Rules{})
 		putEndpoint(t, s, "game", leaderboard.EventKindBoardChanged)
 		got := sent(t, s, e)
 		if len(got) != 2 || got[0].ID != due[0].ID {
@@ -348,7 +349,7 @@ func TestGoneAndReplay(t *testing.T) {
 		if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: got[1].Seq, Status: 204}); err != nil {
 			t.Errorf("what became of an attempt of a deleted endpoint: %v", err)
 		}
-		if n := count(t, connect(t, dsn), "deliveries"); n != 0 {
+		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "deliveries"); n != 0 {
 			t.Errorf("%d deliveries are left", n)
 		}
 	})
@@ -357,10 +358,10 @@ func TestGoneAndReplay(t *testing.T) {
 // TestDeliveryIsGivenUp: a delivery that would be tried three days after its event has failed for good.
 func TestDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		e := putEndpoint(t, s, "game")
-		makeBoard(t, s, "b", leaderboard.Rules{})
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Events.Spread(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -373,7 +374,7 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 			old    string
 			failed bool
 		}{{"70 HOUR", false}, {"72 HOUR", true}} {
-			mustExec(t, db, "UPDATE deliveries SET event_at = NOW(6) - INTERVAL "+c.old)
+			dbtest.MustExec(t, db, "UPDATE deliveries SET event_at = NOW(6) - INTERVAL "+c.old)
 			failed, err := s.Events.Settle(t.Context(), attempt)
 			if err != nil || failed != c.failed {
 				t.Errorf("an event of %s ago: failed %t, %v", c.old, failed, err)

@@ -54,6 +54,3 @@ func (s *Store) AtMutex(board string) int { return s.Writer.AtMutex(board) }
 
 // LockedOut reports whether another session did not give up the lock of a board.
 func (s *Store) LockedOut(board string) bool { return s.Writer.LockedOut(board) }
-
-// RandomFrom has the ids that writers make be of these bits.
-func (c *Config) RandomFrom(random func() uint64) { c.random = random }

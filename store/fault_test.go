@@ -17,6 +17,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // lostCommit is a COMMIT that ends in the dark.
@@ -30,18 +31,18 @@ type lostCommit struct {
 // loseCommits runs a test with each thing that may happen to a COMMIT, on each kind of server.
 func loseCommits(t *testing.T, test func(t *testing.T, l *lostCommit)) {
 	for name, c := range map[string]struct {
-		fault fault
+		fault dbtest.Fault
 		after int64
 	}{
-		"applied":            {faultCutAfter, 15},
-		"applied, no answer": {faultSilence, 15},
-		"not applied":        {faultCutBefore, 10},
+		"applied":            {dbtest.FaultCutAfter, 15},
+		"applied, no answer": {dbtest.FaultSilence, 15},
+		"not applied":        {dbtest.FaultCutBefore, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) {
-				p, through := newProxy(t, dsn)
-				l := &lostCommit{after: c.after, lose: func() { p.on("COMMIT", c.fault, 1) }}
+			dbtest.Dialects(t, func(t *testing.T, dsn string) {
+				p, through := dbtest.NewProxy(t, dsn)
+				l := &lostCommit{after: c.after, lose: func() { p.On("COMMIT", c.fault, 1) }}
 				l.lossy = open(t, through, func(cfg *store.Config) {
 					cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second
 					cfg.OnCommit = func(_ leaderboard.PeriodRef, c leaderboard.Commit) { l.heard = append(l.heard, c.LastSeq) }
@@ -58,21 +59,21 @@ func loseCommits(t *testing.T, test func(t *testing.T, l *lostCommit)) {
 func TestCommitLost(t *testing.T) {
 	t.Parallel()
 	loseCommits(t, func(t *testing.T, l *lostCommit) {
-		ref := makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-		if _, err := l.lossy.Writer.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+		ref := dbtest.MakeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		if _, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 10)); err != nil {
 			t.Fatal(err)
 		}
 		l.lose()
-		r, err := l.lossy.Writer.Submit(t.Context(), one("b", "key", "m", 5))
+		r, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
 		if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
-		if got := scoreOf(t, l.direct, ref, "m"); got != l.after {
+		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != l.after {
 			t.Fatalf("the score in MySQL is %d, want %d: the fault is not the one to test", got, l.after)
 		}
 		var first leaderboard.Receipt
 		for i := range 3 {
-			r, err := l.lossy.Writer.Submit(t.Context(), one("b", "key", "m", 5))
+			r, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
 			if err != nil || r.Seq != 2 || *r.Results[0].Score != 15 || *r.Results[0].Previous != 10 {
 				t.Errorf("retry %d: %+v, %v", i, r, err)
 			}
@@ -85,7 +86,7 @@ func TestCommitLost(t *testing.T) {
 				t.Errorf("retry %d: %+v, the one before got %+v", i, r, first)
 			}
 		}
-		if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
+		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
 			t.Errorf("the score is %d in the end, want 15", got)
 		}
 		storetest.CheckLog(t, storetest.Of(l.direct), ref)
@@ -100,24 +101,24 @@ func TestCommitLost(t *testing.T) {
 func TestLostBeforeCommit(t *testing.T) {
 	t.Parallel()
 	for _, statement := range []string{"FOR UPDATE", "INSERT INTO entries"} {
-		for _, f := range []fault{faultCutBefore, faultCutAfter} {
+		for _, f := range []dbtest.Fault{dbtest.FaultCutBefore, dbtest.FaultCutAfter} {
 			dsn := testenv.MySQL(t)
-			p, through := newProxy(t, dsn)
+			p, through := dbtest.NewProxy(t, dsn)
 			s := open(t, through, nil)
-			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-			p.on(statement, f, 1)
-			if r, err := s.Writer.Submit(t.Context(), one("b", "k1", "m", 1)); err != nil || *r.Results[0].Score != 1 || r.Seq != 1 {
+			ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+			p.On(statement, f, 1)
+			if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k1", "m", 1)); err != nil || *r.Results[0].Score != 1 || r.Seq != 1 {
 				t.Errorf("%s, fault %d once: %+v, %v", statement, f, r, err)
 			}
-			p.on(statement, f, 0)
-			if r, err := s.Writer.Submit(t.Context(), one("b", "k2", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			p.On(statement, f, 0)
+			if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k2", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("%s, fault %d always: %+v, %v", statement, f, r, err)
 			}
-			p.heal()
-			if got := scoreOf(t, s, ref, "m"); got != 1 {
+			p.Heal()
+			if got := dbtest.ScoreOf(t, s, ref, "m"); got != 1 {
 				t.Errorf("%s, fault %d: the score is %d, want 1", statement, f, got)
 			}
-			if r, err := s.Writer.Submit(t.Context(), one("b", "k2", "m", 1)); err != nil || *r.Results[0].Score != 2 {
+			if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k2", "m", 1)); err != nil || *r.Results[0].Score != 2 {
 				t.Errorf("%s, fault %d healed: %+v, %v", statement, f, r, err)
 			}
 			storetest.CheckLog(t, storetest.Of(s), ref)
@@ -132,40 +133,40 @@ func TestSilentSession(t *testing.T) {
 	for _, statement := range []string{"INSERT INTO entries", "COMMIT"} {
 		t.Run(statement, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) {
-				p, through := newProxy(t, dsn)
+			dbtest.Dialects(t, func(t *testing.T, dsn string) {
+				p, through := dbtest.NewProxy(t, dsn)
 				frozen, other := open(t, through, nil), open(t, dsn, nil)
-				ref := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-				if _, err := frozen.Writer.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+				ref := dbtest.MakeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+				if _, err := frozen.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 10)); err != nil {
 					t.Fatal(err)
 				}
-				p.on(statement, faultFreeze, 1)
+				p.On(statement, dbtest.FaultFreeze, 1)
 				errs := make(chan error, 1)
 				go func() {
-					_, err := frozen.Writer.Submit(context.Background(), one("b", "key", "m", 5))
+					_, err := frozen.Writer.Submit(context.Background(), dbtest.One("b", "key", "m", 5))
 					errs <- err
 				}()
-				watch := connect(t, dsn)
-				eventually(t, "the frozen writer holds the board", func() bool {
+				watch := dbtest.Connect(t, dsn)
+				dbtest.Eventually(t, "the frozen writer holds the board", func() bool {
 					_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
 					return err != nil
 				})
 				began := time.Now()
-				if _, err := other.Writer.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
+				if _, err := other.Writer.Submit(t.Context(), dbtest.One("b", "", "other", 1)); err != nil {
 					t.Errorf("beside a frozen writer: %v", err)
 				}
 				if took := time.Since(began); took > 10*time.Second {
 					t.Errorf("a frozen writer was waited for %s", took)
 				}
 				// MySQL says that it has ended the session, and so that nothing was committed. MariaDB says nothing.
-				err := await(t, "the frozen writer's answer", errs)
+				err := dbtest.Await(t, "the frozen writer's answer", errs)
 				if errors.Is(err, leaderboard.ErrOutcomeUnknown) && statement == "COMMIT" && isMariaDB(t, watch) {
-					_, err = frozen.Writer.Submit(t.Context(), one("b", "key", "m", 5))
+					_, err = frozen.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
 				}
 				if err != nil {
 					t.Errorf("the frozen writer: %v", err)
 				}
-				if got := scoreOf(t, other, ref, "m"); got != 15 {
+				if got := dbtest.ScoreOf(t, other, ref, "m"); got != 15 {
 					t.Errorf("the score is %d, want 15", got)
 				}
 				storetest.CheckLog(t, storetest.Of(other), ref)
@@ -209,50 +210,50 @@ func (r repeats) Handle(_ context.Context, rec slog.Record) error {
 // itself; then it repeats the whole batch.
 func TestLockWait(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
 		s := open(t, dsn, func(c *store.Config) {
 			c.LockWait, c.MaxConns = time.Second, 4 // one connection for writes: the retry gets the same one
 			c.Logger = slog.New(repeats{slog.DiscardHandler, seen})
 		})
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		for _, m := range []string{"a", "b"} {
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", m, 10)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", m, 10)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		const row = "SELECT member FROM entries WHERE period_id = ? AND member = 'b' FOR UPDATE"
-		release := hold(t, dsn, row, ref.ID)
+		release := dbtest.Hold(t, dsn, row, ref.ID)
 		errs := make(chan error, 1)
 		req := leaderboard.SubmitRequest{Board: "b", Key: "key", Entries: []leaderboard.Submission{{Member: "a", Score: 5}, {Member: "b", Score: 7}}}
 		go func() {
 			_, err := s.Writer.Submit(context.Background(), req)
 			errs <- err
 		}()
-		if cause := await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1205") {
+		if cause := dbtest.Await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1205") {
 			t.Errorf("the first attempt failed with %s, want 1205", cause)
 		}
 		release()
-		if err := await(t, "the answer", errs); err != nil {
+		if err := dbtest.Await(t, "the answer", errs); err != nil {
 			t.Error(err)
 		}
-		if a, b := scoreOf(t, s, ref, "a"), scoreOf(t, s, ref, "b"); a != 15 || b != 17 {
+		if a, b := dbtest.ScoreOf(t, s, ref, "a"), dbtest.ScoreOf(t, s, ref, "b"); a != 15 || b != 17 {
 			t.Errorf("scores are %d and %d, want 15 and 17", a, b)
 		}
 		// When the row stays locked the batch is given up, and nothing of it remains.
-		release = hold(t, dsn, row, ref.ID)
+		release = dbtest.Hold(t, dsn, row, ref.ID)
 		req.Key = "key 2"
 		if _, err := s.Writer.Submit(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) {
 			t.Errorf("while the row is locked: %v", err)
 		}
 		release()
-		eventually(t, "the batch has ended", func() bool { return !s.Writing(req.Board) })
+		dbtest.Eventually(t, "the batch has ended", func() bool { return !s.Writing(req.Board) })
 		storetest.CheckLog(t, storetest.Of(s), ref)
 		r, err := s.Writer.Submit(t.Context(), req)
 		if err != nil || *r.Results[0].Score != 20 || *r.Results[1].Score != 24 {
 			t.Errorf("when it is free again: %+v, %v", r, err)
 		}
-		if a, b := scoreOf(t, s, ref, "a"), scoreOf(t, s, ref, "b"); a != 20 || b != 24 {
+		if a, b := dbtest.ScoreOf(t, s, ref, "a"), dbtest.ScoreOf(t, s, ref, "b"); a != 20 || b != 24 {
 			t.Errorf("scores are %d and %d, want 20 and 24", a, b)
 		}
 		storetest.CheckLog(t, storetest.Of(s), ref)
@@ -262,15 +263,15 @@ func TestLockWait(t *testing.T) {
 // TestDeadlock: the client does not see a deadlock that another session provokes.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
 		s := open(t, dsn, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		// The outsider has changed many rows, so the server rolls the writer back and not it.
-		tx, err := connect(t, dsn).BeginTx(t.Context(), nil)
+		tx, err := dbtest.Connect(t, dsn).BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,27 +288,27 @@ func TestDeadlock(t *testing.T) {
 		}
 		errs := make(chan error, 1)
 		go func() {
-			_, err := s.Writer.Submit(context.Background(), one("b", "", "m", 2))
+			_, err := s.Writer.Submit(context.Background(), dbtest.One("b", "", "m", 2))
 			errs <- err
 		}()
-		watch := connect(t, dsn)
-		eventually(t, "the writer holds the period", func() bool {
+		watch := dbtest.Connect(t, dsn)
+		dbtest.Eventually(t, "the writer holds the period", func() bool {
 			_, err := watch.ExecContext(t.Context(), "SELECT id FROM periods WHERE id = ? FOR UPDATE NOWAIT", ref.ID)
 			return err != nil
 		})
 		if _, err := tx.ExecContext(t.Context(), "UPDATE periods SET ends_at = NULL, state = 'open', entry_count = entry_count + 0 WHERE id = ?", ref.ID); err != nil {
 			t.Fatalf("the outsider was chosen as the victim: %v", err)
 		}
-		if cause := await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1213") {
+		if cause := dbtest.Await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1213") {
 			t.Errorf("the first attempt failed with %s, want 1213", cause)
 		}
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
-		if err := await(t, "the answer", errs); err != nil {
+		if err := dbtest.Await(t, "the answer", errs); err != nil {
 			t.Error(err)
 		}
-		if got := scoreOf(t, s, ref, "m"); got != 3 {
+		if got := dbtest.ScoreOf(t, s, ref, "m"); got != 3 {
 			t.Errorf("the score is %d, want 3", got)
 		}
 	})
@@ -317,13 +318,13 @@ func TestDeadlock(t *testing.T) {
 func TestReadOnlyServer(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateMySQL(t)
-	if _, err := connect(t, server.DSN+"mysql").ExecContext(t.Context(), "CREATE DATABASE lb"); err != nil {
+	if _, err := dbtest.Connect(t, server.DSN+"mysql").ExecContext(t.Context(), "CREATE DATABASE lb"); err != nil {
 		t.Fatal(err)
 	}
-	root := connect(t, server.DSN+"lb")
+	root := dbtest.Connect(t, server.DSN+"lb")
 	s := open(t, server.DSN+"lb", nil)
-	ref := makeBoard(t, s, "b", leaderboard.Rules{})
-	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); err != nil {
 		t.Fatal(err)
 	}
 	exec := func(q string) {
@@ -337,17 +338,17 @@ func TestReadOnlyServer(t *testing.T) {
 		readOnly = "read_only"
 	}
 	exec("SET GLOBAL " + readOnly + " = ON")
-	if _, err := s.Writer.Submit(t.Context(), one("b", "k", "m", 2)); !errors.Is(err, leaderboard.ErrUnavailable) {
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k", "m", 2)); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("submit to a read-only server: %v", err)
 	}
 	if _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("a page of a read-only server: %v", err)
 	}
 	exec("SET GLOBAL read_only = OFF")
-	if got := scoreOf(t, s, ref, "m"); got != 1 {
+	if got := dbtest.ScoreOf(t, s, ref, "m"); got != 1 {
 		t.Errorf("the score is %d", got)
 	}
-	if _, err := s.Writer.Submit(t.Context(), one("b", "k", "m", 2)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k", "m", 2)); err != nil {
 		t.Errorf("submit when it is writable again: %v", err)
 	}
 	if lead, err := s.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
@@ -362,25 +363,25 @@ func TestReadOnlyServer(t *testing.T) {
 		t.Errorf("at a read-only server: leads %t, %v", lead, err)
 	}
 	exec("SET GLOBAL read_only = OFF")
-	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 2)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 2)); err != nil {
 		t.Fatal(err)
 	}
 	exec("SET GLOBAL read_only = ON")
-	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 9)); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 9)); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("submit by an account that may write to a read-only server: %v", err)
 	}
 	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("ping of a read-only server: %v", err)
 	}
 	exec("SET GLOBAL read_only = OFF")
-	if got := scoreOf(t, s, ref, "m"); got != 2 {
+	if got := dbtest.ScoreOf(t, s, ref, "m"); got != 2 {
 		t.Errorf("the score is %d", got)
 	}
 	// Killed and gone: everything says so, and comes back with the server.
 	if err := server.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 3)); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 3)); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("submit without a server: %v", err)
 	}
 	if _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrUnavailable) {
@@ -392,11 +393,11 @@ func TestReadOnlyServer(t *testing.T) {
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the store works again", func() bool {
-		_, err := s.Writer.Submit(t.Context(), one("b", "", "m", 4))
+	dbtest.Eventually(t, "the store works again", func() bool {
+		_, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 4))
 		return err == nil
 	})
-	if got := scoreOf(t, s, ref, "m"); got != 4 {
+	if got := dbtest.ScoreOf(t, s, ref, "m"); got != 4 {
 		t.Errorf("the score is %d", got)
 	}
 }
@@ -404,21 +405,21 @@ func TestReadOnlyServer(t *testing.T) {
 // TestClockUnderLock: the moment that decides ties is that of the lock, not the one at which the wait for it began.
 func TestClockUnderLock(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		name := fmt.Sprint("clock-", time.Now().UnixNano())
-		ref := makeBoard(t, s, name, leaderboard.Rules{})
-		release := holdPeriod(t, dsn, ref)
+		ref := dbtest.MakeBoard(t, s, name, leaderboard.Rules{})
+		release := dbtest.HoldPeriod(t, dsn, ref)
 		receipts := make(chan leaderboard.Receipt, 1)
 		go func() {
-			r, err := s.Writer.Submit(context.Background(), one(name, "", "m", 1))
+			r, err := s.Writer.Submit(context.Background(), dbtest.One(name, "", "m", 1))
 			if err != nil {
 				t.Error(err)
 			}
 			receipts <- r
 		}()
-		watch := connect(t, dsn)
-		eventually(t, "the writer waits for the lock", func() bool {
+		watch := dbtest.Connect(t, dsn)
+		dbtest.Eventually(t, "the writer waits for the lock", func() bool {
 			return waiting(t, watch, hex.EncodeToString([]byte(name)), "FOR UPDATE") > 0
 		})
 		before, err := s.Now(t.Context())
@@ -426,7 +427,7 @@ func TestClockUnderLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		release()
-		if r := await(t, "the receipt", receipts); *r.Results[0].CreatedTime < before {
+		if r := dbtest.Await(t, "the receipt", receipts); *r.Results[0].CreatedTime < before {
 			t.Errorf("created at %s, though the lock was held until after %s", r.Results[0].CreatedTime, before)
 		}
 	})

@@ -12,12 +12,13 @@ import (
 	"leaderboard/internal/serverfault"
 	"leaderboard/migrations"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestFaults: the servers of the tests are good for what is usual, and not for batches and connections beyond what they allow (promise H2).
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		checks := func(change func(*store.Config), processes int) (serious, doubtful []serverfault.Check) {
 			_, faults, err := open(t, dsn, change).Faults(t.Context(), processes)
 			if err != nil {
@@ -86,8 +87,8 @@ func account(t *testing.T, db *sql.DB, dsn, grant string, byRole bool) string {
 // TestRights: the rights that an account lacks are found for all kinds of grants, and without any change (promise H2).
 func TestRights(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		db := connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		db := dbtest.Connect(t, dsn)
 		if _, err := migrations.Up(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -144,8 +145,8 @@ func TestRights(t *testing.T) {
 // TestRightsOnSomeTables: rights on all tables but one are not enough, and the one is named.
 func TestRightsOnSomeTables(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		db := connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		db := dbtest.Connect(t, dsn)
 		if _, err := migrations.Up(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -183,8 +184,8 @@ func TestRightsOnSomeTables(t *testing.T) {
 // server are told apart from a server that is away.
 func TestDenied(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		without := account(t, connect(t, dsn), dsn, "USAGE ON *.*", false)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		without := account(t, dbtest.Connect(t, dsn), dsn, "USAGE ON *.*", false)
 		for what, change := range map[string]func(*mysql.Config){
 			"no account": func(c *mysql.Config) { c.User = "nobody" }, "no database": func(c *mysql.Config) { c.DBName = "lb_no_such" },
 			"no rights": func(c *mysql.Config) {

@@ -7,12 +7,13 @@ import (
 
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // BenchmarkFriends asks for the best ten of many members and the place of one, from MySQL alone.
 func BenchmarkFriends(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
-	ref := makeBoard(b, s, "friends", leaderboard.Rules{})
+	ref := dbtest.MakeBoard(b, s, "friends", leaderboard.Rules{})
 	const members = 50_000
 	for from := 0; from < members; from += 500 {
 		r := leaderboard.SubmitRequest{Board: ref.Board}

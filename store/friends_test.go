@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestFriendsAtOnce: with many changes of a list at the same time it never grows too long, and every answer was true when
 // it was given.
 func TestFriendsAtOnce(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		var refused atomic.Int64
 		var writers sync.WaitGroup

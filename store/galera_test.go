@@ -12,6 +12,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestGaleraCutOff: the writing node of a Galera cluster that is without a majority still says that it takes writes, and is not used: even
@@ -39,10 +40,10 @@ func TestGaleraCutOff(t *testing.T) {
 	if _, faults, err := single.Faults(t.Context(), 1); err != nil || !slices.ContainsFunc(faults, ofGroup) {
 		t.Errorf("of one node is said %+v, %v", faults, err)
 	}
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	var acknowledged int64
 	submit := func() error {
-		_, err := s.Writer.Submit(t.Context(), one("b", fmt.Sprint("k", acknowledged), "m", 1)) // until it is acknowledged it is the same one
+		_, err := s.Writer.Submit(t.Context(), dbtest.One("b", fmt.Sprint("k", acknowledged), "m", 1)) // until it is acknowledged it is the same one
 		if err == nil {
 			acknowledged++
 		}
@@ -70,7 +71,7 @@ func TestGaleraCutOff(t *testing.T) {
 		}
 	}
 	node := root(t, g.Nodes[0])
-	pollFor(t, groupWait, 10*time.Millisecond, "nothing is told to be fresh", func() bool { // for a second the node trusts what the others said last
+	dbtest.PollFor(t, groupWait, 10*time.Millisecond, "nothing is told to be fresh", func() bool { // for a second the node trusts what the others said last
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := s.Entries.Revisions(ctx, []int64{ref.ID})
@@ -80,7 +81,7 @@ func TestGaleraCutOff(t *testing.T) {
 		}
 		return err != nil
 	})
-	pollFor(t, groupWait, 10*time.Millisecond, "the node finds that it is alone", func() bool {
+	dbtest.PollFor(t, groupWait, 10*time.Millisecond, "the node finds that it is alone", func() bool {
 		var is string
 		return node.QueryRowContext(t.Context(), "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'wsrep_ready'").Scan(&is) == nil && is == "OFF"
 	})
@@ -99,11 +100,11 @@ func TestGaleraCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pollFor(t, groupWait, 10*time.Millisecond, "writes go on", func() bool { return submit() == nil })
-	if got := scoreOf(t, s, ref, "m"); got != acknowledged {
+	dbtest.PollFor(t, groupWait, 10*time.Millisecond, "writes go on", func() bool { return submit() == nil })
+	if got := dbtest.ScoreOf(t, s, ref, "m"); got != acknowledged {
 		t.Errorf("the score is %d, of %d that were acknowledged", got, acknowledged)
 	}
 
 	execOn(t, root(t, g.Nodes[1]), "SET GLOBAL read_only = OFF")
-	pollFor(t, groupWait, 10*time.Millisecond, "a store that is opened finds two nodes that take writes", func() bool { return errors.Is(late(), store.ErrTwoPrimaries) })
+	dbtest.PollFor(t, groupWait, 10*time.Millisecond, "a store that is opened finds two nodes that take writes", func() bool { return errors.Is(late(), store.ErrTwoPrimaries) })
 }

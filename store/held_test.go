@@ -11,6 +11,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // reviewBoard makes a board that holds what is above 100.
@@ -18,13 +19,13 @@ func reviewBoard(t *testing.T, s *store.Store, name string, rules leaderboard.Ru
 	t.Helper()
 	most := int64(100)
 	rules.Review = &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}}
-	return makeBoard(t, s, name, rules)
+	return dbtest.MakeBoard(t, s, name, rules)
 }
 
 // heldID has a submission held and returns its id.
 func heldID(t *testing.T, s *store.Store, board, member string, score int64) int64 {
 	t.Helper()
-	r, err := s.Writer.Submit(t.Context(), one(board, "", member, score))
+	r, err := s.Writer.Submit(t.Context(), dbtest.One(board, "", member, score))
 	if err != nil || r.Results[0].Status != leaderboard.StatusHeld {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -42,7 +43,7 @@ func asAdmin(ctx context.Context) context.Context {
 // TestHeldRaced: of two servers that decide at once one does, and an approved amount is added once (promise A7).
 func TestHeldRaced(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		servers := []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}
 		ref := reviewBoard(t, servers[0], "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		approved := int64(0)
@@ -59,7 +60,7 @@ func TestHeldRaced(t *testing.T) {
 				}()
 			}
 			for range 4 {
-				await(t, "the decision", answers)
+				dbtest.Await(t, "the decision", answers)
 			}
 			h, err := servers[1].Held.HeldOne(t.Context(), id)
 			if err != nil || h.State == leaderboard.HeldStateWaiting {
@@ -69,7 +70,7 @@ func TestHeldRaced(t *testing.T) {
 				approved++
 			}
 		}
-		if got := scoreOf(t, servers[0], ref, "m"); approved > 0 && got != 1000*approved || approved == 0 && got != -1 {
+		if got := dbtest.ScoreOf(t, servers[0], ref, "m"); approved > 0 && got != 1000*approved || approved == 0 && got != -1 {
 			t.Errorf("%d were approved, the score is %d", approved, got)
 		}
 		storetest.CheckLog(t, storetest.Of(servers[0]), ref)
@@ -80,24 +81,24 @@ func TestHeldRaced(t *testing.T) {
 // leads to one entry (promise A7).
 func TestHeldCommitLost(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		for name, f := range map[string]fault{"before": faultCutBefore, "after": faultCutAfter} {
-			p, through := newProxy(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		for name, f := range map[string]dbtest.Fault{"before": dbtest.FaultCutBefore, "after": dbtest.FaultCutAfter} {
+			p, through := dbtest.NewProxy(t, dsn)
 			direct, lossy := open(t, dsn, nil), open(t, through, nil)
 			ref := reviewBoard(t, direct, name, leaderboard.Rules{Policy: leaderboard.PolicySum})
 			d := leaderboard.HeldDecision{ID: heldID(t, lossy, name, "m-"+name, 500), Approve: true}
-			p.on("COMMIT", f, 1)
+			p.On("COMMIT", f, 1)
 			if _, err := desk(lossy).DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("%s: %v", name, err)
 			}
-			p.heal()
+			p.Heal()
 			for range 2 {
 				h, err := desk(lossy).DecideHeld(asAdmin(t.Context()), d)
 				if err != nil || h.State != leaderboard.HeldStateApproved || h.Outcome != leaderboard.StatusApplied || h.DecidedBy != "kadminadmina" {
 					t.Errorf("%s, again: %+v, %v", name, h, err)
 				}
 			}
-			if got := scoreOf(t, direct, ref, "m-"+name); got != 500 {
+			if got := dbtest.ScoreOf(t, direct, ref, "m-"+name); got != 500 {
 				t.Errorf("%s: the score is %d", name, got)
 			}
 			storetest.CheckLog(t, storetest.Of(direct), ref)
@@ -109,9 +110,9 @@ func TestHeldCommitLost(t *testing.T) {
 // never enters the period that is current by then. Metadata that windows share is freed with its last entry (promise A7).
 func TestHeldInClosedPeriod(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, clockBy(&offset))
+		s := open(t, dsn, dbtest.ClockBy(&offset))
 		ref := reviewBoard(t, s, "b", leaderboard.Rules{
 			Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour}, Metadata: &leaderboard.Metadata{MaxBytes: 100},
 		})
@@ -123,12 +124,12 @@ func TestHeldInClosedPeriod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := one("b", "", "m", 50)
+		first := dbtest.One("b", "", "m", 50)
 		first.Entries[0].Metadata = `{"n":1}`
 		if _, err := s.Writer.Submit(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
-		second := one("b", "", "m", 500)
+		second := dbtest.One("b", "", "m", 500)
 		second.Entries[0].Metadata = `{"n":2}`
 		if _, err := s.Writer.Submit(t.Context(), second); err != nil {
 			t.Fatal(err)
@@ -142,7 +143,7 @@ func TestHeldInClosedPeriod(t *testing.T) {
 		if _, err := desk(s).DecideHeld(asAdmin(t.Context()), d); !errors.Is(err, leaderboard.ErrPeriodClosed) {
 			t.Fatalf("without reopen: %v", err)
 		}
-		if got := scoreOf(t, s, ref, "m"); got != 50 {
+		if got := dbtest.ScoreOf(t, s, ref, "m"); got != 50 {
 			t.Errorf("the score is %d after a refusal", got)
 		}
 		d.Reopen = true
@@ -153,17 +154,17 @@ func TestHeldInClosedPeriod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all, hour, current := scoreOf(t, s, ref, "m"), scoreOf(t, s, before.Ref(&b), "m"), scoreOf(t, s, now.Ref(&b), "m"); all != 500 || hour != 500 || current != -1 {
+		if all, hour, current := dbtest.ScoreOf(t, s, ref, "m"), dbtest.ScoreOf(t, s, before.Ref(&b), "m"), dbtest.ScoreOf(t, s, now.Ref(&b), "m"); all != 500 || hour != 500 || current != -1 {
 			t.Errorf("scores are %d in all, %d in the hour, %d in the one now", all, hour, current)
 		}
-		db := connect(t, dsn)
-		if n := count(t, db, "metadata_bodies"); n != 1 {
+		db := dbtest.Connect(t, dsn)
+		if n := dbtest.Count(t, db, "metadata_bodies"); n != 1 {
 			t.Errorf("%d bodies of metadata are stored", n)
 		}
-		if n := count(t, db, "runs WHERE kind = 'reopen' AND actor = 'kadminadmina'"); n != 1 {
+		if n := dbtest.Count(t, db, "runs WHERE kind = 'reopen' AND actor = 'kadminadmina'"); n != 1 {
 			t.Errorf("%d corrections are recorded", n)
 		}
-		if n := count(t, db, "audit WHERE action = 'held.approve' AND member = 'm'"); n != 1 {
+		if n := dbtest.Count(t, db, "audit WHERE action = 'held.approve' AND member = 'm'"); n != 1 {
 			t.Errorf("%d approvals are recorded", n)
 		}
 	})
@@ -172,10 +173,10 @@ func TestHeldInClosedPeriod(t *testing.T) {
 // TestHeldGoes: housekeeping takes what has waited too long, decided or not, and a board takes what it holds along (promise A7).
 func TestHeldGoes(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, clockBy(&offset))
-		db := connect(t, dsn)
+		s := open(t, dsn, dbtest.ClockBy(&offset))
+		db := dbtest.Connect(t, dsn)
 		reviewBoard(t, s, "b", leaderboard.Rules{})
 		reviewBoard(t, s, "c", leaderboard.Rules{})
 		decided, waits := heldID(t, s, "b", "m", 101), heldID(t, s, "b", "m", 102)
@@ -186,13 +187,13 @@ func TestHeldGoes(t *testing.T) {
 		if err := s.Boards.DeleteBoard(t.Context(), "c"); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "held"); n != 2 {
+		if n := dbtest.Count(t, db, "held"); n != 2 {
 			t.Errorf("%d rows without those of the board", n)
 		}
 		offset.Add(int64(leaderboard.DefaultHeldTTL + time.Minute))
 		young := heldID(t, s, "b", "young", 104)
-		if err := s.Housekeeping.Sweep(t.Context()); err != nil || count(t, db, "held") != 1 {
-			t.Errorf("%d rows in the end, %v", count(t, db, "held"), err)
+		if err := s.Housekeeping.Sweep(t.Context()); err != nil || dbtest.Count(t, db, "held") != 1 {
+			t.Errorf("%d rows in the end, %v", dbtest.Count(t, db, "held"), err)
 		}
 		if _, err := s.Held.HeldOne(t.Context(), young); err != nil {
 			t.Error(err)
@@ -206,14 +207,14 @@ func TestHeldGoes(t *testing.T) {
 // TestApprovedIsRecorded: an approved submission has a record with its score, by who submitted it, and the race shows it.
 func TestApprovedIsRecorded(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		for policy, want := range map[leaderboard.Policy][2]int64{leaderboard.PolicyBest: {300, 300}, leaderboard.PolicySum: {300, 310}} {
 			board := string(policy)
 			ref := reviewBoard(t, s, board, leaderboard.Rules{Policy: policy, Record: leaderboard.RecordApplied})
 			player := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kwriterwrite", RequestID: "r1"})
 			for _, score := range []int64{10, 300} {
-				if _, err := s.Writer.Submit(player, one(board, "", "m-"+board, score)); err != nil {
+				if _, err := s.Writer.Submit(player, dbtest.One(board, "", "m-"+board, score)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // BenchmarkHidden compares single submits from 128 callers to a board without hidden members with those to a
@@ -35,7 +36,7 @@ func BenchmarkHidden(b *testing.B) {
 		for c := range callers {
 			wg.Go(func() {
 				for i := range each {
-					if _, err := s.Writer.Submit(b.Context(), one(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
+					if _, err := s.Writer.Submit(b.Context(), dbtest.One(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
 						b.Error(err)
 						return
 					}
@@ -66,11 +67,11 @@ func BenchmarkHideEverywhere(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
 	for i := range 2000 {
 		name := fmt.Sprint("b", i)
-		makeBoard(b, s, name, leaderboard.Rules{})
+		dbtest.MakeBoard(b, s, name, leaderboard.Rules{})
 		if i%10 > 0 {
 			continue
 		}
-		if _, err := s.Writer.Submit(b.Context(), one(name, "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(b.Context(), dbtest.One(name, "", "m", 5)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // ban returns a request to hide a member, everywhere when board is "".
@@ -56,9 +57,9 @@ type league struct {
 // nothing is hidden. In the end no score is lost or counted twice, and the logs lead to what is shown.
 func TestHideUnderLoad(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		l := &league{
-			t: t, servers: []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}, db: connect(t, dsn),
+			t: t, servers: []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}, db: dbtest.Connect(t, dsn),
 			done: make(chan struct{}), want: map[string]int64{},
 		}
 		for i := range 3 {
@@ -98,7 +99,7 @@ func (l *league) create(name string) {
 
 // await waits until so many requests are answered, or no more will be.
 func (l *league) await(commits int64) {
-	poll(l.t, time.Millisecond, "scores are in", func() bool {
+	dbtest.Poll(l.t, time.Millisecond, "scores are in", func() bool {
 		select {
 		case <-l.done:
 			return true
@@ -251,7 +252,7 @@ func (l *league) check() {
 				if !ok {
 					want = -1
 				}
-				if got := scoreOf(l.t, l.servers[1], ref, m); got != want {
+				if got := dbtest.ScoreOf(l.t, l.servers[1], ref, m); got != want {
 					l.t.Errorf("%s, %s: the sum of %s is %d, want %d", name, p.Name(), m, got, want)
 				}
 			}
@@ -284,15 +285,15 @@ func waiting(t testing.TB, db *sql.DB, words ...string) (n int) {
 // writes is hidden too when Hide returns.
 func TestHideDuringBatch(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		for _, board := range []string{"b", ""} {
-			s, other, db := open(t, dsn, nil), open(t, dsn, nil), connect(t, dsn)
-			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+			s, other, db := open(t, dsn, nil), open(t, dsn, nil), dbtest.Connect(t, dsn)
+			ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 			member := "m" + board
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", "z", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "z", 1)); err != nil {
 				t.Fatal(err)
 			}
-			release := hold(t, dsn, "SELECT member FROM entries WHERE period_id = ? AND member = 'z' FOR UPDATE", ref.ID)
+			release := dbtest.Hold(t, dsn, "SELECT member FROM entries WHERE period_id = ? AND member = 'z' FOR UPDATE", ref.ID)
 			submitted, hidden := make(chan error, 1), make(chan error, 1)
 			go func() {
 				_, err := s.Writer.Submit(context.Background(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
@@ -300,19 +301,19 @@ func TestHideDuringBatch(t *testing.T) {
 				}})
 				submitted <- err
 			}()
-			eventually(t, "the batch writes", func() bool { return waiting(t, db, "INSERT INTO entries") > 0 })
+			dbtest.Eventually(t, "the batch writes", func() bool { return waiting(t, db, "INSERT INTO entries") > 0 })
 			go func() {
 				_, err := other.Hidden.Hide(context.Background(), ban(board, member))
 				hidden <- err
 			}()
-			eventually(t, "Hide waits for the batch, or has not waited", func() bool {
+			dbtest.Eventually(t, "Hide waits for the batch, or has not waited", func() bool {
 				return waiting(t, db, "SELECT id", "FROM boards", "FOR UPDATE") > 0 || len(hidden) > 0
 			})
 			release()
-			if err := errors.Join(await(t, "the batch", submitted), await(t, "Hide", hidden)); err != nil {
+			if err := errors.Join(dbtest.Await(t, "the batch", submitted), dbtest.Await(t, "Hide", hidden)); err != nil {
 				t.Error(err)
 			}
-			if n := scoreOf(t, s, ref, member); n != -1 {
+			if n := dbtest.ScoreOf(t, s, ref, member); n != -1 {
 				t.Errorf("hidden on %q, and yet shown with %d", board, n)
 			}
 			if n := shownOn(t, db, "b", member, true); n != 1 {
@@ -326,9 +327,9 @@ func TestHideDuringBatch(t *testing.T) {
 // none, is not left out.
 func TestHideDuringCreation(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		makeBoard(t, s, "a", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "a", leaderboard.Rules{})
 		tx, err := db.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -346,16 +347,16 @@ func TestHideDuringCreation(t *testing.T) {
 			_, err := s.Hidden.Hide(context.Background(), ban("", "m"))
 			hidden <- err
 		}()
-		eventually(t, "Hide waits for the creator, or has not waited", func() bool {
+		dbtest.Eventually(t, "Hide waits for the creator, or has not waited", func() bool {
 			return waiting(t, db, "boards", "FOR UPDATE") > 0 || len(hidden) > 0
 		})
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		if err := await(t, "Hide", hidden); err != nil {
+		if err := dbtest.Await(t, "Hide", hidden); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 		if n := shownOn(t, db, "b", "m", false); n != 0 {

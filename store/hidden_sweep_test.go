@@ -9,17 +9,18 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // threeBoards have entries of one member; between them are many without.
 func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last leaderboard.PeriodRef) {
 	t.Helper()
-	first = makeBoard(t, s, "first", leaderboard.Rules{})
+	first = dbtest.MakeBoard(t, s, "first", leaderboard.Rules{})
 	fillBoards(t, db, 50)
-	middle = makeBoard(t, s, "middle", leaderboard.Rules{})
-	last = makeBoard(t, s, "last", leaderboard.Rules{})
+	middle = dbtest.MakeBoard(t, s, "middle", leaderboard.Rules{})
+	last = dbtest.MakeBoard(t, s, "last", leaderboard.Rules{})
 	for _, b := range []string{"first", "middle", "last"} {
-		if _, err := s.Writer.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One(b, "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,13 +31,13 @@ func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last 
 // of them is locked, and is not waited for. Restoring the member begins with the first board.
 func TestHideEverywhereGoesOn(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		first, middle, last := threeBoards(t, s, db)
 		const lock = "SELECT id FROM boards WHERE id = ? FOR UPDATE"
 		cutShort := func() {
 			t.Helper()
-			release := hold(t, dsn, lock, middle.BoardID)
+			release := dbtest.Hold(t, dsn, lock, middle.BoardID)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			failed := make(chan error, 1)
@@ -44,20 +45,20 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 				_, err := s.Hidden.Hide(ctx, ban("", "m"))
 				failed <- err
 			}()
-			eventually(t, "Hide waits for the board in the middle", func() bool {
-				return scoreOf(t, s, first, "m") == -1 && waiting(t, db, "SELECT id, has_hidden FROM boards") > 0
+			dbtest.Eventually(t, "Hide waits for the board in the middle", func() bool {
+				return dbtest.ScoreOf(t, s, first, "m") == -1 && waiting(t, db, "SELECT id, has_hidden FROM boards") > 0
 			})
 			cancel()
-			if err := await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			if err := dbtest.Await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("cut short: %v", err)
 			}
 			release()
-			if n := count(t, db, "hidden_members WHERE after_board > 0"); n != 1 {
+			if n := dbtest.Count(t, db, "hidden_members WHERE after_board > 0"); n != 1 {
 				t.Error("nothing says which boards are done")
 			}
 		}
 		cutShort()
-		release := hold(t, dsn, lock, first.BoardID)
+		release := dbtest.Hold(t, dsn, lock, first.BoardID)
 		if err := open(t, dsn, nil).Housekeeping.Sweep(t.Context()); err != nil { // such as that it waited in vain
 			t.Error(err)
 		}
@@ -74,7 +75,7 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, ref := range []leaderboard.PeriodRef{first, middle, last} {
-			if n := scoreOf(t, s, ref, "m"); n != 5 {
+			if n := dbtest.ScoreOf(t, s, ref, "m"); n != 5 {
 				t.Errorf("%s: restored with %d", ref.Board, n)
 			}
 		}
@@ -85,13 +86,13 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 // behind it, and is not forgotten.
 func TestHideEverywherePassesOver(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), dbtest.Connect(t, dsn)
 		first, middle, last := threeBoards(t, s, db)
-		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", middle.BoardID)
+		release := dbtest.Hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", middle.BoardID)
 		shown := func(want [3]int64) {
 			t.Helper()
-			if got := [3]int64{scoreOf(t, s, first, "m"), scoreOf(t, s, middle, "m"), scoreOf(t, s, last, "m")}; got != want {
+			if got := [3]int64{dbtest.ScoreOf(t, s, first, "m"), dbtest.ScoreOf(t, s, middle, "m"), dbtest.ScoreOf(t, s, last, "m")}; got != want {
 				t.Errorf("shown with %v, want %v", got, want)
 			}
 		}
@@ -108,7 +109,7 @@ func TestHideEverywherePassesOver(t *testing.T) {
 			t.Error(err)
 		}
 		shown([3]int64{-1, -1, -1})
-		if n := count(t, db, "hidden_members WHERE state = 'hidden'"); n != 1 {
+		if n := dbtest.Count(t, db, "hidden_members WHERE state = 'hidden'"); n != 1 {
 			t.Errorf("%d hides are finished, want 1", n)
 		}
 	})
@@ -118,31 +119,31 @@ func TestHideEverywherePassesOver(t *testing.T) {
 // housekeeping, nor from hiding members on one board.
 func TestHidingKeepsNothingWaiting(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, func(c *store.Config) { c.LockWait, c.ReadTimeout = 20*time.Second, 40*time.Second }), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.LockWait, c.ReadTimeout = 20*time.Second, 40*time.Second }), dbtest.Connect(t, dsn)
 		first, middle, last := threeBoards(t, s, db)
-		if _, err := s.Writer.Submit(t.Context(), one("last", "key", "n", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("last", "key", "n", 5)); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 1 YEAR")
-		mustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('n', NOW(6))")
-		mustExec(t, db, "INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) VALUES (0, 'm', 'hiding', 'bot', NOW(6)), (?, 'z', 'hiding', 'bot', NOW(6))",
+		dbtest.MustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 1 YEAR")
+		dbtest.MustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('n', NOW(6))")
+		dbtest.MustExec(t, db, "INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) VALUES (0, 'm', 'hiding', 'bot', NOW(6)), (?, 'z', 'hiding', 'bot', NOW(6))",
 			middle.BoardID)
-		defer hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", first.BoardID)()
+		defer dbtest.Hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", first.BoardID)()
 		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 		defer cancel()
 		swept := make(chan error, 1)
 		go func() { swept <- s.Housekeeping.Sweep(ctx) }()
-		eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, has_hidden FROM boards") > 0 })
+		dbtest.Eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, has_hidden FROM boards") > 0 })
 		for _, left := range []string{"idempotency_keys", "hidden_members WHERE board_id > 0 AND state = 'hiding'"} {
-			if n := count(t, db, left); n > 0 {
+			if n := dbtest.Count(t, db, left); n > 0 {
 				t.Errorf("%d rows are left of %s", n, left)
 			}
 		}
-		if err := await(t, "the sweep", swept); err == nil {
+		if err := dbtest.Await(t, "the sweep", swept); err == nil {
 			t.Error("the sweep does not tell that it did not finish")
 		}
-		if n := scoreOf(t, s, last, "n"); n != -1 || count(t, db, "erasures") > 0 {
+		if n := dbtest.ScoreOf(t, s, last, "n"); n != -1 || dbtest.Count(t, db, "erasures") > 0 {
 			t.Error("no turn was forgotten")
 		}
 	})

@@ -10,14 +10,15 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestHiddenNeedsItsPart: a program without the part of hidden members writes to no board that has some: it would show them.
 func TestHiddenNeedsItsPart(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, without := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.Parts = nil })
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		submit := func(s *store.Store) error {
 			_, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5}}})
 			return err
@@ -31,8 +32,8 @@ func TestHiddenNeedsItsPart(t *testing.T) {
 		if err := submit(without); !errors.Is(err, leaderboard.ErrUnknownRule) {
 			t.Errorf("without the part: %v", err)
 		}
-		if err := submit(s); err != nil || scoreOf(t, s, ref, "m") != -1 {
-			t.Errorf("with it: %v, m is shown with %d", err, scoreOf(t, s, ref, "m"))
+		if err := submit(s); err != nil || dbtest.ScoreOf(t, s, ref, "m") != -1 {
+			t.Errorf("with it: %v, m is shown with %d", err, dbtest.ScoreOf(t, s, ref, "m"))
 		}
 	})
 }
@@ -41,10 +42,10 @@ func TestHiddenNeedsItsPart(t *testing.T) {
 // any other finishes.
 func TestHidingIsFinished(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		other := makeBoard(t, s, "other", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		other := dbtest.MakeBoard(t, s, "other", leaderboard.Rules{})
 		for _, b := range []string{"b", "other"} {
 			if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: b, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
 				t.Fatal(err)
@@ -58,26 +59,26 @@ func TestHidingIsFinished(t *testing.T) {
 			boards [2]int64 // score of m on b and on other after the sweep
 			rows   int
 		}{
-			{"killed after the row", func() { mustExec(t, db, hide, 0) }, [2]int64{-1, -1}, 1},
-			{"killed before the row was marked", func() { mustExec(t, db, "UPDATE hidden_members SET state = 'hiding'") }, [2]int64{-1, -1}, 1},
-			{"restore, killed after the row", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0},
+			{"killed after the row", func() { dbtest.MustExec(t, db, hide, 0) }, [2]int64{-1, -1}, 1},
+			{"killed before the row was marked", func() { dbtest.MustExec(t, db, "UPDATE hidden_members SET state = 'hiding'") }, [2]int64{-1, -1}, 1},
+			{"restore, killed after the row", func() { dbtest.MustExec(t, db, restore) }, [2]int64{5, 5}, 0},
 			{"one board", func() {
-				mustExec(t, db, "UPDATE boards SET has_hidden = 1 WHERE id = ?", ref.BoardID) // they change together
-				mustExec(t, db, hide, ref.BoardID)
+				dbtest.MustExec(t, db, "UPDATE boards SET has_hidden = 1 WHERE id = ?", ref.BoardID) // they change together
+				dbtest.MustExec(t, db, hide, ref.BoardID)
 			}, [2]int64{-1, 5}, 1},
-			{"one board, restore", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0},
+			{"one board, restore", func() { dbtest.MustExec(t, db, restore) }, [2]int64{5, 5}, 0},
 		} {
 			c.left()
 			if err := open(t, dsn, nil).Housekeeping.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if got := [2]int64{scoreOf(t, s, ref, "m"), scoreOf(t, s, other, "m")}; got != c.boards {
+			if got := [2]int64{dbtest.ScoreOf(t, s, ref, "m"), dbtest.ScoreOf(t, s, other, "m")}; got != c.boards {
 				t.Errorf("%s: shown with %v, want %v", c.what, got, c.boards)
 			}
-			if n := count(t, db, "hidden_members"); n != c.rows {
+			if n := dbtest.Count(t, db, "hidden_members"); n != c.rows {
 				t.Errorf("%s: %d rows, want %d", c.what, n, c.rows)
 			}
-			if n := count(t, db, "hidden_members WHERE state <> 'hidden'"); n != 0 {
+			if n := dbtest.Count(t, db, "hidden_members WHERE state <> 'hidden'"); n != 0 {
 				t.Errorf("%s: %d are unfinished", c.what, n)
 			}
 		}
@@ -90,42 +91,42 @@ func TestHidingIsFinished(t *testing.T) {
 // sweep, or the same request again, does the rest.
 func TestHidingIsCutShort(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
 		for _, again := range []func() error{
 			func() error { return s.Housekeeping.Sweep(t.Context()) },
 			func() error { _, err := s.Hidden.Hide(t.Context(), ban("", "m")); return err },
 		} {
-			release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", ref.BoardID)
+			release := dbtest.Hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", ref.BoardID)
 			ctx, cancel := context.WithCancel(t.Context())
 			failed := make(chan error, 1)
 			go func() {
 				_, err := s.Hidden.Hide(ctx, ban("", "m"))
 				failed <- err
 			}()
-			eventually(t, "the hiding is committed", func() bool { return count(t, db, "hidden_members") == 1 })
+			dbtest.Eventually(t, "the hiding is committed", func() bool { return dbtest.Count(t, db, "hidden_members") == 1 })
 			cancel()
-			if err := await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			if err := dbtest.Await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("cut short: %v", err)
 			}
 			release()
-			if n := count(t, db, "hidden_members WHERE state = 'hiding'"); n != 1 {
+			if n := dbtest.Count(t, db, "hidden_members WHERE state = 'hiding'"); n != 1 {
 				t.Errorf("%d hides are unfinished, want 1", n)
 			}
 			if err := again(); err != nil {
 				t.Fatal(err)
 			}
-			if n := scoreOf(t, s, ref, "m"); n != -1 {
+			if n := dbtest.ScoreOf(t, s, ref, "m"); n != -1 {
 				t.Errorf("shown with %d", n)
 			}
 			if err := s.Hidden.Restore(t.Context(), ban("", "m")); err != nil {
 				t.Fatal(err)
 			}
-			if n := scoreOf(t, s, ref, "m"); n != 5 {
+			if n := dbtest.ScoreOf(t, s, ref, "m"); n != 5 {
 				t.Errorf("restored with %d", n)
 			}
 		}
@@ -136,8 +137,8 @@ func TestHidingIsCutShort(t *testing.T) {
 // go its hidden entries. The view for people shows what everybody sees.
 func TestHiddenRowsGo(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		subject, db := clocked(t, dsn), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		subject, db := clocked(t, dsn), dbtest.Connect(t, dsn)
 		s := subject.Database
 		subject.SetNow(1_700_000_000_000_000)
 		for _, name := range []string{"gone", "kept"} {
@@ -152,14 +153,14 @@ func TestHiddenRowsGo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n, shown := count(t, db, "entries"), count(t, db, "scores"); n != 4 || shown != 2 {
+		if n, shown := dbtest.Count(t, db, "entries"), dbtest.Count(t, db, "scores"); n != 4 || shown != 2 {
 			t.Errorf("%d entries, of which %d are shown", n, shown)
 		}
 		if err := s.DeleteBoard(t.Context(), "gone"); err != nil {
 			t.Fatal(err)
 		}
 		for table, want := range map[string]int{"entries": 2, "hidden_members": 1} {
-			if n := count(t, db, table); n != want {
+			if n := dbtest.Count(t, db, table); n != want {
 				t.Errorf("with a board deleted %d rows of %s are left, want %d", n, table, want)
 			}
 		}
@@ -169,7 +170,7 @@ func TestHiddenRowsGo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := count(t, db, "entries"); n != 0 {
+		if n := dbtest.Count(t, db, "entries"); n != 0 {
 			t.Errorf("%d entries of a period are left that is not kept", n)
 		}
 	})
@@ -179,26 +180,26 @@ func TestHiddenRowsGo(t *testing.T) {
 // no row hides any more. A removal deletes it; no answer ever shows it.
 func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Hidden.Hide(t.Context(), ban("b", "m")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 5)); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, "DELETE FROM hidden_members")
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 3)); err != nil {
+		dbtest.MustExec(t, db, "DELETE FROM hidden_members")
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 3)); err != nil {
 			t.Fatal(err)
 		}
-		if n := scoreOf(t, s, ref, "m"); n != 3 {
+		if n := dbtest.ScoreOf(t, s, ref, "m"); n != 3 {
 			t.Errorf("shown with %d, want 3", n)
 		}
 		if _, err := s.Writer.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "m"}); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "entries"); n != 0 {
+		if n := dbtest.Count(t, db, "entries"); n != 0 {
 			t.Errorf("%d entries are left", n)
 		}
 		storetest.CheckLog(t, storetest.Of(s), ref)
@@ -208,13 +209,13 @@ func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 // TestHideEverywhereOnManyBoards: of many boards few have the member, and the writers of all ask from then on.
 func TestHideEverywhereOnManyBoards(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		makeBoard(t, s, "first", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "first", leaderboard.Rules{})
 		fillBoards(t, db, 90)
-		last := makeBoard(t, s, "last", leaderboard.Rules{})
+		last := dbtest.MakeBoard(t, s, "last", leaderboard.Rules{})
 		for _, b := range []string{"first", "x64", "last"} {
-			if _, err := s.Writer.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One(b, "", "m", 5)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -224,13 +225,13 @@ func TestHideEverywhereOnManyBoards(t *testing.T) {
 		if n := shownOn(t, db, "%", "m", false); n != 0 {
 			t.Errorf("shown in %d periods", n)
 		}
-		if n := count(t, db, "boards WHERE has_hidden = 0"); n != 0 {
+		if n := dbtest.Count(t, db, "boards WHERE has_hidden = 0"); n != 0 {
 			t.Errorf("the writers of %d boards do not ask", n)
 		}
 		if err := s.Hidden.Restore(t.Context(), ban("", "m")); err != nil {
 			t.Fatal(err)
 		}
-		if n := scoreOf(t, s, last, "m"); n != 5 {
+		if n := dbtest.ScoreOf(t, s, last, "m"); n != 5 {
 			t.Errorf("restored with %d", n)
 		}
 	})
@@ -238,6 +239,6 @@ func TestHideEverywhereOnManyBoards(t *testing.T) {
 
 func fillBoards(t *testing.T, db *sql.DB, n int) {
 	t.Helper()
-	mustExec(t, db, "INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('x', a.n), b.rules, NOW(6), NOW(6) FROM boards b, "+
+	dbtest.MustExec(t, db, "INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('x', a.n), b.rules, NOW(6), NOW(6) FROM boards b, "+
 		hundred+" a WHERE b.name = 'first' AND a.n < ?", n)
 }

@@ -20,6 +20,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // replicated starts a MySQL and a replica of it, and returns a DSN that names both, the replica first.
@@ -68,7 +69,7 @@ func groupRounds() int {
 }
 
 // groupWait bounds the waits for a group: a frozen primary takes the time-outs of all that talk to it.
-const groupWait = 4 * maxWait
+const groupWait = 4 * dbtest.MaxWait
 
 // TestGroup: the primary of a group of three is killed or frozen again and again under writers who repeat what was not acknowledged. Each
 // submission is counted once, seqs are without gaps, and writes go on at the next primary (promise A9).
@@ -83,7 +84,7 @@ func TestGroup(t *testing.T) {
 	if _, faults, err := s.Faults(t.Context(), 1); err != nil || slices.ContainsFunc(faults, isReplication) {
 		t.Errorf("of a group is said %+v, %v", faults, err)
 	}
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	const writers = 8
 	var acknowledged, keys atomic.Int64
 	for round := range groupRounds() {
@@ -97,8 +98,8 @@ func TestGroup(t *testing.T) {
 						return
 					default:
 					}
-					request := one("b", fmt.Sprint("k", keys.Add(1)), "m", 1)
-					pollFor(t, groupWait, 10*time.Millisecond, "a submission is acknowledged", func() bool {
+					request := dbtest.One("b", fmt.Sprint("k", keys.Add(1)), "m", 1)
+					dbtest.PollFor(t, groupWait, 10*time.Millisecond, "a submission is acknowledged", func() bool {
 						_, err := s.Writer.Submit(context.Background(), request)
 						return err == nil
 					})
@@ -108,7 +109,7 @@ func TestGroup(t *testing.T) {
 		}
 		grown := func(what string) {
 			from := acknowledged.Load()
-			pollFor(t, groupWait, 10*time.Millisecond, what, func() bool { return acknowledged.Load() >= from+20*writers })
+			dbtest.PollFor(t, groupWait, 10*time.Millisecond, what, func() bool { return acknowledged.Load() >= from+20*writers })
 		}
 		grown("writes go on")
 		primary := g.Primary(t.Context())
@@ -137,8 +138,8 @@ func TestGroup(t *testing.T) {
 		grown("writes go on when the old primary is back")
 		close(stop)
 		writing.Wait()
-		pollFor(t, groupWait, 10*time.Millisecond, "the old primary is a member again", func() bool { return g.Rejoin(t.Context(), primary) == nil })
-		if got := scoreOf(t, s, ref, "m"); got != acknowledged.Load() {
+		dbtest.PollFor(t, groupWait, 10*time.Millisecond, "the old primary is a member again", func() bool { return g.Rejoin(t.Context(), primary) == nil })
+		if got := dbtest.ScoreOf(t, s, ref, "m"); got != acknowledged.Load() {
 			t.Fatalf("the score is %d, of %d submissions of 1 that were acknowledged", got, acknowledged.Load())
 		}
 	}
@@ -206,10 +207,10 @@ func TestHosts(t *testing.T) {
 			if _, faults, err := s.Faults(t.Context(), 1); err != nil || !slices.ContainsFunc(faults, isReplication) {
 				t.Errorf("of hosts that replicate asynchronously is said %+v, %v", faults, err)
 			}
-			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+			ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 			var acknowledged int64
 			submit := func() error {
-				_, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1))
+				_, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1))
 				if err == nil {
 					acknowledged++
 				}
@@ -220,7 +221,7 @@ func TestHosts(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			eventually(t, "the replica has all", func() bool {
+			dbtest.Eventually(t, "the replica has all", func() bool {
 				var score int64
 				return to.QueryRowContext(t.Context(), "SELECT score FROM lb.entries WHERE period_id = ? AND member = 'm'", ref.ID).Scan(&score) == nil && score == acknowledged
 			})
@@ -234,22 +235,22 @@ func TestHosts(t *testing.T) {
 			for _, q := range []string{"STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL read_only = OFF"} {
 				execOn(t, to, q)
 			}
-			eventually(t, "the promoted host is used", func() bool { return submit() == nil })
+			dbtest.Eventually(t, "the promoted host is used", func() bool { return submit() == nil })
 			t.Logf("%s: writes are back %s after the promotion", end.name, time.Since(began).Round(100*time.Millisecond))
-			if got := scoreOf(t, s, ref, "m"); got != acknowledged {
+			if got := dbtest.ScoreOf(t, s, ref, "m"); got != acknowledged {
 				t.Errorf("the score is %d, of %d that were acknowledged", got, acknowledged)
 			}
 			if err := end.back(t, source); err != nil {
 				t.Fatal(err)
 			}
 			from := root(t, source)
-			eventually(t, "the old primary is back", func() bool { return from.PingContext(t.Context()) == nil })
+			dbtest.Eventually(t, "the old primary is back", func() bool { return from.PingContext(t.Context()) == nil })
 			for range 100 {
 				if err := submit(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := scoreOf(t, s, ref, "m"); got != acknowledged {
+			if got := dbtest.ScoreOf(t, s, ref, "m"); got != acknowledged {
 				t.Errorf("the score is %d, of %d that were acknowledged", got, acknowledged)
 			}
 			late, err := store.Open(t.Context(), store.Config{DSN: dsn})
@@ -260,8 +261,8 @@ func TestHosts(t *testing.T) {
 				t.Errorf("two hosts take writes: %v", err)
 			}
 			execOn(t, from, "SET GLOBAL super_read_only = ON")
-			eventually(t, "the store that was opened late finds the primary", func() bool { return late.Ping(t.Context()) == nil })
-			if got := scoreOf(t, late, ref, "m"); got != acknowledged {
+			dbtest.Eventually(t, "the store that was opened late finds the primary", func() bool { return late.Ping(t.Context()) == nil })
+			if got := dbtest.ScoreOf(t, late, ref, "m"); got != acknowledged {
 				t.Errorf("a store that was opened late shows %d, of %d", got, acknowledged)
 			}
 			if err := late.Close(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // movedOf lists the derived boards and reports whether a step of one of them may find something to do, as a round does.
@@ -73,8 +74,8 @@ func (a asked) FollowSources(ctx context.Context, board string, long bool) (lead
 // TestMovedDerived: the question about all boards sees each change of something that a step reads, and no other change.
 func TestMovedDerived(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		subject, db := clocked(t, dsn), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		subject, db := clocked(t, dsn), dbtest.Connect(t, dsn)
 		s := storetest.StoreOf(subject.Database)
 		noon := leaderboard.MicrosOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 		subject.SetNow(noon)
@@ -86,7 +87,7 @@ func TestMovedDerived(t *testing.T) {
 		}
 		submit := func(board string) {
 			t.Helper()
-			if _, err := s.Writer.Submit(t.Context(), one(board, "", "m", time.Now().UnixMicro())); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One(board, "", "m", time.Now().UnixMicro())); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -139,8 +140,8 @@ func TestMovedDerived(t *testing.T) {
 				if step, err := s.Derived.FollowSources(t.Context(), "sum", true); err != nil || step.Rows != 1 {
 					t.Fatalf("%+v, %v", step, err)
 				}
-				mustExec(t, db, "UPDATE derived_boards d JOIN boards b ON b.id = d.board_id SET d.step = d.step - 1 WHERE b.name = 'sum'")
-				mustExec(t, db, "UPDATE periods p JOIN boards b ON b.id = p.board_id SET p.last_seq = p.last_seq - 1 WHERE b.name = 'runs'")
+				dbtest.MustExec(t, db, "UPDATE derived_boards d JOIN boards b ON b.id = d.board_id SET d.step = d.step - 1 WHERE b.name = 'sum'")
+				dbtest.MustExec(t, db, "UPDATE periods p JOIN boards b ON b.id = p.board_id SET p.last_seq = p.last_seq - 1 WHERE b.name = 'runs'")
 			}, true},
 		} {
 			c.change()
@@ -164,7 +165,7 @@ func asksOnce(t *testing.T, s *store.Store, db *sql.DB) {
 	for _, b := range boards {
 		idle = append(idle, b.ID)
 	}
-	mustExec(t, db, "RENAME TABLE boards TO no_boards, periods TO no_periods")
+	dbtest.MustExec(t, db, "RENAME TABLE boards TO no_boards, periods TO no_periods")
 	if err != nil {
 		t.Fatal(err)
 	}

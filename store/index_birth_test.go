@@ -10,6 +10,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // fill writes n entries to a board, in requests of a size, by two writers, in no order of scores, and returns the entries in order.
@@ -43,7 +44,7 @@ func following(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, n, targe
 	t.Helper()
 	var at rank.State
 	var buckets int
-	eventually(t, "the index of what was written is in memory", func() bool {
+	dbtest.Eventually(t, "the index of what was written is in memory", func() bool {
 		var ok bool
 		at, buckets, ok = s.IndexMark(ref)
 		return ok && at.Total == int64(n) && buckets >= n/(2*target)
@@ -73,25 +74,25 @@ func TestIndexFromBirth(t *testing.T) {
 	for name, size := range map[string]int{"single batches": 1000, "small batches": 70} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) {
+			dbtest.Dialects(t, func(t *testing.T, dsn string) {
 				const n = 20_000
-				s := open(t, dsn, patient)
-				ref := makeBoard(t, s, "grown", leaderboard.Rules{})
+				s := open(t, dsn, dbtest.Patient)
+				ref := dbtest.MakeBoard(t, s, "grown", leaderboard.Rules{})
 				members := fill(t, s, ref, n, size)
 				following(t, s, ref, n, 256)
 				neverCounted(t, s, ref, members)
 				if r := s.Entries.Reads(); r.Scans > 0 {
 					t.Errorf("%d answers were counted by scanning", r.Scans)
 				}
-				eventually(t, "an index is saved", func() bool {
+				dbtest.Eventually(t, "an index is saved", func() bool {
 					st, err := s.Indexes.Status(t.Context(), ref)
 					return err == nil && st.Saved && !st.Building
 				})
-				neverCounted(t, open(t, dsn, patient), ref, members)
+				neverCounted(t, open(t, dsn, dbtest.Patient), ref, members)
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
-				neverCounted(t, open(t, dsn, patient), ref, members)
+				neverCounted(t, open(t, dsn, dbtest.Patient), ref, members)
 			})
 		})
 	}
@@ -100,9 +101,9 @@ func TestIndexFromBirth(t *testing.T) {
 // TestIndexOfSmallBoard: a board below the size from which on it gets an index has none, and nothing is saved for it.
 func TestIndexOfSmallBoard(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, func(cfg *store.Config) { patient(cfg); cfg.IndexMinEntries = 100 })
-		ref := makeBoard(t, s, "small", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, func(cfg *store.Config) { dbtest.Patient(cfg); cfg.IndexMinEntries = 100 })
+		ref := dbtest.MakeBoard(t, s, "small", leaderboard.Rules{})
 		fill(t, s, ref, 99, 10)
 		if _, _, ok := s.IndexMark(ref); ok {
 			t.Error("a board of 99 entries has an index")
@@ -111,7 +112,7 @@ func TestIndexOfSmallBoard(t *testing.T) {
 			t.Fatal(err)
 		}
 		var saved int
-		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM rank_indexes").Scan(&saved); err != nil || saved > 0 {
+		if err := dbtest.Connect(t, dsn).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM rank_indexes").Scan(&saved); err != nil || saved > 0 {
 			t.Errorf("%d rows are saved, %v", saved, err)
 		}
 	})
@@ -120,16 +121,16 @@ func TestIndexOfSmallBoard(t *testing.T) {
 // TestIndexGrowsAfterRestart: a server that starts while a board grows follows it from what was saved, before a reader comes.
 func TestIndexGrowsAfterRestart(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const n = 10_000
-		s := open(t, dsn, patient)
-		ref := makeBoard(t, s, "grown", leaderboard.Rules{})
+		s := open(t, dsn, dbtest.Patient)
+		ref := dbtest.MakeBoard(t, s, "grown", leaderboard.Rules{})
 		fill(t, s, ref, n, 500)
 		following(t, s, ref, n, 256)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		other := open(t, dsn, patient)
+		other := open(t, dsn, dbtest.Patient)
 		members := fill(t, other, ref, 2*n, 500) // the first half is as it was
 		following(t, other, ref, 2*n, 256)
 		neverCounted(t, other, ref, members)
@@ -139,13 +140,13 @@ func TestIndexGrowsAfterRestart(t *testing.T) {
 // TestIndexOfTwoWriters: the index that one server keeps of a board follows what another one writes, before a reader comes.
 func TestIndexOfTwoWriters(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const n = 20_000
-		s, other := open(t, dsn, patient), open(t, dsn, patient)
-		ref := makeBoard(t, s, "grown", leaderboard.Rules{})
+		s, other := open(t, dsn, dbtest.Patient), open(t, dsn, dbtest.Patient)
+		ref := dbtest.MakeBoard(t, s, "grown", leaderboard.Rules{})
 		fill(t, s, ref, n/4, 500)
 		fill(t, other, ref, n, 500)
-		if _, err := s.Writer.Submit(t.Context(), one(ref.Board, "", "last", -1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One(ref.Board, "", "last", -1)); err != nil {
 			t.Fatal(err)
 		}
 		following(t, s, ref, n+1, 256)
@@ -155,16 +156,16 @@ func TestIndexOfTwoWriters(t *testing.T) {
 // TestIndexSavedBeforeDropped: indexes that nobody has read yet give way to others when memory is short, and are saved then.
 func TestIndexSavedBeforeDropped(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const n = 200
 		s := open(t, dsn, func(cfg *store.Config) { patientEverywhere(cfg); cfg.IndexMinEntries, cfg.IndexMemory = 50, 1 })
 		members := map[leaderboard.PeriodRef][]string{}
 		for i := range 3 {
-			ref := makeBoard(t, s, fmt.Sprintf("b%d", i), leaderboard.Rules{})
+			ref := dbtest.MakeBoard(t, s, fmt.Sprintf("b%d", i), leaderboard.Rules{})
 			members[ref] = fill(t, s, ref, n, 20)
 			following(t, s, ref, n, 4)
 		}
-		eventually(t, "one index is left in memory", func() bool {
+		dbtest.Eventually(t, "one index is left in memory", func() bool {
 			loaded := 0
 			for ref := range members {
 				if _, _, ok := s.IndexMark(ref); ok {

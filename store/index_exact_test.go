@@ -11,6 +11,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // crowd is a board that several writers and readers of two processes work on at once.
@@ -219,7 +220,7 @@ func TestIndexExactness(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) {
+			dbtest.Dialects(t, func(t *testing.T, dsn string) {
 				crowd := newCrowd(t, dsn, c.rules, everywhere)
 				if c.score != nil {
 					crowd.score = c.score

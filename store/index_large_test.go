@@ -13,13 +13,14 @@ import (
 	"leaderboard/store"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/read"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // insertEntries fills a board behind the store's back, which takes a second for a hundred thousand, and returns the
 // entries in order.
 func insertEntries(t testing.TB, dsn string, ref leaderboard.PeriodRef, n int, entry func(i int) leaderboard.Entry) []leaderboard.Entry {
 	t.Helper()
-	db := connect(t, dsn)
+	db := dbtest.Connect(t, dsn)
 	all := make([]leaderboard.Entry, n)
 	for i := range all {
 		all[i] = entry(i)
@@ -49,10 +50,10 @@ func insertEntries(t testing.TB, dsn string, ref leaderboard.PeriodRef, n int, e
 // and member.
 func TestIndexEqualScores(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const n = 100_000
 		s := open(t, dsn, nil)
-		ref := makeBoard(t, s, "equal", leaderboard.Rules{})
+		ref := dbtest.MakeBoard(t, s, "equal", leaderboard.Rules{})
 		all := insertEntries(t, dsn, ref, n, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: 1000, CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i/3)}
 		})
@@ -89,9 +90,9 @@ func TestIndexEqualScores(t *testing.T) {
 // one above it is right.
 func TestDenseDepth(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ref := makeBoard(t, s, "deep", leaderboard.Rules{Mode: leaderboard.ModeDense})
+		ref := dbtest.MakeBoard(t, s, "deep", leaderboard.Rules{Mode: leaderboard.ModeDense})
 		all := insertEntries(t, dsn, ref, read.DenseDepth+2, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: int64(i / 2), CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i)}
 		})
@@ -122,7 +123,7 @@ func TestDenseDepth(t *testing.T) {
 		insertEntries(t, dsn, ref, 1, func(int) leaderboard.Entry {
 			return leaderboard.Entry{Member: "best", Score: 1 << 40, CreatedTime: 1}
 		})
-		mustExec(t, connect(t, dsn), "UPDATE periods SET entry_count = ?, last_seq = ?", len(all)+1, len(all)+1)
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE periods SET entry_count = ?, last_seq = ?", len(all)+1, len(all)+1)
 		other := open(t, dsn, func(cfg *store.Config) { cfg.IndexMinEntries = 1 << 40 })
 		var rule *leaderboard.RuleError
 		_, err = other.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})

@@ -13,6 +13,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/internal/index"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // filled returns a crowd whose first store has written, indexed and answered a little.
@@ -58,7 +59,7 @@ func (c *crowd) judge(t *testing.T) {
 // indexed waits until a store has the index of the crowd's board in memory.
 func (c *crowd) indexed(t *testing.T, s *store.Store) {
 	t.Helper()
-	eventually(t, "the index is in memory", func() bool {
+	dbtest.Eventually(t, "the index is in memory", func() bool {
 		_, _, ok := s.IndexMark(c.ref)
 		return ok
 	})
@@ -77,14 +78,14 @@ func TestIndexDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) {
+			dbtest.Dialects(t, func(t *testing.T, dsn string) {
 				c := filled(t, dsn, everywhere)
-				mustExec(t, connect(t, dsn), damage)
+				dbtest.MustExec(t, dbtest.Connect(t, dsn), damage)
 				other := c.stores[1]
 				c.ask(t, other)
 				c.indexed(t, other)
 				c.ask(t, other)
-				eventually(t, "a good index is saved", func() bool {
+				dbtest.Eventually(t, "a good index is saved", func() bool {
 					st, err := other.Indexes.Status(t.Context(), c.ref)
 					return err == nil && st.Saved && !st.Building && st.Damaged == ""
 				})
@@ -96,12 +97,12 @@ func TestIndexDamage(t *testing.T) {
 // TestIndexMiscounted: an index that is well-formed and wrong is found out as soon as that shows.
 func TestIndexMiscounted(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		c.stores[0].Close()
 		// Entries that the log does not know of: the total gives them away.
-		mustExec(t, connect(t, dsn), "UPDATE periods SET entry_count = entry_count + 1")
-		mustExec(t, connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_time FROM entries LIMIT 1")
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE periods SET entry_count = entry_count + 1")
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_time FROM entries LIMIT 1")
 		other := c.stores[1]
 		q := leaderboard.MembersQuery{Members: []string{"m1", "m2", "m3"}}
 		before, err := other.Entries.Members(t.Context(), c.ref, q)
@@ -125,7 +126,7 @@ func TestIndexLogPruned(t *testing.T) {
 	for name, loaded := range map[string]bool{"in memory": true, "saved": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) {
+			dbtest.Dialects(t, func(t *testing.T, dsn string) {
 				c := filled(t, dsn, everywhere)
 				rng := rand.New(rand.NewPCG(5, 5))
 				if loaded {
@@ -135,9 +136,9 @@ func TestIndexLogPruned(t *testing.T) {
 					t.Fatal(err)
 				}
 				// The oracle needs the log, so the answers are kept until it is back.
-				db := connect(t, dsn)
-				mustExec(t, db, "CREATE TABLE kept AS SELECT * FROM changes")
-				mustExec(t, db, "DELETE FROM changes")
+				db := dbtest.Connect(t, dsn)
+				dbtest.MustExec(t, db, "CREATE TABLE kept AS SELECT * FROM changes")
+				dbtest.MustExec(t, db, "DELETE FROM changes")
 				for range 3 {
 					if err := c.read(t.Context(), c.stores[1], rng); err != nil {
 						t.Fatal(err)
@@ -147,7 +148,7 @@ func TestIndexLogPruned(t *testing.T) {
 				if err := c.read(t.Context(), c.stores[1], rng); err != nil {
 					t.Fatal(err)
 				}
-				mustExec(t, db, "INSERT INTO changes SELECT * FROM kept")
+				dbtest.MustExec(t, db, "INSERT INTO changes SELECT * FROM kept")
 				c.judge(t)
 			})
 		})
@@ -157,12 +158,12 @@ func TestIndexLogPruned(t *testing.T) {
 // TestIndexAhead: the database is restored from a backup under the feet of two stores and takes another course.
 func TestIndexAhead(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
-		db := connect(t, dsn)
+		db := dbtest.Connect(t, dsn)
 		tables := []string{"entries", "periods", "changes"}
 		for _, table := range tables {
-			mustExec(t, db, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table)
+			dbtest.MustExec(t, db, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table)
 		}
 		if err := c.write(t.Context(), c.stores[0], rand.New(rand.NewPCG(6, 6)), 20); err != nil {
 			t.Fatal(err)
@@ -175,8 +176,8 @@ func TestIndexAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, table := range tables {
-			mustExec(t, db, "DELETE FROM "+table)
-			mustExec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
+			dbtest.MustExec(t, db, "DELETE FROM "+table)
+			dbtest.MustExec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
 		}
 		for _, s := range c.stores {
 			c.ask(t, s)
@@ -203,14 +204,14 @@ func TestIndexAhead(t *testing.T) {
 // refused when its time is over, and says how long the index takes (promise C7).
 func TestIndexBusyElsewhere(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
 		c := newCrowd(t, through, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, everywhere)
 		s := c.stores[0]
 		if err := c.write(t.Context(), s, rand.New(rand.NewPCG(8, 8)), 20); err != nil {
 			t.Fatal(err)
 		}
-		conn, err := connect(t, dsn).Conn(t.Context())
+		conn, err := dbtest.Connect(t, dsn).Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +224,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 		if _, _, ok := s.IndexMark(c.ref); ok {
 			t.Error("two processes build at once")
 		}
-		held, release := p.hold("(SELECT COUNT(*)", 1)
+		held, release := p.Hold("(SELECT COUNT(*)", 1)
 		defer release()
 		scanning := make(chan error, 1)
 		go func() {
@@ -259,7 +260,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 // TestIndexResumed: a build that was interrupted goes on where it was saved, with what was committed since.
 func TestIndexResumed(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		often := func(cfg *store.Config) {
 			cfg.IndexTarget = 4
 			cfg.SaveBuilds()
@@ -307,12 +308,12 @@ func TestIndexResumed(t *testing.T) {
 // TestIndexFollowsUnread: the saved index of a period that is not read follows the log before that is pruned.
 func TestIndexFollowsUnread(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		if err := c.stores[0].Close(); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, connect(t, dsn), "UPDATE rank_indexes SET saved_at = saved_at - INTERVAL 50 MINUTE")
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE rank_indexes SET saved_at = saved_at - INTERVAL 50 MINUTE")
 		if err := c.write(t.Context(), open(t, dsn, nil), rand.New(rand.NewPCG(10, 10)), 5); err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +331,7 @@ func TestIndexFollowsUnread(t *testing.T) {
 // TestIndexDeleted: a deleted board leaves no index behind, even when a process that still has one saves it.
 func TestIndexDeleted(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		c.ask(t, c.stores[1])
 		c.indexed(t, c.stores[1])
@@ -349,7 +350,7 @@ func TestIndexDeleted(t *testing.T) {
 			}
 		}
 		var left int
-		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM rank_indexes").Scan(&left); err != nil || left != 0 {
+		if err := dbtest.Connect(t, dsn).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM rank_indexes").Scan(&left); err != nil || left != 0 {
 			t.Errorf("%d rows are left, %v", left, err)
 		}
 	})
@@ -358,14 +359,14 @@ func TestIndexDeleted(t *testing.T) {
 // TestIndexMemory: more indexes than memory allows push each other out, and come back; what the others take is told.
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var told atomic.Int64 // bytes of the one that stayed
 		s := open(t, dsn, func(cfg *store.Config) { everywhere(cfg); cfg.IndexMemory, cfg.OnIndexes = 1, told.Store })
 		var refs []leaderboard.PeriodRef
 		for i := range 3 {
-			ref := makeBoard(t, s, fmt.Sprintf("b%d", i), leaderboard.Rules{})
+			ref := dbtest.MakeBoard(t, s, fmt.Sprintf("b%d", i), leaderboard.Rules{})
 			for j := range 30 {
-				if _, err := s.Writer.Submit(t.Context(), one(ref.Board, "", fmt.Sprintf("m%d", j), int64(i+j))); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), dbtest.One(ref.Board, "", fmt.Sprintf("m%d", j), int64(i+j))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -373,7 +374,7 @@ func TestIndexMemory(t *testing.T) {
 		}
 		for range 3 {
 			for i, ref := range refs {
-				eventually(t, "the index is in memory", func() bool {
+				dbtest.Eventually(t, "the index is in memory", func() bool {
 					got, err := s.Entries.ScoreRank(t.Context(), ref, leaderboard.ScoreQuery{Score: int64(i + 10)})
 					if err != nil || got.Tied != 20 || got.Strict != 21 {
 						t.Fatalf("%+v, %v", got, err)
@@ -383,7 +384,7 @@ func TestIndexMemory(t *testing.T) {
 				})
 			}
 		}
-		eventually(t, "only the last index is in memory", func() bool {
+		dbtest.Eventually(t, "only the last index is in memory", func() bool {
 			loaded := 0
 			for _, ref := range refs {
 				if _, _, ok := s.IndexMark(ref); ok {
@@ -401,7 +402,7 @@ func TestIndexMemory(t *testing.T) {
 // TestIndexSaved: what one process saved another one loads instead of building.
 func TestIndexSaved(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		if err := c.write(t.Context(), c.stores[0], rand.New(rand.NewPCG(12, 12)), 5); err != nil {
 			t.Fatal(err)

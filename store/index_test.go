@@ -8,6 +8,7 @@ import (
 	"leaderboard/store"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // everywhere gives every period that has an entry an index, with so few entries per bucket that buckets are split and
@@ -18,18 +19,18 @@ func everywhere(cfg *store.Config) {
 
 // patientEverywhere is both.
 func patientEverywhere(cfg *store.Config) {
-	patient(cfg)
+	dbtest.Patient(cfg)
 	everywhere(cfg)
 }
 
 func TestIndexConformance(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, storetest.Of(open(t, dsn, patientEverywhere))) })
+	dbtest.Dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, storetest.Of(open(t, dsn, patientEverywhere))) })
 }
 
 func TestIndexProperty(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, patientEverywhere)
 		storetest.Property(t, storetest.Subject{
 			Database: storetest.Of(s), Rankings: s.Entries,

@@ -10,7 +10,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // makeKey makes an API key that may write, and returns it with its text.
@@ -55,7 +55,7 @@ func keysVersion(t *testing.T, s *store.Store) leaderboard.Revision {
 // stored is the hash.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, ctx := open(t, dsn, nil), t.Context()
 		if r := keysVersion(t, s); r != (leaderboard.Revision{}) {
 			t.Fatalf("without a key the version is %+v", r)
@@ -144,13 +144,13 @@ func TestKeys(t *testing.T) {
 // over may be renamed, and given more time.
 func TestKeyIsOver(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const hour = 3600 * 1_000_000
 		soon := leaderboard.MicrosOf(time.Now().Add(48 * time.Hour).Truncate(time.Second))
 		var clock atomic.Int64
 		clock.Store(int64(soon))
 		s, ctx := open(t, dsn, func(c *store.Config) {
-			c.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(clock.Load()) })
+			c.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(clock.Load()) })
 		}), t.Context()
 		refused := func(what string, err error) {
 			t.Helper()
@@ -192,9 +192,9 @@ func TestKeyIsOver(t *testing.T) {
 // sessions a day after its end; other keys stay.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ctx, db := t.Context(), connect(t, dsn)
+		ctx, db := t.Context(), dbtest.Connect(t, dsn)
 		in := leaderboard.Key{ID: "kin", Name: "ada", Person: "ada", Role: "ops", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(time.Hour))}
 		made, err := s.Keys.CreateKey(ctx, in, leaderboard.HashKey("in"))
 		if err != nil || made.Person != "ada" || made.Role != "ops" || made.Actor() != "person:ada" {
@@ -214,19 +214,19 @@ func TestSessions(t *testing.T) {
 				t.Fatal(err)
 			}
 			for table, key := range map[string]string{"api_keys": "id", "sessions": "key_id"} {
-				mustExec(t, db, fmt.Sprintf("UPDATE %s SET expires_at = NOW(6) - INTERVAL %d HOUR WHERE %s = '%s'", table, ago, key, id))
+				dbtest.MustExec(t, db, fmt.Sprintf("UPDATE %s SET expires_at = NOW(6) - INTERVAL %d HOUR WHERE %s = '%s'", table, ago, key, id))
 			}
 		}
 		if _, err := s.Keys.CreateKey(ctx, leaderboard.Key{ID: "kplain", Name: "n", Scope: leaderboard.ScopeRead}, leaderboard.HashKey("plain")); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, "UPDATE api_keys SET expires_at = NOW(6) - INTERVAL 25 HOUR WHERE id = 'kplain'")
+		dbtest.MustExec(t, db, "UPDATE api_keys SET expires_at = NOW(6) - INTERVAL 25 HOUR WHERE id = 'kplain'")
 		if err := s.Housekeeping.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
 		left, err := s.Keys.Keys(ctx, "", 10)
-		if err != nil || len(left) != 3 || left[0].ID != "kin" || left[1].ID != "kplain" || left[2].ID != "kyoung" || count(t, db, "sessions") != 2 {
-			t.Errorf("%+v, %v; %d sessions", left, err, count(t, db, "sessions"))
+		if err != nil || len(left) != 3 || left[0].ID != "kin" || left[1].ID != "kplain" || left[2].ID != "kyoung" || dbtest.Count(t, db, "sessions") != 2 {
+			t.Errorf("%+v, %v; %d sessions", left, err, dbtest.Count(t, db, "sessions"))
 		}
 	})
 }

@@ -7,24 +7,27 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestLeapDeletesNothing: a clock that leaps ahead and comes back has cost neither idempotency keys nor the log nor runs; a
 // process that has always known it to be there deletes what is old by it.
 func TestLeapDeletesNothing(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var ahead atomic.Int64
-		clocked := clockBy(&ahead)
-		s, db := open(t, dsn, clocked), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
+		clocked := dbtest.ClockBy(&ahead)
+		s, db := open(t, dsn, clocked), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Runs.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateDone}); err != nil {
 			t.Fatal(err)
 		}
-		kept := func() int { return count(t, db, "idempotency_keys") + count(t, db, "changes") + count(t, db, "runs") }
+		kept := func() int {
+			return dbtest.Count(t, db, "idempotency_keys") + dbtest.Count(t, db, "changes") + dbtest.Count(t, db, "runs")
+		}
 		for _, leap := range []time.Duration{0, 365 * 24 * time.Hour, 0, time.Hour, 0} {
 			ahead.Store(int64(leap))
 			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
@@ -48,34 +51,34 @@ func TestLeapDeletesNothing(t *testing.T) {
 // has passed since they were seen; those after them are kept.
 func TestLogFromTheFuture(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var ahead atomic.Int64
 		s, db := open(t, dsn, func(c *store.Config) {
 			c.ChangeTTL = time.Millisecond
-			clockBy(&ahead)(c)
-		}), connect(t, dsn)
-		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+			dbtest.ClockBy(&ahead)(c)
+		}), dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submits := func(leap time.Duration, n int) {
 			ahead.Store(int64(leap))
 			for range n {
-				if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		submits(365*24*time.Hour, 5)
 		submits(0, 5)
-		eventually(t, "the log is pruned", func() bool {
+		dbtest.Eventually(t, "the log is pruned", func() bool {
 			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			return count(t, db, "changes") == 0
+			return dbtest.Count(t, db, "changes") == 0
 		})
 		submits(0, 1)
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "changes"); n != 1 {
+		if n := dbtest.Count(t, db, "changes"); n != 1 {
 			t.Errorf("%d commits are left, want the last", n)
 		}
 	})

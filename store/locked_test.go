@@ -12,6 +12,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestLockedBoardsStarveNobody: while another session holds the rows of more boards than there are connections for writes,
@@ -19,30 +20,30 @@ import (
 // new boards, new periods and hides of other boards go on; those of a locked board are refused at once.
 func TestLockedBoardsStarveNobody(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, func(c *store.Config) { c.WriteWait, c.LockWait = maxWait, 9*time.Second })
-		makeBoard(t, s, "free", leaderboard.Rules{})
-		makeBoard(t, s, "also-free", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, func(c *store.Config) { c.WriteWait, c.LockWait = dbtest.MaxWait, 9*time.Second })
+		dbtest.MakeBoard(t, s, "free", leaderboard.Rules{})
+		dbtest.MakeBoard(t, s, "also-free", leaderboard.Rules{})
 		daily := []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}
-		toBegin := makeBoard(t, s, "free-daily", leaderboard.Rules{Windows: daily})
+		toBegin := dbtest.MakeBoard(t, s, "free-daily", leaderboard.Rules{Windows: daily})
 		const locked = 10
 		var releases []func()
-		watch := connect(t, dsn)
-		mustExec(t, watch, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", toBegin.BoardID)
+		watch := dbtest.Connect(t, dsn)
+		dbtest.MustExec(t, watch, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", toBegin.BoardID)
 		for i := range locked {
-			ref := makeBoard(t, s, fmt.Sprint("locked", i), leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: daily})
-			mustExec(t, watch, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", ref.BoardID) // to be begun
-			releases = append(releases, hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", ref.BoardID))
+			ref := dbtest.MakeBoard(t, s, fmt.Sprint("locked", i), leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: daily})
+			dbtest.MustExec(t, watch, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", ref.BoardID) // to be begun
+			releases = append(releases, dbtest.Hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", ref.BoardID))
 		}
 		errs := make(chan error, locked)
 		for i := range locked {
 			go func() {
-				_, err := s.Writer.Submit(context.Background(), one(fmt.Sprint("locked", i), "", "m", 1))
+				_, err := s.Writer.Submit(context.Background(), dbtest.One(fmt.Sprint("locked", i), "", "m", 1))
 				errs <- err
 			}()
-			eventually(t, "a writer has taken the request", func() bool { return s.Writing(fmt.Sprint("locked", i)) })
+			dbtest.Eventually(t, "a writer has taken the request", func() bool { return s.Writing(fmt.Sprint("locked", i)) })
 		}
-		eventually(t, "few connections wait for locks", func() bool {
+		dbtest.Eventually(t, "few connections wait for locks", func() bool {
 			waits, tries := waiting(t, watch, "FOR UPDATE"), 0
 			for i := range locked {
 				if s.LockedOut(fmt.Sprint("locked", i)) {
@@ -52,7 +53,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 			return waits <= 2 && tries == locked
 		})
 		for range 20 {
-			if _, err := s.Writer.Submit(t.Context(), one("free", "", "m", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("free", "", "m", 1)); err != nil {
 				t.Errorf("another board: %v", err)
 			}
 		}
@@ -75,7 +76,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 			release()
 		}
 		for range locked {
-			if err := await(t, "an answer", errs); err != nil {
+			if err := dbtest.Await(t, "an answer", errs); err != nil {
 				t.Errorf("when the lock is free: %v", err)
 			}
 		}
@@ -87,30 +88,28 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 func TestRetriesDoNotAmplify(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	p, through := newProxy(t, dsn)
+	p, through := dbtest.NewProxy(t, dsn)
 	s := open(t, through, nil)
 	const boards, requests = 4, 400
 	refs := make([]leaderboard.PeriodRef, boards)
 	for i := range refs {
-		refs[i] = makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
+		refs[i] = dbtest.MakeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
 	}
 	begun := 0
-	p.mu.Lock()
-	p.judge = func(statement string) fault {
+	p.JudgeBy(func(statement string) dbtest.Fault {
 		if strings.Contains(statement, "START TRANSACTION") {
 			if begun++; begun%2 == 0 {
-				return faultCutBefore
+				return dbtest.FaultCutBefore
 			}
 		}
-		return faultPass
-	}
-	p.mu.Unlock()
+		return dbtest.FaultPass
+	})
 	var done [boards]int64
 	var clients sync.WaitGroup
 	for i := range boards {
 		clients.Go(func() {
 			for range requests / boards {
-				switch _, err := s.Writer.Submit(t.Context(), one(fmt.Sprint("b", i), "", "m", 1)); {
+				switch _, err := s.Writer.Submit(t.Context(), dbtest.One(fmt.Sprint("b", i), "", "m", 1)); {
 				case err == nil:
 					done[i]++
 				case !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown):
@@ -120,17 +119,15 @@ func TestRetriesDoNotAmplify(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	p.mu.Lock()
+	p.Heal()
 	n := begun
-	p.mu.Unlock()
-	p.heal()
 	if n > requests*11/10 || n < requests {
 		t.Errorf("%d transactions for %d requests", n, requests)
 	}
 	served := int64(0)
 	for i, ref := range refs {
 		served += done[i]
-		if got := scoreOf(t, s, ref, "m"); got != done[i] {
+		if got := dbtest.ScoreOf(t, s, ref, "m"); got != done[i] {
 			t.Errorf("board %d: the sum is %d, acknowledged %d", i, got, done[i])
 		}
 	}
@@ -143,21 +140,21 @@ func TestRetriesDoNotAmplify(t *testing.T) {
 func TestTriesAreFew(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	p, through := newProxy(t, dsn)
+	p, through := dbtest.NewProxy(t, dsn)
 	s := open(t, through, func(c *store.Config) { c.LockWait = time.Second })
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	release := holdPeriod(t, dsn, ref)
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	seen := make(chan struct{}, 100)
-	p.watch("FOR UPDATE", seen)
-	if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	p.Watch("FOR UPDATE", seen)
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("a locked board: %v", err)
 	}
 	if n := len(seen); n != 3 {
 		t.Errorf("tried %d times, want 3", n)
 	}
 	release()
-	eventually(t, "the batch has ended", func() bool { return !s.Writing("b") })
-	if r, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil || *r.Results[0].Score != 1 {
+	dbtest.Eventually(t, "the batch has ended", func() bool { return !s.Writing("b") })
+	if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); err != nil || *r.Results[0].Score != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -166,7 +163,7 @@ func TestTriesAreFew(t *testing.T) {
 // for any of them: with the two connections for that it would take longer than the requests have time.
 func othersGoOn(t *testing.T, s *store.Store) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), maxWait/3)
+	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait/3)
 	var asking, inVain sync.WaitGroup
 	defer func() { asking.Wait(); cancel(); inVain.Wait() }()
 	for i := range 10 {

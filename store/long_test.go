@@ -10,6 +10,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestSlowExportsLeaveConnections: exports whose callers do not read use the connections for long work; with as few
@@ -17,7 +18,7 @@ import (
 func TestSlowExportsLeaveConnections(t *testing.T) {
 	t.Parallel()
 	s := open(t, testenv.MySQL(t), func(c *store.Config) { c.MaxConns = 16 })
-	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 	if _, err := s.Writer.Submit(t.Context(), entriesOf("b", 10)); err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +42,10 @@ func TestSlowExportsLeaveConnections(t *testing.T) {
 		})
 	}
 	for range 2 {
-		await(t, "an export has begun", taken)
+		dbtest.Await(t, "an export has begun", taken)
 	}
 	for range 20 {
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m1", 5)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m1", 5)); err != nil {
 			t.Error(err)
 		}
 		if _, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{"m1"}}); err != nil {

@@ -9,19 +9,20 @@ import (
 	"testing"
 
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestMemberData: tell gets everything about a member: a record for each row in each table that has the id, entries in
 // closed periods and hidden ones among them, over more than a page; the scores are those of the board's order.
 func TestMemberData(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, clockBy(&offset))
+		s := open(t, dsn, dbtest.ClockBy(&offset))
 		fillForErasure(t, s, &offset)
-		db := connect(t, dsn)
-		makeBoard(t, s, "golf", leaderboard.Rules{Order: leaderboard.OrderAsc})
-		if _, err := s.Writer.Submit(t.Context(), one("golf", "", forgotten, -7)); err != nil {
+		db := dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "golf", leaderboard.Rules{Order: leaderboard.OrderAsc})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("golf", "", forgotten, -7)); err != nil {
 			t.Fatal(err)
 		}
 		told, golf := map[string]int{}, ""
@@ -61,9 +62,9 @@ func TestMemberData(t *testing.T) {
 		}
 		of := " WHERE member = '" + forgotten + "'"
 		want := map[string]int{
-			"profiles": count(t, db, "profiles"+of), "friends": count(t, db, "friends"+of), "fans": count(t, db, "friends WHERE friend = '"+forgotten+"'"),
-			"hidden_members": count(t, db, "hidden_members"+of), "member_bars": count(t, db, "member_bars"+of), "plays": count(t, db, "plays"+of), "held": count(t, db, "held"+of), "submissions": count(t, db, "submissions"+of), "audit": count(t, db, "audit"+of),
-			"entry_metadata": count(t, db, "entry_metadata"+of), "entries, hidden false": count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": count(t, db, "entries"+of+" AND period_id < 0"),
+			"profiles": dbtest.Count(t, db, "profiles"+of), "friends": dbtest.Count(t, db, "friends"+of), "fans": dbtest.Count(t, db, "friends WHERE friend = '"+forgotten+"'"),
+			"hidden_members": dbtest.Count(t, db, "hidden_members"+of), "member_bars": dbtest.Count(t, db, "member_bars"+of), "plays": dbtest.Count(t, db, "plays"+of), "held": dbtest.Count(t, db, "held"+of), "submissions": dbtest.Count(t, db, "submissions"+of), "audit": dbtest.Count(t, db, "audit"+of),
+			"entry_metadata": dbtest.Count(t, db, "entry_metadata"+of), "entries, hidden false": dbtest.Count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": dbtest.Count(t, db, "entries"+of+" AND period_id < 0"),
 		}
 		for kind, n := range want {
 			if told[kind] != n || n == 0 {

@@ -15,12 +15,12 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // carrying is one with metadata.
 func carrying(board, key, member string, score int64, metadata string) leaderboard.SubmitRequest {
-	r := one(board, key, member, score)
+	r := dbtest.One(board, key, member, score)
 	r.Entries[0].Metadata = metadata
 	return r
 }
@@ -55,7 +55,7 @@ func checkMetadata(t *testing.T, db *sql.DB) {
 		"rows of no entry": "entry_metadata m WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.period_id IN (m.period_id, -m.period_id) AND e.member = m.member" +
 			" AND e.score = m.score AND e.tiebreak = m.tiebreak AND e.created_time = m.created_time)",
 	} {
-		if n := count(t, db, query); n > 0 {
+		if n := dbtest.Count(t, db, query); n > 0 {
 			t.Errorf("%d %s", n, what)
 		}
 	}
@@ -65,19 +65,19 @@ func checkMetadata(t *testing.T, db *sql.DB) {
 // metadata. With it, a submit takes no further round trip, and an answer one statement when it is asked for.
 func TestMetadataCostsNothingWithout(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
 		s := open(t, through, nil)
-		refs := map[string]leaderboard.PeriodRef{"without": makeBoard(t, s, "without", leaderboard.Rules{}), "with": makeBoard(t, s, "with", metadataRule(leaderboard.Rules{}))}
+		refs := map[string]leaderboard.PeriodRef{"without": dbtest.MakeBoard(t, s, "without", leaderboard.Rules{}), "with": dbtest.MakeBoard(t, s, "with", metadataRule(leaderboard.Rules{}))}
 		asked := func(do func() error) int { // about metadata
 			var n atomic.Int64
-			p.judgeBy(func(text string) fault {
+			p.JudgeBy(func(text string) dbtest.Fault {
 				if strings.Contains(text, "metadata") {
 					n.Add(1)
 				}
-				return faultPass
+				return dbtest.FaultPass
 			})
-			defer p.heal()
+			defer p.Heal()
 			if err := do(); err != nil {
 				t.Fatal(err)
 			}
@@ -85,10 +85,10 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 		}
 		submits := map[string][]string{}
 		for board, ref := range refs {
-			if _, err := s.Writer.Submit(t.Context(), one(board, "", "m", 1)); err != nil { // which learns of the board
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One(board, "", "m", 1)); err != nil { // which learns of the board
 				t.Fatal(err)
 			}
-			submits[board] = p.committed(t, func() error { _, err := s.Writer.Submit(t.Context(), one(board, "", "m", 2)); return err })
+			submits[board] = p.Committed(t, func() error { _, err := s.Writer.Submit(t.Context(), dbtest.One(board, "", "m", 2)); return err })
 			for what, do := range map[string]func() error{
 				"page": func() error { _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); return err },
 				"members": func() error {
@@ -103,7 +103,7 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 			}
 		}
 		without, with := submits["without"], submits["with"]
-		if len(without) != len(with) || len(without) < 2 || about(without, "metadata") > 0 || about(with, "metadata") == 0 {
+		if len(without) != len(with) || len(without) < 2 || dbtest.About(without, "metadata") > 0 || dbtest.About(with, "metadata") == 0 {
 			t.Errorf("a submit takes %q without the rule and %q with it", without, with)
 		}
 		e := leaderboard.Entry{Member: "m"}
@@ -126,18 +126,18 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 // them, with removed entries, with periods that are given up, with the board (promise A8).
 func TestMetadataRows(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s, db := open(t, dsn, clockBy(&offset)), connect(t, dsn)
+		s, db := open(t, dsn, dbtest.ClockBy(&offset)), dbtest.Connect(t, dsn)
 		rules := metadataRule(leaderboard.Rules{
 			Policy: leaderboard.PolicyBest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
 			Keep: map[leaderboard.Window]int{leaderboard.WindowHour: 1}, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 8}}},
 		})
-		ref := makeBoard(t, s, "b", rules)
+		ref := dbtest.MakeBoard(t, s, "b", rules)
 		if _, err := s.Writer.Submit(t.Context(), fieldless(carrying("b", "", "m", 5, `{"n":1}`))); err != nil {
 			t.Fatal(err)
 		}
-		if rows, texts := count(t, db, "entry_metadata"), count(t, db, "metadata_bodies WHERE refs = 3"); rows != 3 || texts != 1 {
+		if rows, texts := dbtest.Count(t, db, "entry_metadata"), dbtest.Count(t, db, "metadata_bodies WHERE refs = 3"); rows != 3 || texts != 1 {
 			t.Errorf("%d rows have metadata, %d bodies are in three of them", rows, texts)
 		}
 		random := rand.New(rand.NewPCG(1, 2))
@@ -170,10 +170,10 @@ func TestMetadataRows(t *testing.T) {
 				checkMetadata(t, db)
 			}
 		}
-		if n := count(t, db, "periods WHERE window_name = 'hour'"); n > 3 || count(t, db, "entry_metadata") == 0 {
+		if n := dbtest.Count(t, db, "periods WHERE window_name = 'hour'"); n > 3 || dbtest.Count(t, db, "entry_metadata") == 0 {
 			t.Errorf("%d hours are kept", n)
 		}
-		if n := count(t, db, "entry_metadata WHERE emptied_at < NOW(6) - INTERVAL 1 YEAR"); n > 0 {
+		if n := dbtest.Count(t, db, "entry_metadata WHERE emptied_at < NOW(6) - INTERVAL 1 YEAR"); n > 0 {
 			t.Errorf("%d rows", n)
 		}
 		if err := s.Boards.DeleteBoard(t.Context(), "b"); err != nil {
@@ -182,7 +182,7 @@ func TestMetadataRows(t *testing.T) {
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "entry_metadata") + count(t, db, "metadata_bodies"); n > 0 {
+		if n := dbtest.Count(t, db, "entry_metadata") + dbtest.Count(t, db, "metadata_bodies"); n > 0 {
 			t.Errorf("%d rows are left of a board that was deleted, %+v", n, ref)
 		}
 	})
@@ -199,13 +199,13 @@ func fieldless(r leaderboard.SubmitRequest) leaderboard.SubmitRequest {
 // TestEmptiedMetadata: that an entry has none any more is forgotten after a while, and an entry that has some is not.
 func TestEmptiedMetadata(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		at := func(ahead time.Duration) *store.Store { // one that has seen no other time
-			return open(t, dsn, func(c *store.Config) { c.Clock = storetest.ClockAhead(func() time.Duration { return ahead }) })
+			return open(t, dsn, func(c *store.Config) { c.Clock = dbtest.ClockAhead(func() time.Duration { return ahead }) })
 		}
-		s, db := at(0), connect(t, dsn)
-		ref := makeBoard(t, s, "b", metadataRule(leaderboard.Rules{}))
-		for _, r := range []leaderboard.SubmitRequest{carrying("b", "", "a", 1, `{"n":1}`), carrying("b", "", "b", 1, `{"n":2}`), one("b", "", "a", 2)} {
+		s, db := at(0), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", metadataRule(leaderboard.Rules{}))
+		for _, r := range []leaderboard.SubmitRequest{carrying("b", "", "a", 1, `{"n":1}`), carrying("b", "", "b", 1, `{"n":2}`), dbtest.One("b", "", "a", 2)} {
 			if _, err := s.Writer.Submit(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func TestEmptiedMetadata(t *testing.T) {
 			if err := at(c.after).Housekeeping.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if n := count(t, db, "entry_metadata"); n != c.rows {
+			if n := dbtest.Count(t, db, "entry_metadata"); n != c.rows {
 				t.Errorf("after %s there are %d rows, want %d", c.after, n, c.rows)
 			}
 		}
@@ -230,10 +230,10 @@ func TestEmptiedMetadata(t *testing.T) {
 // TestAbortedMetadata: of an atomic request of which nothing is applied there is no metadata, and what there was stays (promise A8).
 func TestAbortedMetadata(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", metadataRule(leaderboard.Rules{}))
-		other := makeBoard(t, s, "c", metadataRule(leaderboard.Rules{}))
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", metadataRule(leaderboard.Rules{}))
+		other := dbtest.MakeBoard(t, s, "c", metadataRule(leaderboard.Rules{}))
 		if _, err := s.Writer.Submit(t.Context(), carrying("b", "", "a", 1, `{"n":1}`)); err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestAbortedMetadata(t *testing.T) {
 		if got := bodies(t, s, ref) + "|" + bodies(t, s, other); got != `a {"n":1}|` {
 			t.Errorf("entries have %s", got)
 		}
-		if n := count(t, db, "metadata_bodies"); n != 1 {
+		if n := dbtest.Count(t, db, "metadata_bodies"); n != 1 {
 			t.Errorf("%d bodies are stored, want 1", n)
 		}
 		checkMetadata(t, db)
@@ -266,23 +266,23 @@ func TestAbortedMetadata(t *testing.T) {
 // metadata once, and one without writes nothing (promise A8).
 func TestMetadataCommitLost(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		for what, f := range map[string]fault{"before": faultCutBefore, "after": faultCutAfter} {
-			p, through := newProxy(t, dsn)
-			s, db := open(t, through, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		for what, f := range map[string]dbtest.Fault{"before": dbtest.FaultCutBefore, "after": dbtest.FaultCutAfter} {
+			p, through := dbtest.NewProxy(t, dsn)
+			s, db := open(t, through, nil), dbtest.Connect(t, dsn)
 			board := "b-" + what
-			ref := makeBoard(t, s, board, metadataRule(leaderboard.Rules{Policy: leaderboard.PolicySum}))
+			ref := dbtest.MakeBoard(t, s, board, metadataRule(leaderboard.Rules{Policy: leaderboard.PolicySum}))
 			if _, err := s.Writer.Submit(t.Context(), carrying(board, "", "a", 1, `{"n":1}`)); err != nil {
 				t.Fatal(err)
 			}
-			p.onBeginning("COMMIT", f)
-			ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+			p.OnBeginning("COMMIT", f)
+			ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
 			_, err := s.Writer.Submit(ctx, carrying(board, "key", "a", 1, `{"n":2}`))
 			cancel()
 			if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Fatalf("%s: %v", what, err)
 			}
-			p.heal()
+			p.Heal()
 			for range 2 {
 				if r, err := s.Writer.Submit(t.Context(), carrying(board, "key", "a", 1, `{"n":2}`)); err != nil || *r.Results[0].Score != 2 {
 					t.Fatalf("%s: %+v, %v", what, r, err)
@@ -303,10 +303,10 @@ func TestMetadataCommitLost(t *testing.T) {
 // when it has one again; that of the others is (promise A8).
 func TestMetadataWithoutRule(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		with := metadataRule(leaderboard.Rules{Policy: leaderboard.PolicyLatest, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 8}}}})
-		ref := makeBoard(t, s, "b", with)
+		ref := dbtest.MakeBoard(t, s, "b", with)
 		submit := func(r leaderboard.SubmitRequest) {
 			t.Helper()
 			if receipt, err := s.Writer.Submit(t.Context(), fieldless(r)); err != nil || receipt.Results[0].Status != leaderboard.StatusApplied {
@@ -319,8 +319,8 @@ func TestMetadataWithoutRule(t *testing.T) {
 		if _, _, err := s.Boards.PutBoard(t.Context(), "b", withoutMetadata(with)); err != nil {
 			t.Fatal(err)
 		}
-		submit(one("b", "", "a", 2))
-		submit(one("b", "", "c", 2))
+		submit(dbtest.One("b", "", "a", 2))
+		submit(dbtest.One("b", "", "c", 2))
 		if _, _, err := s.Boards.PutBoard(t.Context(), "b", with); err != nil {
 			t.Fatal(err)
 		}
@@ -338,9 +338,9 @@ func TestMetadataWithoutRule(t *testing.T) {
 // another entry: what is looked up for an entry is its own, or says that this is another one by now (promise A8).
 func TestMetadataBesideWriters(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ref := makeBoard(t, s, "b", metadataRule(leaderboard.Rules{Policy: leaderboard.PolicyLatest}))
+		ref := dbtest.MakeBoard(t, s, "b", metadataRule(leaderboard.Rules{Policy: leaderboard.PolicyLatest}))
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
 		defer stop()
 		var working sync.WaitGroup
@@ -405,6 +405,6 @@ func TestMetadataBesideWriters(t *testing.T) {
 		if failed.Load() > 0 || reads.Load() == 0 || moved.Load() == 0 {
 			t.Errorf("of %d entries read %d had moved on, and %d had metadata of another one", reads.Load(), moved.Load(), failed.Load())
 		}
-		checkMetadata(t, connect(t, dsn))
+		checkMetadata(t, dbtest.Connect(t, dsn))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestMultiBoardDerived: a request that names a derived board neither waits for the step that is at the board nor for the
@@ -17,7 +18,7 @@ import (
 // same answer. That another server has made the board an ordinary one is seen.
 func TestMultiBoardDerived(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		telling, released := make(chan struct{}, 1), make(chan struct{})
 		s, source := sourced(t, dsn, func(c *store.Config) {
 			c.LockWait = time.Second
@@ -37,8 +38,8 @@ func TestMultiBoardDerived(t *testing.T) {
 			_, err := s.Derived.FollowSources(context.Background(), "sum", true)
 			stepped <- err
 		}()
-		await(t, "the step to be at the board", telling)
-		release := hold(t, dsn, "SELECT id FROM boards WHERE name = 'sum' FOR UPDATE")
+		dbtest.Await(t, "the step to be at the board", telling)
+		release := dbtest.Hold(t, dsn, "SELECT id FROM boards WHERE name = 'sum' FOR UPDATE")
 		req := multiBoard("key", "m0", 5, "sum", "runs")
 		answers := make(chan leaderboard.MultiBoardReceipt, 1)
 		var first leaderboard.MultiBoardReceipt
@@ -50,7 +51,7 @@ func TestMultiBoardDerived(t *testing.T) {
 				}
 				answers <- r
 			}()
-			r := await(t, "the answer", answers)
+			r := dbtest.Await(t, "the answer", answers)
 			if r.Replayed != (i > 0) {
 				t.Errorf("request %d: replayed %t", i, r.Replayed)
 			}
@@ -70,23 +71,23 @@ func TestMultiBoardDerived(t *testing.T) {
 		if _, err := other.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 6, "sum")); err != nil {
 			t.Errorf("the derived board alone: %v", err)
 		}
-		if got := scoreOf(t, s, source, "m0"); got != 5 {
+		if got := dbtest.ScoreOf(t, s, source, "m0"); got != 5 {
 			t.Errorf("the score is %d, want 5", got)
 		}
 		release()
 		tell()
-		if err := await(t, "the step", stepped); err != nil {
+		if err := dbtest.Await(t, "the step", stepped); err != nil {
 			t.Error(err)
 		}
 		for _, server := range []*store.Store{s, other} { // which learn from a lock that it is derived
-			if _, err := server.Writer.Submit(t.Context(), one("sum", "", "m0", 1)); err != nil {
+			if _, err := server.Writer.Submit(t.Context(), dbtest.One("sum", "", "m0", 1)); err != nil {
 				t.Error(err)
 			}
 		}
 		if err := other.Boards.DeleteBoard(t.Context(), "sum"); err != nil {
 			t.Fatal(err)
 		}
-		makeBoard(t, other, "sum", leaderboard.Rules{})
+		dbtest.MakeBoard(t, other, "sum", leaderboard.Rules{})
 		if r, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.StatusApplied || r.Boards["sum"].Seq != 1 {
 			t.Errorf("when it is an ordinary board: %+v, %v", r, err)
 		}
@@ -99,15 +100,15 @@ func TestMultiBoardFoundDerived(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s, other := open(t, dsn, nil), open(t, dsn, nil)
-	makeBoard(t, s, "sum", leaderboard.Rules{})
-	if _, err := s.Writer.Submit(t.Context(), one("sum", "", "m", 1)); err != nil {
+	dbtest.MakeBoard(t, s, "sum", leaderboard.Rules{})
+	if _, err := s.Writer.Submit(t.Context(), dbtest.One("sum", "", "m", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.Boards.DeleteBoard(t.Context(), "sum"); err != nil {
 		t.Fatal(err)
 	}
-	makeBoard(t, other, "runs", leaderboard.Rules{})
-	makeBoard(t, other, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
+	dbtest.MakeBoard(t, other, "runs", leaderboard.Rules{})
+	dbtest.MakeBoard(t, other, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
 	for range 2 {
 		r, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "sum", "runs"))
 		if err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard || r.Results[1].Rule != nil || len(r.Boards) != 1 {

@@ -17,6 +17,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // multiBoard returns a request that gives one member a score on each board.
@@ -34,8 +35,8 @@ func TestMultiBoardCommitLost(t *testing.T) {
 	t.Parallel()
 	loseCommits(t, func(t *testing.T, l *lostCommit) {
 		refs := []leaderboard.PeriodRef{
-			makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
-			makeBoard(t, l.direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
+			dbtest.MakeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
+			dbtest.MakeBoard(t, l.direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
 		}
 		if _, err := l.lossy.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
 			t.Fatal(err)
@@ -46,7 +47,7 @@ func TestMultiBoardCommitLost(t *testing.T) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
 		for _, ref := range refs {
-			if got := scoreOf(t, l.direct, ref, "m"); got != l.after {
+			if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != l.after {
 				t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, l.after)
 			}
 		}
@@ -59,7 +60,7 @@ func TestMultiBoardCommitLost(t *testing.T) {
 			t.Errorf("retry on another server: %+v, %v; the one before got %+v", again, err, first)
 		}
 		for _, ref := range refs {
-			if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
+			if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
 				t.Errorf("the score on %s is %d in the end, want 15", ref.Board, got)
 			}
 			storetest.CheckLog(t, storetest.Of(l.direct), ref)
@@ -72,7 +73,7 @@ func TestMultiBoardCommitLost(t *testing.T) {
 // no deadlock.
 func TestMultiBoardAndAlone(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const callers, requests, members = 24, 12, 10
 		seen := make(chan string, 1000)
 		var mu sync.Mutex
@@ -94,7 +95,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 		boards := []string{"c", "a", "d", "b"} // ids in another order than names
 		refs := map[string]leaderboard.PeriodRef{}
 		for _, b := range boards {
-			refs[b] = makeBoard(t, servers[0], b, leaderboard.Rules{Policy: leaderboard.PolicySum})
+			refs[b] = dbtest.MakeBoard(t, servers[0], b, leaderboard.Rules{Policy: leaderboard.PolicySum})
 		}
 		want := map[string]int64{}
 		var wg sync.WaitGroup
@@ -110,7 +111,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 					var err error
 					if i%3 == 0 {
 						some = some[:1]
-						_, err = s.Writer.Submit(context.Background(), one(some[0], "", member, score))
+						_, err = s.Writer.Submit(context.Background(), dbtest.One(some[0], "", member, score))
 					} else {
 						key := ""
 						if i%2 == 0 {
@@ -155,12 +156,12 @@ func TestMultiBoardAndAlone(t *testing.T) {
 // apart: the second finds the receipt of the first.
 func TestMultiBoardKeyRace(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
-		p, through := newProxy(t, dsn)
+		p, through := dbtest.NewProxy(t, dsn)
 		s := open(t, through, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-		first, err := connect(t, dsn).BeginTx(t.Context(), nil)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		first, err := dbtest.Connect(t, dsn).BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,23 +172,23 @@ func TestMultiBoardKeyRace(t *testing.T) {
 			t.Fatal(err)
 		}
 		adds := make(chan struct{}, 10) // gets a value when the store adds the key, so it has found none
-		p.watch("INSERT INTO idempotency_keys", adds)
+		p.Watch("INSERT INTO idempotency_keys", adds)
 		errs := make(chan error, 1)
 		go func() {
 			_, err := s.Writer.SubmitMultiBoard(context.Background(), multiBoard("key", "m", 1, "b"))
 			errs <- err
 		}()
-		await(t, "the writer to add the key", adds)
+		dbtest.Await(t, "the writer to add the key", adds)
 		if err := first.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		if err := await(t, "the answer", errs); !errors.Is(err, leaderboard.ErrKeyReused) {
+		if err := dbtest.Await(t, "the answer", errs); !errors.Is(err, leaderboard.ErrKeyReused) {
 			t.Errorf("the second: %v", err)
 		}
-		if cause := await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1062") {
+		if cause := dbtest.Await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1062") {
 			t.Errorf("the first attempt failed with %s, want 1062", cause)
 		}
-		if got := scoreOf(t, s, ref, "m"); got != -1 {
+		if got := dbtest.ScoreOf(t, s, ref, "m"); got != -1 {
 			t.Errorf("the second counted: %d", got)
 		}
 	})
@@ -198,17 +199,17 @@ func TestMultiBoardAllOrNothing(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second })
-	free, held := makeBoard(t, s, "free", leaderboard.Rules{Policy: leaderboard.PolicySum}), makeBoard(t, s, "held", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	release := holdPeriod(t, dsn, held)
+	free, held := dbtest.MakeBoard(t, s, "free", leaderboard.Rules{Policy: leaderboard.PolicySum}), dbtest.MakeBoard(t, s, "held", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	release := dbtest.HoldPeriod(t, dsn, held)
 	req := multiBoard("key", "m", 1, "free", "held")
 	if r, err := s.Writer.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("while one is held: %+v, %v", r, err)
 	}
-	if got := scoreOf(t, s, free, "m"); got != -1 {
+	if got := dbtest.ScoreOf(t, s, free, "m"); got != -1 {
 		t.Errorf("the other has %d", got)
 	}
 	release()
-	eventually(t, "the board is tried again", func() bool { return !s.LockedOut("held") })
+	dbtest.Eventually(t, "the board is tried again", func() bool { return !s.LockedOut("held") })
 	for range 2 {
 		if r, err := s.Writer.SubmitMultiBoard(t.Context(), req); err != nil || *r.Results[0].Score != 1 || *r.Results[1].Score != 1 {
 			t.Errorf("when it is free: %+v, %v", r, err)
@@ -224,14 +225,14 @@ func TestMultiBoardGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
 	s := open(t, dsn, func(c *store.Config) { c.Observer = seen })
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	names := func(n int) (names []string) {
 		for i := range n {
 			names = append(names, fmt.Sprint("none-", n, "-", i))
 		}
 		return names
 	}
-	release := holdPeriod(t, dsn, ref)
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	reqs := []leaderboard.MultiBoardRequest{
 		multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, append(names(40), "b")...),
 		multiBoard("", "m", 1, append(names(20), "b")...), multiBoard("", "m", 1, "b"),
@@ -242,21 +243,21 @@ func TestMultiBoardGroupCommit(t *testing.T) {
 			_, err := s.Writer.SubmitMultiBoard(context.Background(), r)
 			errs <- err
 		}()
-		eventually(t, "the request waits", func() bool {
+		dbtest.Eventually(t, "the request waits", func() bool {
 			n, writing := s.WaitingForSeveral()
 			return n == i && (i > 0 || writing)
 		})
 	}
 	release()
 	for range reqs {
-		if err := await(t, "an answer", errs); err != nil {
+		if err := dbtest.Await(t, "an answer", errs); err != nil {
 			t.Error(err)
 		}
 	}
 	if got, want := seen.all(), [][2]int{{1, 1}, {3, 43}, {2, 22}}; !slices.Equal(got, want) {
 		t.Errorf("batches %v, want %v", got, want)
 	}
-	if got := scoreOf(t, s, ref, "m"); got != int64(len(reqs)) {
+	if got := dbtest.ScoreOf(t, s, ref, "m"); got != int64(len(reqs)) {
 		t.Errorf("the sum is %d, want %d", got, len(reqs))
 	}
 }
@@ -264,7 +265,7 @@ func TestMultiBoardGroupCommit(t *testing.T) {
 // TestMultiBoardBoardMadeAgain: ids of boards that another server deletes and makes again are not trusted.
 func TestMultiBoardBoardMadeAgain(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn, nil), open(t, dsn, nil)
 		submit := func(want ...string) {
 			t.Helper()
@@ -282,7 +283,7 @@ func TestMultiBoardBoardMadeAgain(t *testing.T) {
 			}
 		}
 		for _, b := range []string{"a", "b"} {
-			makeBoard(t, s, b, leaderboard.Rules{Policy: leaderboard.PolicySum})
+			dbtest.MakeBoard(t, s, b, leaderboard.Rules{Policy: leaderboard.PolicySum})
 		}
 		submit("1", "1")
 		if err := other.Boards.DeleteBoard(t.Context(), "a"); err != nil {
@@ -290,12 +291,12 @@ func TestMultiBoardBoardMadeAgain(t *testing.T) {
 		}
 		submit(leaderboard.CodeBoardNotFound, "2")
 		submit(leaderboard.CodeBoardNotFound, "3")
-		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		dbtest.MakeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit("1", "4")
 		if err := other.Boards.DeleteBoard(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
-		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		dbtest.MakeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit("1", "5")
 		submit("2", "6")
 	})
@@ -323,25 +324,25 @@ func TestMultiBoardTellsInOrder(t *testing.T) {
 		}
 	})
 	t.Cleanup(release)
-	makeBoard(t, s, "first", leaderboard.Rules{})
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	dbtest.MakeBoard(t, s, "first", leaderboard.Rules{})
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	errs := make(chan error, 2)
 	go func() {
 		_, err := s.Writer.SubmitMultiBoard(context.Background(), multiBoard("", "m", 1, "b", "first"))
 		errs <- err
 	}()
-	await(t, "the followers to be told", telling)
+	dbtest.Await(t, "the followers to be told", telling)
 	go func() {
-		_, err := s.Writer.Submit(context.Background(), one("b", "", "m", 1))
+		_, err := s.Writer.Submit(context.Background(), dbtest.One("b", "", "m", 1))
 		errs <- err
 	}()
-	eventually(t, "the board's own writer waits", func() bool { return s.AtMutex("b") == 2 })
-	if got := scoreOf(t, s, ref, "m"); got != 1 {
+	dbtest.Eventually(t, "the board's own writer waits", func() bool { return s.AtMutex("b") == 2 })
+	if got := dbtest.ScoreOf(t, s, ref, "m"); got != 1 {
 		t.Errorf("the score is %d while the first commit is reported, want 1", got)
 	}
 	release()
 	for range 2 {
-		if err := await(t, "an answer", errs); err != nil {
+		if err := dbtest.Await(t, "an answer", errs); err != nil {
 			t.Error(err)
 		}
 	}
@@ -372,11 +373,11 @@ func TestMultiBoardTurn(t *testing.T) {
 // requests fail that name the board, and the others are done.
 func TestLockedBoardIsLeftOut(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		refs := map[string]leaderboard.PeriodRef{}
 		for _, name := range []string{"first", "a", "b", "locked"} {
-			refs[name] = makeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum})
+			refs[name] = dbtest.MakeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum})
 		}
 		several := func(boards ...string) chan error {
 			var r leaderboard.MultiBoardRequest
@@ -390,23 +391,23 @@ func TestLockedBoardIsLeftOut(t *testing.T) {
 			}()
 			return done
 		}
-		holdPeriod(t, dsn, refs["locked"])
-		release := holdPeriod(t, dsn, refs["first"])
+		dbtest.HoldPeriod(t, dsn, refs["locked"])
+		release := dbtest.HoldPeriod(t, dsn, refs["first"])
 		first := several("first", "a") // the others wait for it, and so for each other
-		eventually(t, "the first batch is under way", func() bool { _, writing := s.WaitingForSeveral(); return writing })
+		dbtest.Eventually(t, "the first batch is under way", func() bool { _, writing := s.WaitingForSeveral(); return writing })
 		with, without, alone := several("a", "locked"), several("a", "b"), several("b")
-		eventually(t, "the others wait", func() bool { n, _ := s.WaitingForSeveral(); return n == 3 || len(first) > 0 })
+		dbtest.Eventually(t, "the others wait", func() bool { n, _ := s.WaitingForSeveral(); return n == 3 || len(first) > 0 })
 		release()
-		_ = await(t, "the first", first)
-		if err := await(t, "the one that names it", with); !errors.Is(err, leaderboard.ErrUnavailable) || !strings.Contains(err.Error(), `"locked"`) {
+		_ = dbtest.Await(t, "the first", first)
+		if err := dbtest.Await(t, "the one that names it", with); !errors.Is(err, leaderboard.ErrUnavailable) || !strings.Contains(err.Error(), `"locked"`) {
 			t.Errorf("a request that names the locked board: %v", err)
 		}
 		for _, done := range []chan error{without, alone} {
-			if err := await(t, "the others", done); err != nil {
+			if err := dbtest.Await(t, "the others", done); err != nil {
 				t.Errorf("a request that does not: %v", err)
 			}
 		}
-		if n := scoreOf(t, s, refs["b"], "m"); n != 2 {
+		if n := dbtest.ScoreOf(t, s, refs["b"], "m"); n != 2 {
 			t.Errorf("%d requests came through, want 2", n)
 		}
 	})

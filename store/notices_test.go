@@ -16,6 +16,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // passedEvent is what a test reads of an event of who was passed.
@@ -63,7 +64,7 @@ func notices(t testing.TB, s *store.Store, e leaderboard.Endpoint) (out []passed
 // TestNoticesFollowTheModel: the notices of histories of all kinds are those that the model finds.
 func TestNoticesFollowTheModel(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		subject := clocked(t, dsn)
 		s := storetest.StoreOf(subject.Database)
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
@@ -116,10 +117,10 @@ func befriend(t *testing.T, s *store.Store, random *rand.Rand, members int) map[
 // the look at the log; by two processes at once too, and over the end of a period (promise B9).
 func TestNoticesAreExact(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
 		offset.Store(int64(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + time.Minute)))) // a day has just begun, and ends in the middle of the test only
-		configure := clockBy(&offset)
+		configure := dbtest.ClockBy(&offset)
 		s, other := open(t, dsn, configure), open(t, dsn, configure)
 		seed := rand.Uint64()
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -140,7 +141,7 @@ func TestNoticesAreExact(t *testing.T) {
 			}
 			var order []standing // best first
 			submit := func(member string, score int64) (want []string) {
-				r, err := s.Writer.Submit(t.Context(), one(board, "", member, score))
+				r, err := s.Writer.Submit(t.Context(), dbtest.One(board, "", member, score))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -207,13 +208,13 @@ func TestNoticesAreExact(t *testing.T) {
 // it is passed; an endpoint that does not ask for them gets none, nor later ones about the same log.
 func TestNoticeStorm(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, func(c *store.Config) {
 			start := time.Now()
-			c.Clock = storetest.ClockAhead(func() time.Duration { return -start.Sub(start.Truncate(time.Minute)) }) // the minute has just begun
+			c.Clock = dbtest.ClockAhead(func() time.Duration { return -start.Sub(start.Truncate(time.Minute)) }) // the minute has just begun
 		})
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
-		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: 100}})
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: 100}})
 		var all []leaderboard.Submission
 		for i := range 1000 {
 			all = append(all, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: int64(i + 10)})
@@ -224,7 +225,7 @@ func TestNoticeStorm(t *testing.T) {
 		noticed(t, s, e)
 		for range 20 {
 			for _, score := range []int64{5000, 1} {
-				if _, err := s.Writer.Submit(t.Context(), one("b", "", "m0", score)); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m0", score)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -232,7 +233,7 @@ func TestNoticeStorm(t *testing.T) {
 		if got := noticed(t, s, e); len(got) != 100 {
 			t.Errorf("%d notices, want one for each of the first 100", len(got))
 		}
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m0", 5000)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m0", 5000)); err != nil {
 			t.Fatal(err)
 		}
 		if got := noticed(t, s, e); len(got) != 0 {
@@ -244,12 +245,12 @@ func TestNoticeStorm(t *testing.T) {
 // TestNoticesOfErased: a member that was erased or hidden since the log was written is in no notice about that.
 func TestNoticesOfErased(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
-		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		submit := func(member string, score int64) {
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", member, score)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, score)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -291,10 +292,10 @@ func TestNoticesOfErased(t *testing.T) {
 // end of its period.
 func TestNoticeBoards(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		p, through := newProxy(t, dsn)
-		s, db := open(t, through, clockBy(&offset)), connect(t, dsn)
+		p, through := dbtest.NewProxy(t, dsn)
+		s, db := open(t, through, dbtest.ClockBy(&offset)), dbtest.Connect(t, dsn)
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
 		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}}
 		for _, name := range []string{"b", "c"} {
@@ -305,15 +306,15 @@ func TestNoticeBoards(t *testing.T) {
 		asked := func() []string {
 			var mu sync.Mutex
 			var about []string
-			p.judgeBy(func(text string) fault {
+			p.JudgeBy(func(text string) dbtest.Fault {
 				mu.Lock()
 				defer mu.Unlock()
 				if strings.Contains(text, "FROM boards") || strings.Contains(text, "FROM changes") || strings.HasPrefix(text, "UPDATE") {
 					about = append(about, text)
 				}
-				return faultPass
+				return dbtest.FaultPass
 			})
-			defer p.heal()
+			defer p.Heal()
 			for range 3 { // a round on a busy machine leaves some boards to the next
 				if err := s.Notices.Notice(t.Context()); err != nil {
 					t.Fatal(err)
@@ -329,7 +330,7 @@ func TestNoticeBoards(t *testing.T) {
 		if about := asked(); len(about) > 0 {
 			t.Errorf("asks about boards without news: %q", about)
 		}
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		if about := asked(); len(about) == 0 {
@@ -349,7 +350,7 @@ func TestNoticeBoards(t *testing.T) {
 		if _, _, err := s.Boards.PutBoard(t.Context(), "b", rules); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "notice_boards"); n != 1 {
+		if n := dbtest.Count(t, db, "notice_boards"); n != 1 {
 			t.Errorf("%d places, want that of c", n)
 		}
 		if err := s.Boards.DeleteBoard(t.Context(), "c"); err != nil {
@@ -358,7 +359,7 @@ func TestNoticeBoards(t *testing.T) {
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "notice_boards"); n != 0 {
+		if n := dbtest.Count(t, db, "notice_boards"); n != 0 {
 			t.Errorf("%d places after the deletion", n)
 		}
 	})
@@ -367,17 +368,17 @@ func TestNoticeBoards(t *testing.T) {
 // TestNoticesOnceMore: a log that is read again, as after a restore, gives the same ids, and none is entered twice.
 func TestNoticesOnceMore(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
-		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		for i, m := range []string{"a", "b", "mover"} {
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", m, int64(10-i))); err != nil {
 				t.Fatal(err)
 			}
 		}
 		noticed(t, s, e)
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "mover", 50)); err != nil {
 			t.Fatal(err)
 		}
 		ids := func() (ids []string) {
@@ -393,14 +394,14 @@ func TestNoticesOnceMore(t *testing.T) {
 			return ids
 		}
 		told := ids()
-		mustExec(t, db, "UPDATE notice_boards SET seq = 3")
+		dbtest.MustExec(t, db, "UPDATE notice_boards SET seq = 3")
 		if again := ids(); len(again) > 0 {
 			t.Errorf("entered twice: %q", again)
 		}
 		for _, table := range []string{"outbox_members", "deliveries", "outbox"} {
-			mustExec(t, db, "DELETE FROM "+table)
+			dbtest.MustExec(t, db, "DELETE FROM "+table)
 		}
-		mustExec(t, db, "UPDATE notice_boards SET seq = 3")
+		dbtest.MustExec(t, db, "UPDATE notice_boards SET seq = 3")
 		if restored := ids(); len(told) != 2 || !slices.Equal(restored, told) {
 			t.Errorf("told under %q, after a restore under %q", told, restored)
 		}
@@ -411,11 +412,11 @@ func TestNoticesOnceMore(t *testing.T) {
 // erasure deletes them.
 func TestNoticesWithoutEndpoints(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		for i, m := range []string{forgotten, "seen", "mover"} {
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", m, int64(10-i))); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", m, int64(10-i))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -432,7 +433,7 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "mover", 50)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "mover", 50)); err != nil {
 			t.Fatal(err)
 		}
 		notice()
@@ -478,8 +479,8 @@ func backUp(t *testing.T, db *sql.DB) (restore func()) {
 		if err := rows.Scan(&name); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, "CREATE TABLE `backup_"+name+"` LIKE `"+name+"`")
-		mustExec(t, db, "INSERT INTO `backup_"+name+"` SELECT * FROM `"+name+"`")
+		dbtest.MustExec(t, db, "CREATE TABLE `backup_"+name+"` LIKE `"+name+"`")
+		dbtest.MustExec(t, db, "INSERT INTO `backup_"+name+"` SELECT * FROM `"+name+"`")
 		renames = append(renames, "`"+name+"` TO `lost_"+name+"`", "`backup_"+name+"` TO `"+name+"`")
 	}
 	if err := rows.Err(); err != nil || len(renames) == 0 {
@@ -487,7 +488,7 @@ func backUp(t *testing.T, db *sql.DB) (restore func()) {
 	}
 	return func() {
 		t.Helper()
-		mustExec(t, db, "RENAME TABLE "+strings.Join(renames, ", "))
+		dbtest.MustExec(t, db, "RENAME TABLE "+strings.Join(renames, ", "))
 	}
 }
 
@@ -498,7 +499,7 @@ func TestNoticesAfterRestore(t *testing.T) {
 	for _, reading := range []bool{false, true} {
 		t.Run(fmt.Sprint("reading ", reading), func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) { noticesAfterRestore(t, dsn, reading) })
+			dbtest.Dialects(t, func(t *testing.T, dsn string) { noticesAfterRestore(t, dsn, reading) })
 		})
 	}
 }
@@ -513,12 +514,12 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 			}
 		}
 	})
-	db := connect(t, dsn)
+	db := dbtest.Connect(t, dsn)
 	e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
-	makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
+	dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
 	submit := func(member string, score int) {
 		t.Helper()
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", member, int64(score))); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, int64(score))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -575,7 +576,7 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("told under so many ids: %v, want %v", got, want)
 	}
-	if n := count(t, db, "outbox o JOIN outbox_members m ON m.event_id = o.id WHERE o.kind = 'member.passed' AND m.member = 'passed-1'"); n > 0 {
+	if n := dbtest.Count(t, db, "outbox o JOIN outbox_members m ON m.event_id = o.id WHERE o.kind = 'member.passed' AND m.member = 'passed-1'"); n > 0 {
 		t.Errorf("%d notices of a change that was lost are in the restored database", n)
 	}
 	if atRead != nil {
@@ -587,12 +588,12 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 // each of its changes is told, those before the leap under the ids that they had; then the next one is read on (promise B9).
 func TestNoticesOfReopened(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const day = int64(24 * time.Hour)
 		base := int64(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + time.Minute))) // a day has just begun
 		var ahead atomic.Int64
 		ahead.Store(base)
-		s := open(t, dsn, clockBy(&ahead))
+		s := open(t, dsn, dbtest.ClockBy(&ahead))
 		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
 		rules := leaderboard.Rules{
 			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay},
@@ -603,7 +604,7 @@ func TestNoticesOfReopened(t *testing.T) {
 		}
 		submit := func(member string, score int) {
 			t.Helper()
-			if r, err := s.Writer.Submit(t.Context(), one("b", "", member, int64(score))); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
+			if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, int64(score))); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 				t.Fatalf("%+v, %v", r, err)
 			}
 		}
@@ -630,7 +631,7 @@ func TestNoticesOfReopened(t *testing.T) {
 		notice() // nothing of pass(1), which is old by this clock
 		ahead.Store(base)
 		pass(3) // in the first one, which is open again
-		if db := connect(t, dsn); count(t, db, "runs WHERE kind = 'reopen'") != 1 {
+		if db := dbtest.Connect(t, dsn); dbtest.Count(t, db, "runs WHERE kind = 'reopen'") != 1 {
 			t.Error("no period was opened again: the test tells nothing")
 		}
 		notice()

@@ -11,6 +11,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 const (
@@ -24,10 +25,10 @@ const (
 // takes no more statements than at first. In the end all rows go (promise B10).
 func TestOutboxIsBounded(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		o := &outboxBound{dsn: dsn, db: connect(t, dsn)}
-		p, through := newProxy(t, dsn)
-		o.proxy, o.store = p, open(t, through, clockBy(&o.offset))
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		o := &outboxBound{dsn: dsn, db: dbtest.Connect(t, dsn)}
+		p, through := dbtest.NewProxy(t, dsn)
+		o.proxy, o.store = p, open(t, through, dbtest.ClockBy(&o.offset))
 		rules := leaderboard.Rules{Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowHour}}
 		if _, _, err := o.store.Boards.PutBoard(t.Context(), "b", rules); err != nil {
 			t.Fatal(err)
@@ -81,7 +82,7 @@ func TestOutboxIsBounded(t *testing.T) {
 type outboxBound struct {
 	dsn    string
 	db     *sql.DB
-	proxy  *proxy
+	proxy  *dbtest.Proxy
 	store  *store.Store
 	offset atomic.Int64
 	score  int64
@@ -89,7 +90,7 @@ type outboxBound struct {
 
 func (o *outboxBound) rows(t *testing.T, table string) int {
 	t.Helper()
-	return count(t, o.db, table)
+	return dbtest.Count(t, o.db, table)
 }
 
 // end lets a period end, and returns the packets of the commit that ends it.
@@ -97,8 +98,8 @@ func (o *outboxBound) end(t *testing.T) int {
 	t.Helper()
 	o.offset.Add(int64(boundStep))
 	o.score++
-	return len(o.proxy.committed(t, func() error {
-		_, err := o.store.Writer.Submit(t.Context(), one("b", "", "m", o.score))
+	return len(o.proxy.Committed(t, func() error {
+		_, err := o.store.Writer.Submit(t.Context(), dbtest.One("b", "", "m", o.score))
 		return err
 	}))
 }
@@ -107,16 +108,16 @@ func (o *outboxBound) end(t *testing.T) int {
 func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
 	t.Helper()
 	var n atomic.Int64
-	o.proxy.judgeBy(func(text string) fault {
+	o.proxy.JudgeBy(func(text string) dbtest.Fault {
 		for _, table := range []string{"outbox", "deliveries", "endpoints"} {
 			if strings.Contains(text, table) {
 				n.Add(1)
 				break
 			}
 		}
-		return faultPass
+		return dbtest.FaultPass
 	})
-	defer o.proxy.heal()
+	defer o.proxy.Heal()
 	if _, err := o.store.Events.Spread(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
 // sweep is the housekeeping of a server that has just been started: one that sees the clock leap deletes nothing for an hour.
 func (o *outboxBound) sweep(t *testing.T) {
 	t.Helper()
-	if err := open(t, o.dsn, clockBy(&o.offset)).Housekeeping.Sweep(t.Context()); err != nil {
+	if err := open(t, o.dsn, dbtest.ClockBy(&o.offset)).Housekeeping.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

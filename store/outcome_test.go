@@ -9,13 +9,14 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // writes are all ways to write, each with the words of its transaction, at which the test may stop it.
 func writes(s *store.Store) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"submit": func(ctx context.Context) error {
-			_, err := s.Writer.Submit(ctx, one("b", "", "m", time.Now().Unix()))
+			_, err := s.Writer.Submit(ctx, dbtest.One("b", "", "m", time.Now().Unix()))
 			return err
 		},
 		"put board": func(ctx context.Context) error {
@@ -42,10 +43,10 @@ func TestTimeIsUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := testenv.MySQL(t)
-			p, through := newProxy(t, dsn)
+			p, through := dbtest.NewProxy(t, dsn)
 			s := open(t, through, func(c *store.Config) { c.ReadTimeout = 7 * time.Second })
-			makeBoard(t, s, "b", leaderboard.Rules{})
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+			dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); err != nil {
 				t.Fatal(err)
 			}
 			before := state(t, dsn)
@@ -61,18 +62,18 @@ func TestTimeIsUp(t *testing.T) {
 				}
 				return err
 			}
-			p.on(" FOR UPDATE", faultSilence, 0)
+			p.On(" FOR UPDATE", dbtest.FaultSilence, 0)
 			if name == "profile" {
-				p.on("INSERT INTO profiles", faultSilence, 0)
+				p.On("INSERT INTO profiles", dbtest.FaultSilence, 0)
 			}
 			if err := ask(); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOverloaded) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("before COMMIT: %v, want that nothing was done", err)
 			}
-			p.heal()
+			p.Heal()
 			idle := func() bool { return s.Batches().Stats().InUse+s.Waiters().Stats().InUse+s.Others().Stats().InUse == 0 }
-			eventually(t, "nothing is under way", idle)
-			watch := connect(t, dsn)
-			eventually(t, "the database has noticed", func() bool {
+			dbtest.Eventually(t, "nothing is under way", idle)
+			watch := dbtest.Connect(t, dsn)
+			dbtest.Eventually(t, "the database has noticed", func() bool {
 				_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
 				return err == nil
 			})
@@ -83,15 +84,15 @@ func TestTimeIsUp(t *testing.T) {
 			if _, _, err := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: "other"}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "other", 1)); err != nil {
 				t.Fatal(err)
 			}
-			p.on("COMMIT", faultSilence, 0)
+			p.On("COMMIT", dbtest.FaultSilence, 0)
 			if err := ask(); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("after COMMIT: %v, want that the outcome is unknown", err)
 			}
-			p.heal()
-			eventually(t, "no connection is in use", idle)
+			p.Heal()
+			dbtest.Eventually(t, "no connection is in use", idle)
 		})
 	}
 }
@@ -102,7 +103,7 @@ func state(t *testing.T, dsn string) string {
 	const sums = "SELECT CONCAT_WS(',', (SELECT COUNT(*) FROM changes), (SELECT GROUP_CONCAT(name, version, state) FROM boards)," +
 		" (SELECT COUNT(*) FROM hidden_members), (SELECT COUNT(*) FROM profiles))"
 	var text string
-	if err := connect(t, dsn).QueryRowContext(t.Context(), sums).Scan(&text); err != nil {
+	if err := dbtest.Connect(t, dsn).QueryRowContext(t.Context(), sums).Scan(&text); err != nil {
 		t.Fatal(err)
 	}
 	return text

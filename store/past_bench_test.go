@@ -9,6 +9,7 @@ import (
 
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // BenchmarkPast asks MySQL what a member had in 30 days of 5,000 entries each, and for the rank in one of them, in turns,
@@ -18,7 +19,7 @@ import (
 func BenchmarkPast(b *testing.B) {
 	const days, members = 30, 5000
 	var offset atomic.Int64
-	s := open(b, testenv.MySQL(b), clockBy(&offset))
+	s := open(b, testenv.MySQL(b), dbtest.ClockBy(&offset))
 	board, _, err := s.Boards.PutBoard(b.Context(), "past", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	if err != nil {
 		b.Fatal(err)

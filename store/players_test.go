@@ -10,6 +10,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // tokensVersion returns the version of issuers, signing keys and bars as the feed sees it.
@@ -26,7 +27,7 @@ func tokensVersion(t *testing.T, s *store.Store) int64 {
 // twice, and an issuer that would meet another one, change nothing.
 func TestIssuers(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, ctx := open(t, dsn, nil), t.Context()
 		rules := leaderboard.IssuerRules{Issuer: "https://a.example", Audience: "game", JWKS: []byte(`{"keys": [ ] }`), Prefix: "a:"}.WithDefaults()
 		made, created, err := s.Tokens.PutIssuer(ctx, "a", rules)
@@ -78,9 +79,9 @@ func TestIssuers(t *testing.T) {
 // request. Keys whose tokens are refused are deleted, and their secret is in no record.
 func TestSigningKeys(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		ahead := clockBy(&offset)
+		ahead := dbtest.ClockBy(&offset)
 		s, other := open(t, dsn, ahead), open(t, dsn, ahead)
 		failed := make(chan error, 8)
 		for i := range cap(failed) {
@@ -125,8 +126,8 @@ func TestSigningKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := keys(1, "")[0]
-		db := connect(t, dsn)
-		if n := count(t, db, "signing_keys"); n != 1 {
+		db := dbtest.Connect(t, dsn)
+		if n := dbtest.Count(t, db, "signing_keys"); n != 1 {
 			t.Errorf("%d rows", n)
 		}
 		for range 15 {
@@ -137,7 +138,7 @@ func TestSigningKeys(t *testing.T) {
 		if err := s.Tokens.RotateSigning(t.Context(), time.Hour); !errors.Is(err, leaderboard.ErrKeyOverlap) {
 			t.Errorf("with 16 valid keys: %v", err)
 		}
-		if n := count(t, db, fmt.Sprintf("audit WHERE action = 'signing.rotate' AND INSTR(after_json, HEX(x'%x')) = 0", last.Seed)); n != 19 {
+		if n := dbtest.Count(t, db, fmt.Sprintf("audit WHERE action = 'signing.rotate' AND INSTR(after_json, HEX(x'%x')) = 0", last.Seed)); n != 19 {
 			t.Errorf("%d records", n)
 		}
 	})
@@ -146,9 +147,9 @@ func TestSigningKeys(t *testing.T) {
 // TestBars: a bar is dated by the database clock, only moves on, and is swept when no token can be older.
 func TestBars(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ctx, db := t.Context(), connect(t, dsn)
+		ctx, db := t.Context(), dbtest.Connect(t, dsn)
 		if _, err := s.Tokens.Bar(ctx, "m"); !errors.Is(err, leaderboard.ErrBarNotFound) {
 			t.Error(err)
 		}
@@ -180,11 +181,11 @@ func TestBars(t *testing.T) {
 		if err := s.Tokens.UnbarMember(ctx, "n"); !errors.Is(err, leaderboard.ErrBarNotFound) {
 			t.Error(err)
 		}
-		mustExec(t, db, "INSERT INTO member_bars (member, not_before) VALUES ('old', NOW(6) - INTERVAL 193 HOUR), ('young', NOW(6) - INTERVAL 191 HOUR)")
+		dbtest.MustExec(t, db, "INSERT INTO member_bars (member, not_before) VALUES ('old', NOW(6) - INTERVAL 193 HOUR), ('young', NOW(6) - INTERVAL 191 HOUR)")
 		if err := s.Housekeeping.Sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "member_bars WHERE member IN ('m', 'young')"); n != 2 || count(t, db, "member_bars") != 2 {
+		if n := dbtest.Count(t, db, "member_bars WHERE member IN ('m', 'young')"); n != 2 || dbtest.Count(t, db, "member_bars") != 2 {
 			t.Errorf("%d bars are left, want those of m and young", n)
 		}
 	})

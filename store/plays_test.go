@@ -15,6 +15,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // asPlayer is a context in which a player calls.
@@ -27,7 +28,7 @@ func asPlayer(ctx context.Context, member string) context.Context {
 func playBoard(t *testing.T, s *store.Store, name string) (leaderboard.Board, leaderboard.PeriodRef) {
 	t.Helper()
 	rate := int64(5)
-	ref := makeBoard(t, s, name, leaderboard.Rules{
+	ref := dbtest.MakeBoard(t, s, name, leaderboard.Rules{
 		Policy: leaderboard.PolicySum, Limits: leaderboard.Limits{PerSecond: &rate},
 		Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay, MinTime: "10s", MaxTime: "1m"},
 	})
@@ -49,7 +50,7 @@ func begin(t *testing.T, s *store.Store, b leaderboard.Board, member string) *le
 
 // with is one with a play.
 func with(play *leaderboard.PlayID, board, key, member string, score int64) leaderboard.SubmitRequest {
-	r := one(board, key, member, score)
+	r := dbtest.One(board, key, member, score)
 	r.Entries[0].Play = play
 	return r
 }
@@ -58,9 +59,9 @@ func with(play *leaderboard.PlayID, board, key, member string, score int64) lead
 // being submitted with is another play.
 func TestPlaysRaced(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		ahead := clockBy(&offset)
+		ahead := dbtest.ClockBy(&offset)
 		servers := []*store.Store{open(t, dsn, ahead), open(t, dsn, ahead)}
 		b, ref := playBoard(t, servers[0], "b")
 		ctx := asPlayer(t.Context(), "m")
@@ -83,13 +84,13 @@ func TestPlaysRaced(t *testing.T) {
 			}
 			got := map[string]int{}
 			for range callers {
-				got[await(t, "a result", results)]++
+				got[dbtest.Await(t, "a result", results)]++
 			}
 			if got[string(leaderboard.StatusApplied)] != 1 || got[string(leaderboard.StatusRejected)] != callers-1 {
 				t.Fatalf("%v, want one that is applied", got)
 			}
 		}
-		if got := scoreOf(t, servers[1], ref, "m"); got != rounds {
+		if got := dbtest.ScoreOf(t, servers[1], ref, "m"); got != rounds {
 			t.Errorf("the score is %d after %d plays", got, rounds)
 		}
 		storetest.CheckLog(t, storetest.Of(servers[0]), ref)
@@ -100,18 +101,18 @@ func TestPlaysRaced(t *testing.T) {
 // is not used up with it.
 func TestPlayBeganDuringSubmit(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const member = "begins-while-submitting"
-		p, through := newProxy(t, dsn)
+		p, through := dbtest.NewProxy(t, dsn)
 		submitting, direct := open(t, through, nil), open(t, dsn, nil)
-		ref := makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		ref := dbtest.MakeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
 		b, err := direct.Boards.Board(t.Context(), "b")
 		if err != nil {
 			t.Fatal(err)
 		}
 		first, second := begin(t, direct, b, member), leaderboard.Play{}
 		began, asked := make(chan error, 1), false
-		p.judgeBy(func(statement string) fault {
+		p.JudgeBy(func(statement string) dbtest.Fault {
 			if strings.Contains(statement, "DELETE FROM plays") && !asked {
 				asked = true
 				var id []byte
@@ -125,21 +126,21 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 					began <- err
 				}()
 			}
-			return faultPass
+			return dbtest.FaultPass
 		})
 		ctx := asPlayer(t.Context(), member)
 		r, err := submitting.Writer.Submit(ctx, with(first, "b", "", member, 1))
 		if err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if err := await(t, "a play", began); err != nil {
+		if err := dbtest.Await(t, "a play", began); err != nil {
 			t.Fatal(err)
 		}
-		p.heal()
+		p.Heal()
 		if r, err := submitting.Writer.Submit(ctx, with(&second.ID, "b", "", member, 1)); err != nil || r.Results[0].Status != leaderboard.StatusApplied {
 			t.Errorf("the second play: %+v, %v", r, err)
 		}
-		if got := scoreOf(t, direct, ref, member); got != 2 {
+		if got := dbtest.ScoreOf(t, direct, ref, member); got != 2 {
 			t.Errorf("the score is %d after two plays", got)
 		}
 	})
@@ -150,8 +151,8 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 func TestPlayCommitLost(t *testing.T) {
 	t.Parallel()
 	loseCommits(t, func(t *testing.T, l *lostCommit) {
-		ref := makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-		if _, err := l.lossy.Writer.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+		ref := dbtest.MakeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		if _, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 10)); err != nil {
 			t.Fatal(err)
 		}
 		b, err := l.direct.Boards.Board(t.Context(), "b")
@@ -164,8 +165,8 @@ func TestPlayCommitLost(t *testing.T) {
 		if r, err := l.lossy.Writer.Submit(ctx, with(play, "b", key, "m", 5)); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
-		rows := count(t, l.direct.DB(), "plays")
-		if got := scoreOf(t, l.direct, ref, "m"); got != l.after || (got == 10) != (rows == 1) {
+		rows := dbtest.Count(t, l.direct.DB(), "plays")
+		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != l.after || (got == 10) != (rows == 1) {
 			t.Fatalf("the score is %d with %d plays, want %d", got, rows, l.after)
 		}
 		var first leaderboard.Receipt
@@ -182,7 +183,7 @@ func TestPlayCommitLost(t *testing.T) {
 		if r, err := l.lossy.Writer.Submit(ctx, with(play, "b", "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 			t.Errorf("the play once more: %+v, %v", r, err)
 		}
-		if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
+		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
 			t.Errorf("the score is %d in the end, want 15", got)
 		}
 	})
@@ -192,27 +193,27 @@ func TestPlayCommitLost(t *testing.T) {
 // sent again, and the play counts once.
 func TestPlayKilledBeforeCommit(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		for _, statement := range []string{"FROM plays FORCE INDEX (PRIMARY)", "DELETE FROM plays", "COMMIT"} {
-			for _, f := range []fault{faultCutBefore, faultCutAfter} {
-				if statement == "COMMIT" && f == faultCutAfter {
+			for _, f := range []dbtest.Fault{dbtest.FaultCutBefore, dbtest.FaultCutAfter} {
+				if statement == "COMMIT" && f == dbtest.FaultCutAfter {
 					continue // TestPlayCommitLost
 				}
-				p, through := newProxy(t, dsn)
+				p, through := dbtest.NewProxy(t, dsn)
 				s := open(t, through, nil)
 				name := fmt.Sprintf("killed-%d-%d", len(statement), f)
-				ref := makeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+				ref := dbtest.MakeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
 				b, err := s.Boards.Board(t.Context(), name)
 				if err != nil {
 					t.Fatal(err)
 				}
 				play, ctx := begin(t, s, b, "m"), asPlayer(t.Context(), "m")
-				p.on(statement, f, 1)
+				p.On(statement, f, 1)
 				r, err := s.Writer.Submit(ctx, with(play, name, "", "m", 5))
-				p.heal()
+				p.Heal()
 				switch {
 				case errors.Is(err, leaderboard.ErrOutcomeUnknown) && statement == "COMMIT": // nothing came to the database
-					if got := scoreOf(t, s, ref, "m"); got != -1 {
+					if got := dbtest.ScoreOf(t, s, ref, "m"); got != -1 {
 						t.Errorf("%s, fault %d: the score is %d", statement, f, got)
 					}
 					r, err = s.Writer.Submit(ctx, with(play, name, "", "m", 5))
@@ -225,7 +226,7 @@ func TestPlayKilledBeforeCommit(t *testing.T) {
 				if r, err := s.Writer.Submit(ctx, with(play, name, "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 					t.Errorf("%s, fault %d, once more: %+v, %v", statement, f, r, err)
 				}
-				if got := scoreOf(t, s, ref, "m"); got != 5 {
+				if got := dbtest.ScoreOf(t, s, ref, "m"); got != 5 {
 					t.Errorf("%s, fault %d: the score is %d, want 5", statement, f, got)
 				}
 				storetest.CheckLog(t, storetest.Of(s), ref)
@@ -238,16 +239,16 @@ func TestPlayKilledBeforeCommit(t *testing.T) {
 // takes what nobody submitted with, and a board that is deleted takes its plays along.
 func TestPlaysAreFew(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, clockBy(&offset))
-		db, ctx := connect(t, dsn), asPlayer(t.Context(), "bot")
+		s := open(t, dsn, dbtest.ClockBy(&offset))
+		db, ctx := dbtest.Connect(t, dsn), asPlayer(t.Context(), "bot")
 		b, ref := playBoard(t, s, "b")
 		var plays []*leaderboard.PlayID
 		for range 1000 {
 			plays = append(plays, begin(t, s, b, "bot"))
 		}
-		if n := count(t, db, "plays"); n != 1 {
+		if n := dbtest.Count(t, db, "plays"); n != 1 {
 			t.Errorf("%d rows", n)
 		}
 		offset.Add(int64(20 * time.Second))
@@ -264,8 +265,8 @@ func TestPlaysAreFew(t *testing.T) {
 				t.Errorf("play %d: %s", i, res.Status)
 			}
 		}
-		if got := scoreOf(t, s, ref, "bot"); got != 1 || count(t, db, "plays") != 0 {
-			t.Errorf("the score is %d, want 1, and %d plays are left", got, count(t, db, "plays"))
+		if got := dbtest.ScoreOf(t, s, ref, "bot"); got != 1 || dbtest.Count(t, db, "plays") != 0 {
+			t.Errorf("the score is %d, want 1, and %d plays are left", got, dbtest.Count(t, db, "plays"))
 		}
 		begin(t, s, b, "old")
 		offset.Add(int64(leaderboard.MaxPlayTime + 2*time.Hour))
@@ -273,8 +274,8 @@ func TestPlaysAreFew(t *testing.T) {
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if count(t, db, "plays WHERE member = 'young'") != 1 || count(t, db, "plays") != 1 {
-			t.Errorf("%d plays are left, want the young one", count(t, db, "plays"))
+		if dbtest.Count(t, db, "plays WHERE member = 'young'") != 1 || dbtest.Count(t, db, "plays") != 1 {
+			t.Errorf("%d plays are left, want the young one", dbtest.Count(t, db, "plays"))
 		}
 		if err := s.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
@@ -282,7 +283,7 @@ func TestPlaysAreFew(t *testing.T) {
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, db, "plays"); n != 0 {
+		if n := dbtest.Count(t, db, "plays"); n != 0 {
 			t.Errorf("%d plays of a board that is gone", n)
 		}
 	})

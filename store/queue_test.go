@@ -12,6 +12,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // batches is an Observer that records what it hears.
@@ -46,9 +47,9 @@ func submitAll(t *testing.T, s *store.Store, reqs []leaderboard.SubmitRequest) c
 			errs <- err
 		}()
 		if i == 0 {
-			eventually(t, "a writer has taken the first request", func() bool { return s.Writing(r.Board) })
+			dbtest.Eventually(t, "a writer has taken the first request", func() bool { return s.Writing(r.Board) })
 		} else {
-			eventually(t, "the request waits", func() bool { n, _ := s.Waiting(r.Board); return n == i })
+			dbtest.Eventually(t, "the request waits", func() bool { n, _ := s.Waiting(r.Board); return n == i })
 		}
 	}
 	return errs
@@ -67,18 +68,18 @@ func TestGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
 	s := open(t, dsn, func(c *store.Config) { c.Observer = seen })
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	release := holdPeriod(t, dsn, ref)
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	reqs := make([]leaderboard.SubmitRequest, 41)
 	for i := range reqs {
-		reqs[i] = one("b", "", "m", 1)
+		reqs[i] = dbtest.One("b", "", "m", 1)
 	}
 	errs := submitAll(t, s, reqs)
 	since := time.Now()
 	release()
 	held := time.Since(since)
 	for range reqs {
-		if err := await(t, "an answer", errs); err != nil {
+		if err := dbtest.Await(t, "an answer", errs); err != nil {
 			t.Error(err)
 		}
 	}
@@ -91,7 +92,7 @@ func TestGroupCommit(t *testing.T) {
 	if err != nil || len(commits) != 2 || commits[1].FirstSeq != 2 || commits[1].LastSeq != 41 {
 		t.Errorf("commits %+v, %v", commits, err)
 	}
-	if got := scoreOf(t, s, ref, "m"); got != 41 {
+	if got := dbtest.ScoreOf(t, s, ref, "m"); got != 41 {
 		t.Errorf("the sum is %d", got)
 	}
 }
@@ -101,8 +102,8 @@ func TestBatchRows(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
 	s := open(t, dsn, func(c *store.Config) { c.Observer, c.BatchRows = seen, 10 })
-	ref := makeBoard(t, s, "b", leaderboard.Rules{})
-	release := holdPeriod(t, dsn, ref)
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	var reqs []leaderboard.SubmitRequest
 	for _, n := range []int{1, 4, 4, 4, 1200, 1, 0, 8} {
 		reqs = append(reqs, entriesOf("b", n))
@@ -110,7 +111,7 @@ func TestBatchRows(t *testing.T) {
 	errs := submitAll(t, s, reqs)
 	release()
 	for range reqs {
-		if err := await(t, "an answer", errs); err != nil {
+		if err := dbtest.Await(t, "an answer", errs); err != nil {
 			t.Error(err)
 		}
 	}
@@ -129,9 +130,9 @@ func TestWriteWait(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s := open(t, dsn, func(c *store.Config) { c.WriteWait, c.BatchRows = 20*time.Second, 1 })
-	ref := makeBoard(t, s, "full", leaderboard.Rules{})
-	makeBoard(t, s, "free", leaderboard.Rules{})
-	release := holdPeriod(t, dsn, ref)
+	ref := dbtest.MakeBoard(t, s, "full", leaderboard.Rules{})
+	dbtest.MakeBoard(t, s, "free", leaderboard.Rules{})
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	errs := submitAll(t, s, []leaderboard.SubmitRequest{
 		entriesOf("full", 1), entriesOf("full", 1200), // nothing waited: taken in any size
 	})
@@ -153,7 +154,7 @@ func TestWriteWait(t *testing.T) {
 	}
 	release()
 	for range 2 {
-		if err := await(t, "an answer", errs); err != nil {
+		if err := dbtest.Await(t, "an answer", errs); err != nil {
 			t.Error(err)
 		}
 	}
@@ -168,32 +169,32 @@ func TestCallerGone(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s := open(t, dsn, nil)
-	ref := makeBoard(t, s, "b", leaderboard.Rules{})
-	release := holdPeriod(t, dsn, ref)
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		_, err := s.Writer.Submit(ctx, one("b", "", "impatient", 1))
+		_, err := s.Writer.Submit(ctx, dbtest.One("b", "", "impatient", 1))
 		gone <- err
 	}()
-	eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })
+	dbtest.Eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })
 	errs := make(chan error, 1)
 	go func() {
-		_, err := s.Writer.Submit(context.Background(), one("b", "", "patient", 2))
+		_, err := s.Writer.Submit(context.Background(), dbtest.One("b", "", "patient", 2))
 		errs <- err
 	}()
 	cancel()
-	if err := await(t, "the error", gone); errors.Is(err, leaderboard.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled) {
+	if err := dbtest.Await(t, "the error", gone); errors.Is(err, leaderboard.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller that gave up got %v", err)
 	}
 	release()
-	if err := await(t, "the neighbour's answer", errs); err != nil {
+	if err := dbtest.Await(t, "the neighbour's answer", errs); err != nil {
 		t.Error(err)
 	}
-	if got := scoreOf(t, s, ref, "impatient"); got != -1 {
+	if got := dbtest.ScoreOf(t, s, ref, "impatient"); got != -1 {
 		t.Errorf("the score of the caller that gave up is %d", got)
 	}
-	if _, err := s.Writer.Submit(ctx, one("b", "", "late", 1)); !errors.Is(err, context.Canceled) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	if _, err := s.Writer.Submit(ctx, dbtest.One("b", "", "late", 1)); !errors.Is(err, context.Canceled) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("a caller that is gone before it asks: %v", err)
 	}
 }
@@ -208,17 +209,17 @@ func TestCloseDrains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	release := holdPeriod(t, dsn, ref)
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	reqs := make([]leaderboard.SubmitRequest, 11)
 	for i := range reqs {
-		reqs[i] = one("b", "", "m", 1)
+		reqs[i] = dbtest.One("b", "", "m", 1)
 	}
 	errs := submitAll(t, s, reqs)
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
-	eventually(t, "the store takes nothing more", func() bool {
-		_, err := s.Writer.Submit(t.Context(), one("other", "", "m", 1))
+	dbtest.Eventually(t, "the store takes nothing more", func() bool {
+		_, err := s.Writer.Submit(t.Context(), dbtest.One("other", "", "m", 1))
 		return errors.Is(err, leaderboard.ErrUnavailable)
 	})
 	select {
@@ -227,18 +228,18 @@ func TestCloseDrains(t *testing.T) {
 	default:
 	}
 	for range len(reqs) - 1 {
-		if err := await(t, "an answer", errs); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		if err := dbtest.Await(t, "an answer", errs); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Error(err)
 		}
 	}
 	release()
-	if err := await(t, "the answer of what was sent", errs); err != nil {
+	if err := dbtest.Await(t, "the answer of what was sent", errs); err != nil {
 		t.Error(err)
 	}
-	if err := await(t, "the end", closed); err != nil {
+	if err := dbtest.Await(t, "the end", closed); err != nil {
 		t.Error(err)
 	}
-	if got := scoreOf(t, open(t, dsn, nil), ref, "m"); got != 1 {
+	if got := dbtest.ScoreOf(t, open(t, dsn, nil), ref, "m"); got != 1 {
 		t.Errorf("the sum is %d, want 1", got)
 	}
 }
@@ -246,38 +247,38 @@ func TestCloseDrains(t *testing.T) {
 // TestBoardChangesMeanwhile: the lock shows each batch the board as it is, after any change by another server.
 func TestBoardChangesMeanwhile(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn, nil), open(t, dsn, nil)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		submit := func(want int64) {
 			t.Helper()
-			if r, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); err != nil || *r.Results[0].Score != want {
+			if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 5)); err != nil || *r.Results[0].Score != want {
 				t.Errorf("%+v, %v; want score %d", r, err, want)
 			}
 		}
 		submit(5)
-		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		dbtest.MakeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit(10)
 		if err := other.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 5)); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 5)); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 			t.Errorf("a deleted board: %v", err)
 		}
-		again := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Order: leaderboard.OrderAsc})
+		again := dbtest.MakeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Order: leaderboard.OrderAsc})
 		if again.ID == ref.ID {
 			t.Fatal("the new board has the old period")
 		}
 		submit(5)
 		submit(5)
-		if got := scoreOf(t, s, again, "m"); got != 5 {
+		if got := dbtest.ScoreOf(t, s, again, "m"); got != 5 {
 			t.Errorf("the score on the new board is %d", got)
 		}
 		// Deleted and made again between two batches, which the cached rules must not survive.
 		if err := other.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		dbtest.MakeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit(5)
 		submit(10)
 	})
@@ -288,26 +289,26 @@ func TestDeletedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s, other := open(t, dsn, nil), open(t, dsn, nil)
-	ref := makeBoard(t, s, "b", leaderboard.Rules{})
-	release := holdPeriod(t, dsn, ref)
+	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+	release := dbtest.HoldPeriod(t, dsn, ref)
 	deleted := make(chan error, 1)
 	go func() { deleted <- other.Boards.DeleteBoard(context.Background(), "b") }()
-	watch := connect(t, dsn)
-	eventually(t, "the deletion holds the board", func() bool {
+	watch := dbtest.Connect(t, dsn)
+	dbtest.Eventually(t, "the deletion holds the board", func() bool {
 		_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
 		return err != nil
 	})
 	errs := make(chan error, 1)
 	go func() {
-		_, err := s.Writer.Submit(context.Background(), one("b", "", "m", 1))
+		_, err := s.Writer.Submit(context.Background(), dbtest.One("b", "", "m", 1))
 		errs <- err
 	}()
-	eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })
+	dbtest.Eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })
 	release()
-	if err := await(t, "the deletion", deleted); err != nil {
+	if err := dbtest.Await(t, "the deletion", deleted); err != nil {
 		t.Error(err)
 	}
-	if err := await(t, "an answer", errs); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if err := dbtest.Await(t, "an answer", errs); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("submit: %v", err)
 	}
 }

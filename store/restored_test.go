@@ -10,17 +10,18 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestLostPeriod: every question about a period whose id is another's since a restore finds that it does not exist.
 func TestLostPeriod(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		s, lost := c.stores[1], c.ref
 		c.ask(t, s)
 		c.indexed(t, s)
-		mustExec(t, connect(t, dsn), "UPDATE periods SET incarnation = -incarnation")
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, lost.Board)
 		if made.ID != lost.ID || made.Incarnation == lost.Incarnation || made.Incarnation == 0 {
 			t.Fatalf("the periods are %+v and %+v", lost, made)
@@ -101,16 +102,16 @@ func refOf(t *testing.T, s *store.Store, board string) leaderboard.PeriodRef {
 // still has one in memory does not save it over the new one's.
 func TestIndexOfALostPeriod(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
-		s, db := c.stores[0], connect(t, dsn)
+		s, db := c.stores[0], dbtest.Connect(t, dsn)
 		c.ask(t, c.stores[1])
 		c.indexed(t, c.stores[1])
 		if err := c.write(t.Context(), s, rand.New(rand.NewPCG(6, 6)), 5); err != nil { // to be saved by Close
 			t.Fatal(err)
 		}
 		c.ask(t, c.stores[1])
-		mustExec(t, db, "UPDATE periods SET incarnation = -incarnation")
+		dbtest.MustExec(t, db, "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, c.ref.Board)
 		if st, err := s.Indexes.Status(t.Context(), made); err != nil || st.Saved || st.Loaded {
 			t.Errorf("the new period has an index already: %+v, %v", st, err)
@@ -131,16 +132,16 @@ func TestIndexOfALostPeriod(t *testing.T) {
 // other rules. A process that remembers the lost rules does not write by them.
 func TestLostRules(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyBest})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyBest})
 		for _, score := range []int64{5, 3} {
-			if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", score)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", score)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mustExec(t, db, "UPDATE boards SET rules = JSON_SET(rules, '$.policy', 'sum'), updated_at = ?", time.Now().UTC().Add(time.Minute))
-		if r, err := s.Writer.Submit(t.Context(), one("b", "", "m", 2)); err != nil || *r.Results[0].Score != 7 {
+		dbtest.MustExec(t, db, "UPDATE boards SET rules = JSON_SET(rules, '$.policy', 'sum'), updated_at = ?", time.Now().UTC().Add(time.Minute))
+		if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 2)); err != nil || *r.Results[0].Score != 7 {
 			t.Errorf("by the rules of a lost board: %+v, %v", r, err)
 		}
 	})

@@ -8,16 +8,17 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestSilentRuns: a run that nothing is heard of is ended by any process.
 func TestSilentRuns(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		storetest.RunSilent(t, storetest.Of(s), func(id int64) {
 			s.Silence(id)
-			mustExec(t, db, "UPDATE runs SET alive_at = NOW(6) - INTERVAL 21 SECOND WHERE id = ?", id)
+			dbtest.MustExec(t, db, "UPDATE runs SET alive_at = NOW(6) - INTERVAL 21 SECOND WHERE id = ?", id)
 		})
 	})
 }
@@ -45,9 +46,9 @@ func stateOf(t *testing.T, s *store.Store, id int64) leaderboard.RunState {
 // clock of the database, and its own are not.
 func TestRunsOfAClosedStore(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		dying, err := store.Open(t.Context(), store.Config{DSN: dsn})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestRunsOfAClosedStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		poll(t, 200*time.Millisecond, "the run has an end", func() bool {
+		dbtest.Poll(t, 200*time.Millisecond, "the run has an end", func() bool {
 			if err := s.Runs.EndRuns(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -75,10 +76,10 @@ func TestRunsOfAClosedStore(t *testing.T) {
 // TestLeapEndsNoRun: when the clock of the database leaps ahead, runs under way are given the time to be heard of by the new one.
 func TestLeapEndsNoRun(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var ahead atomic.Int64
-		s := open(t, dsn, clockBy(&ahead))
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		s := open(t, dsn, dbtest.ClockBy(&ahead))
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		id := running(t, s, ref)
 		for _, leap := range []time.Duration{0, time.Hour, 0} {
 			ahead.Store(int64(leap))

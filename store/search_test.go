@@ -4,16 +4,17 @@ import (
 	"testing"
 
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestFindMembersBounded: a search on a board looks at so many names that begin so and are not on it, says that it has ended there, and
 // finds whom more letters tell apart.
 func TestFindMembersBounded(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "last", 1)); err != nil {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "last", 1)); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: "last", DisplayName: "ADA Z"}); err != nil {

@@ -8,17 +8,18 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestCommitsSinceAfterPruning: what is missing in the log of one period, or damaged, is said of that one, and more
 // periods than one statement takes are read.
 func TestCommitsSinceAfterPruning(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		from := map[string]leaderboard.PeriodRevision{}
 		for _, name := range []string{"whole", "pruned", "empty", "gap", "damaged"} {
-			ref := makeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+			ref := dbtest.MakeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 			for score := range int64(6) {
 				if score == 2 {
 					from[name] = at(t, s, ref)
@@ -28,10 +29,10 @@ func TestCommitsSinceAfterPruning(t *testing.T) {
 				}
 			}
 		}
-		mustExec(t, db, "DELETE FROM changes WHERE period_id = ? AND last_seq <= 3", from["pruned"].PeriodID)
-		mustExec(t, db, "DELETE FROM changes WHERE period_id = ?", from["empty"].PeriodID)
-		mustExec(t, db, "DELETE FROM changes WHERE period_id = ? AND last_seq = 4", from["gap"].PeriodID)
-		mustExec(t, db, "UPDATE changes SET payload = 'x' WHERE period_id = ? AND last_seq = 4", from["damaged"].PeriodID)
+		dbtest.MustExec(t, db, "DELETE FROM changes WHERE period_id = ? AND last_seq <= 3", from["pruned"].PeriodID)
+		dbtest.MustExec(t, db, "DELETE FROM changes WHERE period_id = ?", from["empty"].PeriodID)
+		dbtest.MustExec(t, db, "DELETE FROM changes WHERE period_id = ? AND last_seq = 4", from["gap"].PeriodID)
+		dbtest.MustExec(t, db, "UPDATE changes SET payload = 'x' WHERE period_id = ? AND last_seq = 4", from["damaged"].PeriodID)
 		places := []leaderboard.PeriodRevision{from["whole"], from["pruned"], from["empty"], from["gap"], from["damaged"]}
 		for id := range int64(600) {
 			places = append(places, leaderboard.PeriodRevision{PeriodID: 1<<40 + id})

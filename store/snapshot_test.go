@@ -7,14 +7,15 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestSnapshotEndsWithItsReader: a reader that fails or panics in the middle of a snapshot leaves no goroutine that reads on (the leak
 // check of the package finds one) and no connection that is taken, though the next entries were read ahead.
 func TestSnapshotEndsWithItsReader(t *testing.T) {
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		const members = 3500 // more than three parts
 		for from := 0; from < members; from += 500 {
 			r := leaderboard.SubmitRequest{Board: "b"}

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestMovesCostNoStatement: a submit whose moves are told sends as many packets as one without them: what the entries were
 // before is read anyway.
 func TestMovesCostNoStatement(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		p, through := newProxy(t, dsn)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		p, through := dbtest.NewProxy(t, dsn)
 		s := open(t, through, nil)
-		makeBoard(t, s, "b", leaderboard.Rules{})
-		_, _ = s.Writer.Submit(t.Context(), one("b", "", "m", 1)) // which learns of the board
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		_, _ = s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)) // which learns of the board
 		packets := func(score int64, moves bool) int {
-			return len(p.committed(t, func() error {
-				r := one("b", "", "m", score)
+			return len(p.Committed(t, func() error {
+				r := dbtest.One("b", "", "m", score)
 				r.Moves = moves
 				receipt, err := s.Writer.Submit(t.Context(), r)
 				if err == nil && (receipt.First != nil) != moves {

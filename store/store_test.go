@@ -4,17 +4,18 @@ import (
 	"testing"
 
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, storetest.Of(open(t, dsn, patient))) })
+	dbtest.Dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, storetest.Of(open(t, dsn, dbtest.Patient))) })
 }
 
 func TestProperty(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, patient)
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, dbtest.Patient)
 		storetest.Property(t, storetest.Subject{Database: storetest.Of(s), Rankings: s.Entries})
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // BenchmarkRecord compares single submits from 128 callers to a board that records nothing with those to a board that
@@ -31,7 +32,7 @@ func BenchmarkRecord(b *testing.B) {
 		for c := range callers {
 			wg.Go(func() {
 				for i := range each {
-					if _, err := s.Writer.Submit(ctx, one(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
+					if _, err := s.Writer.Submit(ctx, dbtest.One(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
 						b.Error(err)
 						return
 					}

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // recorded returns what is recorded of a member, newest first, as text.
@@ -42,7 +43,7 @@ func recordText(records []leaderboard.SubmissionRecord) string {
 // with an idempotency key not again.
 func TestSubmissionsAreRecorded(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		limit := int64(100)
 		rules := func(record leaderboard.Record) leaderboard.Rules {
@@ -52,7 +53,7 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 		}
 		refs := map[string]leaderboard.PeriodRef{}
 		for name, record := range map[string]leaderboard.Record{"all": leaderboard.RecordAll, "applied": leaderboard.RecordApplied, "none": leaderboard.RecordNone} {
-			refs[name] = makeBoard(t, s, name, rules(record))
+			refs[name] = dbtest.MakeBoard(t, s, name, rules(record))
 		}
 		tie := int64(7)
 		entries := []leaderboard.Submission{
@@ -125,7 +126,7 @@ func testRecordsUnchanged(t *testing.T, s *store.Store, board int64) {
 	for i := range 50 {
 		wg.Go(func() {
 			ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: fmt.Sprint("key", i)})
-			if _, err := s.Writer.Submit(ctx, one("all", "", "b", int64(i-100))); err != nil {
+			if _, err := s.Writer.Submit(ctx, dbtest.One("all", "", "b", int64(i-100))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -146,14 +147,14 @@ func testRecordsUnchanged(t *testing.T, s *store.Store, board int64) {
 // name.
 func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]leaderboard.PeriodRef) {
 	t.Helper()
-	db := connect(t, dsn)
+	db := dbtest.Connect(t, dsn)
 	if done, err := s.Erasures.Forget(t.Context(), "b", "boss"); err != nil || !done.Done {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if n, rest := count(t, db, "submissions WHERE member = 'b'"), count(t, db, "submissions"); n != 0 || rest != 4+51+2+1 {
+	if n, rest := dbtest.Count(t, db, "submissions WHERE member = 'b'"), dbtest.Count(t, db, "submissions"); n != 0 || rest != 4+51+2+1 {
 		t.Errorf("erased: %d records have the name, %d are there", n, rest)
 	}
-	mustExec(t, db, "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 2 HOUR WHERE actor = 'k1'")
+	dbtest.MustExec(t, db, "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 2 HOUR WHERE actor = 'k1'")
 	sweep := func(want ...int) {
 		t.Helper()
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {

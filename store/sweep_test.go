@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"testing"
@@ -9,22 +8,8 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
-
-func mustExec(t *testing.T, db *sql.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func count(t *testing.T, db *sql.DB, query string, args ...any) (n int) {
-	t.Helper()
-	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+query, args...).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
 
 const hundred = "(SELECT a.n * 10 + b.n AS n FROM (SELECT 0 n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5" +
 	" UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) a, (SELECT 0 n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3" +
@@ -33,27 +18,27 @@ const hundred = "(SELECT a.n * 10 + b.n AS n FROM (SELECT 0 n UNION SELECT 1 UNI
 // TestSweepForgets: what is old goes, in steps; what is young stays.
 func TestSweepForgets(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, func(c *store.Config) { c.KeyTTL, c.ChangeTTL = 2*time.Hour, time.Hour }), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.KeyTTL, c.ChangeTTL = 2*time.Hour, time.Hour }), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		for i := range 6 {
-			if _, err := s.Writer.Submit(t.Context(), one("b", fmt.Sprint("key", i), "m", 1)); err != nil {
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", fmt.Sprint("key", i), "m", 1)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		// 2,500 old keys and runs: more than one step takes.
-		mustExec(t, db, "INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt)"+
+		dbtest.MustExec(t, db, "INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt)"+
 			" SELECT ?, CONCAT('old', a.n, '-', b.n), REPEAT('x', 32), NOW(6) - INTERVAL 121 MINUTE, '{}' FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID)
-		mustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at)"+
+		dbtest.MustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at)"+
 			" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) - INTERVAL 31 DAY FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID, ref.ID)
-		mustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id)"+
+		dbtest.MustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id)"+
 			" SELECT NOW(6) - INTERVAL 401 DAY, 'k', 'member.hide', 'b', '', '' FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25")
 		run, err := s.Runs.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateRunning})
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE WHERE last_seq <= 4")
-		mustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 119 MINUTE WHERE idempotency_key = 'key0'")
+		dbtest.MustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE WHERE last_seq <= 4")
+		dbtest.MustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 119 MINUTE WHERE idempotency_key = 'key0'")
 		logged := func(changes int64, least time.Duration) {
 			t.Helper()
 			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
@@ -68,7 +53,7 @@ func TestSweepForgets(t *testing.T) {
 		}
 		logged(6, time.Minute)
 		logged(2, 0)
-		if n := count(t, db, "idempotency_keys"); n != 6 {
+		if n := dbtest.Count(t, db, "idempotency_keys"); n != 6 {
 			t.Errorf("%d keys are left, want the 6 young ones", n)
 		}
 		if left, _, err := s.Audit.Audit(t.Context(), leaderboard.AuditQuery{Limit: 10}); err != nil || len(left) != 1 || left[0].Action != leaderboard.AuditActionBoardCreate {
@@ -86,11 +71,11 @@ func TestSweepForgets(t *testing.T) {
 		if commits, err := s.Entries.Changes(t.Context(), ref.ID, 4, 10); err != nil || len(commits) != 2 {
 			t.Errorf("log from what is left: %+v, %v", commits, err)
 		}
-		if r, err := s.Writer.Submit(t.Context(), one("b", "key0", "m", 1)); err != nil || *r.Results[0].Score != 1 {
+		if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "key0", "m", 1)); err != nil || *r.Results[0].Score != 1 {
 			t.Errorf("a young key: %+v, %v", r, err)
 		}
 		// A log without a row: a follower at the last seq needs nothing.
-		mustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE")
+		dbtest.MustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE")
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -106,11 +91,11 @@ func TestSweepForgets(t *testing.T) {
 // TestSweepKeepsTheLastRuns: of many young runs the last ten thousand stay.
 func TestSweepKeepsTheLastRuns(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		for range 2 {
-			mustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at)"+
+			dbtest.MustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at)"+
 				" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) FROM "+hundred+" a, "+hundred+" b WHERE b.n < 60", ref.BoardID, ref.ID)
 		}
 		newest, err := s.Runs.Runs(t.Context(), 0, 0, 1)
@@ -121,7 +106,7 @@ func TestSweepKeepsTheLastRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		after, err := s.Runs.Runs(t.Context(), 0, 0, 1)
-		if n := count(t, db, "runs"); err != nil || n != 10_000 || after[0].ID != newest[0].ID {
+		if n := dbtest.Count(t, db, "runs"); err != nil || n != 10_000 || after[0].ID != newest[0].ID {
 			t.Errorf("%d runs are left, the newest is %+v, was %+v, %v", n, after, newest, err)
 		}
 	})
@@ -131,24 +116,24 @@ func TestSweepKeepsTheLastRuns(t *testing.T) {
 // the deletion left.
 func TestDeleteLargeBoard(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Runs.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, State: leaderboard.RunStateRunning}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 3 {
-			mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
+			dbtest.MustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
 				hundred+" a, "+hundred+" b", ref.ID, i)
 		}
-		mustExec(t, db, "UPDATE periods SET entry_count = 30001 WHERE id = ?", ref.ID)
+		dbtest.MustExec(t, db, "UPDATE periods SET entry_count = 30001 WHERE id = ?", ref.ID)
 		if err := s.Boards.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		left := count(t, db, "entries")
+		left := dbtest.Count(t, db, "entries")
 		if left < 29_000 {
 			t.Errorf("%d rows are left after the deletion, want it to leave them to the housekeeping", left)
 		}
@@ -158,8 +143,8 @@ func TestDeleteLargeBoard(t *testing.T) {
 		if _, err := s.Entries.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("a page of a half-deleted period: %v", err)
 		}
-		again := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "key", "m", 2)); err != nil {
+		again := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 2)); err != nil {
 			t.Fatal(err)
 		}
 		if boards, err := s.Boards.Boards(t.Context(), "", 10); err != nil || len(boards) != 1 || boards[0].ID != again.BoardID {
@@ -172,7 +157,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 			t.Errorf("still to be purged: %+v", p)
 		}
 		for table, want := range map[string]int{"boards": 1, "periods": 1, "entries": 1, "changes": 1, "idempotency_keys": 1, "runs": 0} {
-			if n := count(t, db, table); n != want {
+			if n := dbtest.Count(t, db, table); n != want {
 				t.Errorf("%d rows of %s are left, want %d of the new board", n, table, want)
 			}
 		}
@@ -182,7 +167,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 // TestPutBoardAtOnce: many that make one board at once make one board.
 func TestPutBoardAtOnce(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		type made struct {
 			board   leaderboard.Board
@@ -198,7 +183,7 @@ func TestPutBoardAtOnce(t *testing.T) {
 		}
 		created := 0
 		for range cap(all) {
-			m := await(t, "a board", all)
+			m := dbtest.Await(t, "a board", all)
 			if m.err != nil {
 				t.Error(m.err)
 			}
@@ -206,7 +191,7 @@ func TestPutBoardAtOnce(t *testing.T) {
 				created++
 			}
 		}
-		if n := count(t, s.DB(), "periods"); created != 1 || n != 1 {
+		if n := dbtest.Count(t, s.DB(), "periods"); created != 1 || n != 1 {
 			t.Errorf("created %d times, %d periods", created, n)
 		}
 	})

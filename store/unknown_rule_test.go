@@ -7,6 +7,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestUnknownRule: a board to which a newer version gave a rule, or a word in a rule, that this one does not know is read, and
@@ -14,7 +15,7 @@ import (
 // is not remembered under its Idempotency-Key, and once the rule is gone all is as before.
 func TestUnknownRule(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		for i, change := range []string{
 			"JSON_SET(rules, '$.attachments', JSON_OBJECT('max_bytes', 100))", "JSON_SET(rules, '$.limits.per_fortnight', 3)",
@@ -29,9 +30,9 @@ func TestUnknownRule(t *testing.T) {
 
 func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	ctx := t.Context()
-	ref, other := makeBoard(t, s, name, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}), name+"-other"
-	makeBoard(t, s, other, leaderboard.Rules{})
-	if _, err := s.Writer.Submit(ctx, one(name, "", "ada", 1)); err != nil {
+	ref, other := dbtest.MakeBoard(t, s, name, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}), name+"-other"
+	dbtest.MakeBoard(t, s, other, leaderboard.Rules{})
+	if _, err := s.Writer.Submit(ctx, dbtest.One(name, "", "ada", 1)); err != nil {
 		t.Fatal(err)
 	}
 	var rules string
@@ -57,8 +58,8 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 		t.Fatal(err) // one is to be begun
 	}
 	for what, write := range map[string]func() error{
-		"submit":        func() error { _, err := s.Writer.Submit(ctx, one(name, "", "ada", 2)); return err },
-		"submit, keyed": func() error { _, err := s.Writer.Submit(ctx, one(name, "key", "ada", 3)); return err },
+		"submit":        func() error { _, err := s.Writer.Submit(ctx, dbtest.One(name, "", "ada", 2)); return err },
+		"submit, keyed": func() error { _, err := s.Writer.Submit(ctx, dbtest.One(name, "key", "ada", 3)); return err },
 		"several boards, atomic": func() error {
 			r := multiBoard("both-"+name, "ada", 4, other, name)
 			r.Atomic = true
@@ -87,7 +88,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 		r.Results[1].Rule == nil || r.Results[1].Rule.Code != leaderboard.ErrUnknownRule.Code {
 		t.Errorf("beside another board: %+v, %v", r, err)
 	}
-	if got := scoreOf(t, s, ref, "ada"); got != 1 {
+	if got := dbtest.ScoreOf(t, s, ref, "ada"); got != 1 {
 		t.Errorf("the score is %d", got)
 	}
 	l, err := s.Boards.Current(ctx, name)
@@ -101,7 +102,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	for key, want := range map[string]int64{"key": 3, "both": 4} {
 		var err error
 		if key == "key" {
-			_, err = s.Writer.Submit(ctx, one(name, key, "ada", want))
+			_, err = s.Writer.Submit(ctx, dbtest.One(name, key, "ada", want))
 		} else {
 			r := multiBoard("both-"+name, "ada", want, other, name)
 			r.Atomic = true
@@ -111,7 +112,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 			t.Errorf("%s, once the rule is gone: %v", key, err)
 		}
 	}
-	if got := scoreOf(t, s, ref, "ada"); got != 4 || count() != 2 {
+	if got := dbtest.ScoreOf(t, s, ref, "ada"); got != 4 || count() != 2 {
 		t.Errorf("once the rule is gone the score is %d, there are %d periods", got, count())
 	}
 }
@@ -121,7 +122,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 // hidden or erased. With any other rule a hide is refused as a whole, and an erasure continues at a server that knows the rule.
 func TestUnknownRuleOfAMember(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		for name, change := range map[string]string{
 			"zone": "JSON_SET(rules, '$.time_zone', 'Custom/New')", "rule": "JSON_SET(rules, '$.attachments', JSON_OBJECT('max_bytes', 100))",
@@ -136,14 +137,14 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 	boards := []string{name + "1", name, name + "2"}
 	var refs []leaderboard.PeriodRef
 	for _, b := range boards {
-		refs = append(refs, makeBoard(t, s, b, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}))
+		refs = append(refs, dbtest.MakeBoard(t, s, b, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}))
 	}
 	if _, err := s.Writer.SubmitMultiBoard(ctx, multiBoard("", "ada", 7, boards...)); err != nil {
 		t.Fatal(err)
 	}
 	scores := func() (all [3]int64) {
 		for i, ref := range refs {
-			all[i] = scoreOf(t, s, ref, "ada")
+			all[i] = dbtest.ScoreOf(t, s, ref, "ada")
 		}
 		return all
 	}
@@ -158,8 +159,8 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 		t.Fatal(err)
 	}
 	const give = "UPDATE boards SET version = version + 1, updated_at = NOW(6), rules = "
-	mustExec(t, s.DB(), give+change+" WHERE id = ?", refs[1].BoardID)
-	if _, err := s.Writer.Submit(ctx, one(name, "", "ada", 8)); !errors.Is(err, leaderboard.ErrUnknownRule) {
+	dbtest.MustExec(t, s.DB(), give+change+" WHERE id = ?", refs[1].BoardID)
+	if _, err := s.Writer.Submit(ctx, dbtest.One(name, "", "ada", 8)); !errors.Is(err, leaderboard.ErrUnknownRule) {
 		t.Errorf("submit: %v", err)
 	}
 
@@ -194,7 +195,7 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 	} else {
 		want("erased as far as this server may", [3]int64{-1, 7, -1})
 	}
-	mustExec(t, s.DB(), give+"? WHERE id = ?", rules, refs[1].BoardID)
+	dbtest.MustExec(t, s.DB(), give+"? WHERE id = ?", rules, refs[1].BoardID)
 	if err := s.Housekeeping.Sweep(ctx); err != nil {
 		t.Errorf("sweep, once the rule is gone: %v", err)
 	}
@@ -205,25 +206,27 @@ func testUnknownRuleOfAMember(t *testing.T, s *store.Store, name, change string)
 // no failure.
 func TestUnknownRuleKeeps(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		day := leaderboard.WindowDay
-		ref := makeBoard(t, s, "newer", leaderboard.Rules{
+		ref := dbtest.MakeBoard(t, s, "newer", leaderboard.Rules{
 			Windows: []leaderboard.Window{leaderboard.WindowAllTime, day}, Keep: map[leaderboard.Window]int{day: 1},
 		})
 		for _, date := range []string{"2026-01-01", "2026-01-02"} {
-			mustExec(t, s.DB(), "INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, state, last_created_time, committed_at)"+
+			dbtest.MustExec(t, s.DB(), "INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, state, last_created_time, committed_at)"+
 				" VALUES (7, ?, 'day', ?, ?, TIMESTAMPADD(DAY, 1, ?), 'closed', ?, ?)", ref.BoardID, date, date, date, date, date)
 		}
-		mustExec(t, s.DB(), "UPDATE boards SET rules = JSON_SET(rules, '$.attachments', 7), version = version + 1 WHERE id = ?", ref.BoardID)
+		dbtest.MustExec(t, s.DB(), "UPDATE boards SET rules = JSON_SET(rules, '$.attachments', 7), version = version + 1 WHERE id = ?", ref.BoardID)
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
-		closed := func() int { return count(t, s.DB(), "periods WHERE board_id = ? AND state = 'closed'", ref.BoardID) }
+		closed := func() int {
+			return dbtest.Count(t, s.DB(), "periods WHERE board_id = ? AND state = 'closed'", ref.BoardID)
+		}
 		if n := closed(); n != 2 {
 			t.Errorf("%d closed periods are left", n)
 		}
-		mustExec(t, s.DB(), "UPDATE boards SET rules = JSON_REMOVE(rules, '$.attachments'), version = version + 1 WHERE id = ?", ref.BoardID)
+		dbtest.MustExec(t, s.DB(), "UPDATE boards SET rules = JSON_REMOVE(rules, '$.attachments'), version = version + 1 WHERE id = ?", ref.BoardID)
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil || closed() != 1 {
 			t.Errorf("%v, %d closed periods once the rule is gone", err, closed())
 		}

@@ -9,6 +9,7 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestUnsupportedServer: a server of an engine that is not supported is refused by every pool, before anything is sent to it, with its
@@ -29,7 +30,7 @@ func TestUnsupportedServer(t *testing.T) {
 		if _, err := migrations.Up(t.Context(), s.DB()); !errors.Is(err, store.ErrUnsupported) {
 			t.Errorf("%s: migrate: %v", version, err)
 		}
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || !errors.Is(err, store.ErrUnsupported) {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || !errors.Is(err, store.ErrUnsupported) {
 			t.Errorf("%s: submit: %v", version, err)
 		}
 	}

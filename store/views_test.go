@@ -11,7 +11,7 @@ import (
 
 	"leaderboard/leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestSQLDocument runs every query of docs/sql.md, on the boards that the document says it speaks of: a member was
@@ -23,9 +23,9 @@ func TestSQLDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := strings.Split(string(doc), "```")
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		race(t, dsn)
-		db, ran := connect(t, dsn), 0
+		db, ran := dbtest.Connect(t, dsn), 0
 		for i := 1; i < len(blocks); i += 2 {
 			query, ok := strings.CutPrefix(blocks[i], "sql\n")
 			if !ok {
@@ -49,16 +49,16 @@ func race(t *testing.T, dsn string) {
 	t.Helper()
 	now := time.Date(2026, time.November, 19, 12, 0, 0, 0, time.UTC)
 	s := open(t, dsn, func(c *store.Config) {
-		c.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.MicrosOf(now) })
+		c.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.MicrosOf(now) })
 	})
 	daily := []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}
-	makeBoard(t, s, "race", leaderboard.Rules{Order: leaderboard.OrderAsc, Windows: daily})
-	makeBoard(t, s, "points", leaderboard.Rules{})
-	makeBoard(t, s, "removed", leaderboard.Rules{})
+	dbtest.MakeBoard(t, s, "race", leaderboard.Rules{Order: leaderboard.OrderAsc, Windows: daily})
+	dbtest.MakeBoard(t, s, "points", leaderboard.Rules{})
+	dbtest.MakeBoard(t, s, "removed", leaderboard.Rules{})
 	submit := func(board, member string, score int64) {
 		t.Helper()
 		now = now.Add(time.Second)
-		if _, err := s.Writer.Submit(t.Context(), one(board, "", member, score)); err != nil {
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One(board, "", member, score)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,11 +75,11 @@ func race(t *testing.T, dsn string) {
 	now = now.Add(24 * time.Hour)
 	submit("race", "ann", 60100)
 	submit("race", "speedy", 900)
-	db := connect(t, dsn)
-	mustExec(t, db, "UPDATE boards SET state = 'deleting' WHERE name = 'removed'")
-	mustExec(t, db, "INSERT INTO periods (id, incarnation, board_id, window_name, name, starts_at, state, last_created_time, committed_at)"+
+	db := dbtest.Connect(t, dsn)
+	dbtest.MustExec(t, db, "UPDATE boards SET state = 'deleting' WHERE name = 'removed'")
+	dbtest.MustExec(t, db, "INSERT INTO periods (id, incarnation, board_id, window_name, name, starts_at, state, last_created_time, committed_at)"+
 		" SELECT 99, 1, board_id, window_name, '2026-11-18', starts_at - INTERVAL 1 DAY, 'deleting', last_created_time, committed_at FROM periods WHERE name = '2026-11-19'")
-	mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) VALUES (99, 'ann', -1, NOW(6)), (-99, 'speedy', -1, NOW(6))")
+	dbtest.MustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) VALUES (99, 'ann', -1, NOW(6)), (-99, 'speedy', -1, NOW(6))")
 }
 
 // table returns the answer to a query: a line with the names of the columns, then one per row, each with one space
@@ -126,9 +126,9 @@ func table(t *testing.T, db *sql.DB, query string) (lines []string) {
 // TestViewsAgreeWithTheTables counts by hand what the views count.
 func TestViewsAgreeWithTheTables(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		race(t, dsn)
-		db := connect(t, dsn)
+		db := dbtest.Connect(t, dsn)
 		const counts = "SELECT period_id, visible_count, hidden_count FROM period_counts ORDER BY period_id"
 		const byHand = "SELECT p.id AS period_id, (SELECT COUNT(*) FROM entries e WHERE e.period_id = p.id) AS visible_count," +
 			" (SELECT COUNT(*) FROM entries e WHERE e.period_id = -p.id) AS hidden_count" +
@@ -137,7 +137,7 @@ func TestViewsAgreeWithTheTables(t *testing.T) {
 		if !slices.Equal(got, want) || len(got) != 1+4 {
 			t.Errorf("the view counts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		if n := count(t, db, "entries WHERE period_id < 0"); n != 5 {
+		if n := dbtest.Count(t, db, "entries WHERE period_id < 0"); n != 5 {
 			t.Errorf("%d hidden entries with those that are being deleted, want 5: the test has nothing to find", n)
 		}
 		for view, want := range map[string]string{
@@ -157,7 +157,7 @@ func TestViewsAgreeWithTheTables(t *testing.T) {
 			"period_counts WHERE board = 'removed'":                                    0,
 			"hidden_scores WHERE board = 'removed'":                                    0,
 		} {
-			if got := count(t, db, query); got != want {
+			if got := dbtest.Count(t, db, query); got != want {
 				t.Errorf("%s: %d, want %d", query, got, want)
 			}
 		}
@@ -167,22 +167,22 @@ func TestViewsAgreeWithTheTables(t *testing.T) {
 // TestViewsCompareExactly: a space at the end of a name makes it another one, in each text column of each view.
 func TestViewsCompareExactly(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		makeBoard(t, s, "b", leaderboard.Rules{})
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
 		members := []string{"bob", "bob ", "bob  ", "Bob"}
 		for _, view := range []string{"scores", "hidden_scores"} {
 			for _, member := range members {
-				if _, err := s.Writer.Submit(t.Context(), one("b", "", member, 5)); err != nil {
+				if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, 5)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for _, member := range members {
-				if got := count(t, db, view+" WHERE member = '"+member+"'"); got != 1 {
+				if got := dbtest.Count(t, db, view+" WHERE member = '"+member+"'"); got != 1 {
 					t.Errorf("%s has %d rows of %q, want 1", view, got, member)
 				}
 			}
-			if got := count(t, db, "(SELECT member FROM "+view+" GROUP BY member) m"); got != len(members) {
+			if got := dbtest.Count(t, db, "(SELECT member FROM "+view+" GROUP BY member) m"); got != len(members) {
 				t.Errorf("%s has %d members, want %d", view, got, len(members))
 			}
 			for _, member := range members {
@@ -196,7 +196,7 @@ func TestViewsCompareExactly(t *testing.T) {
 			"period_counts": {"board", "window_name", "period", "state"},
 		} {
 			for _, column := range columns {
-				if got := count(t, db, fmt.Sprintf("%s WHERE %s = CONCAT(%[2]s, ' ')", view, column)); got != 0 {
+				if got := dbtest.Count(t, db, fmt.Sprintf("%s WHERE %s = CONCAT(%[2]s, ' ')", view, column)); got != 0 {
 					t.Errorf("%s.%s takes a name and a space for the name", view, column)
 				}
 			}
@@ -207,10 +207,10 @@ func TestViewsCompareExactly(t *testing.T) {
 // TestViewsAreCheap: a look at a large table reads what it shows, and the hidden entries are found without the others.
 func TestViewsAreCheap(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Writer.Submit(t.Context(), one("b", "", "cheat", 5)); err != nil {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "cheat", 5)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Hidden.Hide(t.Context(), ban("b", "cheat")); err != nil {
@@ -221,14 +221,14 @@ func TestViewsAreCheap(t *testing.T) {
 			" FROM " + digit + " a, " + digit + " b, " + digit + " c, " + digit + " d"
 		cheap := func(queries ...string) {
 			t.Helper()
-			mustExec(t, db, "ANALYZE TABLE entries, periods, boards")
+			dbtest.MustExec(t, db, "ANALYZE TABLE entries, periods, boards")
 			for _, query := range queries {
 				if read := rowsRead(t, db, query); read == 0 || read > 50 {
-					t.Errorf("%s reads %d rows of %d", query, read, count(t, db, "entries"))
+					t.Errorf("%s reads %d rows of %d", query, read, dbtest.Count(t, db, "entries"))
 				}
 			}
 		}
-		mustExec(t, db, many, ref.ID)
+		dbtest.MustExec(t, db, many, ref.ID)
 		cheap(
 			"SELECT * FROM scores LIMIT 3",
 			"SELECT * FROM scores WHERE board = 'b' LIMIT 3",
@@ -238,7 +238,7 @@ func TestViewsAreCheap(t *testing.T) {
 			"SELECT * FROM period_counts",
 			"SELECT * FROM period_counts WHERE board = 'b'",
 		)
-		mustExec(t, db, many, -makeBoard(t, s, "cheats", leaderboard.Rules{}).ID)
+		dbtest.MustExec(t, db, many, -dbtest.MakeBoard(t, s, "cheats", leaderboard.Rules{}).ID)
 		cheap(fmt.Sprintf("SELECT * FROM hidden_scores WHERE period_id = %d", ref.ID))
 	})
 }

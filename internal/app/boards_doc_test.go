@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 var (
@@ -32,7 +32,7 @@ func TestBoardsDocument(t *testing.T) {
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
 		c.MaxAge, c.standingWait = 20*time.Millisecond, apptest.MaxWait
 		// As the document says, whatever the database's own clock does.
-		c.clock = storetest.ClockAt(func() leaderboard.Micros {
+		c.clock = dbtest.ClockAt(func() leaderboard.Micros {
 			return leaderboard.MicrosOf(time.Now().Add(time.Duration(offset.Load())))
 		})
 	})

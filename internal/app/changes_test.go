@@ -18,7 +18,7 @@ import (
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // admins returns a client with the key of an admin.
@@ -207,7 +207,7 @@ func feedOverTheTurn(t *testing.T, dsn string) {
 	hour := time.Now().Truncate(time.Hour)
 	ahead.Store(int64(time.Until(hour.Add(30 * time.Minute))))
 	shift := func(c *Config) {
-		c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		c.clock = dbtest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	}
 	servers := []*testApp{startReady(t, dsn, "", shift), startReady(t, dsn, "", shift)}
 	servers[0].Ask(201, "PUT", "/v1/boards/feed", `{"windows":["hour"],"policy":"latest"}`)

@@ -9,7 +9,7 @@ import (
 
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestDatabaseClockLeaps: the clock of the database leaps by an hour or a year and comes back (promise F4). Every
@@ -23,7 +23,7 @@ func TestDatabaseClockLeaps(t *testing.T) {
 			t.Parallel()
 			var ahead atomic.Int64
 			leapAll(t, dsn(t), func(d time.Duration) { ahead.Store(int64(d)) }, func(c *Config) {
-				c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+				c.clock = dbtest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 			})
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard/internal/testenv"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestHistoryIsNotCopied: a client that reads all closed periods of a board gets its answers, and causes neither builds of
@@ -24,7 +24,7 @@ func TestHistoryIsNotCopied(t *testing.T) {
 	var ahead atomic.Int64
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	a := startReady(t, dsn, redisURL, func(c *Config) {
-		c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		c.clock = dbtest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	})
 	a.Ask(201, "PUT", "/v1/boards/b", `{"windows":["hour"],"refresh":{"incremental":"1s"}}`)
 	for hour := range hours {

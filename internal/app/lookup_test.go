@@ -15,7 +15,7 @@ import (
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestOneBoardCannotBeLookedUp: a lock on one board at its rollover to a new hour holds up the readers of that hour only.
@@ -25,7 +25,7 @@ func TestOneBoardCannotBeLookedUp(t *testing.T) {
 	var ahead atomic.Int64
 	dsn := testenv.MySQL(t)
 	a := startReady(t, dsn, testenv.Redis(t), func(c *Config) {
-		c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		c.clock = dbtest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	})
 	for name, windows := range map[string]string{"free": `["all_time"]`, "locked": `["all_time","hour"]`} {
 		a.Ask(201, "PUT", "/v1/boards/"+name, `{"windows":`+windows+`}`)

@@ -11,7 +11,7 @@ import (
 
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // conditional asks for a path with the ETag of an earlier answer, "" for none.
@@ -43,7 +43,7 @@ func TestClosedPeriodsAreAskedAgain(t *testing.T) {
 	var ahead atomic.Int64
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	clock := func(c *Config) {
-		c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		c.clock = dbtest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	}
 	servers := []*testApp{startReady(t, dsn, redisURL, clock), startReady(t, dsn, redisURL, clock)}
 	here := servers[0]

@@ -11,7 +11,7 @@ import (
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestStreamsOverTheTurn: at the rollover to a new hour the streams of a member go on, without entries until it plays again, and so
@@ -21,7 +21,7 @@ func TestStreamsOverTheTurn(t *testing.T) {
 	var ahead atomic.Int64
 	ahead.Store(int64(30*time.Minute - time.Since(time.Now().Truncate(time.Hour)))) // half an hour from the turns
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
-		c.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		c.clock = dbtest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	})
 	a.Ask(201, "PUT", "/v1/boards/b", `{"windows":["hour"]}`)
 	c, err := client.New(a.URL)

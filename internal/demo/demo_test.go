@@ -18,6 +18,7 @@ import (
 	"leaderboard/migrations"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
@@ -78,7 +79,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dsn: testenv.MySQL(t)}
-	s, err := store.Open(t.Context(), store.Config{DSN: w.dsn, Clock: storetest.ClockAhead(func() time.Duration { return w.ahead }), Parts: features.Parts()})
+	s, err := store.Open(t.Context(), store.Config{DSN: w.dsn, Clock: dbtest.ClockAhead(func() time.Duration { return w.ahead }), Parts: features.Parts()})
 	if err != nil {
 		t.Fatal(err)
 	}

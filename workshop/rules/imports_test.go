@@ -78,6 +78,7 @@ func importRules() []importRule {
 		},
 		{dir: "store/internal/sweep", may: []string{nounsPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", mysqlPkg}},
+		{dir: "store/storetest/dbtest", may: []string{nounsPkg, "leaderboard/store", "leaderboard/migrations", "leaderboard/internal/testenv", "github.com/go-sql-driver/mysql"}},
 		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "leaderboard/features/review", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
@@ -190,7 +191,7 @@ func programRules() []importRule {
 // testMay returns what the tests of every package may import.
 func testMay() []string {
 	return []string{
-		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/internal/leaks", "leaderboard/store/storetest",
+		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/internal/leaks", "leaderboard/store/storetest", "leaderboard/store/storetest/dbtest",
 		"github.com/getkin/kin-openapi/...", "github.com/rogpeppe/go-internal/testscript",
 	}
 }

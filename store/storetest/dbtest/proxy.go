@@ -1,4 +1,4 @@
-package store_test
+package dbtest
 
 import (
 	"encoding/binary"
@@ -11,23 +11,24 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// fault is what a proxy does to a connection on account of a request.
-type fault int
+// Fault is what a proxy does to a connection on account of a request.
+type Fault int
 
+// What a proxy may do.
 const (
-	faultPass      fault = iota
-	faultCutBefore       // the request does not reach MySQL; the connection breaks
-	faultCutAfter        // MySQL answers, which proves that it is done; the answer is lost and the connection breaks
-	faultSilence         // MySQL answers; the answer is withheld and the connection stays
-	faultFreeze          // the request stays on the way until MySQL ends the connection
-	faultHold            // the request stays on the way until it is released: see proxy.hold
+	FaultPass      Fault = iota
+	FaultCutBefore       // the request does not reach MySQL; the connection breaks
+	FaultCutAfter        // MySQL answers, which proves that it is done; the answer is lost and the connection breaks
+	FaultSilence         // MySQL answers; the answer is withheld and the connection stays
+	FaultFreeze          // the request stays on the way until MySQL ends the connection
+	FaultHold            // the request stays on the way until it is released: see Proxy.Hold
 )
 
-// proxy stands between a store and MySQL and reads the protocol: judge is shown the text of every statement.
-type proxy struct {
+// Proxy stands between a store and MySQL and reads the protocol. It passes everything on until a method says otherwise, about the text of statements.
+type Proxy struct {
 	upstream string
 	mu       sync.Mutex
-	judge    func(statement string) fault
+	judge    func(statement string) Fault
 	released chan struct{} // closed when statements that are held go on
 	sent     []onWire      // while recording
 	recorded bool
@@ -39,14 +40,14 @@ type onWire struct {
 	statement string
 }
 
-// newProxy starts a proxy to the server of a DSN and returns the DSN that goes through it.
-func newProxy(t *testing.T, dsn string) (*proxy, string) {
+// NewProxy starts a proxy to the server of a DSN and returns the DSN that goes through it.
+func NewProxy(t *testing.T, dsn string) (*Proxy, string) {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{upstream: cfg.Addr, judge: func(string) fault { return faultPass }}
+	p := &Proxy{upstream: cfg.Addr, judge: func(string) Fault { return FaultPass }}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -66,71 +67,71 @@ func newProxy(t *testing.T, dsn string) (*proxy, string) {
 	return p, cfg.FormatDSN()
 }
 
-// on sets what happens to statements that contain text: the first times ones; 0 for all of them.
-func (p *proxy) on(text string, f fault, times int) {
+// On sets what happens to statements that contain text: the first times ones; 0 for all of them.
+func (p *Proxy) On(text string, f Fault, times int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
-	p.judge = func(statement string) fault {
+	p.judge = func(statement string) Fault {
 		if !strings.Contains(statement, text) || (times > 0 && n >= times) {
-			return faultPass
+			return FaultPass
 		}
 		n++
 		return f
 	}
 }
 
-// judgeBy has judge decide what happens to each statement.
-func (p *proxy) judgeBy(judge func(statement string) fault) {
+// JudgeBy has judge decide what happens to each statement.
+func (p *Proxy) JudgeBy(judge func(statement string) Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.judge = judge
 }
 
-// onBeginning sets what happens to all statements that begin with text. Connections begin with other words.
-func (p *proxy) onBeginning(text string, f fault) {
+// OnBeginning sets what happens to all statements that begin with text. Connections begin with other words.
+func (p *Proxy) OnBeginning(text string, f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.judge = func(statement string) fault {
+	p.judge = func(statement string) Fault {
 		if strings.HasPrefix(statement, text) {
 			return f
 		}
-		return faultPass
+		return FaultPass
 	}
 }
 
-// watch reports the statements that contain text as they pass.
-func (p *proxy) watch(text string, seen chan<- struct{}) {
+// Watch reports the statements that contain text as they pass.
+func (p *Proxy) Watch(text string, seen chan<- struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.judge = func(statement string) fault {
+	p.judge = func(statement string) Fault {
 		if strings.Contains(statement, text) {
 			seen <- struct{}{}
 		}
-		return faultPass
+		return FaultPass
 	}
 }
 
-// hold keeps the first n statements that contain text on the way until release is called. Each is reported to held as it comes.
-func (p *proxy) hold(text string, n int) (held <-chan struct{}, release func()) {
+// Hold keeps the first n statements that contain text on the way until release is called. Each is reported to held as it comes.
+func (p *Proxy) Hold(text string, n int) (held <-chan struct{}, release func()) {
 	reports, released := make(chan struct{}, n), make(chan struct{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.released = released
-	p.judge = func(statement string) fault {
+	p.judge = func(statement string) Fault {
 		if len(reports) == cap(reports) || !strings.Contains(statement, text) {
-			return faultPass
+			return FaultPass
 		}
 		reports <- struct{}{}
-		return faultHold
+		return FaultHold
 	}
 	return reports, sync.OnceFunc(func() { close(released) })
 }
 
-// committed calls do and returns the packets of the one transaction of a writer that it commits, from START TRANSACTION to COMMIT. What a
+// Committed calls do and returns the packets of the one transaction of a writer that it commits, from START TRANSACTION to COMMIT. What a
 // store sends besides does not count, and comes when it likes: looks at the server, connections that are made, an attempt that another
 // session had rolled back.
-func (p *proxy) committed(t *testing.T, do func() error) (packets []string) {
+func (p *Proxy) Committed(t *testing.T, do func() error) (packets []string) {
 	t.Helper()
 	p.mu.Lock()
 	p.sent, p.recorded = nil, true
@@ -164,8 +165,8 @@ func (p *proxy) committed(t *testing.T, do func() error) (packets []string) {
 	return packets
 }
 
-// about counts the packets that contain text.
-func about(packets []string, text string) (n int) {
+// About counts the packets that contain text.
+func About(packets []string, text string) (n int) {
 	for _, packet := range packets {
 		if strings.Contains(packet, text) {
 			n++
@@ -174,25 +175,26 @@ func about(packets []string, text string) (n int) {
 	return n
 }
 
-func (p *proxy) heal() { p.on("", faultPass, 0) }
+// Heal has the proxy pass everything on.
+func (p *Proxy) Heal() { p.On("", FaultPass, 0) }
 
 // ask returns what happens to a statement, once it is released if it is held.
-func (p *proxy) ask(conn int64, statement string) fault {
+func (p *Proxy) ask(conn int64, statement string) Fault {
 	p.mu.Lock()
 	if p.recorded {
 		p.sent = append(p.sent, onWire{conn, statement})
 	}
 	f, released := p.judge(statement), p.released
 	p.mu.Unlock()
-	if f == faultHold {
+	if f == FaultHold {
 		<-released
-		return faultPass
+		return FaultPass
 	}
 	return f
 }
 
 // serve copies one connection until either end closes it, or a fault does.
-func (p *proxy) serve(conn int64, client net.Conn) {
+func (p *Proxy) serve(conn int64, client net.Conn) {
 	server, err := net.Dial("tcp", p.upstream)
 	if err != nil {
 		_ = client.Close()
@@ -202,7 +204,7 @@ func (p *proxy) serve(conn int64, client net.Conn) {
 	cut := func() { once.Do(func() { _, _ = client.Close(), server.Close() }) }
 	defer cut()
 	var state sync.Mutex
-	doomed, ended := faultPass, make(chan struct{})
+	doomed, ended := FaultPass, make(chan struct{})
 	go func() {
 		defer cut()
 		defer close(ended)
@@ -212,10 +214,10 @@ func (p *proxy) serve(conn int64, client net.Conn) {
 			state.Lock()
 			now := doomed
 			state.Unlock()
-			if err != nil || now == faultCutAfter {
+			if err != nil || now == FaultCutAfter {
 				return
 			}
-			if now == faultSilence {
+			if now == FaultSilence {
 				continue
 			}
 			if _, err := client.Write(buf[:n]); err != nil {
@@ -229,10 +231,10 @@ func (p *proxy) serve(conn int64, client net.Conn) {
 			return
 		}
 		f := p.ask(conn, statement)
-		if f == faultFreeze {
+		if f == FaultFreeze {
 			<-ended
 		}
-		if f == faultCutBefore || f == faultFreeze {
+		if f == FaultCutBefore || f == FaultFreeze {
 			return
 		}
 		state.Lock()

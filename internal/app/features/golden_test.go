@@ -1,4 +1,4 @@
-package store_test
+package features_test
 
 import (
 	"context"
@@ -14,10 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/review"
 	"leaderboard/internal/app/features"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // goldenFile has every statement that a batch sends, by scenario. UPDATE_GOLDEN=1 writes it.
@@ -30,7 +31,7 @@ const goldenFile = "testdata/batches.golden"
 func TestGoldenBatches(t *testing.T) {
 	t.Parallel()
 	update := os.Getenv("UPDATE_GOLDEN") != ""
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		got := goldenText(t, dsn)
 		if update && strings.HasSuffix(t.Name(), "/mysql") {
 			if err := os.WriteFile(goldenFile, []byte(got), 0o600); err != nil {
@@ -51,16 +52,16 @@ func TestGoldenBatches(t *testing.T) {
 // goldenText runs all scenarios and returns what the golden file should have.
 func goldenText(t *testing.T, dsn string) string {
 	t.Helper()
-	open(t, dsn, nil) // migrates
-	db := connect(t, dsn)
-	p, through := newProxy(t, dsn)
+	dbtest.Open(t, dsn, nil) // migrates
+	db := dbtest.Connect(t, dsn)
+	p, through := dbtest.NewProxy(t, dsn)
 	var out strings.Builder
 	for _, scenario := range goldenScenarios() {
 		emptyTables(t, db)
 		g := newGolden(t, p, through)
 		fmt.Fprintf(&out, "=== %s\n", scenario.name)
 		scenario.run(g)
-		p.heal()
+		p.Heal()
 		if err := g.s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -94,18 +95,18 @@ func emptyTables(t *testing.T, db *sql.DB) {
 			t.Fatal(err)
 		}
 		if used {
-			mustExec(t, db, "TRUNCATE TABLE `"+name+"`")
+			dbtest.MustExec(t, db, "TRUNCATE TABLE `"+name+"`")
 		}
 	}
-	mustExec(t, db, "DELETE FROM table_versions WHERE name <> 'endpoints'")
-	mustExec(t, db, "UPDATE table_versions SET version = 0")
+	dbtest.MustExec(t, db, "DELETE FROM table_versions WHERE name <> 'endpoints'")
+	dbtest.MustExec(t, db, "UPDATE table_versions SET version = 0")
 }
 
 // golden is a scenario under way.
 type golden struct {
 	*testing.T
 	s     *store.Store
-	proxy *proxy
+	proxy *dbtest.Proxy
 	dsn   string // through the proxy
 	now   leaderboard.Micros
 	ids   atomic.Uint64 // how often random bits were given out
@@ -114,7 +115,7 @@ type golden struct {
 }
 
 // newGolden returns a scenario with a store of its own, on 2026-11-20 at noon.
-func newGolden(t *testing.T, p *proxy, dsn string) *golden {
+func newGolden(t *testing.T, p *dbtest.Proxy, dsn string) *golden {
 	t.Helper()
 	g := &golden{T: t, proxy: p, dsn: dsn}
 	g.at("2026-11-20T12:00:00Z")
@@ -132,8 +133,8 @@ func (g *golden) restart() {
 func (g *golden) server() *store.Store {
 	g.Helper()
 	cfg := store.Config{DSN: g.dsn, Clock: g.clock, Parts: features.Parts()}
-	patient(&cfg)
-	cfg.RandomFrom(func() uint64 { return g.ids.Add(1) * 0x0123_4567_89ab_cdef })
+	dbtest.Patient(&cfg)
+	cfg.Random = func() uint64 { return g.ids.Add(1) * 0x0123_4567_89ab_cdef }
 	s, err := store.Open(g.Context(), cfg)
 	if err != nil {
 		g.Fatal(err)
@@ -143,7 +144,7 @@ func (g *golden) server() *store.Store {
 
 // clock is the clock of the database.
 func (g *golden) clock(database string) string {
-	return storetest.ClockAt(func() leaderboard.Micros { return g.now })(database)
+	return dbtest.ClockAt(func() leaderboard.Micros { return g.now })(database)
 }
 
 // at sets the clock.
@@ -183,7 +184,7 @@ func (g *golden) record(what string, do func() (string, error)) {
 	g.Helper()
 	g.listen()
 	answer, err := do()
-	g.proxy.heal()
+	g.proxy.Heal()
 	g.write(what, answer, err)
 }
 
@@ -192,7 +193,7 @@ func (g *golden) recordBatches(what string, do func() (string, error)) {
 	g.Helper()
 	g.listen()
 	answer, err := do()
-	g.proxy.heal()
+	g.proxy.Heal()
 	inBatch := false
 	g.sent = slices.DeleteFunc(g.sent, func(packet string) bool {
 		begins, ends := strings.HasPrefix(packet, "START TRANSACTION;"), packet == "COMMIT" || packet == "ROLLBACK"
@@ -206,11 +207,11 @@ func (g *golden) recordBatches(what string, do func() (string, error)) {
 // listen has the statements of the store written down from now on.
 func (g *golden) listen() {
 	g.sent = nil
-	g.proxy.judgeBy(func(statement string) fault { // one at a time
+	g.proxy.JudgeBy(func(statement string) dbtest.Fault { // one at a time
 		if !setsUp(statement) {
 			g.sent = append(g.sent, statement)
 		}
-		return faultPass
+		return dbtest.FaultPass
 	})
 }
 
@@ -232,13 +233,13 @@ func (g *golden) write(what, answer string, err error) {
 // together has requests for a board wait for a batch with a submission, and writes down the batch that they become.
 func (g *golden) together(what, board string, requests ...func() (string, error)) {
 	g.Helper()
-	held, release := g.proxy.hold("COMMIT", 1)
+	held, release := g.proxy.Hold("COMMIT", 1)
 	ahead := make(chan error, 1)
 	go func() {
 		_, err := g.scores(board, sub("ahead", 1))()
 		ahead <- err
 	}()
-	await(g.T, "the batch ahead", held)
+	dbtest.Await(g.T, "the batch ahead", held)
 	answers := make([]chan string, len(requests))
 	for i, request := range requests {
 		answers[i] = make(chan string, 1)
@@ -249,18 +250,18 @@ func (g *golden) together(what, board string, requests ...func() (string, error)
 			}
 			answers[i] <- answer
 		}()
-		eventually(g.T, "the request waits", func() bool { n, _ := g.s.Waiting(board); return n == i+1 })
+		dbtest.Eventually(g.T, "the request waits", func() bool { n, _, _ := g.s.Writer.Waiting(board, false); return n == i+1 })
 	}
 	g.listen()
 	release()
-	if err := await(g.T, "the batch ahead", ahead); err != nil {
+	if err := dbtest.Await(g.T, "the batch ahead", ahead); err != nil {
 		g.Fatal(err)
 	}
 	var all []string
 	for _, answer := range answers {
-		all = append(all, await(g.T, "an answer", answer))
+		all = append(all, dbtest.Await(g.T, "an answer", answer))
 	}
-	g.proxy.heal()
+	g.proxy.Heal()
 	g.write(what, strings.Join(all, " | "), nil)
 }
 
@@ -391,7 +392,7 @@ func (g *golden) waiting(board string) []int64 {
 // decide decides about a held submission.
 func (g *golden) decide(d leaderboard.HeldDecision) func() (string, error) {
 	return func() (string, error) {
-		h, err := desk(g.s).DecideHeld(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), d)
+		h, err := review.Desk{Finder: g.s.Held, Writer: g.s.Writer}.DecideHeld(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), d)
 		return fmt.Sprint(h.State, " ", h.Outcome), err
 	}
 }
@@ -403,7 +404,20 @@ func (g *golden) play(board, member string) *leaderboard.PlayID {
 	if err != nil {
 		g.Fatal(err)
 	}
-	return begin(g.T, g.s, b, member)
+	play, err := g.s.Plays.BeginPlay(g.Context(), b, member)
+	if err != nil {
+		g.Fatal(err)
+	}
+	return &play.ID
+}
+
+// endpoint makes an endpoint that gets events of these kinds.
+func (g *golden) endpoint(kinds ...leaderboard.EventKind) {
+	g.Helper()
+	r := leaderboard.EndpointRequest{URL: "https://game.example/game", Kinds: kinds, Enabled: true}
+	if _, _, err := g.s.Events.PutEndpoint(g.Context(), "game", r, leaderboard.NewEndpointSecret(), func(*leaderboard.Endpoint) error { return nil }); err != nil {
+		g.Fatal(err)
+	}
 }
 
 // period returns the id of a period by its name.

@@ -1,4 +1,4 @@
-package store_test
+package features_test
 
 import (
 	"fmt"
@@ -105,7 +105,7 @@ func goldenRollover(g *golden) {
 	g.silently(g.scores("b", sub("a", 1)))
 	g.at("2026-11-20T13:00:00Z")
 	g.record("the next hour", g.scores("b", sub("a", 2)))
-	putEndpoint(g, g.s, "game", leaderboard.EventKindPeriodClosed)
+	g.endpoint(leaderboard.EventKindPeriodClosed)
 	g.at("2026-11-20T14:00:00Z")
 	g.record("the next hour, which an endpoint is told", g.scores("b", sub("a", 3)))
 	g.at("2026-11-20T13:59:00Z")
@@ -411,7 +411,7 @@ func goldenReviewWays(g *golden) {
 	level := func(member string, score int64) leaderboard.Submission {
 		return leaderboard.Submission{Member: member, Score: score, Fields: map[string]int64{"level": 1}, Metadata: `{"ghost":1}`}
 	}
-	putEndpoint(g, g.s, "game", leaderboard.EventKindHeld, leaderboard.EventKindApproved, leaderboard.EventKindRejected)
+	g.endpoint(leaderboard.EventKindHeld, leaderboard.EventKindApproved, leaderboard.EventKindRejected)
 	admin := leaderboard.Caller{Key: "kadmin", Admin: true}
 	first := leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{level("a", 9), level("b", 8), level("c", 7), level("d", 1)}}
 	g.record("by an admin", g.submit(admin, first))
@@ -444,7 +444,7 @@ func goldenAllRules(g *golden) {
 		Limits: leaderboard.Limits{MaxScore: number(1000), PerSecond: number(5)}, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay},
 		Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: number(100)}}}, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedFriends, Within: 5},
 	})
-	putEndpoint(g, g.s, "game", leaderboard.EventKindHeld, leaderboard.EventKindPeriodClosed)
+	g.endpoint(leaderboard.EventKindHeld, leaderboard.EventKindPeriodClosed)
 	admin := leaderboard.Caller{Key: "kadmin", Admin: true}
 	g.silently(g.submit(admin, leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{sub("first", 90), sub("h", 4)}}))
 	g.silently(g.hide("b", "h", false))
