@@ -4,50 +4,51 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
 // TestActivity: callers that may write see what was submitted hour by hour, where it is recorded.
 func TestActivity(t *testing.T) {
 	e := newEnv(t)
-	e.put(adminKey, "/v1/boards/b", `{"windows":["day","all_time"],"record":"applied"}`).want(201)
-	e.put(adminKey, "/v1/boards/plain", `{}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/b", `{"windows":["day","all_time"],"record":"applied"}`).Want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/plain", `{}`).Want(201)
 	e.fake.activity = leaderboard.Activity{
 		Hours: []leaderboard.ActivityHour{
 			{StartsAt: 7_200_000_000, Submissions: 3, Applied: 2, NewMembers: 1, Entries: new(int64(9))}, {StartsAt: 3_600_000_000, Submissions: 1},
 		}, Partial: true,
 	}
 	const hours = `"hours":[{"starts_at":"1970-01-01T02:00:00.000000Z","submissions":3,"applied":2,"new_members":1,"entries":9},{"starts_at":"1970-01-01T01:00:00.000000Z","submissions":1,"applied":0,"new_members":0,"entries":null}],"partial":true}`
-	if got := string(e.get(writeKey, "/v1/boards/b/activity").want(200).body); got != `{"board":"b","window":"day","record":"applied",`+hours {
+	if got := string(e.Get(apitest.WriteKey, "/v1/boards/b/activity").Want(200).Body); got != `{"board":"b","window":"day","record":"applied",`+hours {
 		t.Errorf("got %s", got)
 	}
 	asked := e.fake.activityAsked
 	if asked.Window != leaderboard.WindowDay || asked.Hours != 48 || asked.Records != leaderboard.MaxActivityRecords || asked.BoardID == 0 {
 		t.Errorf("asked for %+v", asked)
 	}
-	if e.get(adminKey, "/v1/boards/b/activity?hours=168").want(200); e.fake.activityAsked.Hours != 168 {
+	if e.Get(apitest.AdminKey, "/v1/boards/b/activity?hours=168").Want(200); e.fake.activityAsked.Hours != 168 {
 		t.Errorf("asked for %+v", e.fake.activityAsked)
 	}
-	if got := string(e.get(writeKey, "/v1/boards/plain/activity").want(200).body); got != `{"board":"plain","window":"all_time","record":"none","hours":[],"partial":false}` {
+	if got := string(e.Get(apitest.WriteKey, "/v1/boards/plain/activity").Want(200).Body); got != `{"board":"plain","window":"all_time","record":"none","hours":[],"partial":false}` {
 		t.Errorf("got %s", got)
 	}
-	e.put(adminKey, "/v1/boards/early", `{"windows":["season"],"seasons":[{"name":"one","starts_at":"2100-01-01T00:00:00Z","ends_at":"2100-02-01T00:00:00Z"}]}`).want(201)
-	if got := string(e.get(writeKey, "/v1/boards/early/activity").want(200).body); !strings.HasSuffix(got, `"hours":[],"partial":false}`) {
+	e.Put(apitest.AdminKey, "/v1/boards/early", `{"windows":["season"],"seasons":[{"name":"one","starts_at":"2100-01-01T00:00:00Z","ends_at":"2100-02-01T00:00:00Z"}]}`).Want(201)
+	if got := string(e.Get(apitest.WriteKey, "/v1/boards/early/activity").Want(200).Body); !strings.HasSuffix(got, `"hours":[],"partial":false}`) {
 		t.Errorf("before the first season: %s", got)
 	}
-	e.get(readKey, "/v1/boards/b/activity").wantProblem(403, "forbidden")
-	e.get(noKey, "/v1/boards/b/activity").want(401)
-	e.get(writeKey, "/v1/boards/nothing/activity").wantProblem(404, "board-not-found")
-	e.get(writeKey, "/v1/boards/b/activity?hours=169").wantProblem(400, "malformed-request")
+	e.Get(apitest.ReadKey, "/v1/boards/b/activity").WantProblem(403, "forbidden")
+	e.Get(apitest.NoKey, "/v1/boards/b/activity").Want(401)
+	e.Get(apitest.WriteKey, "/v1/boards/nothing/activity").WantProblem(404, "board-not-found")
+	e.Get(apitest.WriteKey, "/v1/boards/b/activity?hours=169").WantProblem(400, "malformed-request")
 }
 
 // TestRace: anyone who may read the board sees the places of the first members; the last moment is the page of now.
 func TestRace(t *testing.T) {
 	e := newEnv(t)
-	e.put(adminKey, "/v1/boards/up", `{"record":"all","visibility":"public"}`).want(201)
-	e.put(adminKey, "/v1/boards/down", `{"record":"all","visibility":"public","order":"asc"}`).want(201)
-	e.put(adminKey, "/v1/boards/secret", `{"record":"all","visibility":"private"}`).want(201)
-	e.put(adminKey, "/v1/boards/plain", `{"visibility":"public"}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/up", `{"record":"all","visibility":"public"}`).Want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/down", `{"record":"all","visibility":"public","order":"asc"}`).Want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/secret", `{"record":"all","visibility":"private"}`).Want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/plain", `{"visibility":"public"}`).Want(201)
 	five, seven := new(int64(5)), new(int64(7))
 	e.fake.race = leaderboard.Race{
 		Moments: []leaderboard.Micros{1, 2, 3, 4},
@@ -58,8 +59,8 @@ func TestRace(t *testing.T) {
 		"up":   `"runners":[{"member":"ada","places":[null,1,1,1]},{"member":"bob","places":[1,2,2,2]}]}`,
 		"down": `"runners":[{"member":"bob","places":[null,2,1,1]},{"member":"ada","places":[1,1,2,2]}]}`,
 	} {
-		e.post(adminKey, "/v1/boards/"+board+"/scores", `{"entries":[{"member":"ada","score":20},{"member":"bob","score":10}]}`).want(200)
-		got := string(e.get(noKey, "/v1/boards/"+board+"/race").want(200).body)
+		e.Post(apitest.AdminKey, "/v1/boards/"+board+"/scores", `{"entries":[{"member":"ada","score":20},{"member":"bob","score":10}]}`).Want(200)
+		got := string(e.Get(apitest.NoKey, "/v1/boards/"+board+"/race").Want(200).Body)
 		if !strings.HasPrefix(got, `{"board":"`+board+`","window":"all_time","period":"all_time","record":"all","moments":["1970-01-01T00:00:00.000001Z",`) || !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s\nwant %s", board, got, want)
 		}
@@ -67,13 +68,13 @@ func TestRace(t *testing.T) {
 	if got := e.fake.raceAsked; got.PeriodID == 0 || strings.Join(got.Members, " ") != "ada bob" && strings.Join(got.Members, " ") != "bob ada" {
 		t.Errorf("asked for %+v", got)
 	}
-	if got := string(e.get(noKey, "/v1/boards/plain/race").want(200).body); got != `{"board":"plain","window":"all_time","period":"all_time","record":"none","moments":[],"runners":[]}` {
+	if got := string(e.Get(apitest.NoKey, "/v1/boards/plain/race").Want(200).Body); got != `{"board":"plain","window":"all_time","period":"all_time","record":"none","moments":[],"runners":[]}` {
 		t.Errorf("got %s", got)
 	}
 	e.fake.race = leaderboard.Race{}
-	if got := string(e.get(noKey, "/v1/boards/up/race").want(200).body); !strings.HasSuffix(got, `"moments":[],"runners":[]}`) {
+	if got := string(e.Get(apitest.NoKey, "/v1/boards/up/race").Want(200).Body); !strings.HasSuffix(got, `"moments":[],"runners":[]}`) {
 		t.Errorf("nothing recorded: %s", got)
 	}
-	e.get(noKey, "/v1/boards/secret/race").wantProblem(404, "board-not-found")
-	e.get(noKey, "/v1/boards/nothing/race").wantProblem(404, "board-not-found")
+	e.Get(apitest.NoKey, "/v1/boards/secret/race").WantProblem(404, "board-not-found")
+	e.Get(apitest.NoKey, "/v1/boards/nothing/race").WantProblem(404, "board-not-found")
 }

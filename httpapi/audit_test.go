@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -56,7 +57,7 @@ func TestAuditStopsLooking(t *testing.T) {
 			Entries []struct{ ID int64 }
 			Next    string `json:"next_cursor"`
 		}
-		e.get(adminKey, path).want(http.StatusOK).decode(&p)
+		e.Get(apitest.AdminKey, path).Want(http.StatusOK).Decode(&p)
 		pages += fmt.Sprint(p.Entries)
 		if path = ""; p.Next != "" {
 			path = query + "&cursor=" + p.Next
@@ -95,35 +96,35 @@ func TestAuditRoute(t *testing.T) {
 	var got []string
 	for path := "/v1/audit?limit=2"; path != ""; {
 		var p page
-		e.get(adminKey, path).want(http.StatusOK).decode(&p)
+		e.Get(apitest.AdminKey, path).Want(http.StatusOK).Decode(&p)
 		for _, r := range p.Entries {
 			got = append(got, fmt.Sprint(r.ID, " ", r.Actor, " ", r.Action, " ", r.Board, " ", r.Before["title"], r.After["title"], " ", r.RequestID))
 		}
 		if path = ""; p.Next != "" {
 			path = "/v1/audit?limit=2&cursor=" + p.Next
-			e.get(adminKey, "/v1/audit?board=other&cursor="+p.Next).wantProblem(400, wire.CodeMalformed) // a cursor of another list
+			e.Get(apitest.AdminKey, "/v1/audit?board=other&cursor="+p.Next).WantProblem(400, wire.CodeMalformed) // a cursor of another list
 		}
 	}
 	want := "5 k7f3 board.update gone ab r5; 4 k7f3 board.update gone ab r4; 3 k7f3 board.update gone ab r3; 2 k7f3 board.update gone ab r2; 1 k7f3 board.create gone b r1"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
 	}
-	e.get(adminKey, "/v1/audit?board=b&member=m&actor=k7f3&action=member.hide&since=2023-11-14T22:13:20Z&until=2023-11-14T22:13:21Z&limit=7").want(http.StatusOK)
+	e.Get(apitest.AdminKey, "/v1/audit?board=b&member=m&actor=k7f3&action=member.hide&since=2023-11-14T22:13:20Z&until=2023-11-14T22:13:21Z&limit=7").Want(http.StatusOK)
 	if want := (leaderboard.AuditQuery{
 		Board: "b", Member: "m", Actor: "k7f3", Action: leaderboard.AuditActionMemberHide, Since: at, Until: at + 1_000_000, Limit: 8,
 	}); log.asked != want {
 		t.Errorf("asked for %+v, want %+v", log.asked, want)
 	}
 	for _, bad := range []string{"board=B", "member=%00", "action=board.destroy", "since=yesterday", "until=2023-11-14", "limit=0", "cursor=x", "actor=" + strings.Repeat("x", 129)} {
-		e.do(ask{method: http.MethodGet, path: "/v1/audit?" + bad, key: adminKey, off: true}).wantProblem(400, wire.CodeMalformed)
+		e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/audit?" + bad, Key: apitest.AdminKey, Off: true}).WantProblem(400, wire.CodeMalformed)
 	}
-	e.get(writeKey, "/v1/audit").wantProblem(403, wire.CodeForbidden)
-	e.get(noKey, "/v1/audit").wantProblem(401, wire.CodeUnauthorized)
+	e.Get(apitest.WriteKey, "/v1/audit").WantProblem(403, wire.CodeForbidden)
+	e.Get(apitest.NoKey, "/v1/audit").WantProblem(401, wire.CodeUnauthorized)
 }
 
 // TestAuditActionsAreDocumented: the list of actions in the document is the one of the package.
 func TestAuditActionsAreDocumented(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	var documented, known []string
 	for _, v := range doc.Components.Schemas["AuditAction"].Value.Enum {
 		documented = append(documented, fmt.Sprint(v))

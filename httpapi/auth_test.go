@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -19,43 +20,43 @@ func concrete(path string) string {
 // lesser scope. The table decides about each, so a route added without thought is closed (promise G1).
 func TestEveryRouteDenies(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
-	writes := e.fake.writes()
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
+	writes := e.fake.Writes()
 	open := 0
 	for _, rt := range (&handlers{}).routes(true) {
-		a := ask{method: rt.Method, path: concrete(rt.Path)}
-		with := func(key string) reply { b := a; b.key = key; return e.do(b) }
+		a := apitest.Ask{Method: rt.Method, Path: concrete(rt.Path)}
+		with := func(key string) apitest.Reply { b := a; b.Key = key; return e.Do(b) }
 		if rt.Access == guard.AccessAnyone {
 			open++
-			if r := with("other"); r.status >= 400 && rt.Path != "/v1/sign-in/callback" { // where nobody was sent to
-				t.Errorf("%s %s looks at keys: %d", rt.Method, rt.Path, r.status)
+			if r := with("other"); r.Status >= 400 && rt.Path != "/v1/sign-in/callback" { // where nobody was sent to
+				t.Errorf("%s %s looks at keys: %d", rt.Method, rt.Path, r.Status)
 			}
 			continue
 		}
 		r := with("other")
-		r.wantProblem(401, wire.CodeUnauthorized)
-		if !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "Bearer") {
+		r.WantProblem(401, wire.CodeUnauthorized)
+		if !strings.HasPrefix(r.Header.Get("WWW-Authenticate"), "Bearer") {
 			t.Errorf("%s %s: 401 without WWW-Authenticate", rt.Method, rt.Path)
 		}
 		if rt.Access == guard.AccessReaders {
-			if r := with(noKey); r.status == 401 || r.status == 403 {
-				t.Errorf("%s %s: public board, %d", rt.Method, rt.Path, r.status)
+			if r := with(apitest.NoKey); r.Status == 401 || r.Status == 403 {
+				t.Errorf("%s %s: public board, %d", rt.Method, rt.Path, r.Status)
 			}
 			continue
 		}
-		with(noKey).wantProblem(401, wire.CodeUnauthorized)
+		with(apitest.NoKey).WantProblem(401, wire.CodeUnauthorized)
 		if rt.Access == guard.AccessHolders {
-			if r := with(readKey); r.status == 401 || r.status == 403 {
-				t.Errorf("%s %s: any key, %d", rt.Method, rt.Path, r.status)
+			if r := with(apitest.ReadKey); r.Status == 401 || r.Status == 403 {
+				t.Errorf("%s %s: any key, %d", rt.Method, rt.Path, r.Status)
 			}
 			continue
 		}
-		with(readKey).wantProblem(403, wire.CodeForbidden)
+		with(apitest.ReadKey).WantProblem(403, wire.CodeForbidden)
 		if rt.Access == guard.AccessAdmins {
-			with(writeKey).wantProblem(403, wire.CodeForbidden)
+			with(apitest.WriteKey).WantProblem(403, wire.CodeForbidden)
 		}
 	}
-	if e.fake.writes() != writes {
+	if e.fake.Writes() != writes {
 		t.Error("a request without rights changed something")
 	}
 	if open != 16 {
@@ -85,21 +86,21 @@ func TestAuthorizationForms(t *testing.T) {
 		values []string
 		status int
 	}{
-		{[]string{"Bearer " + adminKey}, 200},
-		{[]string{"bearer " + adminKey}, 200},
-		{[]string{"Bearer  " + adminKey}, 200},
-		{[]string{"Bearer " + adminKey + "x"}, 401},
+		{[]string{"Bearer " + apitest.AdminKey}, 200},
+		{[]string{"bearer " + apitest.AdminKey}, 200},
+		{[]string{"Bearer  " + apitest.AdminKey}, 200},
+		{[]string{"Bearer " + apitest.AdminKey + "x"}, 401},
 		{[]string{"Bearer"}, 401},
 		{[]string{"Bearer "}, 401},
 		{[]string{""}, 401},
-		{[]string{"Basic " + adminKey}, 401},
-		{[]string{adminKey}, 401},
-		{[]string{"Bearer " + readKey}, 403},
-		{[]string{"Bearer " + adminKey, "Bearer " + adminKey}, 401},
+		{[]string{"Basic " + apitest.AdminKey}, 401},
+		{[]string{apitest.AdminKey}, 401},
+		{[]string{"Bearer " + apitest.ReadKey}, 403},
+		{[]string{"Bearer " + apitest.AdminKey, "Bearer " + apitest.AdminKey}, 401},
 	} {
-		r := e.do(ask{method: "GET", path: "/v1/runs", header: http.Header{"Authorization": c.values}})
-		if r.status != c.status {
-			t.Errorf("%q answers %d, want %d", c.values, r.status, c.status)
+		r := e.Do(apitest.Ask{Method: "GET", Path: "/v1/runs", Header: http.Header{"Authorization": c.values}})
+		if r.Status != c.status {
+			t.Errorf("%q answers %d, want %d", c.values, r.Status, c.status)
 		}
 	}
 }
@@ -108,25 +109,25 @@ func TestKeyWithTwoScopesHasTheGreater(t *testing.T) {
 	e := newEnv(t, func(c *Config) {
 		c.SettingsKeys = []SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: "k"}, {Scope: leaderboard.ScopeRead, Secret: "k"}, {Scope: leaderboard.ScopeAdmin, Secret: ""}, {Scope: "all", Secret: "z"}}
 	})
-	e.get("k", "/v1/runs").want(200)
-	e.get("z", "/v1/runs").wantProblem(401, wire.CodeUnauthorized)
-	e.do(ask{method: "GET", path: "/v1/runs", header: http.Header{"Authorization": {"Bearer "}}}).want(401)
+	e.Get("k", "/v1/runs").Want(200)
+	e.Get("z", "/v1/runs").WantProblem(401, wire.CodeUnauthorized)
+	e.Do(apitest.Ask{Method: "GET", Path: "/v1/runs", Header: http.Header{"Authorization": {"Bearer "}}}).Want(401)
 }
 
 func TestWithoutKeysNobodyWrites(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.SettingsKeys = nil })
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
-	e.get(noKey, "/v1/boards/b/top").want(200)
-	e.post(noKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, wire.CodeUnauthorized)
-	e.post(adminKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, wire.CodeUnauthorized)
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
+	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200)
+	e.Post(apitest.NoKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).WantProblem(401, wire.CodeUnauthorized)
+	e.Post(apitest.AdminKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).WantProblem(401, wire.CodeUnauthorized)
 }
 
 // TestCallerOfAChange: who asked for a change travels in its context.
 func TestCallerOfAChange(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
-	e.do(ask{method: "DELETE", path: "/v1/boards/b", key: adminKey}).want(204)
-	if got := e.fake.caller.Key; got != "env:admin" {
+	e.Board("b", leaderboard.Rules{})
+	e.Do(apitest.Ask{Method: "DELETE", Path: "/v1/boards/b", Key: apitest.AdminKey}).Want(204)
+	if got := e.fake.Caller.Key; got != "env:admin" {
 		t.Errorf("the change was asked for by %q", got)
 	}
 }

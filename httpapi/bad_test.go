@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -13,7 +14,7 @@ import (
 // bad is one request that has to be refused, and how.
 type bad struct {
 	name   string
-	ask    ask
+	ask    apitest.Ask
 	status int
 	code   string
 	at     string // pointer or parameter of one of the errors, "" when none is expected
@@ -23,19 +24,19 @@ type bad struct {
 // TestBadInput: bad input of every kind gets a clear problem and changes nothing.
 func TestBadInput(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, classic()...)
-	e.board("other", leaderboard.Rules{}, classic()...)
-	before := string(e.get(noKey, "/v1/boards/b/top").want(200).body)
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("other", leaderboard.Rules{}, apitest.Classic()...)
+	before := string(e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200).Body)
 	all := append(badBodies(), badParameters(e)...)
 	all = append(all, badBoards()...)
 	all = append(all, badElse()...)
 	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
 			here := *e
-			here.t = t
-			writes := e.fake.writes()
-			p := here.do(c.ask).wantProblem(c.status, c.code)
-			if e.fake.writes() != writes && c.status != 404 && c.status != 409 { // which are the store's to find
+			here.T = t
+			writes := e.fake.Writes()
+			p := here.Do(c.ask).WantProblem(c.status, c.code)
+			if e.fake.Writes() != writes && c.status != 404 && c.status != 409 { // which are the store's to find
 				t.Error("it was let through to be written")
 			}
 			if c.at == "" && c.detail == "" {
@@ -49,14 +50,14 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("no error is at %q with %q: %+v", c.at, c.detail, p.Errors)
 		})
 	}
-	if after := string(e.get(noKey, "/v1/boards/b/top").want(200).body); after != before {
+	if after := string(e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200).Body); after != before {
 		t.Errorf("the board changed:\n%s\n%s", before, after)
 	}
 }
 
 func badBodies() []bad {
 	scores := func(name, body, at, detail string) bad {
-		return bad{"scores " + name, ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: body}, 400, wire.CodeMalformed, at, detail}
+		return bad{"scores " + name, apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: body}, 400, wire.CodeMalformed, at, detail}
 	}
 	entry := func(name, value, at, detail string) bad {
 		return scores(name, `{"entries":[{"member":"m","score":1},`+value+`]}`, "/entries/1"+at, detail)
@@ -111,7 +112,7 @@ func badBodies() []bad {
 		out = append(out, scores("score "+value, `{"entries":[{"member":"m","score":`+value+`}]}`, "/entries/0", "not valid JSON"))
 	}
 	ranks := func(name, body, at, detail string) bad {
-		return bad{"ranks " + name, ask{method: "POST", path: "/v1/boards/b/ranks", body: body}, 400, wire.CodeMalformed, at, detail}
+		return bad{"ranks " + name, apitest.Ask{Method: "POST", Path: "/v1/boards/b/ranks", Body: body}, 400, wire.CodeMalformed, at, detail}
 	}
 	return append(
 		out,
@@ -128,10 +129,10 @@ func badBodies() []bad {
 
 func badParameters(e *env) []bad {
 	get := func(path, at, detail string) bad {
-		return bad{path, ask{method: "GET", path: "/v1/boards/" + path}, 400, wire.CodeMalformed, at, detail}
+		return bad{path, apitest.Ask{Method: "GET", Path: "/v1/boards/" + path}, 400, wire.CodeMalformed, at, detail}
 	}
-	foreign := e.get(noKey, "/v1/boards/other/top?limit=1").rows().Next
-	cursor := e.get(noKey, "/v1/boards/b/top?limit=1").rows().Next
+	foreign := e.Get(apitest.NoKey, "/v1/boards/other/top?limit=1").Rows().Next
+	cursor := e.Get(apitest.NoKey, "/v1/boards/b/top?limit=1").Rows().Next
 	out := []bad{
 		get("b/top?limt=5", "limt", "want one of window, period"),
 		get("b?x=1", "x", "want one of numbers"),
@@ -181,7 +182,7 @@ func badParameters(e *env) []bad {
 		}
 	}
 	admin := func(method, path, at, detail string) bad {
-		return bad{method + " " + path, ask{method: method, path: path, key: adminKey}, 400, wire.CodeMalformed, at, detail}
+		return bad{method + " " + path, apitest.Ask{Method: method, Path: path, Key: apitest.AdminKey}, 400, wire.CodeMalformed, at, detail}
 	}
 	return append(
 		out,
@@ -199,7 +200,7 @@ func badParameters(e *env) []bad {
 
 func badBoards() []bad {
 	put := func(name, body string, status int, code, at, detail string) bad {
-		return bad{"board " + name, ask{method: "PUT", path: "/v1/boards/new", key: adminKey, body: body}, status, code, at, detail}
+		return bad{"board " + name, apitest.Ask{Method: "PUT", Path: "/v1/boards/new", Key: apitest.AdminKey, Body: body}, status, code, at, detail}
 	}
 	rule := func(body, at, detail string) bad {
 		return put(body, body, 422, leaderboard.CodeInvalidBoard, at, detail)
@@ -241,13 +242,13 @@ func badBoards() []bad {
 		rule(`{"title":"`+strings.Repeat("x", 201)+`"}`, "/title", "200 bytes"),
 		put("order of a board with entries", `{"order":"asc"}`, 409, "board-conflict", "/order", "stays desc"),
 	}
-	out[len(out)-1].ask.path = "/v1/boards/b"
+	out[len(out)-1].ask.Path = "/v1/boards/b"
 	for _, name := range []string{"A", "-a", ".a", "_a", "a%20b", "a%2Fb", "%C3%A9", strings.Repeat("a", 65)} {
 		out = append(
 			out,
-			bad{"put " + name, ask{method: "PUT", path: "/v1/boards/" + name, key: adminKey, body: `{}`}, 422, leaderboard.CodeInvalidBoard, "board", "[a-z0-9]"},
-			bad{"get " + name, ask{method: "GET", path: "/v1/boards/" + name}, 404, "board-not-found", "", ""},
-			bad{"submit " + name, ask{method: "POST", path: "/v1/boards/" + name + "/scores", key: writeKey, body: `{"entries":[{"member":"m","score":1}]}`}, 404, "board-not-found", "", ""},
+			bad{"put " + name, apitest.Ask{Method: "PUT", Path: "/v1/boards/" + name, Key: apitest.AdminKey, Body: `{}`}, 422, leaderboard.CodeInvalidBoard, "board", "[a-z0-9]"},
+			bad{"get " + name, apitest.Ask{Method: "GET", Path: "/v1/boards/" + name}, 404, "board-not-found", "", ""},
+			bad{"submit " + name, apitest.Ask{Method: "POST", Path: "/v1/boards/" + name + "/scores", Key: apitest.WriteKey, Body: `{"entries":[{"member":"m","score":1}]}`}, 404, "board-not-found", "", ""},
 		)
 	}
 	return out
@@ -256,7 +257,7 @@ func badBoards() []bad {
 func badElse() []bad {
 	const entry = `{"entries":[{"member":"m","score":1}]}`
 	submit := func(name string, h http.Header, status int, code, at string) bad {
-		return bad{name, ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: entry, header: h}, status, code, at, ""}
+		return bad{name, apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: entry, Header: h}, status, code, at, ""}
 	}
 	type h = http.Header
 	out := []bad{
@@ -267,28 +268,28 @@ func badElse() []bad {
 		submit("other parameter", h{"Content-Type": {"application/json; v=1"}}, 415, wire.CodeNotJSON, ""),
 		submit("gzip", h{"Content-Encoding": {"gzip"}}, 415, wire.CodeNotJSON, ""),
 		submit("created_time needs admin", nil, 403, wire.CodeForbidden, "/entries/0/created_time"),
-		{"unknown board", ask{method: "POST", path: "/v1/boards/none/scores", key: writeKey, body: entry}, 404, "board-not-found", "", ""},
-		{"unknown window", ask{method: "GET", path: "/v1/boards/b/top?window=week"}, 404, "period-not-found", "", ""},
-		{"unknown period", ask{method: "GET", path: "/v1/boards/b/top?period=2020"}, 400, wire.CodeMalformed, "period", "want current or all_time"},
-		{"unknown period of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"period":"2020"}`}, 400, wire.CodeMalformed, "/period", "want current or all_time"},
-		{"kind of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"kind":"half"}`}, 400, wire.CodeMalformed, "/kind", "full"},
-		{"field of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"board":"b"}`}, 400, wire.CodeMalformed, "/board", "not known"},
-		{"run 0", ask{method: "GET", path: "/v1/runs/0", key: adminKey}, 404, "run-not-found", "", ""},
-		{"run x", ask{method: "GET", path: "/v1/runs/x", key: adminKey}, 404, "run-not-found", "", ""},
-		{"run 99", ask{method: "GET", path: "/v1/runs/99", key: adminKey}, 404, "run-not-found", "", ""},
-		{"runs of no board", ask{method: "GET", path: "/v1/runs?board=none", key: adminKey}, 404, "board-not-found", "", ""},
-		{"runs of A", ask{method: "GET", path: "/v1/runs?board=A", key: adminKey}, 404, "board-not-found", "", ""},
-		{"remove nobody", ask{method: "DELETE", path: "/v1/boards/b/members/nobody", key: adminKey}, 404, "not-ranked", "", ""},
-		{"delete nothing", ask{method: "DELETE", path: "/v1/boards/none", key: adminKey}, 404, "board-not-found", "", ""},
-		{"no route", ask{method: "GET", path: "/v1/boards/b/bottom"}, 404, wire.CodeNotFound, "", ""},
-		{"no problem", ask{method: "GET", path: "/problems/none"}, 404, wire.CodeNotFound, "", ""},
+		{"unknown board", apitest.Ask{Method: "POST", Path: "/v1/boards/none/scores", Key: apitest.WriteKey, Body: entry}, 404, "board-not-found", "", ""},
+		{"unknown window", apitest.Ask{Method: "GET", Path: "/v1/boards/b/top?window=week"}, 404, "period-not-found", "", ""},
+		{"unknown period", apitest.Ask{Method: "GET", Path: "/v1/boards/b/top?period=2020"}, 400, wire.CodeMalformed, "period", "want current or all_time"},
+		{"unknown period of a rebuild", apitest.Ask{Method: "POST", Path: "/v1/boards/b/rebuild", Key: apitest.AdminKey, Body: `{"period":"2020"}`}, 400, wire.CodeMalformed, "/period", "want current or all_time"},
+		{"kind of a rebuild", apitest.Ask{Method: "POST", Path: "/v1/boards/b/rebuild", Key: apitest.AdminKey, Body: `{"kind":"half"}`}, 400, wire.CodeMalformed, "/kind", "full"},
+		{"field of a rebuild", apitest.Ask{Method: "POST", Path: "/v1/boards/b/rebuild", Key: apitest.AdminKey, Body: `{"board":"b"}`}, 400, wire.CodeMalformed, "/board", "not known"},
+		{"run 0", apitest.Ask{Method: "GET", Path: "/v1/runs/0", Key: apitest.AdminKey}, 404, "run-not-found", "", ""},
+		{"run x", apitest.Ask{Method: "GET", Path: "/v1/runs/x", Key: apitest.AdminKey}, 404, "run-not-found", "", ""},
+		{"run 99", apitest.Ask{Method: "GET", Path: "/v1/runs/99", Key: apitest.AdminKey}, 404, "run-not-found", "", ""},
+		{"runs of no board", apitest.Ask{Method: "GET", Path: "/v1/runs?board=none", Key: apitest.AdminKey}, 404, "board-not-found", "", ""},
+		{"runs of A", apitest.Ask{Method: "GET", Path: "/v1/runs?board=A", Key: apitest.AdminKey}, 404, "board-not-found", "", ""},
+		{"remove nobody", apitest.Ask{Method: "DELETE", Path: "/v1/boards/b/members/nobody", Key: apitest.AdminKey}, 404, "not-ranked", "", ""},
+		{"delete nothing", apitest.Ask{Method: "DELETE", Path: "/v1/boards/none", Key: apitest.AdminKey}, 404, "board-not-found", "", ""},
+		{"no route", apitest.Ask{Method: "GET", Path: "/v1/boards/b/bottom"}, 404, wire.CodeNotFound, "", ""},
+		{"no problem", apitest.Ask{Method: "GET", Path: "/problems/none"}, 404, wire.CodeNotFound, "", ""},
 	}
-	out[6].ask.body = `{"entries":[{"member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
+	out[6].ask.Body = `{"entries":[{"member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
 	for i, key := range [][]string{{""}, {"a b"}, {"a\tb"}, {"é"}, {strings.Repeat("k", 129)}, {"a", "b"}, {"\x7f"}} {
 		out = append(out, submit(fmt.Sprintf("key %d", i), h{"Idempotency-Key": key}, 400, wire.CodeMalformed, "Idempotency-Key"))
 	}
 	for _, m := range []string{"POST", "PATCH", "DELETE", "OPTIONS", "BREW", "get"} {
-		out = append(out, bad{m, ask{method: m, path: "/v1/boards/b/top", key: adminKey}, 405, wire.CodeMethod, "", ""})
+		out = append(out, bad{m, apitest.Ask{Method: m, Path: "/v1/boards/b/top", Key: apitest.AdminKey}, 405, wire.CodeMethod, "", ""})
 	}
 	return out
 }
@@ -302,9 +303,9 @@ func TestAllow(t *testing.T) {
 		"/v1/boards/b/members/m": "DELETE, GET, HEAD",
 		"/livez":                 "GET, HEAD",
 	} {
-		r := e.do(ask{method: "TRACE", path: path})
-		r.wantProblem(405, wire.CodeMethod)
-		if got := r.header.Get("Allow"); got != want {
+		r := e.Do(apitest.Ask{Method: "TRACE", Path: path})
+		r.WantProblem(405, wire.CodeMethod)
+		if got := r.Header.Get("Allow"); got != want {
 			t.Errorf("%s allows %q, want %q", path, got, want)
 		}
 	}
@@ -313,7 +314,7 @@ func TestAllow(t *testing.T) {
 // TestAllBadParametersAreTold: everything that is wrong with the parameters is told at once.
 func TestAllBadParametersAreTold(t *testing.T) {
 	e := newEnv(t)
-	p := e.get(noKey, "/v1/boards/b/top?limit=x&offset=-1&mode=y&min_seq=z").wantProblem(400, wire.CodeMalformed)
+	p := e.Get(apitest.NoKey, "/v1/boards/b/top?limit=x&offset=-1&mode=y&min_seq=z").WantProblem(400, wire.CodeMalformed)
 	if len(p.Errors) != 4 {
 		t.Errorf("got %+v", p.Errors)
 	}

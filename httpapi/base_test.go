@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -48,53 +49,53 @@ func TestBelow(t *testing.T) {
 // TestBasePath: below a path all answers name addresses below it, and what is not below it is not there.
 func TestBasePath(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Base, c.Site = "/games", "https://scores.example" })
-	do := func(a ask) reply {
+	do := func(a apitest.Ask) apitest.Reply {
 		t.Helper()
-		a.undocumented = true
-		return e.do(a)
+		a.Undocumented = true
+		return e.Do(a)
 	}
 	for _, c := range []struct {
-		ask
+		apitest.Ask
 		status   int
 		location string
 	}{
-		{ask{method: http.MethodPut, path: "/games/v1/boards/b", key: adminKey, body: `{"visibility":"public"}`}, http.StatusCreated, "/games/v1/boards/b"},
-		{ask{method: http.MethodPost, path: "/games/v1/boards/b/rebuild", key: adminKey, body: `{"kind":"full"}`}, http.StatusAccepted, "/games/v1/runs/"},
-		{ask{method: http.MethodPost, path: "/games/v1/keys", key: adminKey, body: `{"name":"k","scope":"read"}`}, http.StatusCreated, "/games/v1/keys/"},
-		{ask{method: http.MethodPut, path: "/games/v1/endpoints/hook", key: adminKey, body: `{"url":"https://hooks.example/"}`}, http.StatusCreated, "/games/v1/endpoints/hook"},
-		{ask{method: http.MethodGet, path: "/games?lang=de"}, http.StatusPermanentRedirect, "/games/?lang=de"},
-		{ask{method: http.MethodGet, path: "/games/v1/sign-in/callback?state=x&code=y", header: http.Header{"Accept": {"text/html"}}}, http.StatusSeeOther, "/games/console?sign-in="},
-		{ask{method: http.MethodGet, path: "/games/boards/b"}, http.StatusOK, ""},
-		{ask{method: http.MethodGet, path: "/games/livez"}, http.StatusOK, ""},
-		{ask{method: http.MethodGet, path: "/livez"}, http.StatusOK, ""},
-		{ask{method: http.MethodGet, path: "/metrics"}, http.StatusOK, ""},
-		{ask{method: http.MethodGet, path: "/v1/boards/b"}, http.StatusNotFound, ""},
-		{ask{method: http.MethodGet, path: "/boards/b"}, http.StatusNotFound, ""},
-		{ask{method: http.MethodGet, path: "/"}, http.StatusNotFound, ""},
+		{apitest.Ask{Method: http.MethodPut, Path: "/games/v1/boards/b", Key: apitest.AdminKey, Body: `{"visibility":"public"}`}, http.StatusCreated, "/games/v1/boards/b"},
+		{apitest.Ask{Method: http.MethodPost, Path: "/games/v1/boards/b/rebuild", Key: apitest.AdminKey, Body: `{"kind":"full"}`}, http.StatusAccepted, "/games/v1/runs/"},
+		{apitest.Ask{Method: http.MethodPost, Path: "/games/v1/keys", Key: apitest.AdminKey, Body: `{"name":"k","scope":"read"}`}, http.StatusCreated, "/games/v1/keys/"},
+		{apitest.Ask{Method: http.MethodPut, Path: "/games/v1/endpoints/hook", Key: apitest.AdminKey, Body: `{"url":"https://hooks.example/"}`}, http.StatusCreated, "/games/v1/endpoints/hook"},
+		{apitest.Ask{Method: http.MethodGet, Path: "/games?lang=de"}, http.StatusPermanentRedirect, "/games/?lang=de"},
+		{apitest.Ask{Method: http.MethodGet, Path: "/games/v1/sign-in/callback?state=x&code=y", Header: http.Header{"Accept": {"text/html"}}}, http.StatusSeeOther, "/games/console?sign-in="},
+		{apitest.Ask{Method: http.MethodGet, Path: "/games/boards/b"}, http.StatusOK, ""},
+		{apitest.Ask{Method: http.MethodGet, Path: "/games/livez"}, http.StatusOK, ""},
+		{apitest.Ask{Method: http.MethodGet, Path: "/livez"}, http.StatusOK, ""},
+		{apitest.Ask{Method: http.MethodGet, Path: "/metrics"}, http.StatusOK, ""},
+		{apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b"}, http.StatusNotFound, ""},
+		{apitest.Ask{Method: http.MethodGet, Path: "/boards/b"}, http.StatusNotFound, ""},
+		{apitest.Ask{Method: http.MethodGet, Path: "/"}, http.StatusNotFound, ""},
 	} {
-		if strings.HasPrefix(c.path, "/games?") { // it is answered before there is a call
+		if strings.HasPrefix(c.Path, "/games?") { // it is answered before there is a call
 			w := httptest.NewRecorder()
-			e.api.ServeHTTP(w, c.request())
+			e.api.ServeHTTP(w, c.Request())
 			if w.Code != c.status || w.Header().Get("Location") != c.location {
-				t.Errorf("%s: %d, Location %q", c.path, w.Code, w.Header().Get("Location"))
+				t.Errorf("%s: %d, Location %q", c.Path, w.Code, w.Header().Get("Location"))
 			}
 			continue
 		}
-		r := do(c.ask)
-		if got := r.header.Get("Location"); r.status != c.status || !strings.HasPrefix(got, c.location) || (got == "") != (c.location == "") {
-			t.Errorf("%s %s: %d, Location %q, want %d, %q: %s", c.method, c.path, r.status, got, c.status, c.location, r.body)
+		r := do(c.Ask)
+		if got := r.Header.Get("Location"); r.Status != c.status || !strings.HasPrefix(got, c.location) || (got == "") != (c.location == "") {
+			t.Errorf("%s %s: %d, Location %q, want %d, %q: %s", c.Method, c.Path, r.Status, got, c.status, c.location, r.Body)
 		}
 	}
-	begun := do(ask{method: http.MethodGet, path: "/games/v1/sign-in"}).header.Get("Set-Cookie")
+	begun := do(apitest.Ask{Method: http.MethodGet, Path: "/games/v1/sign-in"}).Header.Get("Set-Cookie")
 	if !strings.HasPrefix(begun, "__Secure-leaderboard-sign-in=") || !strings.Contains(begun, "; Path=/games/;") || !strings.Contains(begun, "; Secure") {
 		t.Errorf("the cookie %s", begun)
 	}
 	for path, want := range map[string]string{"/games/openapi.json": `"servers":[{"url":"/games"}]`, "/games/openapi.yaml": "servers:\n  - url: /games\n", "/games/docs": `href="/games/docs/start"`, "/games/docs/start": `href="/games/docs/boards`, "/games/problems/not-ranked": `href="/games/docs#errors"`} {
-		r := do(ask{method: http.MethodGet, path: path})
-		if r.status != http.StatusOK || !strings.Contains(string(r.body), want) {
-			t.Errorf("%s: %d, no %s", path, r.status, want)
+		r := do(apitest.Ask{Method: http.MethodGet, Path: path})
+		if r.Status != http.StatusOK || !strings.Contains(string(r.Body), want) {
+			t.Errorf("%s: %d, no %s", path, r.Status, want)
 		}
-		for _, link := range regexp.MustCompile(`<[a-z]+ [^<>]*(?:href|src|action)="(/[^"]*)"`).FindAllSubmatch(r.body, -1) {
+		for _, link := range regexp.MustCompile(`<[a-z]+ [^<>]*(?:href|src|action)="(/[^"]*)"`).FindAllSubmatch(r.Body, -1) {
 			if !strings.HasPrefix(string(link[1]), "/games/") {
 				t.Errorf("%s leads to %s", path, link[1])
 			}
@@ -106,29 +107,29 @@ func TestBasePath(t *testing.T) {
 func TestProblemsBelow(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Base = "/games" })
 	most := int64(5)
-	e.board("b", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &most}})
+	e.Board("b", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &most}})
 	for _, c := range []struct {
-		ask  ask
+		ask  apitest.Ask
 		code string
 	}{
-		{ask{method: http.MethodGet, path: "/games/v1/boards/none/top", key: readKey}, "board-not-found"},
-		{ask{method: http.MethodGet, path: "/games/v1/boards/b/top?limit=x", key: readKey}, "malformed-request"},
-		{ask{method: http.MethodGet, path: "/elsewhere"}, "not-found"},
-		{ask{method: http.MethodPost, path: "/games/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"a","score":9}]}`}, "score-out-of-range"},
-		{ask{method: http.MethodPost, path: "/games/v1/scores", key: writeKey, body: `{"entries":[{"board":"b","member":"a","score":9}]}`}, "score-out-of-range"},
-		{ask{method: http.MethodGet, path: "/games/openapi.json"}, "not-ranked"},
+		{apitest.Ask{Method: http.MethodGet, Path: "/games/v1/boards/none/top", Key: apitest.ReadKey}, "board-not-found"},
+		{apitest.Ask{Method: http.MethodGet, Path: "/games/v1/boards/b/top?limit=x", Key: apitest.ReadKey}, "malformed-request"},
+		{apitest.Ask{Method: http.MethodGet, Path: "/elsewhere"}, "not-found"},
+		{apitest.Ask{Method: http.MethodPost, Path: "/games/v1/boards/b/scores", Key: apitest.WriteKey, Body: `{"entries":[{"member":"a","score":9}]}`}, "score-out-of-range"},
+		{apitest.Ask{Method: http.MethodPost, Path: "/games/v1/scores", Key: apitest.WriteKey, Body: `{"entries":[{"board":"b","member":"a","score":9}]}`}, "score-out-of-range"},
+		{apitest.Ask{Method: http.MethodGet, Path: "/games/openapi.json"}, "not-ranked"},
 	} {
-		c.ask.undocumented = true
-		if body := string(e.do(c.ask).body); !strings.Contains(body, `"/games/problems/`+c.code+`"`) || strings.Contains(body, `"/problems/`+c.code) {
-			t.Errorf("%s: no /games/problems/%s in %.300s", c.ask.path, c.code, body)
+		c.ask.Undocumented = true
+		if body := string(e.Do(c.ask).Body); !strings.Contains(body, `"/games/problems/`+c.code+`"`) || strings.Contains(body, `"/problems/`+c.code) {
+			t.Errorf("%s: no /games/problems/%s in %.300s", c.ask.Path, c.code, body)
 		}
 	}
-	doc := string(e.do(ask{method: http.MethodGet, path: "/games/openapi.yaml", undocumented: true}).body)
+	doc := string(e.Do(apitest.Ask{Method: http.MethodGet, Path: "/games/openapi.yaml", Undocumented: true}).Body)
 	if !strings.Contains(doc, "\n        - /games/problems/not-ranked\n") || !strings.Contains(doc, "\n  /problems/{code}:\n") {
 		t.Error("openapi.yaml has other types of problems than the answers")
 	}
-	page := e.do(ask{method: http.MethodGet, path: "/games/problems/not-ranked", undocumented: true})
-	page.want(http.StatusOK)
+	page := e.Do(apitest.Ask{Method: http.MethodGet, Path: "/games/problems/not-ranked", Undocumented: true})
+	page.Want(http.StatusOK)
 }
 
 // TestLocations: nothing but locate and redirect says where something is, so that all of it is below the base path.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -71,7 +72,7 @@ var benchPaths = map[string]string{
 
 func benchAPI() *API {
 	f := newFixed()
-	return New(Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}})
+	return New(Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: apitest.WriteKey}}})
 }
 
 // bare returns a handler to compare with: the same bytes with the same headers that a client needs, and nothing else.
@@ -107,7 +108,7 @@ func BenchmarkHandler(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r := httptest.NewRequest(http.MethodPost, "/v1/boards/demo/scores", strings.NewReader(body))
-				r.Header["Authorization"] = []string{"Bearer " + writeKey}
+				r.Header["Authorization"] = []string{"Bearer " + apitest.WriteKey}
 				r.Header["Content-Type"] = []string{"application/json"}
 				api.ServeHTTP(discard{http.Header{}}, r)
 			}
@@ -121,9 +122,9 @@ func BenchmarkRefused(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			f, q := newFixed(), &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: most}}
 			q.charged[leaderboard.QuotaKindRequests] = 1
-			api := New(Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: writeKey}}, Quotas: q})
+			api := New(Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeWrite, Secret: apitest.WriteKey}}, Quotas: q})
 			r := httptest.NewRequest(http.MethodGet, benchPaths["top10"], nil)
-			r.Header["Authorization"] = []string{"Bearer " + writeKey}
+			r.Header["Authorization"] = []string{"Bearer " + apitest.WriteKey}
 			b.ReportAllocs()
 			for b.Loop() {
 				q.who = q.who[:0]

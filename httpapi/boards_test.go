@@ -5,42 +5,43 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 func TestBoardLifecycle(t *testing.T) {
 	e := newEnv(t)
-	r := e.put(adminKey, "/v1/boards/run", `{}`).want(201)
-	if r.header.Get("Location") != "/v1/boards/run" {
-		t.Errorf("Location is %q", r.header.Get("Location"))
+	r := e.Put(apitest.AdminKey, "/v1/boards/run", `{}`).Want(201)
+	if r.Header.Get("Location") != "/v1/boards/run" {
+		t.Errorf("Location is %q", r.Header.Get("Location"))
 	}
 	const rules = `"title":"","order":"desc","policy":"best","mode":"strict","windows":["all_time"],"time_zone":"UTC","visibility":"public","top_n":1000,` +
 		`"refresh":{"full":"","incremental":"10s","dynamic":""},"cache_ttl":"24h","limits":{},"tiebreak":{"order":"desc"},`
-	if text := string(r.body); !strings.HasPrefix(text, `{"name":"run",`+rules+`"created_time":"`) {
+	if text := string(r.Body); !strings.HasPrefix(text, `{"name":"run",`+rules+`"created_time":"`) {
 		t.Errorf("a board without wishes is %s", text)
 	}
 	full := `{"title":"Autumn","order":"asc","policy":"latest","mode":"tied","windows":["all_time"],"time_zone":"Europe/Berlin","visibility":"private",` +
 		`"top_n":5,"refresh":{"full":"0 4 * * *","incremental":"off","dynamic":"900/1 300/10"},"cache_ttl":"1h",` +
 		`"limits":{"min_score":-9223372036854775808,"max_score":9223372036854775807,"max_delta":0},"tiebreak":{"order":"asc"},` +
 		`"starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-02-01T00:00:00.000001Z"}`
-	e.put(adminKey, "/v1/boards/run", full).want(200)
-	got := string(e.get(readKey, "/v1/boards/run").want(200).body)
+	e.Put(apitest.AdminKey, "/v1/boards/run", full).Want(200)
+	got := string(e.Get(apitest.ReadKey, "/v1/boards/run").Want(200).Body)
 	for _, part := range []string{`"order":"asc"`, `"min_score":-9223372036854775808,"max_score":9223372036854775807,"max_delta":0`, `"ends_at":"2026-02-01T00:00:00.000001Z"`, `"title":"Autumn"`} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in %s", part, got)
 		}
 	}
-	again := e.put(adminKey, "/v1/boards/run", full).want(200)
+	again := e.Put(apitest.AdminKey, "/v1/boards/run", full).Want(200)
 	var a, b struct{ Title, Order string }
-	again.decode(&a)
-	if e.get(readKey, "/v1/boards/run").decode(&b); a != b {
+	again.Decode(&a)
+	if e.Get(apitest.ReadKey, "/v1/boards/run").Decode(&b); a != b {
 		t.Errorf("got %+v and %+v", a, b)
 	}
 	// What is shown, less what is not a rule, can be sent back.
-	e.delete(adminKey, "/v1/boards/run").want(204)
-	e.get(readKey, "/v1/boards/run").wantProblem(404, "board-not-found")
-	e.delete(adminKey, "/v1/boards/run").wantProblem(404, "board-not-found")
+	e.Delete(apitest.AdminKey, "/v1/boards/run").Want(204)
+	e.Get(apitest.ReadKey, "/v1/boards/run").WantProblem(404, "board-not-found")
+	e.Delete(apitest.AdminKey, "/v1/boards/run").WantProblem(404, "board-not-found")
 }
 
 func TestCheckRulesIsAsked(t *testing.T) {
@@ -52,8 +53,8 @@ func TestCheckRulesIsAsked(t *testing.T) {
 			return []leaderboard.FieldError{{Pointer: "/refresh/full", Detail: "want a cron expression"}}
 		}
 	})
-	e.put(adminKey, "/v1/boards/b", `{}`).want(201)
-	p := e.put(adminKey, "/v1/boards/b", `{"refresh":{"full":"never"},"top_n":-1}`).wantProblem(422, leaderboard.CodeInvalidBoard)
+	e.Put(apitest.AdminKey, "/v1/boards/b", `{}`).Want(201)
+	p := e.Put(apitest.AdminKey, "/v1/boards/b", `{"refresh":{"full":"never"},"top_n":-1}`).WantProblem(422, leaderboard.CodeInvalidBoard)
 	if len(p.Errors) != 2 {
 		t.Errorf("got %+v", p.Errors)
 	}
@@ -66,9 +67,9 @@ func TestBoardList(t *testing.T) {
 		if i%3 == 0 {
 			rules.Visibility = leaderboard.VisibilityPrivate
 		}
-		e.board(fmt.Sprintf("b%02d", i), rules)
+		e.Board(fmt.Sprintf("b%02d", i), rules)
 	}
-	for key, want := range map[string]int{noKey: 16, readKey: 25} {
+	for key, want := range map[string]int{apitest.NoKey: 16, apitest.ReadKey: 25} {
 		for _, limit := range []int{1, 2, 7, 16, 1000} {
 			if got := e.walkBoards(key, limit); len(got) != want {
 				t.Errorf("key %q, limit %d: %d boards, want %d: %v", key, limit, len(got), want, got)
@@ -79,14 +80,14 @@ func TestBoardList(t *testing.T) {
 
 func TestBoardListByLabels(t *testing.T) {
 	e := newEnv(t)
-	e.put(adminKey, "/v1/boards/a", `{"labels":{"type":"moba","aspect":"sound"}}`).want(201)
-	e.put(adminKey, "/v1/boards/b", `{"labels":{"type":"card","aspect":"sound"}}`).want(201)
-	e.put(adminKey, "/v1/boards/c", `{}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/a", `{"labels":{"type":"moba","aspect":"sound"}}`).Want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/b", `{"labels":{"type":"card","aspect":"sound"}}`).Want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/c", `{}`).Want(201)
 	for query, want := range map[string]string{
 		"type:moba": "a", "aspect:sound": "a b", "aspect:sound,type:card": "b", "type:chess": "",
 	} {
 		var out struct{ Boards []struct{ Name string } }
-		e.get(noKey, "/v1/boards?labels="+query).want(200).decode(&out)
+		e.Get(apitest.NoKey, "/v1/boards?labels="+query).Want(200).Decode(&out)
 		var got []string
 		for _, b := range out.Boards {
 			got = append(got, b.Name)
@@ -96,11 +97,11 @@ func TestBoardListByLabels(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"", "type", "Type:moba", "type:moba,type:card", "type:moba,"} {
-		if p := e.get(noKey, "/v1/boards?labels="+query).wantProblem(400, wire.CodeMalformed); p.Errors[0].Parameter != "labels" {
+		if p := e.Get(apitest.NoKey, "/v1/boards?labels="+query).WantProblem(400, wire.CodeMalformed); p.Errors[0].Parameter != "labels" {
 			t.Errorf("%q: %+v", query, p.Errors)
 		}
 	}
-	p := e.put(adminKey, "/v1/boards/c", `{"labels":{"type":"Moba"}}`).wantProblem(422, leaderboard.CodeInvalidBoard)
+	p := e.Put(apitest.AdminKey, "/v1/boards/c", `{"labels":{"type":"Moba"}}`).WantProblem(422, leaderboard.CodeInvalidBoard)
 	if p.Errors[0].Pointer != "/labels/type" {
 		t.Errorf("%+v", p.Errors)
 	}
@@ -108,7 +109,7 @@ func TestBoardListByLabels(t *testing.T) {
 
 // walkBoards follows the cursors and checks that no board comes twice.
 func (e *env) walkBoards(key string, limit int) map[string]bool {
-	e.t.Helper()
+	e.T.Helper()
 	seen := map[string]bool{}
 	cursor := ""
 	for {
@@ -120,13 +121,13 @@ func (e *env) walkBoards(key string, limit int) map[string]bool {
 			Boards []struct{ Name string }
 			Next   string `json:"next_cursor"`
 		}
-		e.get(key, path).want(200).decode(&out)
+		e.Get(key, path).Want(200).Decode(&out)
 		if len(out.Boards) > limit {
-			e.t.Errorf("%d boards with limit %d", len(out.Boards), limit)
+			e.T.Errorf("%d boards with limit %d", len(out.Boards), limit)
 		}
 		for _, b := range out.Boards {
 			if seen[b.Name] {
-				e.t.Errorf("%s is listed twice", b.Name)
+				e.T.Errorf("%s is listed twice", b.Name)
 			}
 			seen[b.Name] = true
 		}
@@ -134,7 +135,7 @@ func (e *env) walkBoards(key string, limit int) map[string]bool {
 			return seen
 		}
 		if after, ok := (wire.List{Name: "boards"}).After(cursor); !ok || !seen[after] {
-			e.t.Errorf("a cursor names %q, a board that is not in the list", after)
+			e.T.Errorf("a cursor names %q, a board that is not in the list", after)
 		}
 	}
 }
@@ -144,12 +145,12 @@ func (e *env) walkBoards(key string, limit int) map[string]bool {
 func TestBoardListBehindPrivateOnes(t *testing.T) {
 	e := newEnv(t)
 	for i := range 60 {
-		e.board(fmt.Sprintf("p%02d", i), leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+		e.Board(fmt.Sprintf("p%02d", i), leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	}
-	e.board("z", leaderboard.Rules{})
-	e.board("a", leaderboard.Rules{})
+	e.Board("z", leaderboard.Rules{})
+	e.Board("a", leaderboard.Rules{})
 	for _, limit := range []int{1, 2, 7} {
-		if got := e.walkBoards(noKey, limit); len(got) != 2 || !got["z"] {
+		if got := e.walkBoards(apitest.NoKey, limit); len(got) != 2 || !got["z"] {
 			t.Errorf("got %v", got)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3filter"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -56,22 +57,22 @@ func TestNullAndEmpty(t *testing.T) {
 		variants := map[string]any{"": whole}
 		addEmptied(whole, "", empties, variants)
 		e := newEnv(t)
-		e.board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, classic()...)
+		e.Board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, apitest.Classic()...)
 		for i, at := range slices.Sorted(maps.Keys(variants)) {
 			t.Run(c.method+c.path+at, func(t *testing.T) {
 				here := *e
-				here.t = t
+				here.T = t
 				body, err := json.Marshal(variants[at])
 				if err != nil {
 					t.Fatal(err)
 				}
-				a := ask{method: c.method, path: strings.ReplaceAll(c.path, "{n}", strconv.Itoa(i)), key: adminKey, body: string(body)}
-				r := here.do(a) // fails when it takes what the document does not allow
-				if at == "" && r.status >= 400 {
-					t.Fatalf("the body itself is refused: %s", r.body)
+				a := apitest.Ask{Method: c.method, Path: strings.ReplaceAll(c.path, "{n}", strconv.Itoa(i)), Key: apitest.AdminKey, Body: string(body)}
+				r := here.Do(a) // fails when it takes what the document does not allow
+				if at == "" && r.Status >= 400 {
+					t.Fatalf("the body itself is refused: %s", r.Body)
 				}
-				if documented(t, a) && r.status == http.StatusBadRequest && !strings.Contains(string(r.body), "is required") {
-					t.Errorf("refused, though the document allows it: %s\n%s", body, r.body)
+				if documented(t, a) && r.Status == http.StatusBadRequest && !strings.Contains(string(r.Body), "is required") {
+					t.Errorf("refused, though the document allows it: %s\n%s", body, r.Body)
 				}
 			})
 		}
@@ -119,10 +120,10 @@ func addEmptied(whole any, at string, empties []any, out map[string]any) {
 }
 
 // documented reports whether the document allows a request.
-func documented(t *testing.T, a ask) bool {
+func documented(t *testing.T, a apitest.Ask) bool {
 	t.Helper()
-	_, router := document()
-	r := a.request()
+	_, router := apitest.Document()
+	r := a.Request()
 	route, params, err := router.FindRoute(r)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -16,21 +17,21 @@ import (
 func daily(t *testing.T) *env {
 	e := newEnv(t)
 	e.now("2026-11-20T11:00:00Z")
-	e.put(adminKey, "/v1/boards/daily", `{"windows":["day","all_time","hour"],"time_zone":"Europe/Berlin"}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/daily", `{"windows":["day","all_time","hour"],"time_zone":"Europe/Berlin"}`).Want(201)
 	return e
 }
 
 func (e *env) now(at string) {
-	e.t.Helper()
+	e.T.Helper()
 	v, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
 	e.fake.SetNow(leaderboard.MicrosOf(v))
 }
 
 // shown returns what a page shows of which period.
-func shown(r rows) string {
+func shown(r apitest.Rows) string {
 	out := r.Window + " " + r.Period
 	for _, e := range r.Entries {
 		out += fmt.Sprintf(" %s=%d", e.Member, e.Score)
@@ -44,12 +45,12 @@ func TestWindowsAndPeriods(t *testing.T) {
 		Seq  int64
 		Seqs map[string]int64
 	}
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5},{"member":"b","score":6}]}`).want(200).decode(&receipt)
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5},{"member":"b","score":6}]}`).Want(200).Decode(&receipt)
 	if want := map[string]int64{"day": 2, "all_time": 2, "hour": 2}; receipt.Seq != 2 || !reflect.DeepEqual(receipt.Seqs, want) {
 		t.Errorf("receipt %+v", receipt)
 	}
 	e.now("2026-11-20T23:00:00Z") // midnight in Berlin
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":4}]}`).want(200).decode(&receipt)
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":4}]}`).Want(200).Decode(&receipt)
 	if want := map[string]int64{"day": 1, "all_time": 2, "hour": 1}; receipt.Seq != 1 || !reflect.DeepEqual(receipt.Seqs, want) {
 		t.Errorf("after midnight: receipt %+v", receipt)
 	}
@@ -62,12 +63,12 @@ func TestWindowsAndPeriods(t *testing.T) {
 		"?window=hour":                      "hour 2026-11-21T00 a=4",
 		"?window=hour&period=2026-11-20T12": "hour 2026-11-20T12 b=6 a=5",
 	} {
-		if got := shown(e.get(noKey, "/v1/boards/daily/top"+query).rows()); got != want {
+		if got := shown(e.Get(apitest.NoKey, "/v1/boards/daily/top"+query).Rows()); got != want {
 			t.Errorf("top%s shows %s, want %s", query, got, want)
 		}
 	}
 	e.now("2026-11-21T23:00:00Z")
-	if got := shown(e.get(noKey, "/v1/boards/daily/top").rows()); got != "day 2026-11-22" {
+	if got := shown(e.Get(apitest.NoKey, "/v1/boards/daily/top").Rows()); got != "day 2026-11-22" {
 		t.Errorf("a new day shows %s", got)
 	}
 }
@@ -75,7 +76,7 @@ func TestWindowsAndPeriods(t *testing.T) {
 func TestListPeriodsOfWindows(t *testing.T) {
 	e := daily(t)
 	e.now("2026-11-20T23:00:00Z")
-	e.get(noKey, "/v1/boards/daily/top").want(200)
+	e.Get(apitest.NoKey, "/v1/boards/daily/top").Want(200)
 	var p struct {
 		Periods []struct {
 			Window, Period, State string
@@ -84,7 +85,7 @@ func TestListPeriodsOfWindows(t *testing.T) {
 		}
 		Next string `json:"next_cursor"`
 	}
-	e.get(noKey, "/v1/boards/daily/periods?window=day").want(200).decode(&p)
+	e.Get(apitest.NoKey, "/v1/boards/daily/periods?window=day").Want(200).Decode(&p)
 	if len(p.Periods) != 2 || p.Periods[0].Period != "2026-11-21" || p.Periods[0].State != "open" || p.Periods[1].State != "closed" ||
 		p.Periods[0].StartsAt != "2026-11-20T23:00:00.000000Z" || p.Periods[0].EndsAt != "2026-11-21T23:00:00.000000Z" {
 		t.Errorf("days %+v", p)
@@ -92,7 +93,7 @@ func TestListPeriodsOfWindows(t *testing.T) {
 	names := ""
 	for path := "/v1/boards/daily/periods?limit=2"; path != ""; {
 		p.Next = ""
-		e.get(noKey, path).want(200).decode(&p)
+		e.Get(apitest.NoKey, path).Want(200).Decode(&p)
 		for _, one := range p.Periods {
 			names += one.Period + " "
 		}
@@ -108,21 +109,21 @@ func TestListPeriodsOfWindows(t *testing.T) {
 // TestTimeZoneConflict: the zone of periods that were used stays.
 func TestTimeZoneConflict(t *testing.T) {
 	e := daily(t)
-	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"UTC"}`).want(200)
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
-	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Asia/Tokyo"}`).wantProblem(409, "board-conflict")
+	e.Put(apitest.AdminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"UTC"}`).Want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).Want(200)
+	e.Put(apitest.AdminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Asia/Tokyo"}`).WantProblem(409, "board-conflict")
 }
 
 // TestRemoveFromOnePeriod: a member is removed from the current periods, or from the one that is named.
 func TestRemoveFromOnePeriod(t *testing.T) {
 	e := daily(t)
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
-	e.delete(adminKey, "/v1/boards/daily/members/a?window=hour").want(200)
-	e.get(noKey, "/v1/boards/daily/members/a?window=hour").wantProblem(404, "not-ranked")
-	e.get(noKey, "/v1/boards/daily/members/a?window=day").want(200)
-	e.delete(adminKey, "/v1/boards/daily/members/a").want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).Want(200)
+	e.Delete(apitest.AdminKey, "/v1/boards/daily/members/a?window=hour").Want(200)
+	e.Get(apitest.NoKey, "/v1/boards/daily/members/a?window=hour").WantProblem(404, "not-ranked")
+	e.Get(apitest.NoKey, "/v1/boards/daily/members/a?window=day").Want(200)
+	e.Delete(apitest.AdminKey, "/v1/boards/daily/members/a").Want(200)
 	for _, w := range []string{"day", "all_time", "hour"} {
-		e.get(noKey, "/v1/boards/daily/members/a?window="+w).wantProblem(404, "not-ranked")
+		e.Get(apitest.NoKey, "/v1/boards/daily/members/a?window="+w).WantProblem(404, "not-ranked")
 	}
 }
 
@@ -130,7 +131,7 @@ func TestRemoveFromOnePeriod(t *testing.T) {
 // malformed.
 func TestNoSuchPeriod(t *testing.T) {
 	e := daily(t)
-	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-12-01T00:00:00Z","ends_at":"2026-12-02T00:00:00Z"}]}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-12-01T00:00:00Z","ends_at":"2026-12-02T00:00:00Z"}]}`).Want(201)
 	for query, want := range map[string]string{
 		"daily/top?window=week":                      "The board does not have window week, it has day, all_time, hour.",
 		"daily/top?window=week&period=2026-W47":      "The board does not have window week, it has day, all_time, hour.",
@@ -151,7 +152,7 @@ func TestNoSuchPeriod(t *testing.T) {
 		"../rankings/top?boards=daily&window=week":       "The board does not have window week, it has day, all_time, hour.",
 		"../rankings/top?boards=daily&period=2026-11-21": "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
 	} {
-		p := e.get(adminKey, pathOf(query)).wantProblem(404, wire.CodeNoPeriod)
+		p := e.Get(apitest.AdminKey, pathOf(query)).WantProblem(404, wire.CodeNoPeriod)
 		if p.Detail != want {
 			t.Errorf("%s: %s\nwant %s", query, p.Detail, want)
 		}
@@ -178,19 +179,19 @@ func TestNoSuchPeriod(t *testing.T) {
 		"../rankings/top?boards=daily,cup&period=a%20b":       "period want current, previous or the name of a season",
 		"../rankings/members/a?boards=daily&period=yesterday": "period want current, previous or a day such as 2026-11-20",
 	} {
-		p := e.get(adminKey, pathOf(query)).wantProblem(400, wire.CodeMalformed)
+		p := e.Get(apitest.AdminKey, pathOf(query)).WantProblem(400, wire.CodeMalformed)
 		if len(p.Errors) == 0 || p.Errors[0].Parameter+" "+p.Errors[0].Detail != want {
 			t.Errorf("%s: %+v\nwant %s", query, p.Errors, want)
 		}
 	}
-	e.delete(adminKey, "/v1/boards/daily/members/a?window=foo").wantProblem(400, wire.CodeMalformed)
+	e.Delete(apitest.AdminKey, "/v1/boards/daily/members/a?window=foo").WantProblem(400, wire.CodeMalformed)
 	for body, pointer := range map[string]string{`{"window":"foo"}`: "/window", `{"window":"day","period":"foo"}`: "/period"} {
-		if p := e.post(adminKey, "/v1/boards/daily/rebuild", body).wantProblem(400, wire.CodeMalformed); p.Errors[0].Pointer != pointer {
+		if p := e.Post(apitest.AdminKey, "/v1/boards/daily/rebuild", body).WantProblem(400, wire.CodeMalformed); p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v", body, p.Errors)
 		}
 	}
-	e.board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
-	e.get(noKey, "/v1/boards/secret/top?period=foo").wantProblem(404, "board-not-found")
+	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	e.Get(apitest.NoKey, "/v1/boards/secret/top?period=foo").WantProblem(404, "board-not-found")
 }
 
 func pathOf(query string) string {
@@ -203,67 +204,67 @@ func pathOf(query string) string {
 // TestPeriodsWithoutRow: a period that never had an entry is an empty one, asked for as the previous one or by its name.
 func TestPeriodsWithoutRow(t *testing.T) {
 	e := daily(t)
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
-	e.board("other", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}, leaderboard.Submission{Member: "a", Score: 7})
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).Want(200)
+	e.Board("other", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}, leaderboard.Submission{Member: "a", Score: 7})
 	e.now("2026-11-22T11:00:00Z")
-	e.get(noKey, "/v1/boards/daily/top").want(200)
+	e.Get(apitest.NoKey, "/v1/boards/daily/top").Want(200)
 	const day = "/v1/boards/daily/"
 	for _, period := range []string{"?period=previous", "?period=2026-11-21"} {
-		page := e.get(noKey, day+"top"+period)
-		var r rows
-		page.want(200).decode(&r)
+		page := e.Get(apitest.NoKey, day+"top"+period)
+		var r apitest.Rows
+		page.Want(200).Decode(&r)
 		if r.Window != "day" || r.Period != "2026-11-21" || r.Total != 0 || r.Seq != 0 || len(r.Entries) != 0 || r.AsOf.String() != "2026-11-21T23:00:00.000000Z" {
-			t.Errorf("%s: %s", period, page.body)
+			t.Errorf("%s: %s", period, page.Body)
 		}
-		if got := page.header.Get("Cache-Control"); got != "public, no-cache" {
+		if got := page.Header.Get("Cache-Control"); got != "public, no-cache" {
 			t.Errorf("%s: kept as %q", period, got)
 		}
-		etag := http.Header{"If-None-Match": {page.header.Get("Etag")}}
-		e.do(ask{method: "GET", path: day + "top" + period, header: etag}).want(304)
-		e.get(noKey, day+"top"+period+"&min_seq=1").wantProblem(409, "seq-ahead")
-		e.get(noKey, day+"members/a"+period).wantProblem(404, "not-ranked")
-		e.get(noKey, day+"members/a/around"+period).wantProblem(404, "not-ranked")
-		e.delete(adminKey, day+"members/a"+period).wantProblem(404, "not-ranked")
-		e.get(adminKey, day+"verify"+period).wantProblem(404, wire.CodeNoPeriod)
+		etag := http.Header{"If-None-Match": {page.Header.Get("Etag")}}
+		e.Do(apitest.Ask{Method: "GET", Path: day + "top" + period, Header: etag}).Want(304)
+		e.Get(apitest.NoKey, day+"top"+period+"&min_seq=1").WantProblem(409, "seq-ahead")
+		e.Get(apitest.NoKey, day+"members/a"+period).WantProblem(404, "not-ranked")
+		e.Get(apitest.NoKey, day+"members/a/around"+period).WantProblem(404, "not-ranked")
+		e.Delete(apitest.AdminKey, day+"members/a"+period).WantProblem(404, "not-ranked")
+		e.Get(apitest.AdminKey, day+"verify"+period).WantProblem(404, wire.CodeNoPeriod)
 		for path, want := range map[string]string{
 			"scores/5/rank": `"strict_rank":1,"tied_rank":1`, "distribution": `"buckets":[]`, "members/a/friends": `"friends":0,"ranked":0,"self":null,"entries":[]`,
 		} {
-			if got := string(e.get(adminKey, day+path+period).want(200).body); !strings.Contains(got, want) {
+			if got := string(e.Get(apitest.AdminKey, day+path+period).Want(200).Body); !strings.Contains(got, want) {
 				t.Errorf("%s%s: %s, want %s in it", path, period, got, want)
 			}
 		}
-		if got := string(e.post(readKey, day+"ranks"+period, `{"members":["a","b"]}`).want(200).body); !strings.Contains(got, `"entries":[],"not_ranked":["a","b"]`) {
+		if got := string(e.Post(apitest.ReadKey, day+"ranks"+period, `{"members":["a","b"]}`).Want(200).Body); !strings.Contains(got, `"entries":[],"not_ranked":["a","b"]`) {
 			t.Errorf("ranks%s: %s", period, got)
 		}
-		export := e.get(adminKey, day+"export"+period).want(200)
-		if lines := strings.Split(strings.TrimSpace(string(export.body)), "\n"); len(lines) != 1 || export.header.Get("Leaderboard-Total") != "0" {
-			t.Errorf("export%s: %s", period, export.body)
+		export := e.Get(apitest.AdminKey, day+"export"+period).Want(200)
+		if lines := strings.Split(strings.TrimSpace(string(export.Body)), "\n"); len(lines) != 1 || export.Header.Get("Leaderboard-Total") != "0" {
+			t.Errorf("export%s: %s", period, export.Body)
 		}
 	}
-	e.post(adminKey, day+"rebuild", `{"period":"previous"}`).wantProblem(404, wire.CodeNoPeriod)
-	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-11-23T00:00:00Z","ends_at":"2026-11-23T10:00:00Z"}]}`).want(201)
+	e.Post(apitest.AdminKey, day+"rebuild", `{"period":"previous"}`).WantProblem(404, wire.CodeNoPeriod)
+	e.Put(apitest.AdminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-11-23T00:00:00Z","ends_at":"2026-11-23T10:00:00Z"}]}`).Want(201)
 	e.now("2026-11-23T11:00:00Z")
 	for _, period := range []string{"", "?period=S1"} { // that was not read while it was under way
-		if got := shown(e.get(noKey, "/v1/boards/cup/top"+period).rows()); got != "season S1" {
+		if got := shown(e.Get(apitest.NoKey, "/v1/boards/cup/top"+period).Rows()); got != "season S1" {
 			t.Errorf("an empty season shows %s", got)
 		}
 	}
 
 	// Ranked as one: empty periods take part, without entries.
-	empty := e.get(noKey, "/v1/rankings/top?boards=daily&period=previous").combined()
+	empty := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=daily&period=previous"))
 	if len(empty.Boards) != 1 || empty.Boards[0].Period != "2026-11-22" || empty.Total != 0 || len(empty.Entries) != 0 {
 		t.Errorf("ranked as one: %+v", empty)
 	}
-	e.get(noKey, "/v1/rankings/members/a?boards=daily&period=previous").wantProblem(404, "not-ranked")
-	e.get(noKey, "/v1/rankings/members/a/around?boards=daily&period=previous").wantProblem(404, "not-ranked")
-	e.put(adminKey, "/v1/boards/weekly", `{"windows":["day"]}`).want(201)
-	e.post(writeKey, "/v1/boards/weekly/scores", `{"entries":[{"member":"b","score":3}]}`).want(200)
+	e.Get(apitest.NoKey, "/v1/rankings/members/a?boards=daily&period=previous").WantProblem(404, "not-ranked")
+	e.Get(apitest.NoKey, "/v1/rankings/members/a/around?boards=daily&period=previous").WantProblem(404, "not-ranked")
+	e.Put(apitest.AdminKey, "/v1/boards/weekly", `{"windows":["day"]}`).Want(201)
+	e.Post(apitest.WriteKey, "/v1/boards/weekly/scores", `{"entries":[{"member":"b","score":3}]}`).Want(200)
 	e.now("2026-11-24T11:00:00Z")
-	both := e.get(noKey, "/v1/rankings/top?boards=daily,weekly&period=previous").combined()
+	both := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=daily,weekly&period=previous"))
 	if len(both.Boards) != 2 || both.Boards[0].Total != 0 || both.Boards[1].Total != 1 || both.lines() != "1 weekly/b 3" {
 		t.Errorf("ranked as one: %+v", both)
 	}
-	if got := e.get(noKey, "/v1/rankings/members/b?boards=daily,weekly&period=previous").combined(); got.lines() != "1 weekly/b 3" || len(got.Boards) != 2 {
+	if got := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/members/b?boards=daily,weekly&period=previous")); got.lines() != "1 weekly/b 3" || len(got.Boards) != 2 {
 		t.Errorf("a member ranked as one: %+v", got)
 	}
 }
@@ -275,58 +276,58 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 	e := newEnv(t)
 	e.now("2026-11-20T11:00:00Z")
 	const board = "/v1/boards/young/"
-	e.put(adminKey, "/v1/boards/young", `{"windows":["hour","day","week","month","quarter","year","all_time"]}`).want(201)
-	rows := string(e.get(adminKey, board+"periods").want(200).body)
+	e.Put(apitest.AdminKey, "/v1/boards/young", `{"windows":["hour","day","week","month","quarter","year","all_time"]}`).Want(201)
+	rows := string(e.Get(apitest.AdminKey, board+"periods").Want(200).Body)
 	for window, names := range map[string][2]string{
 		"hour": {"2026-11-20T10", "2026-11-20T09"}, "day": {"2026-11-19", "2026-11-18"}, "week": {"2026-W46", "2026-W45"}, "month": {"2026-10", "2026-09"},
 		"quarter": {"2026-Q3", "2026-Q2"}, "year": {"2025", "2024"},
 	} {
 		for _, period := range []string{"previous", names[0]} {
 			query := "?window=" + window + "&period=" + period
-			if got := shown(e.get(noKey, board+"top"+query).rows()); got != window+" "+names[0] {
+			if got := shown(e.Get(apitest.NoKey, board+"top"+query).Rows()); got != window+" "+names[0] {
 				t.Errorf("%s shows %s", query, got)
 			}
-			e.get(noKey, board+"members/a"+query).wantProblem(404, "not-ranked")
-			e.get(noKey, board+"members/a/around"+query).wantProblem(404, "not-ranked")
-			e.get(noKey, board+"scores/5/rank"+query).want(200)
-			e.get(noKey, board+"distribution"+query).want(200)
-			e.get(readKey, board+"members/a/friends"+query).want(200)
-			e.post(readKey, board+"ranks"+query, `{"members":["a"]}`).want(200)
-			e.get(adminKey, board+"export"+query).want(200)
-			e.get(noKey, "/v1/rankings/top?boards=young&window="+window+"&period="+period).want(200)
-			e.get(adminKey, board+"verify"+query).wantProblem(404, wire.CodeNoPeriod) // there is nothing to compare
+			e.Get(apitest.NoKey, board+"members/a"+query).WantProblem(404, "not-ranked")
+			e.Get(apitest.NoKey, board+"members/a/around"+query).WantProblem(404, "not-ranked")
+			e.Get(apitest.NoKey, board+"scores/5/rank"+query).Want(200)
+			e.Get(apitest.NoKey, board+"distribution"+query).Want(200)
+			e.Get(apitest.ReadKey, board+"members/a/friends"+query).Want(200)
+			e.Post(apitest.ReadKey, board+"ranks"+query, `{"members":["a"]}`).Want(200)
+			e.Get(apitest.AdminKey, board+"export"+query).Want(200)
+			e.Get(apitest.NoKey, "/v1/rankings/top?boards=young&window="+window+"&period="+period).Want(200)
+			e.Get(apitest.AdminKey, board+"verify"+query).WantProblem(404, wire.CodeNoPeriod) // there is nothing to compare
 		}
-		e.get(noKey, board+"top?window="+window+"&period="+names[1]).wantProblem(404, wire.CodeNoPeriod)
-		e.get(noKey, board+"members/a/history?window="+window).want(200)
+		e.Get(apitest.NoKey, board+"top?window="+window+"&period="+names[1]).WantProblem(404, wire.CodeNoPeriod)
+		e.Get(apitest.NoKey, board+"members/a/history?window="+window).Want(200)
 	}
-	e.get(noKey, board+"top?window=all_time&period=previous").wantProblem(404, wire.CodeNoPeriod)
-	if got := string(e.get(adminKey, board+"periods").want(200).body); got != rows {
+	e.Get(apitest.NoKey, board+"top?window=all_time&period=previous").WantProblem(404, wire.CodeNoPeriod)
+	if got := string(e.Get(apitest.AdminKey, board+"periods").Want(200).Body); got != rows {
 		t.Errorf("periods after reading: %s, before: %s", got, rows)
 	}
 
 	// A window that an older board is given.
-	e.put(adminKey, "/v1/boards/old", `{"windows":["all_time"]}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/old", `{"windows":["all_time"]}`).Want(201)
 	e.now("2026-12-20T11:00:00Z")
-	e.put(adminKey, "/v1/boards/old", `{"windows":["all_time","day","hour"],"keep":{"day":3,"hour":0}}`).want(200)
-	if got := shown(e.get(noKey, "/v1/boards/old/top?window=day&period=previous").rows()); got != "day 2026-12-19" {
+	e.Put(apitest.AdminKey, "/v1/boards/old", `{"windows":["all_time","day","hour"],"keep":{"day":3,"hour":0}}`).Want(200)
+	if got := shown(e.Get(apitest.NoKey, "/v1/boards/old/top?window=day&period=previous").Rows()); got != "day 2026-12-19" {
 		t.Errorf("a new window shows %s", got)
 	}
-	e.get(noKey, "/v1/boards/old/top?window=day&period=2026-12-18").wantProblem(404, wire.CodeNoPeriod)
-	e.get(noKey, "/v1/boards/old/top?window=hour&period=previous").wantProblem(404, wire.CodeNoPeriod) // it may have been given up
+	e.Get(apitest.NoKey, "/v1/boards/old/top?window=day&period=2026-12-18").WantProblem(404, wire.CodeNoPeriod)
+	e.Get(apitest.NoKey, "/v1/boards/old/top?window=hour&period=previous").WantProblem(404, wire.CodeNoPeriod) // it may have been given up
 
 	// Boards made in the second season, and between two.
 	const season = `{"name":"S%d","starts_at":"2026-12-%02dT00:00:00Z","ends_at":"2026-12-%02dT00:00:00Z"}`
-	e.put(adminKey, "/v1/boards/during", fmt.Sprintf(`{"windows":["season"],"seasons":[`+season+`,`+season+`,`+season+`]}`, 0, 1, 2, 1, 5, 10, 2, 15, 22)).want(201)
-	e.put(adminKey, "/v1/boards/between", fmt.Sprintf(`{"windows":["season"],"seasons":[`+season+`,`+season+`,`+season+`]}`, 0, 1, 2, 1, 5, 10, 2, 21, 22)).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/during", fmt.Sprintf(`{"windows":["season"],"seasons":[`+season+`,`+season+`,`+season+`]}`, 0, 1, 2, 1, 5, 10, 2, 15, 22)).Want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/between", fmt.Sprintf(`{"windows":["season"],"seasons":[`+season+`,`+season+`,`+season+`]}`, 0, 1, 2, 1, 5, 10, 2, 21, 22)).Want(201)
 	for query, want := range map[string]string{"during/top?period=previous": "S1", "during/top?period=S1": "S1", "between/top": "S1", "between/top?period=S1": "S1"} {
-		if got := shown(e.get(noKey, "/v1/boards/"+query).rows()); got != "season "+want {
+		if got := shown(e.Get(apitest.NoKey, "/v1/boards/"+query).Rows()); got != "season "+want {
 			t.Errorf("%s shows %s", query, got)
 		}
 	}
-	e.get(noKey, "/v1/boards/during/top?period=S0").wantProblem(404, wire.CodeNoPeriod)
-	e.get(noKey, "/v1/boards/between/top?period=previous").wantProblem(404, wire.CodeNoPeriod)
+	e.Get(apitest.NoKey, "/v1/boards/during/top?period=S0").WantProblem(404, wire.CodeNoPeriod)
+	e.Get(apitest.NoKey, "/v1/boards/between/top?period=previous").WantProblem(404, wire.CodeNoPeriod)
 	e.now("2026-12-21T11:00:00Z")
-	if got := shown(e.get(noKey, "/v1/boards/between/top?period=previous").rows()); got != "season S1" {
+	if got := shown(e.Get(apitest.NoKey, "/v1/boards/between/top?period=previous").Rows()); got != "season S1" {
 		t.Errorf("the season before shows %s", got)
 	}
 }
@@ -335,30 +336,30 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 // its periods.
 func TestPeriodsThatAreGone(t *testing.T) {
 	e := daily(t)
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).Want(200)
 	e.now("2026-11-23T11:00:00Z")
-	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Europe/Berlin","keep":{"day":0}}`).want(200)
+	e.Put(apitest.AdminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Europe/Berlin","keep":{"day":0}}`).Want(200)
 	if err := e.fake.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, period := range []string{"previous", "2026-11-20", "2026-11-22"} {
-		p := e.get(noKey, "/v1/boards/daily/top?period="+period).wantProblem(404, wire.CodeNoPeriod)
+		p := e.Get(apitest.NoKey, "/v1/boards/daily/top?period="+period).WantProblem(404, wire.CodeNoPeriod)
 		if !strings.Contains(p.Detail, "is not kept any more") {
 			t.Errorf("%s: %s", period, p.Detail)
 		}
 	}
 	for _, query := range []string{"?window=all_time", "?window=all_time&period=current", "?window=all_time&period=all_time", "?period=2026-11-20T12&window=hour"} {
-		if got := shown(e.get(noKey, "/v1/boards/daily/top"+query).rows()); !strings.HasSuffix(got, " a=5") {
+		if got := shown(e.Get(apitest.NoKey, "/v1/boards/daily/top"+query).Rows()); !strings.HasSuffix(got, " a=5") {
 			t.Errorf("%s shows %s", query, got)
 		}
 	}
 	for _, query := range []string{"?window=hour", "?window=hour&period=previous", "?window=hour&period=2026-11-21T12"} {
-		p := e.get(noKey, "/v1/boards/daily/top"+query).wantProblem(404, wire.CodeNoPeriod)
+		p := e.Get(apitest.NoKey, "/v1/boards/daily/top"+query).WantProblem(404, wire.CodeNoPeriod)
 		if p.Detail != "The board does not have window hour, it has day." {
 			t.Errorf("%s: %s", query, p.Detail)
 		}
 	}
-	if got := string(e.get(noKey, "/v1/boards/daily/periods?window=hour").want(200).body); !strings.Contains(got, "2026-11-20T12") {
+	if got := string(e.Get(apitest.NoKey, "/v1/boards/daily/periods?window=hour").Want(200).Body); !strings.Contains(got, "2026-11-20T12") {
 		t.Errorf("hours: %s", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -36,19 +37,19 @@ type feedEntry struct {
 
 // changes asks for changes, which must come, and returns them and where the feed goes on.
 func (e *env) changes(path string) (lines []feedLine, cursor string) {
-	e.t.Helper()
-	r := e.get(adminKey, path).want(200)
-	if got := r.header.Get("Content-Type"); got != typeNDJSON {
-		e.t.Errorf("content type %s", got)
+	e.T.Helper()
+	r := e.Get(apitest.AdminKey, path).Want(200)
+	if got := r.Header.Get("Content-Type"); got != typeNDJSON {
+		e.T.Errorf("content type %s", got)
 	}
-	for text := range strings.Lines(string(r.body)) {
+	for text := range strings.Lines(string(r.Body)) {
 		var l feedLine
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
-			e.t.Fatalf("%q: %v", text, err)
+			e.T.Fatalf("%q: %v", text, err)
 		}
 		lines = append(lines, l)
 	}
-	return lines, r.header.Get(HeaderCursor)
+	return lines, r.Header.Get(HeaderCursor)
 }
 
 // brief is lines in short: period, seq, member, score before and after.
@@ -71,9 +72,9 @@ func brief(lines []feedLine) string {
 }
 
 func (e *env) submit(board string, entries ...leaderboard.Submission) {
-	e.t.Helper()
-	if _, err := e.fake.Model.Submit(e.t.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
-		e.t.Fatal(err)
+	e.T.Helper()
+	if _, err := e.fake.Model.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
+		e.T.Fatal(err)
 	}
 }
 
@@ -81,11 +82,11 @@ func (e *env) submit(board string, entries ...leaderboard.Submission) {
 // commit too, an answer, an export.
 func TestChanges(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2}, leaderboard.Submission{Member: "c", Score: 3})
-	state := e.get(adminKey, "/v1/boards/b/export?format=jsonl").want(200).header.Get(HeaderCursor)
+	e.Board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2}, leaderboard.Submission{Member: "c", Score: 3})
+	state := e.Get(apitest.AdminKey, "/v1/boards/b/export?format=jsonl").Want(200).Header.Get(HeaderCursor)
 	e.submit("b", leaderboard.Submission{Member: "a", Score: 5}, leaderboard.Submission{Member: "b", Score: 1}, leaderboard.Submission{Member: "d", Score: 4})
-	e.do(ask{method: "DELETE", path: "/v1/boards/b/members/b", key: adminKey}).want(200)
-	e.put(adminKey, "/v1/boards/b/members/a/hidden", `{"reason":"aimbot"}`).want(200)
+	e.Do(apitest.Ask{Method: "DELETE", Path: "/v1/boards/b/members/b", Key: apitest.AdminKey}).Want(200)
+	e.Put(apitest.AdminKey, "/v1/boards/b/members/a/hidden", `{"reason":"aimbot"}`).Want(200)
 	all := []string{"all_time 1 a ->1", "all_time 2 b ->2", "all_time 3 c ->3", "all_time 4 a 1>5", "all_time 5 d ->4", "all_time 6 b 2>-", "all_time 7 a 5>-"}
 	lines, end := e.changes("/v1/boards/b/changes")
 	if got := brief(lines); got != strings.Join(all, ", ") {
@@ -114,7 +115,7 @@ func TestChanges(t *testing.T) {
 	if l := lines[3]; l.Committed == "" || l.After.Created == "" || l.Before.Created == "" {
 		t.Errorf("a line is %+v", l)
 	}
-	if text := string(e.get(adminKey, "/v1/boards/b/changes?limit=1&numbers=string").want(200).body); !strings.Contains(text, `"seq":"1"`) || !strings.Contains(text, `"score":"1"`) {
+	if text := string(e.Get(apitest.AdminKey, "/v1/boards/b/changes?limit=1&numbers=string").Want(200).Body); !strings.Contains(text, `"seq":"1"`) || !strings.Contains(text, `"score":"1"`) {
 		t.Errorf("numbers as strings: %s", text)
 	}
 }
@@ -122,25 +123,25 @@ func TestChanges(t *testing.T) {
 // TestChangesRefused: what is asked wrongly, or by keys that may not.
 func TestChangesRefused(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
-	e.board("other", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	e.Board("other", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
 	_, cursor := e.changes("/v1/boards/other/changes")
 	for _, query := range []string{"after=x", "after=", "after=" + cursor, "limit=0", "limit=5001", "wait=61s", "wait=x", "window=never", "period=all_time"} {
-		e.get(adminKey, "/v1/boards/b/changes?"+query).wantProblem(400, "malformed-request")
+		e.Get(apitest.AdminKey, "/v1/boards/b/changes?"+query).WantProblem(400, "malformed-request")
 	}
-	e.get(adminKey, "/v1/boards/other/changes?window=day&after="+cursor).wantProblem(400, "malformed-request")
-	e.get(noKey, "/v1/boards/b/changes").wantProblem(401, "unauthorized")
-	e.get(writeKey, "/v1/boards/b/changes").wantProblem(403, "forbidden")
-	e.get(adminKey, "/v1/boards/none/changes").wantProblem(404, "board-not-found")
-	e.get(adminKey, "/v1/boards/b/changes?window=day").wantProblem(404, "period-not-found")
-	e.fake.fail = map[string]error{"ChangesAfter": leaderboard.ErrUnavailable}
-	e.get(adminKey, "/v1/boards/b/changes").wantProblem(503, "unavailable")
+	e.Get(apitest.AdminKey, "/v1/boards/other/changes?window=day&after="+cursor).WantProblem(400, "malformed-request")
+	e.Get(apitest.NoKey, "/v1/boards/b/changes").WantProblem(401, "unauthorized")
+	e.Get(apitest.WriteKey, "/v1/boards/b/changes").WantProblem(403, "forbidden")
+	e.Get(apitest.AdminKey, "/v1/boards/none/changes").WantProblem(404, "board-not-found")
+	e.Get(apitest.AdminKey, "/v1/boards/b/changes?window=day").WantProblem(404, "period-not-found")
+	e.fake.Fails = map[string]error{"ChangesAfter": leaderboard.ErrUnavailable}
+	e.Get(apitest.AdminKey, "/v1/boards/b/changes").WantProblem(503, "unavailable")
 }
 
 // TestChangesBreak: what a cursor goes on from is not there any more.
 func TestChangesBreak(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
 	lines, last := e.changes("/v1/boards/b/changes")
 	e.submit("b", leaderboard.Submission{Member: "a", Score: 3})
 	ref, _, err := e.fake.Resolve(t.Context(), "b", "", "")
@@ -149,15 +150,15 @@ func TestChangesBreak(t *testing.T) {
 	}
 	e.fake.PruneLog(ref.ID)
 	for _, cursor := range []string{"", "?after=" + lines[0].Cursor, "?after=" + last} {
-		e.get(adminKey, "/v1/boards/b/changes"+cursor).wantProblem(410, "log-pruned")
+		e.Get(apitest.AdminKey, "/v1/boards/b/changes"+cursor).WantProblem(410, "log-pruned")
 	}
 	if err := e.fake.DeleteBoard(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}
-	e.get(adminKey, "/v1/boards/b/changes?after="+last).wantProblem(404, "board-not-found")
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "x", Score: 1}, leaderboard.Submission{Member: "y", Score: 2})
+	e.Get(apitest.AdminKey, "/v1/boards/b/changes?after="+last).WantProblem(404, "board-not-found")
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "x", Score: 1}, leaderboard.Submission{Member: "y", Score: 2})
 	for _, cursor := range []string{lines[0].Cursor, last} {
-		e.get(adminKey, "/v1/boards/b/changes?after="+cursor).wantProblem(410, "history-changed")
+		e.Get(apitest.AdminKey, "/v1/boards/b/changes?after="+cursor).WantProblem(410, "history-changed")
 	}
 }
 
@@ -169,7 +170,7 @@ func TestChangesOverPeriods(t *testing.T) {
 	e := newEnv(t)
 	now := leaderboard.Micros(1_700_000_000_000_000) // 22:13:20
 	e.fake.SetNow(now)
-	e.board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour}}, leaderboard.Submission{Member: "a", Score: 1})
+	e.Board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour}}, leaderboard.Submission{Member: "a", Score: 1})
 	_, cursor := e.changes("/v1/boards/b/changes")
 	e.fake.SetNow(now + hour)
 	e.submit("b", leaderboard.Submission{Member: "b", Score: 2})
@@ -196,12 +197,12 @@ func TestChangesOverPeriods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.do(ask{method: "DELETE", path: "/v1/boards/b/members/a?period=2023-11-14T22&reopen=true", key: adminKey}).want(200)
+	e.Do(apitest.Ask{Method: "DELETE", Path: "/v1/boards/b/members/a?period=2023-11-14T22&reopen=true", Key: apitest.AdminKey}).Want(200)
 	if lines, _ = e.changes("/v1/boards/b/changes?after=" + cursor + "&limit=2"); brief(lines) != "2023-11-14T22 2 a 1>-, end 2023-11-14T22" {
 		t.Errorf("a correction of %+v: %s", period, brief(lines))
 	}
 	e.fake.SetNow(now + 5*hour)
-	e.get(adminKey, "/v1/boards/b/top").want(200)
+	e.Get(apitest.AdminKey, "/v1/boards/b/top").Want(200)
 	lines, next := e.changes("/v1/boards/b/changes?limit=1&after=" + current)
 	if got := brief(lines); got != "end 2023-11-15T02" {
 		t.Fatalf("the last end: %s", got)
@@ -218,10 +219,10 @@ func TestChangesOfSeasons(t *testing.T) {
 	now := leaderboard.Micros(1_700_000_000_000_000)
 	e.fake.SetNow(now)
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: []leaderboard.SeasonRule{{Name: "one", StartsAt: now - hour, EndsAt: now + hour}}}
-	e.board("b", rules, leaderboard.Submission{Member: "a", Score: 1})
+	e.Board("b", rules, leaderboard.Submission{Member: "a", Score: 1})
 	_, cursor := e.changes("/v1/boards/b/changes")
 	e.fake.SetNow(now + hour)
-	e.get(adminKey, "/v1/boards/b/top").want(200)
+	e.Get(apitest.AdminKey, "/v1/boards/b/top").Want(200)
 	lines, end := e.changes("/v1/boards/b/changes?after=" + cursor)
 	if brief(lines) != "end one" || lines[0].Next != nil || end != cursor {
 		t.Fatalf("the last season: %s", brief(lines))
@@ -253,7 +254,7 @@ func TestChangesWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := newEnv(t)
 				woken := make(chan struct{})
-				e.fake.changed = func(ctx context.Context) error {
+				e.fake.OnChanged = func(ctx context.Context) error {
 					select {
 					case <-woken:
 						return nil
@@ -261,7 +262,7 @@ func TestChangesWait(t *testing.T) {
 						return ctx.Err()
 					}
 				}
-				e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+				e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
 				_, cursor := e.changes("/v1/boards/b/changes")
 				began, done := time.Now(), make(chan struct{})
 				go func() {
@@ -272,11 +273,11 @@ func TestChangesWait(t *testing.T) {
 					}
 					close(done)
 				}()
-				r := e.get(adminKey, "/v1/boards/b/changes?wait=20s&after="+cursor).want(c.status)
+				r := e.Get(apitest.AdminKey, "/v1/boards/b/changes?wait=20s&after="+cursor).Want(c.status)
 				<-done
 				if c.status == http.StatusOK {
 					var lines []feedLine
-					for text := range strings.Lines(string(r.body)) {
+					for text := range strings.Lines(string(r.Body)) {
 						var l feedLine
 						if err := json.Unmarshal([]byte(text), &l); err != nil {
 							t.Fatal(err)
@@ -302,7 +303,7 @@ func TestChangesAsEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
 		woken := make(chan struct{}, 1)
-		e.fake.changed = func(ctx context.Context) error {
+		e.fake.OnChanged = func(ctx context.Context) error {
 			select {
 			case <-woken:
 				return nil
@@ -310,7 +311,7 @@ func TestChangesAsEvents(t *testing.T) {
 				return ctx.Err()
 			}
 		}
-		e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
+		e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
 		go func() {
 			time.Sleep(3 * time.Second)
 			e.submit("b", leaderboard.Submission{Member: "c", Score: 3})
@@ -323,7 +324,7 @@ func TestChangesAsEvents(t *testing.T) {
 		}()
 		read := func() (ids, events []string, text string) {
 			w := httptest.NewRecorder()
-			e.api.ServeHTTP(w, ask{method: "GET", path: "/v1/boards/b/changes?numbers=string", key: adminKey, header: http.Header{"Accept": {typeEvents}}}.request().WithContext(t.Context()))
+			e.api.ServeHTTP(w, apitest.Ask{Method: "GET", Path: "/v1/boards/b/changes?numbers=string", Key: apitest.AdminKey, Header: http.Header{"Accept": {typeEvents}}}.Request().WithContext(t.Context()))
 			text = w.Body.String()
 			for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 				fields := map[string]string{}
@@ -345,7 +346,7 @@ func TestChangesAsEvents(t *testing.T) {
 		if !strings.Contains(text, "\n\n:\n\n") {
 			t.Errorf("no comment in 20 seconds of silence:\n%s", text)
 		}
-		e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
-		e.do(ask{method: "GET", path: "/v1/boards/b/changes", key: adminKey, header: http.Header{"Accept": {typeEvents}, "Last-Event-Id": {ids[0]}}}).wantProblem(410, "history-changed")
+		e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+		e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/changes", Key: apitest.AdminKey, Header: http.Header{"Accept": {typeEvents}, "Last-Event-Id": {ids[0]}}}).WantProblem(410, "history-changed")
 	})
 }

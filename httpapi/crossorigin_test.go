@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -14,13 +15,13 @@ const gameOrigin, otherOrigin, strangeOrigin = "https://game.example", "http://l
 // crossOriginEnv is an API that pages of two origins may use.
 func crossOriginEnv(t testing.TB, origins ...string) *env {
 	e := newEnv(t, func(c *Config) { c.CORSOrigins = origins })
-	e.board("b", leaderboard.Rules{}, classic()...)
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
 	return e
 }
 
 // preflight asks as a browser does before it lets a page send a request.
 func (e *env) preflight(path, origin, method, headers string) http.Header {
-	e.t.Helper()
+	e.T.Helper()
 	r := httptest.NewRequest(http.MethodOptions, path, nil)
 	r.Header.Set("Origin", origin)
 	r.Header.Set("Access-Control-Request-Method", method)
@@ -30,7 +31,7 @@ func (e *env) preflight(path, origin, method, headers string) http.Header {
 	w := httptest.NewRecorder()
 	e.api.ServeHTTP(w, r)
 	if w.Code != http.StatusNoContent || w.Body.Len() > 0 || w.Header().Get("X-Content-Type-Options") != "nosniff" {
-		e.t.Errorf("a preflight of %s %s is answered %d %v", method, path, w.Code, w.Header())
+		e.T.Errorf("a preflight of %s %s is answered %d %v", method, path, w.Code, w.Header())
 	}
 	return w.Result().Header
 }
@@ -71,7 +72,7 @@ func TestPreflights(t *testing.T) {
 func TestCrossOrigin(t *testing.T) {
 	t.Parallel()
 	e := crossOriginEnv(t, gameOrigin, otherOrigin)
-	etag := e.get(noKey, "/v1/boards/b/top").want(200).header.Get("Etag")
+	etag := e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200).Header.Get("Etag")
 	for _, path := range []string{"/v1/boards/b/top", "/v1/boards/b/members/5", "/v1/boards/none/top", "/v1/boards", "/v1/members/m", "/v1/nothing", "/v1/boards/b/export"} {
 		for _, encoding := range []string{"gzip", "identity"} {
 			for _, origin := range []string{gameOrigin, otherOrigin, strangeOrigin, "null", "", gameOrigin} {
@@ -83,7 +84,7 @@ func TestCrossOrigin(t *testing.T) {
 				if origin == strangeOrigin || origin == "null" {
 					want = ""
 				}
-				h := e.do(ask{method: "GET", path: path, header: header, off: true}).header
+				h := e.Do(apitest.Ask{Method: "GET", Path: path, Header: header, Off: true}).Header
 				if h.Get("Access-Control-Allow-Origin") != want || len(h["Access-Control-Allow-Origin"]) > 1 || !strings.Contains(h.Get("Vary"), "Origin") {
 					t.Errorf("%s from %q: allowed to %q, varies by %q", path, origin, h["Access-Control-Allow-Origin"], h["Vary"])
 				}
@@ -94,10 +95,10 @@ func TestCrossOrigin(t *testing.T) {
 		}
 	}
 	header := http.Header{"Origin": {otherOrigin}, "If-None-Match": {etag}}
-	if r := e.do(ask{method: "GET", path: "/v1/boards/b/top", header: header}).want(304); r.header.Get("Access-Control-Allow-Origin") != otherOrigin {
-		t.Errorf("304 has %v", r.header)
+	if r := e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top", Header: header}).Want(304); r.Header.Get("Access-Control-Allow-Origin") != otherOrigin {
+		t.Errorf("304 has %v", r.Header)
 	}
-	if h := e.do(ask{method: "GET", path: "/livez", header: header}).header; h["Access-Control-Allow-Origin"] != nil {
+	if h := e.Do(apitest.Ask{Method: "GET", Path: "/livez", Header: header}).Header; h["Access-Control-Allow-Origin"] != nil {
 		t.Errorf("health is for pages too: %v", h)
 	}
 }
@@ -108,16 +109,16 @@ func TestNoCrossOrigin(t *testing.T) {
 	header := http.Header{"Origin": {gameOrigin}, "Access-Control-Request-Method": {"GET"}}
 	e := crossOriginEnv(t)
 	for _, method := range []string{"GET", "OPTIONS"} {
-		r := e.do(ask{method: method, path: "/v1/boards/b/top", header: header})
-		if r.header["Access-Control-Allow-Origin"] != nil || strings.Contains(r.header.Get("Vary"), "Origin") || (r.status == 200) != (method == "GET") {
-			t.Errorf("%s: %d %v", method, r.status, r.header)
+		r := e.Do(apitest.Ask{Method: method, Path: "/v1/boards/b/top", Header: header})
+		if r.Header["Access-Control-Allow-Origin"] != nil || strings.Contains(r.Header.Get("Vary"), "Origin") || (r.Status == 200) != (method == "GET") {
+			t.Errorf("%s: %d %v", method, r.Status, r.Header)
 		}
 	}
 	e = crossOriginEnv(t, "*")
 	if h := e.preflight("/v1/boards/b/scores", "https://any.example", "POST", "authorization"); h.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("a preflight: %v", h)
 	}
-	if h := e.do(ask{method: "GET", path: "/v1/boards/b/top", header: header}).header; h.Get("Access-Control-Allow-Origin") != "*" {
+	if h := e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top", Header: header}).Header; h.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("a page: %v", h)
 	}
 }

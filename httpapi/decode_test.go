@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
@@ -16,8 +17,8 @@ import (
 // it.
 func FuzzSubmit(f *testing.F) {
 	for _, b := range badBodies() {
-		if len(b.ask.body) < 500 {
-			f.Add([]byte(b.ask.body))
+		if len(b.ask.Body) < 500 {
+			f.Add([]byte(b.ask.Body))
 		}
 	}
 	f.Add([]byte(`{"entries":[{"member":"m","score":-0},{"score":9223372036854775807,"member":"\u00e9\ud83d\ude00","tiebreak":-9223372036854775808}]}`))
@@ -29,7 +30,7 @@ func FuzzSubmit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w.entries = nil
 		r := httptest.NewRequest(http.MethodPost, "/v1/boards/b/scores", bytes.NewReader(body))
-		r.Header.Set("Authorization", "Bearer "+adminKey)
+		r.Header.Set("Authorization", "Bearer "+apitest.AdminKey)
 		r.Header.Set("Content-Type", "application/json")
 		rec := httptest.NewRecorder()
 		e.api.ServeHTTP(rec, r)
@@ -37,7 +38,7 @@ func FuzzSubmit(f *testing.F) {
 			if rec.Code != http.StatusBadRequest && rec.Code != http.StatusRequestEntityTooLarge {
 				t.Fatalf("answers %d", rec.Code)
 			}
-			if reply := (reply{t, rec.Code, rec.Header(), rec.Body.Bytes(), nil}); reply.problem().Type == "" || w.entries != nil {
+			if reply := (apitest.Reply{T: t, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}); reply.Problem().Type == "" || w.entries != nil {
 				t.Fatal("refused and let through")
 			}
 			return
@@ -91,13 +92,13 @@ func (w *recordingWriter) Submit(_ context.Context, r leaderboard.SubmitRequest)
 // FuzzPutBoard: rules are decoded without a failure that is not the sender's.
 func FuzzPutBoard(f *testing.F) {
 	for _, b := range badBoards() {
-		f.Add([]byte(b.ask.body))
+		f.Add([]byte(b.ask.Body))
 	}
 	e := newEnv(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e.fake.Model = storetest.NewModel()
 		r := httptest.NewRequest(http.MethodPut, "/v1/boards/b", bytes.NewReader(body))
-		r.Header.Set("Authorization", "Bearer "+adminKey)
+		r.Header.Set("Authorization", "Bearer "+apitest.AdminKey)
 		r.Header.Set("Content-Type", "application/json")
 		rec := httptest.NewRecorder()
 		e.api.ServeHTTP(rec, r)
@@ -108,7 +109,7 @@ func FuzzPutBoard(f *testing.F) {
 				t.Fatalf("created a board with %+v, %v", b.Rules, err)
 			}
 		case 400, 422, 413:
-			(reply{t, rec.Code, rec.Header(), rec.Body.Bytes(), nil}).problem()
+			(apitest.Reply{T: t, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}).Problem()
 			if err == nil {
 				t.Fatal("refused and created")
 			}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"leaderboard/httpapi/apitest"
 )
 
 // defaultCase is a rule with a documented default: a board whose other rules allow one that is none, and what GET shows of the default.
@@ -45,18 +47,18 @@ func TestDocumentedDefaults(t *testing.T) {
 		t.Errorf("the document names defaults of\n%s\nthe cases are of\n%s", left, none)
 	}
 	e := newEnv(t)
-	e.put(adminKey, "/v1/boards/source", `{}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/source", `{}`).Want(201)
 	for pointer, c := range cases {
 		path := "/v1/boards/b" + strings.ReplaceAll(strings.ReplaceAll(pointer, "/", "-"), "_", "-")
 		check := func(how string) {
 			t.Helper()
 			var board any
-			e.get(adminKey, path).want(200).decode(&board)
+			e.Get(apitest.AdminKey, path).Want(200).Decode(&board)
 			if got := member(board, pointer); got != c.shows {
 				t.Errorf("%s, %s: %s, want %s", pointer, how, got, c.shows)
 			}
 		}
-		e.put(adminKey, path, c.board).want(201)
+		e.Put(apitest.AdminKey, path, c.board).Want(201)
 		check("left out")
 		if strings.Contains(pointer, "/0/") {
 			continue // arrays are replaced as a whole
@@ -66,7 +68,7 @@ func TestDocumentedDefaults(t *testing.T) {
 			for _, name := range slices.Backward(strings.Split(pointer[1:], "/")) {
 				patch = fmt.Sprintf("{%q:%s}", name, patch)
 			}
-			e.patch(path, patch, "Content-Type", "application/merge-patch+json").want(http.StatusOK)
+			e.patch(path, patch, "Content-Type", "application/merge-patch+json").Want(http.StatusOK)
 		}
 		check("null")
 	}

@@ -2,8 +2,8 @@
 // answers, and problem+json. It holds no rule of a leaderboard and no state but a few counters and encoded pages;
 // everything else is behind interfaces, each in the file of the handlers that need it.
 //
-// The contract is api/openapi.yaml. What is served of it, /openapi.json and /docs, is made by make generate. The tests hold
-// every request and answer against it. Below are packages wire (what is sent: bodies, parameters, problems, cursors, ETags,
+// The contract is api/openapi.yaml. What is served of it, /openapi.json and /docs, is made by make generate. Package apitest
+// holds every request and answer of the tests against it. Below are packages wire (what is sent: bodies, parameters, problems, cursors, ETags,
 // codings) and guard (which requests get in, and how much they may take).
 //
 // The files read in layers; each uses only files above it and on its own line.

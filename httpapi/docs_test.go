@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"leaderboard/api"
+	"leaderboard/httpapi/apitest"
 	"leaderboard/httpapi/internal/apidoc"
 	"leaderboard/httpapi/internal/manual"
 	"leaderboard/internal/wire"
@@ -54,14 +55,14 @@ func TestDocsAreCurrent(t *testing.T) {
 // TestDocs: the page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
 func TestDocs(t *testing.T) {
 	e := newEnv(t)
-	r := e.get(noKey, "/docs").want(200)
-	page := string(r.body)
+	r := e.Get(apitest.NoKey, "/docs").Want(200)
+	page := string(r.Body)
 	for _, rt := range (&handlers{}).routes(true) {
 		if !strings.Contains(page, "<code>"+rt.Path+"</code>") {
 			t.Errorf("%s is missing", rt.Path)
 		}
 	}
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	for name := range doc.Components.Schemas {
 		if !strings.Contains(page, `id="schema-`+name+`"`) {
 			t.Errorf("the schema %s is missing", name)
@@ -78,10 +79,10 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	for _, m := range regexp.MustCompile(`href="(/[^"]*)"`).FindAllStringSubmatch(page, -1) {
-		e.get(noKey, m[1]).want(200)
+		e.Get(apitest.NoKey, m[1]).Want(200)
 	}
-	checkPage(t, page, r.header.Get("Content-Security-Policy"))
-	if policy := r.header.Get("Referrer-Policy"); policy != "no-referrer" {
+	checkPage(t, page, r.Header.Get("Content-Security-Policy"))
+	if policy := r.Header.Get("Referrer-Policy"); policy != "no-referrer" {
 		t.Errorf("Referrer-Policy is %q", policy)
 	}
 	for _, want := range []string{`$SERVER</var>/v1/boards/<var data-v="board">demo</var>/top"`, "1 to 1000, default 10", "desc | asc", "integer or null"} {
@@ -146,16 +147,16 @@ func TestManual(t *testing.T) {
 		t.Fatalf("%d documents, %v", len(files), err)
 	}
 	var sections []manual.Section
-	if err := json.Unmarshal(e.get(noKey, "/docs/search.json").want(200).body, &sections); err != nil {
+	if err := json.Unmarshal(e.Get(apitest.NoKey, "/docs/search.json").Want(200).Body, &sections); err != nil {
 		t.Fatal(err)
 	}
 	ids, links := map[string]bool{}, map[string]string{} // PATH#ID of all pages; links, and a page that has each
 	for _, file := range files {
 		path := "/docs/" + strings.ToLower(strings.TrimSuffix(filepath.Base(file), ".md"))
 		path = strings.Replace(path, "/readme", "/start", 1)
-		r := e.get(noKey, path).want(200)
-		page := string(r.body)
-		checkPolicy(t, page, r.header.Get("Content-Security-Policy"))
+		r := e.Get(apitest.NoKey, path).Want(200)
+		page := string(r.Body)
+		checkPolicy(t, page, r.Header.Get("Content-Security-Policy"))
 		checkMarkup(t, page, `href="(?:javascript|data):`)
 		if text := notText.ReplaceAllString(page, ""); strings.Contains(page, "raw HTML omitted") || strings.Contains(text, "](") || strings.Contains(text, "| --") {
 			t.Errorf("%s has marks that were not rendered", path)
@@ -177,7 +178,7 @@ func TestManual(t *testing.T) {
 				t.Errorf("%s: the link %s leads nowhere", path, link)
 			}
 		} else {
-			e.get(noKey, to).want(200)
+			e.Get(apitest.NoKey, to).Want(200)
 		}
 	}
 	found := map[string]bool{}
@@ -192,7 +193,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("the search does not know %s", want)
 		}
 	}
-	e.get(noKey, "/docs/no-such").wantProblem(404, wire.CodeNotFound)
+	e.Get(apitest.NoKey, "/docs/no-such").WantProblem(404, wire.CodeNotFound)
 }
 
 // TestManualIsSentOnce: pages and the document come with an ETag, compressed for clients that take that, and not at all for clients that
@@ -200,22 +201,22 @@ func TestManual(t *testing.T) {
 func TestManualIsSentOnce(t *testing.T) {
 	e := newEnv(t)
 	for _, path := range []string{"/docs", "/docs/boards", "/openapi.json", "/openapi.yaml", "/problems/not-ranked"} {
-		plain := e.get(noKey, path).want(200)
-		zipped := e.do(ask{method: "GET", path: path, header: http.Header{"Accept-Encoding": {"gzip"}}}).want(200)
-		tag, zippedTag := plain.header.Get("ETag"), zipped.header.Get("ETag")
+		plain := e.Get(apitest.NoKey, path).Want(200)
+		zipped := e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"Accept-Encoding": {"gzip"}}}).Want(200)
+		tag, zippedTag := plain.Header.Get("ETag"), zipped.Header.Get("ETag")
 		if !strings.HasPrefix(tag, `"`) || zippedTag != wire.GzipTag(tag) {
 			t.Errorf("%s: the ETags are %s and %s", path, tag, zippedTag)
 		}
-		if zipped.header.Get("Content-Encoding") != "gzip" || !bytes.Equal(zipped.body, plain.body) {
+		if zipped.Header.Get("Content-Encoding") != "gzip" || !bytes.Equal(zipped.Body, plain.Body) {
 			t.Errorf("%s: the compressed form is not that of the plain one", path)
 		}
 		for _, known := range []string{tag, zippedTag} {
-			r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {known}}}).want(304)
-			if len(r.body) != 0 || r.header.Get("ETag") != known {
-				t.Errorf("%s: 304 with %d bytes and ETag %s, want none and %s", path, len(r.body), r.header.Get("ETag"), known)
+			r := e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {known}}}).Want(304)
+			if len(r.Body) != 0 || r.Header.Get("ETag") != known {
+				t.Errorf("%s: 304 with %d bytes and ETag %s, want none and %s", path, len(r.Body), r.Header.Get("ETag"), known)
 			}
 		}
-		e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {`"other"`}}}).want(200)
+		e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {`"other"`}}}).Want(200)
 	}
 	if n, most := len(newStatic("", docsHTML).zipped), 60<<10; n > most {
 		t.Errorf("the page has %d bytes compressed, want at most %d: it is read on phones", n, most)
@@ -225,16 +226,16 @@ func TestManualIsSentOnce(t *testing.T) {
 // TestProblemPages: each problem has a page in the style of the manual, which it leads to.
 func TestProblemPages(t *testing.T) {
 	e := newEnv(t)
-	manual := string(e.get(noKey, "/docs").body)
+	manual := string(e.Get(apitest.NoKey, "/docs").Body)
 	for i := range wire.Kinds {
-		r := e.get(noKey, wire.Kinds[i].Type("")).want(200)
-		page := string(r.body)
-		checkPage(t, page, r.header.Get("Content-Security-Policy"))
+		r := e.Get(apitest.NoKey, wire.Kinds[i].Type("")).Want(200)
+		page := string(r.Body)
+		checkPage(t, page, r.Header.Get("Content-Security-Policy"))
 		for _, m := range regexp.MustCompile(`href="/docs#([^"]+)"`).FindAllStringSubmatch(page, -1) {
 			if !strings.Contains(manual, `id="`+m[1]+`"`) {
 				t.Errorf("%s: the link /docs#%s leads nowhere", wire.Kinds[i].Code, m[1])
 			}
 		}
 	}
-	e.get(noKey, "/problems/no-such").wantProblem(404, wire.CodeNotFound)
+	e.Get(apitest.NoKey, "/problems/no-such").WantProblem(404, wire.CodeNotFound)
 }

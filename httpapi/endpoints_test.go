@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -13,32 +14,32 @@ import (
 func TestEndpoints(t *testing.T) {
 	e := newEnv(t)
 	const path, body = "/v1/endpoints/game", `{"url":"https://game.example/hooks","kinds":["period.closed"],"boards":["game1-*"]}`
-	made := e.put(adminKey, path, body).want(201)
+	made := e.Put(apitest.AdminKey, path, body).Want(201)
 	var shown struct{ Secret, State string }
-	if made.decode(&shown); !strings.HasPrefix(shown.Secret, "whsec_") || shown.State != "on" || made.header.Get("Cache-Control") != "no-store" || made.header.Get("Location") != path {
-		t.Errorf("made %s, %v", made.body, made.header)
+	if made.Decode(&shown); !strings.HasPrefix(shown.Secret, "whsec_") || shown.State != "on" || made.Header.Get("Cache-Control") != "no-store" || made.Header.Get("Location") != path {
+		t.Errorf("made %s, %v", made.Body, made.Header)
 	}
-	for _, r := range []reply{e.get(adminKey, path), e.get(adminKey, "/v1/endpoints"), e.put(adminKey, path, body)} {
-		if r.want(200); strings.Contains(string(r.body), "whsec_") || !strings.Contains(string(r.body), `"boards":["game1-*"]`) {
-			t.Errorf("shown: %s", r.body)
+	for _, r := range []apitest.Reply{e.Get(apitest.AdminKey, path), e.Get(apitest.AdminKey, "/v1/endpoints"), e.Put(apitest.AdminKey, path, body)} {
+		if r.Want(200); strings.Contains(string(r.Body), "whsec_") || !strings.Contains(string(r.Body), `"boards":["game1-*"]`) {
+			t.Errorf("shown: %s", r.Body)
 		}
 	}
-	if r := e.put(adminKey, path, `{"url":"https://game.example/other","enabled":false}`).want(200); !strings.Contains(string(r.body), `"state":"off"`) || !strings.Contains(string(r.body), `"kinds":null`) {
-		t.Errorf("changed: %s", r.body)
+	if r := e.Put(apitest.AdminKey, path, `{"url":"https://game.example/other","enabled":false}`).Want(200); !strings.Contains(string(r.Body), `"state":"off"`) || !strings.Contains(string(r.Body), `"kinds":null`) {
+		t.Errorf("changed: %s", r.Body)
 	}
-	rotated := e.post(adminKey, path+"/rotate", `{"overlap":"24h"}`).want(200)
-	if text := string(rotated.body); !strings.Contains(text, `"secret":"whsec_`) || strings.Contains(text, `"previous_secret_until":null`) || strings.Contains(text, shown.Secret) {
+	rotated := e.Post(apitest.AdminKey, path+"/rotate", `{"overlap":"24h"}`).Want(200)
+	if text := string(rotated.Body); !strings.Contains(text, `"secret":"whsec_`) || strings.Contains(text, `"previous_secret_until":null`) || strings.Contains(text, shown.Secret) {
 		t.Errorf("rotated: %s", text)
 	}
-	e.post(adminKey, path+"/rotate", `{"overlap":"721h"}`).wantProblem(400, wire.CodeMalformed)
+	e.Post(apitest.AdminKey, path+"/rotate", `{"overlap":"721h"}`).WantProblem(400, wire.CodeMalformed)
 	e.fake.endpoints.attempt = leaderboard.Attempt{Status: 500, Error: "the answer was 500"}
-	if r := e.post(adminKey, path+"/test", "").want(200); string(r.body) != `{"delivered":false,"status":500,"error":"the answer was 500","took":"12ms"}` {
-		t.Errorf("tested: %s", r.body)
+	if r := e.Post(apitest.AdminKey, path+"/test", "").Want(200); string(r.Body) != `{"delivered":false,"status":500,"error":"the answer was 500","took":"12ms"}` {
+		t.Errorf("tested: %s", r.Body)
 	}
-	e.delete(adminKey, path).want(204)
-	e.get(adminKey, path).wantProblem(404, "endpoint-not-found")
-	e.delete(adminKey, path).wantProblem(404, "endpoint-not-found")
-	e.get(adminKey, "/v1/endpoints/NAME").wantProblem(404, "endpoint-not-found")
+	e.Delete(apitest.AdminKey, path).Want(204)
+	e.Get(apitest.AdminKey, path).WantProblem(404, "endpoint-not-found")
+	e.Delete(apitest.AdminKey, path).WantProblem(404, "endpoint-not-found")
+	e.Get(apitest.AdminKey, "/v1/endpoints/NAME").WantProblem(404, "endpoint-not-found")
 }
 
 // TestBadEndpoints: what is not right is told by place, and nothing is made.
@@ -56,48 +57,48 @@ func TestBadEndpoints(t *testing.T) {
 		`{"url":"https://g.example/","kinds":["period.closed","period.closed"]}`: "422 /kinds/1",
 		`{"url":"https://g.example/","kinds":["endpoint.test"],"boards":["A"]}`:  "422 /kinds/0 /boards/0",
 	} {
-		r := e.do(ask{method: "PUT", path: "/v1/endpoints/x", key: adminKey, body: body, off: true})
-		got := fmt.Sprint(r.status)
-		for _, f := range r.problem().Errors {
+		r := e.Do(apitest.Ask{Method: "PUT", Path: "/v1/endpoints/x", Key: apitest.AdminKey, Body: body, Off: true})
+		got := fmt.Sprint(r.Status)
+		for _, f := range r.Problem().Errors {
 			got += " " + f.Pointer
 		}
 		if got != places {
 			t.Errorf("%s: %s, want %s", body, got, places)
 		}
 	}
-	e.do(ask{method: "PUT", path: "/v1/endpoints/NAME", key: adminKey, body: `{"url":"https://g.example/"}`, off: true}).wantProblem(422, "invalid-endpoint")
-	if len(e.fake.endpoints.rows) > 0 {
-		t.Errorf("made: %v", e.fake.endpoints.rows)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/endpoints/NAME", Key: apitest.AdminKey, Body: `{"url":"https://g.example/"}`, Off: true}).WantProblem(422, "invalid-endpoint")
+	if len(e.fake.endpoints.Rows) > 0 {
+		t.Errorf("made: %v", e.fake.endpoints.Rows)
 	}
 }
 
 // TestEndpointsOfSomeBoards: a key for some boards makes, sees and changes only endpoints whose boards it covers (promise G1).
 func TestEndpointsOfSomeBoards(t *testing.T) {
 	e := newEnv(t)
-	key := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*", "lobby"} })
+	key := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*", "lobby"} })
 	with := func(boards string) string { return `{"url":"https://g.example/","boards":` + boards + `}` }
-	e.put(adminKey, "/v1/endpoints/all", with("null")).want(201)
-	e.put(adminKey, "/v1/endpoints/theirs", with(`["game2-*"]`)).want(201)
-	e.put(adminKey, "/v1/endpoints/wider", with(`["game*"]`)).want(201)
+	e.Put(apitest.AdminKey, "/v1/endpoints/all", with("null")).Want(201)
+	e.Put(apitest.AdminKey, "/v1/endpoints/theirs", with(`["game2-*"]`)).Want(201)
+	e.Put(apitest.AdminKey, "/v1/endpoints/wider", with(`["game*"]`)).Want(201)
 	for _, boards := range []string{"null", `["game2-a"]`, `["game*"]`, `["lobby","game2-*"]`, `["lobby*"]`} {
-		e.put(key, "/v1/endpoints/own", with(boards)).wantProblem(403, wire.CodeForbidden)
+		e.Put(key, "/v1/endpoints/own", with(boards)).WantProblem(403, wire.CodeForbidden)
 	}
-	e.put(key, "/v1/endpoints/own", with(`["game1-*","game1-a","game1-b*","lobby"]`)).want(201)
+	e.Put(key, "/v1/endpoints/own", with(`["game1-*","game1-a","game1-b*","lobby"]`)).Want(201)
 	var list struct{ Endpoints []struct{ Name string } }
-	if e.get(key, "/v1/endpoints").want(200).decode(&list); len(list.Endpoints) != 1 || list.Endpoints[0].Name != "own" {
+	if e.Get(key, "/v1/endpoints").Want(200).Decode(&list); len(list.Endpoints) != 1 || list.Endpoints[0].Name != "own" {
 		t.Errorf("sees %v", list.Endpoints)
 	}
-	e.get(key, "/v1/endpoints/own/deliveries").want(200)
+	e.Get(key, "/v1/endpoints/own/deliveries").Want(200)
 	for _, name := range []string{"all", "theirs", "wider", "none"} {
 		path := "/v1/endpoints/" + name
-		for _, r := range []reply{
-			e.get(key, path), e.delete(key, path), e.post(key, path+"/rotate", ""), e.post(key, path+"/test", ""), e.get(key, path+"/deliveries"),
-			e.post(key, path+"/replay", `{"since":"2026-01-01T00:00:00Z"}`),
+		for _, r := range []apitest.Reply{
+			e.Get(key, path), e.Delete(key, path), e.Post(key, path+"/rotate", ""), e.Post(key, path+"/test", ""), e.Get(key, path+"/deliveries"),
+			e.Post(key, path+"/replay", `{"since":"2026-01-01T00:00:00Z"}`),
 		} {
-			r.wantProblem(404, "endpoint-not-found")
+			r.WantProblem(404, "endpoint-not-found")
 		}
 		if name != "none" {
-			e.put(key, path, with(`["lobby"]`)).wantProblem(403, wire.CodeForbidden)
+			e.Put(key, path, with(`["lobby"]`)).WantProblem(403, wire.CodeForbidden)
 		}
 	}
 }
@@ -106,7 +107,7 @@ func TestEndpointsOfSomeBoards(t *testing.T) {
 func TestDeliveries(t *testing.T) {
 	e := newEnv(t)
 	const path = "/v1/endpoints/game"
-	e.put(adminKey, path, `{"url":"https://game.example/hooks"}`).want(201)
+	e.Put(apitest.AdminKey, path, `{"url":"https://game.example/hooks"}`).Want(201)
 	for i := range 5 {
 		d := leaderboard.Delivery{State: leaderboard.DeliveryStateWaiting, Attempts: 2, Tried: 1_700_000_000_000_000, Next: 1_700_000_100_000_000, Status: 503, Error: "the answer was 503"}
 		d.Event = leaderboard.Event{
@@ -126,7 +127,7 @@ func TestDeliveries(t *testing.T) {
 			}
 			Next string `json:"next_cursor"`
 		}
-		e.get(adminKey, path+"/deliveries?limit=2&state=waiting"+cursor).want(200).decode(&page)
+		e.Get(apitest.AdminKey, path+"/deliveries?limit=2&state=waiting"+cursor).Want(200).Decode(&page)
 		for _, d := range page.Deliveries {
 			if got = append(got, d.ID); d.Payload.Data.Member != "<a>" || d.Payload.Data.Board != "b" {
 				t.Errorf("payload %+v", d.Payload)
@@ -140,13 +141,13 @@ func TestDeliveries(t *testing.T) {
 	if len(got) != 5 || got[0] != leaderboard.EventIDOf("0") {
 		t.Errorf("listed %v", got)
 	}
-	e.get(adminKey, path+"/deliveries?state=lost").wantProblem(400, wire.CodeMalformed)
-	if r := e.post(adminKey, path+"/replay", `{"event":"`+got[1]+`"}`).want(202); string(r.body) != `{"events":1}` {
-		t.Errorf("replayed %s", r.body)
+	e.Get(apitest.AdminKey, path+"/deliveries?state=lost").WantProblem(400, wire.CodeMalformed)
+	if r := e.Post(apitest.AdminKey, path+"/replay", `{"event":"`+got[1]+`"}`).Want(202); string(r.Body) != `{"events":1}` {
+		t.Errorf("replayed %s", r.Body)
 	}
-	e.post(adminKey, path+"/replay", `{"since":"2020-01-01T00:00:00Z"}`).want(202)
-	e.post(adminKey, path+"/replay", `{"event":"`+leaderboard.NewEventID()+`"}`).wantProblem(404, "event-not-found")
+	e.Post(apitest.AdminKey, path+"/replay", `{"since":"2020-01-01T00:00:00Z"}`).Want(202)
+	e.Post(apitest.AdminKey, path+"/replay", `{"event":"`+leaderboard.NewEventID()+`"}`).WantProblem(404, "event-not-found")
 	for _, body := range []string{`{}`, `{"since":"2020-01-01T00:00:00Z","event":"` + got[0] + `"}`, `{"event":"5"}`} {
-		e.do(ask{method: "POST", path: path + "/replay", key: adminKey, body: body, off: true}).wantProblem(400, wire.CodeMalformed)
+		e.Do(apitest.Ask{Method: "POST", Path: path + "/replay", Key: apitest.AdminKey, Body: body, Off: true}).WantProblem(400, wire.CodeMalformed)
 	}
 }

@@ -4,36 +4,37 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 func TestForgetMember(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{Mode: leaderboard.ModeTied}, classic()...)
-	e.put(writeKey, "/v1/members/4", `{"display_name":"Four"}`).want(201)
-	e.put(writeKey, "/v1/members/5/friends", `{"members":["4","1"]}`).want(200)
+	e.Board("classic", leaderboard.Rules{Mode: leaderboard.ModeTied}, apitest.Classic()...)
+	e.Put(apitest.WriteKey, "/v1/members/4", `{"display_name":"Four"}`).Want(201)
+	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":["4","1"]}`).Want(200)
 	const path = "/v1/members/4"
-	e.delete(writeKey, path).wantProblem(403, wire.CodeForbidden)
-	e.delete(adminKey, "/v1/members/"+strings.Repeat("x", 65)).wantProblem(400, wire.CodeMalformed)
+	e.Delete(apitest.WriteKey, path).WantProblem(403, wire.CodeForbidden)
+	e.Delete(apitest.AdminKey, "/v1/members/"+strings.Repeat("x", 65)).WantProblem(400, wire.CodeMalformed)
 
 	e.fake.slow = true
-	if got := string(e.delete(adminKey, path).want(202).body); got != `{"member":"4","state":"running","entries":1}` {
+	if got := string(e.Delete(apitest.AdminKey, path).Want(202).Body); got != `{"member":"4","state":"running","entries":1}` {
 		t.Errorf("got %s", got)
 	}
 	e.fake.slow = false
-	if r := e.delete(adminKey, path).want(204); len(r.body) > 0 {
-		t.Errorf("204 has the body %s", r.body)
+	if r := e.Delete(apitest.AdminKey, path).Want(204); len(r.Body) > 0 {
+		t.Errorf("204 has the body %s", r.Body)
 	}
-	if got := ranksOf(e.get(noKey, "/v1/boards/classic/top").rows()); got != "5=1 1=2 3=3 8=4 2=4 7=6 6=7" {
+	if got := ranksOf(e.Get(apitest.NoKey, "/v1/boards/classic/top").Rows()); got != "5=1 1=2 3=3 8=4 2=4 7=6 6=7" {
 		t.Errorf("the ranks are %s", got)
 	}
-	e.get(readKey, path).wantProblem(404, "profile-not-found")
-	e.get(noKey, "/v1/boards/classic/members/4").wantProblem(404, "not-ranked")
-	if got := string(e.get(readKey, "/v1/members/5/friends").want(200).body); got != `{"member":"5","members":["1"]}` {
+	e.Get(apitest.ReadKey, path).WantProblem(404, "profile-not-found")
+	e.Get(apitest.NoKey, "/v1/boards/classic/members/4").WantProblem(404, "not-ranked")
+	if got := string(e.Get(apitest.ReadKey, "/v1/members/5/friends").Want(200).Body); got != `{"member":"5","members":["1"]}` {
 		t.Errorf("friends are %s", got)
 	}
-	e.delete(adminKey, path).want(204)
-	e.fake.fail["Forget"] = leaderboard.ErrUnavailable
-	e.delete(adminKey, path).wantProblem(503, "unavailable")
+	e.Delete(apitest.AdminKey, path).Want(204)
+	e.fake.Fails["Forget"] = leaderboard.ErrUnavailable
+	e.Delete(apitest.AdminKey, path).WantProblem(503, "unavailable")
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
@@ -16,28 +17,28 @@ var readingPaths = []string{
 
 func TestETags(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 	seen := map[string]string{}
 	for _, path := range readingPaths {
 		path = "/v1/boards/classic/" + path
-		full := e.get(noKey, path).want(200)
-		etag := full.header.Get("Etag")
+		full := e.Get(apitest.NoKey, path).Want(200)
+		etag := full.Header.Get("Etag")
 		if other, ok := seen[etag]; ok {
 			t.Errorf("%s has the tag of %s", path, other)
 		}
 		seen[etag] = path
-		if cc := full.header.Get("Cache-Control"); cc != "public, no-cache" {
+		if cc := full.Header.Get("Cache-Control"); cc != "public, no-cache" {
 			t.Errorf("%s: Cache-Control is %q", path, cc)
 		}
 		for _, match := range []string{etag, "W/" + etag, `"other", ` + etag, `W/"a",W/"b" ,` + etag, "*"} {
-			r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {match}}})
-			r.want(http.StatusNotModified)
-			if len(r.body) != 0 || r.header.Get("Etag") != etag || r.header.Get("Cache-Control") == "" {
-				t.Errorf("%s: 304 has header %v and %d bytes", path, r.header, len(r.body))
+			r := e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {match}}})
+			r.Want(http.StatusNotModified)
+			if len(r.Body) != 0 || r.Header.Get("Etag") != etag || r.Header.Get("Cache-Control") == "" {
+				t.Errorf("%s: 304 has header %v and %d bytes", path, r.Header, len(r.Body))
 			}
 		}
 		for _, match := range []string{`"other"`, etag[1 : len(etag)-1], `"` + etag + `"`, `"broken`, ""} {
-			e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {match}}}).want(200)
+			e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {match}}}).Want(200)
 		}
 	}
 }
@@ -45,11 +46,11 @@ func TestETags(t *testing.T) {
 // TestETagIdentity: a tag names state and question: it survives another source and another spelling, and not a change.
 func TestETagIdentity(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
-	e.board("other", leaderboard.Rules{}, classic()...)
-	tag := func(path string) string { return e.get(noKey, "/v1/boards/"+path).want(200).header.Get("Etag") }
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("other", leaderboard.Rules{}, apitest.Classic()...)
+	tag := func(path string) string { return e.Get(apitest.NoKey, "/v1/boards/"+path).Want(200).Header.Get("Etag") }
 	before := tag("classic/top")
-	e.fake.source = leaderboard.SourceMySQL
+	e.fake.Source = leaderboard.SourceMySQL
 	for _, path := range []string{"classic/top", "classic/top?limit=10&offset=0&mode=strict", "classic/top?period=current&window=all_time&min_seq=3", "classic/top?offset=0&limit=%310"} {
 		if got := tag(path); got != before {
 			t.Errorf("%s has the tag %s, not %s", path, got, before)
@@ -58,7 +59,7 @@ func TestETagIdentity(t *testing.T) {
 	if tag("other/top") == before {
 		t.Error("two boards have the same tag")
 	}
-	e.post(writeKey, "/v1/boards/classic/scores", `{"entries":[{"member":"9","score":1}]}`).want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/classic/scores", `{"entries":[{"member":"9","score":1}]}`).Want(200)
 	if tag("classic/top") == before {
 		t.Error("a write left the tag as it was")
 	}
@@ -68,26 +69,26 @@ func TestETagIdentity(t *testing.T) {
 // when the board could not be looked up, too, whatever was kept of the same answer.
 func TestStaleAnswers(t *testing.T) {
 	for cause, begin := range map[string]func(*fake){
-		"the answer": func(f *fake) { f.stale = true }, "the board": func(f *fake) { f.unseen = true },
+		"the answer": func(f *fake) { f.Stale = true }, "the board": func(f *fake) { f.Unseen = true },
 	} {
 		e := newEnv(t)
-		e.board("classic", leaderboard.Rules{}, classic()...)
-		etag := e.get(noKey, "/v1/boards/classic/top").header.Get("Etag")
+		e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
+		etag := e.Get(apitest.NoKey, "/v1/boards/classic/top").Header.Get("Etag")
 		paths := []string{"/v1/rankings/top?boards=classic"}
 		for _, path := range readingPaths {
 			paths = append(paths, "/v1/boards/classic/"+path)
 		}
 		for _, path := range paths {
-			e.get(noKey, path).want(200)
+			e.Get(apitest.NoKey, path).Want(200)
 		}
 		begin(e.fake)
 		for _, path := range paths {
-			r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {etag, "*"}}}).want(200)
-			if cc := r.header.Get("Cache-Control"); cc != "no-store" {
+			r := e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {etag, "*"}}}).Want(200)
+			if cc := r.Header.Get("Cache-Control"); cc != "no-store" {
 				t.Errorf("%s, %s: Cache-Control is %q", cause, path, cc)
 			}
-			var got rows
-			if r.decode(&got); !got.Stale {
+			var got apitest.Rows
+			if r.Decode(&got); !got.Stale {
 				t.Errorf("%s: %s does not say that it is stale", cause, path)
 			}
 		}
@@ -96,27 +97,27 @@ func TestStaleAnswers(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 	srv := newServer(t, e)
 	plain := http.Header{"Accept-Encoding": {"identity"}} // else the client asks for gzip by itself, but not for the head
 	for _, path := range append(readingPaths, "", "periods") {
-		full := srv.do(ask{method: "GET", path: "/v1/boards/classic/" + path, header: plain})
-		head := srv.do(ask{method: "HEAD", path: "/v1/boards/classic/" + path})
+		full := srv.do(apitest.Ask{Method: "GET", Path: "/v1/boards/classic/" + path, Header: plain})
+		head := srv.do(apitest.Ask{Method: "HEAD", Path: "/v1/boards/classic/" + path})
 		if path == "" {
-			full = srv.do(ask{method: "GET", path: "/v1/boards/classic"})
-			head = srv.do(ask{method: "HEAD", path: "/v1/boards/classic"})
+			full = srv.do(apitest.Ask{Method: "GET", Path: "/v1/boards/classic"})
+			head = srv.do(apitest.Ask{Method: "HEAD", Path: "/v1/boards/classic"})
 		}
 		for _, name := range []string{"Etag", "Content-Length", "Content-Type", "Cache-Control"} {
-			if head.header.Get(name) != full.header.Get(name) {
-				t.Errorf("%s: %s is %q for HEAD and %q for GET", path, name, head.header.Get(name), full.header.Get(name))
+			if head.Header.Get(name) != full.Header.Get(name) {
+				t.Errorf("%s: %s is %q for HEAD and %q for GET", path, name, head.Header.Get(name), full.Header.Get(name))
 			}
 		}
-		if head.want(200); len(head.body) != 0 {
+		if head.Want(200); len(head.Body) != 0 {
 			t.Errorf("%s: HEAD has a body", path)
 		}
 	}
-	if r := srv.do(ask{method: "HEAD", path: "/v1/boards/none/top"}); r.status != 404 {
-		t.Errorf("HEAD of nothing answers %d", r.status)
+	if r := srv.do(apitest.Ask{Method: "HEAD", Path: "/v1/boards/none/top"}); r.Status != 404 {
+		t.Errorf("HEAD of nothing answers %d", r.Status)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -34,25 +35,25 @@ const classicCSV = `strict_rank,tied_rank,member,score,tiebreak,created_time
 
 func TestExportCSV(t *testing.T) {
 	e := newEnv(t)
-	e.board("demo", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, classic()...)
-	r := e.get(adminKey, "/v1/boards/demo/export").want(200)
-	if string(r.body) != classicCSV {
-		t.Errorf("got\n%s", r.body)
+	e.Board("demo", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, apitest.Classic()...)
+	r := e.Get(apitest.AdminKey, "/v1/boards/demo/export").Want(200)
+	if string(r.Body) != classicCSV {
+		t.Errorf("got\n%s", r.Body)
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "text/csv; charset=utf-8; header=present", "Cache-Control": "no-store", "Leaderboard-Seq": "8", "Leaderboard-Total": "8",
 		"Leaderboard-As-Of": "2023-11-14T22:13:20.000001Z", "Content-Disposition": `attachment; filename="demo_all_time_all_time.csv"`,
 	} {
-		if got := r.header.Get(name); got != want {
+		if got := r.Header.Get(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if head := e.do(ask{method: "HEAD", path: "/v1/boards/demo/export", key: adminKey}).want(200); len(head.body) > 0 || head.header.Get("Leaderboard-Total") != "8" {
-		t.Errorf("HEAD: %q %v", head.body, head.header)
+	if head := e.Do(apitest.Ask{Method: "HEAD", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}).Want(200); len(head.Body) > 0 || head.Header.Get("Leaderboard-Total") != "8" {
+		t.Errorf("HEAD: %q %v", head.Body, head.Header)
 	}
-	e.board("empty", leaderboard.Rules{})
-	if r := e.get(adminKey, "/v1/boards/empty/export?format=csv"); string(r.want(200).body) != csvHead+"\n" {
-		t.Errorf("an empty board: %q", r.body)
+	e.Board("empty", leaderboard.Rules{})
+	if r := e.Get(apitest.AdminKey, "/v1/boards/empty/export?format=csv"); string(r.Want(200).Body) != csvHead+"\n" {
+		t.Errorf("an empty board: %q", r.Body)
 	}
 }
 
@@ -61,35 +62,35 @@ func TestExportCSV(t *testing.T) {
 func TestMemberData(t *testing.T) {
 	e := newEnv(t)
 	const unknown = `{"member":"nobody","profile":null,"friends":[],"friend_of":[],"hidden":[],"bars":[],"plays":[],"held":[],"entries":[],"submissions":[],"audit":[]}` + "\n"
-	if got := e.get(adminKey, "/v1/members/nobody/data").want(200); string(got.body) != unknown || got.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("of an unknown member: %s", got.body)
+	if got := e.Get(apitest.AdminKey, "/v1/members/nobody/data").Want(200); string(got.Body) != unknown || got.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("of an unknown member: %s", got.Body)
 	}
-	e.board("demo", leaderboard.Rules{}, classic()...)
-	e.board("cup", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{}}, classic()...)
-	e.put(writeKey, "/v1/members/5", `{"display_name":"Five","attributes":{"score":7}}`).want(201)
-	e.put(writeKey, "/v1/members/5/friends", `{"members":["1","2"]}`).want(200)
-	e.put(writeKey, "/v1/members/1/friends", `{"members":["5"]}`).want(200)
-	e.put(adminKey, "/v1/boards/cup/members/5/hidden", `{"reason":"aimbot"}`).want(200)
+	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("cup", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{}}, apitest.Classic()...)
+	e.Put(apitest.WriteKey, "/v1/members/5", `{"display_name":"Five","attributes":{"score":7}}`).Want(201)
+	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":["1","2"]}`).Want(200)
+	e.Put(apitest.WriteKey, "/v1/members/1/friends", `{"members":["5"]}`).Want(200)
+	e.Put(apitest.AdminKey, "/v1/boards/cup/members/5/hidden", `{"reason":"aimbot"}`).Want(200)
 	e.fake.records = []leaderboard.SubmissionRecord{{Member: "5", At: 1_700_000_000_000_000, Status: leaderboard.StatusApplied, Score: 100, Actor: "k"}}
 	for query, quote := range map[string]string{"": "", "?numbers=string": `"`} {
-		got := e.get(adminKey, "/v1/members/5/data"+query).want(200)
+		got := e.Get(apitest.AdminKey, "/v1/members/5/data"+query).Want(200)
 		for _, want := range []string{
 			`{"member":"5","profile":{"member":"5","display_name":"Five","avatar_url":"","attributes":{"score":7},`, `,"friends":["1","2"],"friend_of":["1"],"hidden":[{"member":"5","board":"cup","reason":"aimbot",`,
 			`],"entries":[{"board":"demo","window":"all_time","period":"all_time","closed":false,"hidden":false,"score":` + quote + `100` + quote + `,"tiebreak":` + quote + `0` + quote + `,"created_time":"2018-08-16T14:18:53.000000Z"},{"board":"cup",`,
 			`"hidden":true,`, `],"submissions":[{"board":"demo","time":"2023-11-14T22:13:20.000000Z","status":"applied","score":` + quote + `100`, `],"audit":[`,
 		} {
-			if !strings.Contains(string(got.body), want) {
-				t.Errorf("%s: %s\nwants %s", query, got.body, want)
+			if !strings.Contains(string(got.Body), want) {
+				t.Errorf("%s: %s\nwants %s", query, got.Body, want)
 			}
 		}
 	}
-	if head := e.do(ask{method: "HEAD", path: "/v1/members/5/data", key: adminKey}).want(200); len(head.body) > 0 {
-		t.Errorf("HEAD: %q", head.body)
+	if head := e.Do(apitest.Ask{Method: "HEAD", Path: "/v1/members/5/data", Key: apitest.AdminKey}).Want(200); len(head.Body) > 0 {
+		t.Errorf("HEAD: %q", head.Body)
 	}
-	e.get(writeKey, "/v1/members/5/data").wantProblem(403, "forbidden")
-	e.get(adminKey, "/v1/members/a%00b/data").wantProblem(400, "malformed-request")
-	e.fake.fail = map[string]error{"MemberData": leaderboard.ErrUnavailable}
-	e.get(adminKey, "/v1/members/5/data").wantProblem(503, "unavailable")
+	e.Get(apitest.WriteKey, "/v1/members/5/data").WantProblem(403, "forbidden")
+	e.Get(apitest.AdminKey, "/v1/members/a%00b/data").WantProblem(400, "malformed-request")
+	e.fake.Fails = map[string]error{"MemberData": leaderboard.ErrUnavailable}
+	e.Get(apitest.AdminKey, "/v1/members/5/data").WantProblem(503, "unavailable")
 }
 
 // TestExportQuotesFormulas: an id that a spreadsheet takes for a formula stands behind a quote in CSV, unless the ids are
@@ -101,14 +102,14 @@ func TestExportQuotesFormulas(t *testing.T) {
 	for i, id := range ids {
 		entries = append(entries, leaderboard.Submission{Member: id, Score: int64(-i)})
 	}
-	e.board("demo", leaderboard.Rules{}, entries...)
+	e.Board("demo", leaderboard.Rules{}, entries...)
 	for query, want := range map[string][]string{
 		"?format=csv":             {`'=HYPERLINK("http://x")`, "'+1", "'-2+3", "'@a", "''=1", "'＝1", "a=1", "'a"},
 		"?format=csv&raw=true":    ids,
 		"?format=jsonl":           ids,
 		"?format=jsonl&raw=false": ids,
 	} {
-		body := e.get(adminKey, "/v1/boards/demo/export"+query).want(200).body
+		body := e.Get(apitest.AdminKey, "/v1/boards/demo/export"+query).Want(200).Body
 		var got []string
 		if strings.Contains(query, "csv") {
 			records, err := csv.NewReader(strings.NewReader(string(body))).ReadAll()
@@ -131,23 +132,23 @@ func TestExportQuotesFormulas(t *testing.T) {
 			t.Errorf("%s exports %q, want %q", query, got, want)
 		}
 	}
-	e.get(adminKey, "/v1/boards/demo/export?raw=1").wantProblem(400, wire.CodeMalformed)
+	e.Get(apitest.AdminKey, "/v1/boards/demo/export?raw=1").WantProblem(400, wire.CodeMalformed)
 }
 
 // TestExportFields: fields of the tiebreak are shown unpacked, as their own columns.
 func TestExportFields(t *testing.T) {
 	e := newEnv(t)
 	rules := leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}, {Name: "deaths", Bits: 4, Order: leaderboard.OrderAsc}}}}
-	e.board("game", rules,
+	e.Board("game", rules,
 		leaderboard.Submission{Member: "a", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 15}},
 		leaderboard.Submission{Member: "b", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 0}})
 	want := csvHead + ",fields.level,fields.deaths\n" +
 		"1,1,b,5,127,2023-11-14T22:13:20.000001Z,7,0\n2,2,a,5,112,2023-11-14T22:13:20.000000Z,7,15\n"
-	if got := string(e.get(adminKey, "/v1/boards/game/export").want(200).body); got != want {
+	if got := string(e.Get(apitest.AdminKey, "/v1/boards/game/export").Want(200).Body); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	want = `{"strict_rank":1,"tied_rank":1,"member":"b","score":5,"tiebreak":127,"fields":{"level":7,"deaths":0},"created_time":"2023-11-14T22:13:20.000001Z"}`
-	if got, _, _ := strings.Cut(string(e.get(adminKey, "/v1/boards/game/export?format=jsonl").want(200).body), "\n"); got != want {
+	if got, _, _ := strings.Cut(string(e.Get(apitest.AdminKey, "/v1/boards/game/export?format=jsonl").Want(200).Body), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -162,14 +163,14 @@ func TestExportOddMembers(t *testing.T) {
 	for i, m := range odd {
 		subs = append(subs, leaderboard.Submission{Member: m, Score: int64(-i)})
 	}
-	e.board("odd", leaderboard.Rules{}, subs...)
-	body := string(e.get(adminKey, "/v1/boards/odd/export?raw=true").want(200).body)
+	e.Board("odd", leaderboard.Rules{}, subs...)
+	body := string(e.Get(apitest.AdminKey, "/v1/boards/odd/export?raw=true").Want(200).Body)
 	// The reader of package csv drops a carriage return ahead of a line feed, also in quotes.
 	records, err := csv.NewReader(strings.NewReader(strings.ReplaceAll(body, "\r\n", "\r\r\n"))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(e.get(adminKey, "/v1/boards/odd/export?format=jsonl").want(200).body), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(e.Get(apitest.AdminKey, "/v1/boards/odd/export?format=jsonl").Want(200).Body), "\n"), "\n")
 	if len(records) != len(odd)+1 || len(lines) != len(odd) {
 		t.Fatalf("%d records, %d lines", len(records), len(lines))
 	}
@@ -177,7 +178,7 @@ func TestExportOddMembers(t *testing.T) {
 		var got struct {
 			Strict int64 `json:"strict_rank"`
 			Tied   int64 `json:"tied_rank"`
-			row
+			apitest.Row
 		}
 		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
 			t.Fatal(err)
@@ -190,15 +191,15 @@ func TestExportOddMembers(t *testing.T) {
 
 func TestExportRefuses(t *testing.T) {
 	e := newEnv(t)
-	e.board("demo", leaderboard.Rules{}, classic()...)
-	e.get(noKey, "/v1/boards/demo/export").wantProblem(401, wire.CodeUnauthorized)
-	e.get(writeKey, "/v1/boards/demo/export").wantProblem(403, wire.CodeForbidden)
-	e.get(adminKey, "/v1/boards/nowhere/export").wantProblem(404, "board-not-found")
-	e.get(adminKey, "/v1/boards/demo/export?window=day").wantProblem(404, "period-not-found")
-	e.get(adminKey, "/v1/boards/demo/export?format=xml").wantProblem(400, wire.CodeMalformed)
-	e.get(adminKey, "/v1/boards/demo/export?mode=tied").wantProblem(400, wire.CodeMalformed)
-	e.fake.fail["Export"] = leaderboard.ErrUnavailable
-	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, "unavailable")
+	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+	e.Get(apitest.NoKey, "/v1/boards/demo/export").WantProblem(401, wire.CodeUnauthorized)
+	e.Get(apitest.WriteKey, "/v1/boards/demo/export").WantProblem(403, wire.CodeForbidden)
+	e.Get(apitest.AdminKey, "/v1/boards/nowhere/export").WantProblem(404, "board-not-found")
+	e.Get(apitest.AdminKey, "/v1/boards/demo/export?window=day").WantProblem(404, "period-not-found")
+	e.Get(apitest.AdminKey, "/v1/boards/demo/export?format=xml").WantProblem(400, wire.CodeMalformed)
+	e.Get(apitest.AdminKey, "/v1/boards/demo/export?mode=tied").WantProblem(400, wire.CodeMalformed)
+	e.fake.Fails["Export"] = leaderboard.ErrUnavailable
+	e.Get(apitest.AdminKey, "/v1/boards/demo/export").WantProblem(503, "unavailable")
 }
 
 // TestExportOfASeason: a closed period can be exported as it stayed.
@@ -206,16 +207,16 @@ func TestExportOfASeason(t *testing.T) {
 	e := newEnv(t)
 	const day = 24 * 3600 * 1_000_000
 	start := leaderboard.Micros(1_700_000_000_000_000)
-	e.board("cup", leaderboard.Rules{
+	e.Board("cup", leaderboard.Rules{
 		Windows: []leaderboard.Window{leaderboard.WindowSeason},
 		Seasons: []leaderboard.SeasonRule{{Name: "one", StartsAt: start - day, EndsAt: start + day}, {Name: "two", StartsAt: start + day, EndsAt: start + 2*day}},
 	}, leaderboard.Submission{Member: "a", Score: 1})
 	e.fake.SetNow(start + day)
-	e.post(writeKey, "/v1/boards/cup/scores", `{"entries":[{"member":"b","score":2}]}`).want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/cup/scores", `{"entries":[{"member":"b","score":2}]}`).Want(200)
 	for period, member := range map[string]string{"one": "a", "previous": "a", "current": "b", "two": "b"} {
-		r := e.get(adminKey, "/v1/boards/cup/export?format=jsonl&period="+period).want(200)
-		if !strings.Contains(string(r.body), `"member":"`+member+`"`) || strings.Count(string(r.body), "\n") != 1 {
-			t.Errorf("%s: %s", period, r.body)
+		r := e.Get(apitest.AdminKey, "/v1/boards/cup/export?format=jsonl&period="+period).Want(200)
+		if !strings.Contains(string(r.Body), `"member":"`+member+`"`) || strings.Count(string(r.Body), "\n") != 1 {
+			t.Errorf("%s: %s", period, r.Body)
 		}
 	}
 }
@@ -226,11 +227,11 @@ func TestExportBreaksOff(t *testing.T) {
 	e := newEnv(t, func(c *Config) {
 		c.Observer = observed{request: func(a Answered) { status.Store(int64(a.Status)) }}
 	})
-	e.board("demo", leaderboard.Rules{}, classic()...)
-	e.fake.fail["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)
+	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+	e.fake.Fails["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)
 	srv := newServer(t, e)
 	for _, format := range []string{formatCSV, formatJSONL} {
-		r := ask{method: "GET", path: "/v1/boards/demo/export?format=" + format, key: adminKey}.request()
+		r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export?format=" + format, Key: apitest.AdminKey}.Request()
 		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
 		res, err := srv.client.Do(r)
 		if err != nil {
@@ -249,7 +250,7 @@ func TestExportBreaksOff(t *testing.T) {
 				t.Errorf("recovered %v", p)
 			}
 		}()
-		e.api.ServeHTTP(httptest.NewRecorder(), ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request())
+		e.api.ServeHTTP(httptest.NewRecorder(), apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request())
 	}()
 	if status.Load() != 503 {
 		t.Errorf("counted as %d", status.Load())
@@ -259,12 +260,12 @@ func TestExportBreaksOff(t *testing.T) {
 // TestExportsAreBounded: exports are bounded, and end when their client goes.
 func TestExportsAreBounded(t *testing.T) {
 	e := newEnv(t)
-	e.board("demo", leaderboard.Rules{}, classic()...)
+	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	e.fake.exportGate = make(chan struct{})
 	srv := newServer(t, e)
 	begin := func() *http.Response {
 		t.Helper()
-		r := ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request()
+		r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request()
 		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
 		res, err := srv.client.Do(r)
 		if err != nil {
@@ -277,7 +278,7 @@ func TestExportsAreBounded(t *testing.T) {
 	if line, err := bufio.NewReader(first.Body).ReadString('\n'); err != nil || line != csvHead+"\n" {
 		t.Fatalf("%q, %v", line, err) // it is under way, and what was read has been sent
 	}
-	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, wire.CodeOverloaded)
+	e.Get(apitest.AdminKey, "/v1/boards/demo/export").WantProblem(503, wire.CodeOverloaded)
 	_ = second.Body.Close() // the client goes
 	eventually(t, "the export has ended", func() bool { return e.api.handlers.exports.permits.Taken() == 1 })
 	close(e.fake.exportGate)
@@ -300,11 +301,11 @@ func TestExportEndsWithItsKey(t *testing.T) {
 			for i := range leaderboard.MaxLimit {
 				entries = append(entries, leaderboard.Submission{Member: fmt.Sprint(i), Score: int64(i)})
 			}
-			e.board("demo", leaderboard.Rules{}, entries...)
+			e.Board("demo", leaderboard.Rules{}, entries...)
 			e.fake.exportGate = make(chan struct{})
-			key := e.key(leaderboard.ScopeAdmin, nil)
+			key := e.Key(leaderboard.ScopeAdmin, nil)
 			srv := newServer(t, e)
-			r := ask{method: "GET", path: "/v1/boards/demo/export", key: key, header: http.Header{"X-Forwarded-For": {"198.51.100.7"}}}.request()
+			r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: key, Header: http.Header{"X-Forwarded-For": {"198.51.100.7"}}}.Request()
 			r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
 			res, err := srv.client.Do(r)
 			if err != nil {
@@ -354,9 +355,9 @@ func TestExportStalls(t *testing.T) {
 			return err
 		}
 	})
-	e.board("demo", leaderboard.Rules{})
+	e.Board("demo", leaderboard.Rules{})
 	srv := newServer(t, e)
-	r := ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request()
+	r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request()
 	r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
 	res, err := srv.client.Do(r)
 	if err != nil {
@@ -449,7 +450,7 @@ func TestMemberDataInParts(t *testing.T) {
 			c.MemberData = data
 		})
 		srv := newServer(t, e)
-		r := ask{method: "GET", path: "/v1/members/x/data", key: adminKey}.request()
+		r := apitest.Ask{Method: "GET", Path: "/v1/members/x/data", Key: apitest.AdminKey}.Request()
 		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
 		res, err := srv.client.Do(r)
 		if err != nil {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
 // fakeEndpoints is the endpoints of the database, and their deliveries.
 type fakeEndpoints struct {
-	*table[leaderboard.Endpoint]
+	*apitest.Table[leaderboard.Endpoint]
 	deliveries []leaderboard.Delivery // of each, newest first
 	attempt    leaderboard.Attempt    // what becomes of a test
 	replays    []leaderboard.Replay
@@ -21,7 +22,7 @@ func (f *fakeEndpoints) PutEndpoint(
 	if err := r.Check(name); err != nil {
 		return e, false, err
 	}
-	if e, err = f.get(name); err == nil {
+	if e, err = f.Get(name); err == nil {
 		if err := may(&e); err != nil {
 			return e, false, err
 		}
@@ -30,35 +31,35 @@ func (f *fakeEndpoints) PutEndpoint(
 	if r.Enabled {
 		e.State = leaderboard.EndpointStateOn
 	}
-	return e, f.put(name, e), nil
+	return e, f.Put(name, e), nil
 }
 
 func (f *fakeEndpoints) Endpoint(_ context.Context, name string) (leaderboard.Endpoint, error) {
-	return f.get(name)
+	return f.Get(name)
 }
 
 func (f *fakeEndpoints) Endpoints(context.Context) ([]leaderboard.Endpoint, error) {
-	return f.list("", 1000), nil
+	return f.List("", 1000), nil
 }
 
 func (f *fakeEndpoints) DeleteEndpoint(_ context.Context, name string, may func(*leaderboard.Endpoint) error) error {
-	if _, err := f.change(name, may); err != nil {
+	if _, err := f.Change(name, may); err != nil {
 		return err
 	}
-	return f.remove(name)
+	return f.Remove(name)
 }
 
 func (f *fakeEndpoints) RotateEndpoint(
 	_ context.Context, name string, _ leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error,
 ) (leaderboard.Endpoint, error) {
-	return f.change(name, func(e *leaderboard.Endpoint) error {
+	return f.Change(name, func(e *leaderboard.Endpoint) error {
 		e.PreviousUntil = leaderboard.MicrosOf(time.Now().Add(overlap))
 		return may(e)
 	})
 }
 
 func (f *fakeEndpoints) TestEndpoint(_ context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Attempt, time.Duration, error) {
-	_, err := f.change(name, may)
+	_, err := f.Change(name, may)
 	return f.attempt, 12 * time.Millisecond, err
 }
 
@@ -72,7 +73,7 @@ func (f *fakeEndpoints) Deliveries(_ context.Context, q leaderboard.DeliveriesQu
 }
 
 func (f *fakeEndpoints) Replay(_ context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error) {
-	if _, err := f.change(r.Endpoint, may); err != nil {
+	if _, err := f.Change(r.Endpoint, may); err != nil {
 		return 0, err
 	}
 	f.replays = append(f.replays, r)

@@ -4,39 +4,16 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
-// fakeKeys is the keys of the database, for handlers that change them and for the guard.
-type fakeKeys struct {
-	*table[leaderboard.HashedKey]
-	fails error // of Find
-	found int   // how often Find was called for a key that is there
-}
-
-func (f *fakeKeys) Find(_ context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
-	k, err := f.get(id)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err == nil {
-		f.found++
-	}
-	switch {
-	case f.fails != nil:
-		return nil, f.fails
-	case err != nil || !hash.Is(&k.Hash) && !hash.Is(&k.Previous):
-		return nil, leaderboard.ErrKeyNotFound
-	case k.RevokedAt != 0:
-		return nil, leaderboard.ErrKeyRevoked
-	case k.ExpiresAt != 0 && k.ExpiresAt <= leaderboard.MicrosOf(now):
-		return nil, leaderboard.ErrKeyExpired
-	}
-	return &k.Key, nil
-}
+// fakeKeys is the keys of the database, for handlers that change them.
+type fakeKeys struct{ *apitest.Keyring }
 
 // changeKey changes a key that is not revoked.
 func (f *fakeKeys) changeKey(id string, do func(*leaderboard.HashedKey) error) (leaderboard.Key, error) {
-	k, err := f.change(id, func(k *leaderboard.HashedKey) error {
+	k, err := f.Change(id, func(k *leaderboard.HashedKey) error {
 		if k.RevokedAt != 0 {
 			return leaderboard.ErrKeyRevoked
 		}
@@ -50,7 +27,7 @@ func (f *fakeKeys) CreateKey(_ context.Context, k leaderboard.Key, hash leaderbo
 	if err := k.CheckExpiry(0); err != nil {
 		return k, err
 	}
-	f.put(k.ID, leaderboard.HashedKey{Key: k, Hash: hash})
+	f.Put(k.ID, leaderboard.HashedKey{Key: k, Hash: hash})
 	return k, nil
 }
 
@@ -78,31 +55,18 @@ func (f *fakeKeys) RotateKey(_ context.Context, id string, hash leaderboard.KeyH
 }
 
 func (f *fakeKeys) RevokeKey(_ context.Context, id string) (leaderboard.Key, error) {
-	k, err := f.change(id, func(k *leaderboard.HashedKey) error { k.RevokedAt = 1_700_000_000_000_000; return nil })
+	k, err := f.Change(id, func(k *leaderboard.HashedKey) error { k.RevokedAt = 1_700_000_000_000_000; return nil })
 	return k.Key, err
 }
 
 func (f *fakeKeys) Key(_ context.Context, id string) (leaderboard.Key, error) {
-	k, err := f.get(id)
+	k, err := f.Get(id)
 	return k.Key, err
 }
 
 func (f *fakeKeys) Keys(_ context.Context, after string, limit int) (out []leaderboard.Key, _ error) {
-	for _, k := range f.list(after, limit) {
+	for _, k := range f.List(after, limit) {
 		out = append(out, k.Key)
 	}
 	return out, nil
-}
-
-// key makes an API key past the API and returns its text.
-func (e *env) key(scope leaderboard.Scope, change func(*leaderboard.Key)) string {
-	k := leaderboard.Key{ID: leaderboard.NewKeyID(), Name: "test", Scope: scope}
-	if change != nil {
-		change(&k)
-	}
-	text, hash := leaderboard.NewKeySecret(k.ID)
-	if _, err := e.fake.keys.CreateKey(context.Background(), k, hash); err != nil {
-		e.t.Fatal(err)
-	}
-	return text
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -14,13 +15,13 @@ import (
 // who may read it. Hidden members are not found, nor named by a cursor.
 func TestFindMembers(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m-1", Score: 5}, leaderboard.Submission{Member: "m-2", Score: 7}, leaderboard.Submission{Member: "m-3", Score: 9},
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m-1", Score: 5}, leaderboard.Submission{Member: "m-2", Score: 7}, leaderboard.Submission{Member: "m-3", Score: 9},
 		leaderboard.Submission{Member: "adam", Score: 1})
-	e.board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m-4", Score: 5})
+	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m-4", Score: 5})
 	for id, name := range map[string]string{"m-1": "Ada Lovelace", "m-2": "ADA B", "m-3": "Ada hidden", "m-4": "Ada secret"} {
-		e.put(writeKey, "/v1/members/"+id, `{"display_name":"`+name+`"}`).want(201)
+		e.Put(apitest.WriteKey, "/v1/members/"+id, `{"display_name":"`+name+`"}`).Want(201)
 	}
-	e.put(adminKey, "/v1/boards/b/members/m-3/hidden", `{"reason":"bot"}`).want(200)
+	e.Put(apitest.AdminKey, "/v1/boards/b/members/m-3/hidden", `{"reason":"bot"}`).Want(200)
 	type page struct {
 		Entries []struct {
 			Member  string
@@ -39,7 +40,7 @@ func TestFindMembers(t *testing.T) {
 		query := url.Values{"q": {q}, "limit": {limit}, "profiles": {"true"}}
 		for {
 			var p page
-			e.get(key, "/v1/boards/"+board+"/members?"+query.Encode()).want(200).decode(&p)
+			e.Get(key, "/v1/boards/"+board+"/members?"+query.Encode()).Want(200).Decode(&p)
 			for _, m := range p.Entries {
 				if out = append(out, m.Member); m.Rank == 0 || (m.Profile == nil) != (m.Member == "adam") || p.Partial || p.Seq == 0 {
 					t.Errorf("%+v", p)
@@ -58,20 +59,20 @@ func TestFindMembers(t *testing.T) {
 			}
 		}
 	}
-	if got := find(readKey, "secret", "ada", "9"); got != "m-4" {
+	if got := find(apitest.ReadKey, "secret", "ada", "9"); got != "m-4" {
 		t.Errorf("on the private board: %s", got)
 	}
-	e.get("", "/v1/boards/secret/members?q=ada").wantProblem(404, "board-not-found")
+	e.Get("", "/v1/boards/secret/members?q=ada").WantProblem(404, "board-not-found")
 	var p page
-	e.get("", "/v1/boards/b/members?q=ada&limit=1").want(200).decode(&p)
+	e.Get("", "/v1/boards/b/members?q=ada&limit=1").Want(200).Decode(&p)
 	for _, bad := range []string{"", "q=", "q=ad", "q=a+d++", "q=" + strings.Repeat("x", 101), "q=ada&limit=101", "q=ada&cursor=AQID", "q=adam&cursor=" + p.Next} {
-		e.get("", "/v1/boards/b/members?"+bad).wantProblem(400, wire.CodeMalformed)
+		e.Get("", "/v1/boards/b/members?"+bad).WantProblem(400, wire.CodeMalformed)
 	}
-	first := e.get("", "/v1/boards/b/members?q=ada&profiles=true").want(200)
-	again := func() reply {
-		return e.do(ask{method: http.MethodGet, path: "/v1/boards/b/members?q=ada&profiles=true", header: http.Header{"If-None-Match": first.header["Etag"]}})
+	first := e.Get("", "/v1/boards/b/members?q=ada&profiles=true").Want(200)
+	again := func() apitest.Reply {
+		return e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/members?q=ada&profiles=true", Header: http.Header{"If-None-Match": first.Header["Etag"]}})
 	}
-	again().want(304)
-	e.put(writeKey, "/v1/members/m-1", `{"display_name":"Ada L."}`).want(200)
-	again().want(200)
+	again().Want(304)
+	e.Put(apitest.WriteKey, "/v1/members/m-1", `{"display_name":"Ada L."}`).Want(200)
+	again().Want(200)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -17,36 +18,36 @@ func TestFriendLists(t *testing.T) {
 	list := func(want ...string) {
 		t.Helper()
 		var out struct{ Members []string }
-		if e.get(readKey, path).want(200).decode(&out); !slices.Equal(out.Members, want) || out.Members == nil {
+		if e.Get(apitest.ReadKey, path).Want(200).Decode(&out); !slices.Equal(out.Members, want) || out.Members == nil {
 			t.Fatalf("friends %q, want %q", out.Members, want)
 		}
 	}
 	list()
-	if got := string(e.put(writeKey, path, `{"members":["c","a","b/ "]}`).want(200).body); got != `{"member":"u1","total":3}` {
+	if got := string(e.Put(apitest.WriteKey, path, `{"members":["c","a","b/ "]}`).Want(200).Body); got != `{"member":"u1","total":3}` {
 		t.Errorf("got %s", got)
 	}
-	if got := string(e.post(writeKey, path, `{"members":["a","d"]}`).want(200).body); got != `{"member":"u1","total":4}` {
+	if got := string(e.Post(apitest.WriteKey, path, `{"members":["a","d"]}`).Want(200).Body); got != `{"member":"u1","total":4}` {
 		t.Errorf("got %s", got)
 	}
 	list("a", "b/ ", "c", "d")
-	e.delete(writeKey, path+"/b%2F%20").want(204)
-	e.delete(writeKey, path+"/nobody").want(204)
+	e.Delete(apitest.WriteKey, path+"/b%2F%20").Want(204)
+	e.Delete(apitest.WriteKey, path+"/nobody").Want(204)
 	list("a", "c", "d")
 	var page struct {
 		Members []string
 		Next    string `json:"next_cursor"`
 	}
-	e.get(readKey, path+"?limit=2").want(200).decode(&page)
+	e.Get(apitest.ReadKey, path+"?limit=2").Want(200).Decode(&page)
 	if !slices.Equal(page.Members, []string{"a", "c"}) || page.Next == "" {
 		t.Errorf("got %+v", page)
 	}
-	e.get(readKey, "/v1/members/u2/friends?cursor="+page.Next).wantProblem(400, wire.CodeMalformed) // another list's
+	e.Get(apitest.ReadKey, "/v1/members/u2/friends?cursor="+page.Next).WantProblem(400, wire.CodeMalformed) // another list's
 	next := page.Next
 	page.Next = ""
-	if e.get(readKey, path+"?limit=2&cursor="+next).want(200).decode(&page); !slices.Equal(page.Members, []string{"d"}) || page.Next != "" {
+	if e.Get(apitest.ReadKey, path+"?limit=2&cursor="+next).Want(200).Decode(&page); !slices.Equal(page.Members, []string{"d"}) || page.Next != "" {
 		t.Errorf("got %+v", page)
 	}
-	e.put(writeKey, path, `{"members":[]}`).want(200)
+	e.Put(apitest.WriteKey, path, `{"members":[]}`).Want(200)
 	list()
 }
 
@@ -64,30 +65,30 @@ func TestFriendListRejections(t *testing.T) {
 		for body, pointer := range map[string]string{
 			`{"members":["a","u1"]}`: "/members/1", `{"members":["a","b","a"]}`: "/members/2", `{"members":[""]}`: "/members/0",
 		} {
-			p := e.do(ask{method: method, path: path, key: writeKey, body: body}).wantProblem(422, "invalid-friends")
+			p := e.Do(apitest.Ask{Method: method, Path: path, Key: apitest.WriteKey, Body: body}).WantProblem(422, "invalid-friends")
 			if len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
 				t.Errorf("%s: %+v", body, p.Errors)
 			}
 		}
 		for _, body := range []string{`{}`, `{"members":null}`, `{"friends":[]}`, `{"members":[1]}`} {
-			e.do(ask{method: method, path: path, key: writeKey, body: body}).wantProblem(400, wire.CodeMalformed)
+			e.Do(apitest.Ask{Method: method, Path: path, Key: apitest.WriteKey, Body: body}).WantProblem(400, wire.CodeMalformed)
 		}
-		e.do(ask{method: method, path: path, key: writeKey, body: many(5001)}).wantProblem(422, "too-many-friends")
-		e.do(ask{method: method, path: path, key: readKey, body: `{"members":[]}`}).wantProblem(403, wire.CodeForbidden)
+		e.Do(apitest.Ask{Method: method, Path: path, Key: apitest.WriteKey, Body: many(5001)}).WantProblem(422, "too-many-friends")
+		e.Do(apitest.Ask{Method: method, Path: path, Key: apitest.ReadKey, Body: `{"members":[]}`}).WantProblem(403, wire.CodeForbidden)
 	}
-	e.put(writeKey, path, many(5000)).want(200)
-	e.post(writeKey, path, `{"members":["f1","other"]}`).wantProblem(422, "too-many-friends")
-	e.delete(writeKey, path+"/f1").want(204)
-	e.post(writeKey, path, `{"members":["f2","other"]}`).want(200)
-	e.get(noKey, path).wantProblem(401, wire.CodeUnauthorized)
+	e.Put(apitest.WriteKey, path, many(5000)).Want(200)
+	e.Post(apitest.WriteKey, path, `{"members":["f1","other"]}`).WantProblem(422, "too-many-friends")
+	e.Delete(apitest.WriteKey, path+"/f1").Want(204)
+	e.Post(apitest.WriteKey, path, `{"members":["f2","other"]}`).Want(200)
+	e.Get(apitest.NoKey, path).WantProblem(401, wire.CodeUnauthorized)
 }
 
 // friendRows is the answer about friends.
 type friendRows struct {
-	rows
+	apitest.Rows
 	Friends, Ranked int
 	Self            *struct {
-		row
+		apitest.Row
 		Percentile float64
 		Profile    *profileJSON
 	}
@@ -95,13 +96,13 @@ type friendRows struct {
 
 func TestBoardFriends(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
-	e.put(writeKey, "/v1/members/2/friends", `{"members":["zz","8","6","5"]}`).want(200)
-	e.put(writeKey, "/v1/members/2", `{"display_name":"Two"}`).want(201)
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
+	e.Put(apitest.WriteKey, "/v1/members/2/friends", `{"members":["zz","8","6","5"]}`).Want(200)
+	e.Put(apitest.WriteKey, "/v1/members/2", `{"display_name":"Two"}`).Want(201)
 	ask := func(member, query string) friendRows {
 		t.Helper()
 		var out friendRows
-		e.get(readKey, "/v1/boards/classic/members/"+member+"/friends"+query).want(200).decode(&out)
+		e.Get(apitest.ReadKey, "/v1/boards/classic/members/"+member+"/friends"+query).Want(200).Decode(&out)
 		return out
 	}
 	for query, want := range map[string]string{
@@ -138,26 +139,26 @@ func TestBoardFriends(t *testing.T) {
 
 func TestBoardFriendsIdentityAndRights(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 	const path = "/v1/boards/classic/members/2/friends"
-	first := e.get(readKey, path).want(200)
-	if cc := first.header.Get("Cache-Control"); cc != "private, no-cache" {
+	first := e.Get(apitest.ReadKey, path).Want(200)
+	if cc := first.Header.Get("Cache-Control"); cc != "private, no-cache" {
 		t.Errorf("friendships may be cached by others: %s", cc)
 	}
-	e.put(writeKey, "/v1/members/2/friends", `{"members":["nobody"]}`).want(200)
-	second := e.get(readKey, path).want(200)
-	if first.header.Get("Etag") == second.header.Get("Etag") {
+	e.Put(apitest.WriteKey, "/v1/members/2/friends", `{"members":["nobody"]}`).Want(200)
+	second := e.Get(apitest.ReadKey, path).Want(200)
+	if first.Header.Get("Etag") == second.Header.Get("Etag") {
 		t.Error("the ETag does not name the list of friends")
 	}
-	e.do(ask{method: http.MethodGet, path: path, key: readKey, header: http.Header{"If-None-Match": {second.header.Get("Etag")}}}).want(304)
-	e.get(noKey, path).wantProblem(401, wire.CodeUnauthorized)
-	e.get(readKey, path+"?min_seq=9").wantProblem(409, "seq-ahead")
-	e.get(readKey, path+"?limit=1001").wantProblem(400, wire.CodeMalformed)
-	e.get(readKey, "/v1/boards/none/members/2/friends").wantProblem(404, "board-not-found")
+	e.Do(apitest.Ask{Method: http.MethodGet, Path: path, Key: apitest.ReadKey, Header: http.Header{"If-None-Match": {second.Header.Get("Etag")}}}).Want(304)
+	e.Get(apitest.NoKey, path).WantProblem(401, wire.CodeUnauthorized)
+	e.Get(apitest.ReadKey, path+"?min_seq=9").WantProblem(409, "seq-ahead")
+	e.Get(apitest.ReadKey, path+"?limit=1001").WantProblem(400, wire.CodeMalformed)
+	e.Get(apitest.ReadKey, "/v1/boards/none/members/2/friends").WantProblem(404, "board-not-found")
 	// The cached list is used, and said to be old, while the database is away; without one there is no answer.
-	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
-	if got := e.get(readKey, path).rows(); !got.Stale {
+	e.fake.Fails["KeptFriends"] = leaderboard.ErrUnavailable
+	if got := e.Get(apitest.ReadKey, path).Rows(); !got.Stale {
 		t.Error("an old list of friends passes for a new one")
 	}
-	e.get(readKey, "/v1/boards/classic/members/5/friends").wantProblem(503, "unavailable")
+	e.Get(apitest.ReadKey, "/v1/boards/classic/members/5/friends").WantProblem(503, "unavailable")
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -64,12 +65,12 @@ func TestEveryGuessIsCounted(t *testing.T) {
 			cfg.Quotas = &addressCharges{each: map[netip.Addr]*charges{}}
 			cfg.SignIn = fakePeople{func() error { return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: "no"} }}
 		})
-		e.board("b", leaderboard.Rules{})
-		e.board("play", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-		e.fake.players.tokens["t.o.k"] = &leaderboard.Player{Member: "ada", All: true}
+		e.Board("b", leaderboard.Rules{})
+		e.Board("play", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		e.fake.Players.Tokens["t.o.k"] = &leaderboard.Player{Member: "ada", All: true}
 		for address := range 20 {
 			for i := range 5 {
-				r := ask{method: way.method, path: way.path, body: way.body, header: way.guess(i)}.request()
+				r := apitest.Ask{Method: way.method, Path: way.path, Body: way.body, Header: way.guess(i)}.Request()
 				r.RemoteAddr = fmt.Sprintf("198.51.100.%d:7", address+1)
 				w := httptest.NewRecorder()
 				e.api.ServeHTTP(w, r)
@@ -90,8 +91,8 @@ func TestEveryGuessIsCounted(t *testing.T) {
 func TestPlaysOfGuessers(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, func(cfg *Config) { cfg.Quotas = &addressCharges{each: map[netip.Addr]*charges{}} })
-	e.board("play", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-	e.fake.players.tokens["t.o.k"] = &leaderboard.Player{Member: "ada", All: true}
+	e.Board("play", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+	e.fake.Players.Tokens["t.o.k"] = &leaderboard.Player{Member: "ada", All: true}
 	good := "play ada " + leaderboard.NewPlayID().String()
 	submit := func(want int, plays ...string) {
 		t.Helper()
@@ -99,13 +100,13 @@ func TestPlaysOfGuessers(t *testing.T) {
 		for i, play := range plays {
 			entries[i] = fmt.Sprintf(`{"member":"ada","score":1,"play":%q}`, play)
 		}
-		a := ask{method: "POST", path: "/v1/boards/play/scores", header: bearer("t.o.k"), body: `{"entries":[` + strings.Join(entries, ",") + `]}`}
-		if r := e.do(a); r.status != want {
-			t.Errorf("%.60s: %d, want %d: %.300s", plays[0], r.status, want, r.body)
+		a := apitest.Ask{Method: "POST", Path: "/v1/boards/play/scores", Header: bearer("t.o.k"), Body: `{"entries":[` + strings.Join(entries, ",") + `]}`}
+		if r := e.Do(a); r.Status != want {
+			t.Errorf("%.60s: %d, want %d: %.300s", plays[0], r.Status, want, r.Body)
 		}
 	}
 	submit(200, slices.Repeat([]string{good}, 1000)...)
-	if n := e.fake.players.plays; n != 1 {
+	if n := e.fake.Players.Plays; n != 1 {
 		t.Errorf("one play in 1,000 entries was looked at %d times", n)
 	}
 	for range 3 {

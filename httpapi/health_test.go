@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -33,19 +34,19 @@ func TestReadyz(t *testing.T) {
 	} {
 		e.fake.health = c.health
 		e.api.SetDraining(c.draining)
-		r := e.get(noKey, "/readyz").want(c.status)
-		if !strings.Contains(string(r.body), c.body) || strings.Contains(string(r.body), "secret") {
-			t.Errorf("%v: %s", c.health, r.body)
+		r := e.Get(apitest.NoKey, "/readyz").Want(c.status)
+		if !strings.Contains(string(r.Body), c.body) || strings.Contains(string(r.Body), "secret") {
+			t.Errorf("%v: %s", c.health, r.Body)
 		}
-		e.get(noKey, "/livez").want(200)
+		e.Get(apitest.NoKey, "/livez").Want(200)
 	}
 }
 
 func TestMetricsElsewhere(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Metrics = nil })
-	r := e.do(ask{method: "GET", path: "/metrics", undocumented: true})
-	r.wantProblem(404, wire.CodeNotFound)
-	if got := string(newEnv(t).get(noKey, "/metrics").want(200).body); got != "up 1\n" {
+	r := e.Do(apitest.Ask{Method: "GET", Path: "/metrics", Undocumented: true})
+	r.WantProblem(404, wire.CodeNotFound)
+	if got := string(newEnv(t).Get(apitest.NoKey, "/metrics").Want(200).Body); got != "up 1\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -94,9 +95,9 @@ func TestLost(t *testing.T) {
 		{http.MethodPost, "/nothing", browser, problem},
 	} {
 		isManual := strings.HasPrefix(c.path, "/docs/") || strings.HasPrefix(c.path, "/problems/")
-		r := e.do(ask{method: c.method, path: c.path, header: http.Header{"Accept": {c.accept}}, undocumented: !isManual})
-		if got := r.header.Get("Content-Type"); got != c.want {
-			t.Errorf("%s %s for %q: %d %s, want %s", c.method, c.path, c.accept, r.status, got, c.want)
+		r := e.Do(apitest.Ask{Method: c.method, Path: c.path, Header: http.Header{"Accept": {c.accept}}, Undocumented: !isManual})
+		if got := r.Header.Get("Content-Type"); got != c.want {
+			t.Errorf("%s %s for %q: %d %s, want %s", c.method, c.path, c.accept, r.Status, got, c.want)
 		}
 	}
 }
@@ -109,9 +110,9 @@ func TestSlashAtTheEnd(t *testing.T) {
 			"/boards/b/": "/boards/b", "/boards/b/?lang=de&offset=100": "/boards/b?lang=de&offset=100", "/boards/a%2Fb/": "/boards/a%2Fb", "/console/": "/console",
 			"/docs/": "/docs", "/docs/boards/": "/docs/boards", "/problems/not-ranked/": "/problems/not-ranked", "/nothing/here/": "/nothing/here",
 		} {
-			r := e.do(ask{method: http.MethodGet, path: base + address, header: http.Header{"Accept": {"text/html"}}, undocumented: true})
-			if got := r.header.Get("Location"); r.status != http.StatusPermanentRedirect || got != base+want || r.header.Get("Vary") != "Accept" {
-				t.Errorf("%s: %d, Location %q, want %q", base+address, r.status, got, base+want)
+			r := e.Do(apitest.Ask{Method: http.MethodGet, Path: base + address, Header: http.Header{"Accept": {"text/html"}}, Undocumented: true})
+			if got := r.Header.Get("Location"); r.Status != http.StatusPermanentRedirect || got != base+want || r.Header.Get("Vary") != "Accept" {
+				t.Errorf("%s: %d, Location %q, want %q", base+address, r.Status, got, base+want)
 			}
 		}
 	}
@@ -120,12 +121,12 @@ func TestSlashAtTheEnd(t *testing.T) {
 // TestPages asks for each page: it is Config.Pages that answers, and it may ask the API.
 func TestPages(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	for path, want := range map[string]string{
 		"/": "200 ", "/boards/b": "200 boards", "/boards/none": "404 boards", "/boards/b/picture.png": "200 boards", "/boards/none/picture.png": "404 boards", "/console": "200 console", "/assets/f.js": "200 assets",
 	} {
-		r := e.do(ask{method: http.MethodGet, path: path, undocumented: true})
-		if got := fmt.Sprintf("%d %s", r.status, r.body); got != want {
+		r := e.Do(apitest.Ask{Method: http.MethodGet, Path: path, Undocumented: true})
+		if got := fmt.Sprintf("%d %s", r.Status, r.Body); got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}

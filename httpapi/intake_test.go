@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -33,14 +34,14 @@ func announced(path, key string, length int) string {
 
 // open connects and sends text.
 func (s *server) open(text string) net.Conn {
-	s.t.Helper()
+	s.T.Helper()
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.t.Cleanup(func() { _ = conn.Close() })
+	s.T.Cleanup(func() { _ = conn.Close() })
 	if _, err := io.WriteString(conn, text); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return conn
 }
@@ -68,18 +69,18 @@ func TestUnsentBodies(t *testing.T) {
 		n = more
 	}
 	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent, c.Limits.BodyTimeout = 8, time.Minute })
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	before := memory()
 	for range n {
-		srv.open(announced("/v1/boards/b/ranks", noKey, 100<<10))
+		srv.open(announced("/v1/boards/b/ranks", apitest.NoKey, 100<<10))
 	}
 	arriving := e.api.shared.guard.Intake.Now
 	await(t, "all bodies are waited for", func() bool { bodies, _ := arriving(); return bodies == n })
 	for i := range 50 {
-		srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, i, i)}).want(200)
-		srv.do(ask{method: "GET", path: "/v1/boards/b/top"}).want(200)
-		srv.do(ask{method: "POST", path: "/v1/boards/b/ranks", body: `{"members":["m0"]}`}).want(200)
+		srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, i, i)}).Want(200)
+		srv.do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top"}).Want(200)
+		srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/ranks", Body: `{"members":["m0"]}`}).Want(200)
 	}
 	await(t, "only those that are not sent are waited for", func() bool { _, bytes := arriving(); return bytes == 0 }) // on a busy machine the first were given up
 	got := memory() - before
@@ -97,7 +98,7 @@ func TestUnaskedBodies(t *testing.T) {
 	for i := range subs {
 		subs[i] = leaderboard.Submission{Member: fmt.Sprintf("m%d", i), Score: int64(i)}
 	}
-	e.board("b", leaderboard.Rules{}, subs...)
+	e.Board("b", leaderboard.Rules{}, subs...)
 	srv := newServer(t, e)
 	for _, length := range []string{"Content-Length: 5", "Transfer-Encoding: chunked"} {
 		conns := make([]net.Conn, 32)
@@ -114,7 +115,7 @@ func TestUnaskedBodies(t *testing.T) {
 				t.Errorf("%s: %s", length, res.Status)
 			}
 		}
-		srv.do(ask{method: "GET", path: "/v1/boards/b/top"}).want(200)
+		srv.do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top"}).Want(200)
 	}
 }
 
@@ -129,17 +130,17 @@ func memory() int64 {
 // TestStalledBodiesGiveWay: bodies that have stopped coming leave their room to others, and hear of it.
 func TestStalledBodiesGiveWay(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.BodyMemory, c.Limits.BodyTimeout = 256<<10, time.Minute })
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	part := strings.Repeat(" ", 60<<10)
 	conns := make([]net.Conn, 4)
 	for i := range conns {
-		conns[i] = srv.open(announced("/v1/boards/b/scores", writeKey, 64<<10) + part)
+		conns[i] = srv.open(announced("/v1/boards/b/scores", apitest.WriteKey, 64<<10) + part)
 	}
 	await(t, "the room is taken", func() bool { _, bytes := e.api.shared.guard.Intake.Now(); return bytes > 200<<10 })
 	large := strings.Repeat(" ", 100<<10) + `{"entries":[{"member":"m","score":1}]}`
 	await(t, "a stalled body gives way", func() bool {
-		return srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).status == 200
+		return srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: large}).Status == 200
 	})
 	gaveWay := make(chan int, len(conns))
 	for _, conn := range conns {
@@ -183,7 +184,7 @@ func TestBodyDeadline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := newEnv(t)
-				e.board("b", leaderboard.Rules{})
+				e.Board("b", leaderboard.Rules{})
 				l := make(pipes)
 				s := Server("", e.api)
 				done := make(chan error, 1)
@@ -194,7 +195,7 @@ func TestBodyDeadline(t *testing.T) {
 				start := time.Now()
 				var sender sync.WaitGroup
 				sender.Go(func() {
-					_, err := io.WriteString(client, announced("/v1/boards/b/scores", writeKey, c.parts*c.size+len(rest)+1))
+					_, err := io.WriteString(client, announced("/v1/boards/b/scores", apitest.WriteKey, c.parts*c.size+len(rest)+1))
 					for i := 0; i < c.parts && err == nil; i++ {
 						time.Sleep(time.Second)
 						_, err = io.WriteString(client, strings.Repeat(" ", c.size))
@@ -236,7 +237,7 @@ func TestSlowReader(t *testing.T) {
 				for i := range entries {
 					entries[i] = leaderboard.Submission{Member: fmt.Sprintf("%064d", i), Score: int64(i)}
 				}
-				e.board("b", leaderboard.Rules{}, entries...)
+				e.Board("b", leaderboard.Rules{}, entries...)
 				l, s := make(pipes), Server("", e.api)
 				done := make(chan error, 1)
 				go func() { done <- s.Serve(l) }()
@@ -286,14 +287,14 @@ func (u unread) Read([]byte) (int, error) {
 func TestRefusedBeforeTheBody(t *testing.T) {
 	var asked []string
 	e := newEnv(t, func(c *Config) {
-		c.Writer.(*fake).admit = func(board string, bytes int64) error {
+		c.Writer.(*fake).OnAdmit = func(board string, bytes int64) error {
 			asked = append(asked, fmt.Sprint(board, bytes))
 			return &leaderboard.OverloadError{Wait: 40 * time.Second}
 		}
 	})
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	for path, board := range map[string]string{"/v1/boards/b/scores": "b", "/v1/scores": ""} {
-		r := (ask{method: "POST", path: path, key: writeKey, body: "{}"}).request()
+		r := (apitest.Ask{Method: "POST", Path: path, Key: apitest.WriteKey, Body: "{}"}).Request()
 		r.Body, r.ContentLength, asked = io.NopCloser(unread{t}), 4321, nil
 		w := &written{discard: discard{http.Header{}}}
 		e.api.ServeHTTP(w, r)
@@ -305,7 +306,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 			t.Errorf("%s: asked for %q, want %q", path, asked, want)
 		}
 	}
-	e.get(noKey, "/v1/boards/b/top").want(200)
+	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200)
 }
 
 // written is what a handler wrote.
@@ -338,7 +339,7 @@ func TestRetryAfterSpreads(t *testing.T) {
 
 // TestBodyRules: the routes that the document gives a body are those that read one.
 func TestBodyRules(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	for _, rt := range (&handlers{}).routes(true) {
 		operation := doc.Paths.Find(rt.Path).GetOperation(rt.Method)
 		if got, want := rt.Body.Limit > 0, operation.RequestBody != nil; got != want {

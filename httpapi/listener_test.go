@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -37,7 +38,7 @@ func limited(t *testing.T, e *env, limits ConnLimits) *server {
 func TestTooManyConnections(t *testing.T) {
 	refused := make(chan bool, 100)
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	srv := limited(t, e, ConnLimits{All: 3, PerAddress: 1, Observer: observed{refused: func() { refused <- true }}})
 	const get = "GET /v1/boards/b/top HTTP/1.1\r\nHost: x\r\n\r\n"
 	conns := []net.Conn{srv.open(get), srv.open(get), srv.open(get)}
@@ -46,7 +47,7 @@ func TestTooManyConnections(t *testing.T) {
 			t.Fatalf("within the limit: %v, %v", res, err)
 		}
 	}
-	for _, text := range []string{get, "", "nonsense", announced("/v1/boards/b/scores", writeKey, 1<<20) + strings.Repeat(" ", 1<<20)} {
+	for _, text := range []string{get, "", "nonsense", announced("/v1/boards/b/scores", apitest.WriteKey, 1<<20) + strings.Repeat(" ", 1<<20)} {
 		conn, err := net.Dial("tcp", srv.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +61,7 @@ func TestTooManyConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply{t, res.StatusCode, res.Header, body, nil}.wantProblem(503, wire.CodeOverloaded)
+		apitest.Reply{T: t, Status: res.StatusCode, Header: res.Header, Body: body}.WantProblem(503, wire.CodeOverloaded)
 		if !res.Close {
 			t.Error("the connection stays")
 		}

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
 // TestManualExamples runs each line for a shell of /docs, as a reader would after filling in the server and a key.
 func TestManualExamples(t *testing.T) {
-	page := string(newEnv(t).get(noKey, "/docs").body)
+	page := string(newEnv(t).Get(apitest.NoKey, "/docs").Body)
 	examples := regexp.MustCompile(`(?s)<article class="op" id="(\w+)">.*?<pre class="curl">(.*?)</pre>`).FindAllStringSubmatch(page, -1)
 	if n := len((&handlers{}).routes(true)); len(examples) != n {
 		t.Fatalf("found %d examples of %d operations", len(examples), n)
@@ -25,8 +26,8 @@ func TestManualExamples(t *testing.T) {
 			if before := beforeExample[operation]; before != nil {
 				line = before(e, line)
 			}
-			if got := e.do(curlOf(t, line)); got.status >= 400 {
-				t.Errorf("%s\n%d %s", line, got.status, got.body)
+			if got := e.Do(curlOf(t, line)); got.Status >= 400 {
+				t.Errorf("%s\n%d %s", line, got.Status, got.Body)
 			}
 		})
 	}
@@ -35,21 +36,21 @@ func TestManualExamples(t *testing.T) {
 // exampleServer has what the examples are about.
 func exampleServer(t *testing.T) *env {
 	e := newEnv(t)
-	e.board("demo", leaderboard.Rules{}, classic()...)
-	e.board("sound", leaderboard.Rules{})
-	e.put(writeKey, "/v1/members/1", `{"display_name":"Ada"}`).want(201)
-	e.post(writeKey, "/v1/members/1/friends", `{"members":["2"]}`).want(200)
+	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("sound", leaderboard.Rules{})
+	e.Put(apitest.WriteKey, "/v1/members/1", `{"display_name":"Ada"}`).Want(201)
+	e.Post(apitest.WriteKey, "/v1/members/1/friends", `{"members":["2"]}`).Want(200)
 	return e
 }
 
 // beforeExample is what has to be there for the examples of some operations, and returns the example about that.
 var beforeExample = map[string]func(e *env, line string) string{
 	"getSources": func(e *env, line string) string {
-		e.board("week", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "demo"}}}})
+		e.Board("week", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "demo"}}}})
 		return strings.Replace(line, "demo", "week", 1)
 	},
 	"getRun": func(e *env, line string) string {
-		run := e.post(adminKey, "/v1/boards/demo/rebuild", `{"kind":"full"}`).want(202).header.Get("Location")
+		run := e.Post(apitest.AdminKey, "/v1/boards/demo/rebuild", `{"kind":"full"}`).Want(202).Header.Get("Location")
 		return strings.Replace(line, "/v1/runs/1", run, 1)
 	},
 	"finishSignIn": func(_ *env, line string) string {
@@ -61,16 +62,16 @@ var beforeExample = map[string]func(e *env, line string) string{
 	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
 	"getHeld": aboutNewHeld, "approveHeld": aboutNewHeld, "rejectHeld": aboutNewHeld,
 	"beginPlay": func(e *env, line string) string {
-		e.board("plays", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-		e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true}
+		e.Board("plays", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		e.fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true}
 		return strings.NewReplacer("/demo/", "/plays/", "$KEY", token5).Replace(line)
 	},
 	"restoreMember": func(e *env, line string) string {
-		e.put(adminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).want(200)
+		e.Put(apitest.AdminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
 		return line
 	},
 	"restoreMemberEverywhere": func(e *env, line string) string {
-		e.put(adminKey, "/v1/members/1/hidden", `{"reason":"aimbot"}`).want(200)
+		e.Put(apitest.AdminKey, "/v1/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
 		return line
 	},
 }
@@ -78,18 +79,18 @@ var beforeExample = map[string]func(e *env, line string) string{
 // aboutNewKey makes a key, whose id cannot be known before.
 func aboutNewKey(e *env, line string) string {
 	var made struct{ ID string }
-	e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).decode(&made)
+	e.Post(apitest.AdminKey, "/v1/keys", `{"name":"a","scope":"read"}`).Want(201).Decode(&made)
 	return regexp.MustCompile(`/v1/keys/\w+`).ReplaceAllString(line, "/v1/keys/"+made.ID)
 }
 
 // aboutNewIssuer and aboutNewBar make those of the examples.
 func aboutNewIssuer(e *env, line string) string {
-	e.put(adminKey, "/v1/issuers/game1", `{"issuer":"i","audience":"a","jwks_url":"https://i.example/"}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/issuers/game1", `{"issuer":"i","audience":"a","jwks_url":"https://i.example/"}`).Want(201)
 	return line
 }
 
 func aboutNewBar(e *env, line string) string {
-	e.put(adminKey, "/v1/members/1/bar", "").want(200)
+	e.Put(apitest.AdminKey, "/v1/members/1/bar", "").Want(200)
 	return line
 }
 
@@ -100,18 +101,18 @@ func aboutNewHeld(e *env, line string) string {
 
 // aboutNewEndpoint makes the endpoint of the examples.
 func aboutNewEndpoint(e *env, line string) string {
-	e.put(adminKey, "/v1/endpoints/game", `{"url":"https://game.example/hooks"}`).want(201)
+	e.Put(apitest.AdminKey, "/v1/endpoints/game", `{"url":"https://game.example/hooks"}`).Want(201)
 	return line
 }
 
 // curlOf reads a line for a shell, with the values of $SERVER and $KEY.
-func curlOf(t *testing.T, line string) ask {
+func curlOf(t *testing.T, line string) apitest.Ask {
 	t.Helper()
 	words := regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s"'\\]+`).FindAllString(line, -1)
 	for i, w := range words {
-		words[i] = strings.NewReplacer("$SERVER", "", "$KEY", adminKey).Replace(strings.Trim(w, `"'`))
+		words[i] = strings.NewReplacer("$SERVER", "", "$KEY", apitest.AdminKey).Replace(strings.Trim(w, `"'`))
 	}
-	a := ask{method: "GET", header: http.Header{}}
+	a := apitest.Ask{Method: "GET", Header: http.Header{}}
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
 		case "-N":
@@ -120,21 +121,21 @@ func curlOf(t *testing.T, line string) ask {
 			i++
 			switch value := words[i]; option {
 			case "-X":
-				a.method = value
+				a.Method = value
 			case "-H":
 				name, value, _ := strings.Cut(value, ": ")
-				a.header.Set(name, value)
+				a.Header.Set(name, value)
 			case "-d":
-				a.body = value
-				if a.method == "GET" {
-					a.method = "POST"
+				a.Body = value
+				if a.Method == "GET" {
+					a.Method = "POST"
 				}
 			}
 		default:
-			if a.path != "" || words[0] != "curl" {
+			if a.Path != "" || words[0] != "curl" {
 				t.Fatalf("this is no call of curl: %s", line)
 			}
-			a.path = words[i]
+			a.Path = words[i]
 		}
 	}
 	return a

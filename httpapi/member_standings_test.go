@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -47,7 +48,7 @@ func (a *standingsAnswer) String() string {
 // those that the caller may not read.
 func TestMemberStandings(t *testing.T) {
 	e := games(t)
-	e.board("golf", leaderboard.Rules{Labels: leaderboard.Labels{"type": "game"}, Order: leaderboard.OrderAsc, Mode: leaderboard.ModeDense, Tiebreak: leaderboard.Tiebreak{
+	e.Board("golf", leaderboard.Rules{Labels: leaderboard.Labels{"type": "game"}, Order: leaderboard.OrderAsc, Mode: leaderboard.ModeDense, Tiebreak: leaderboard.Tiebreak{
 		Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 4, Order: leaderboard.OrderDesc}},
 	}}, leaderboard.Submission{Member: "ada", Score: 71, Fields: map[string]int64{"level": 3}}, leaderboard.Submission{Member: "bob", Score: 71, Fields: map[string]int64{"level": 3}})
 	const moba, card, golf = "moba strict 2=80 of 2 at 2", "card strict 2=80 of 2 at 2", "golf tied 1=71 of 2 at 2"
@@ -63,28 +64,28 @@ func TestMemberStandings(t *testing.T) {
 		"ada/standings?boards=card,golf&numbers=string#": "",
 	} {
 		if query, ok := strings.CutSuffix(query, "#"); ok {
-			if body := string(e.get(noKey, "/v1/members/"+query).want(200).body); !strings.Contains(body, `"score":"71"`) || !strings.Contains(body, `"seq":"2"`) {
+			if body := string(e.Get(apitest.NoKey, "/v1/members/"+query).Want(200).Body); !strings.Contains(body, `"score":"71"`) || !strings.Contains(body, `"seq":"2"`) {
 				t.Errorf("%s: %s", query, body)
 			}
 			continue
 		}
 		var got standingsAnswer
-		r := e.get(noKey, "/v1/members/"+query).want(200)
-		if r.decode(&got); sortedParts(got.String()) != sortedParts(want) || got.Source != "local" || got.Stale || !strings.HasPrefix(query, got.Member) {
+		r := e.Get(apitest.NoKey, "/v1/members/"+query).Want(200)
+		if r.Decode(&got); sortedParts(got.String()) != sortedParts(want) || got.Source != "local" || got.Stale || !strings.HasPrefix(query, got.Member) {
 			t.Errorf("%s: %s %+v\nwant %s", query, &got, got, want)
 		}
-		e.do(ask{method: "GET", path: "/v1/members/" + query, header: http.Header{"If-None-Match": {r.header.Get("Etag")}}}).want(304)
+		e.Do(apitest.Ask{Method: "GET", Path: "/v1/members/" + query, Header: http.Header{"If-None-Match": {r.Header.Get("Etag")}}}).Want(304)
 	}
 	var got standingsAnswer
-	r := e.get(readKey, "/v1/members/cid/standings?boards=moba,rpg").want(200)
-	if r.decode(&got); got.String() != "rpg strict 1=95 of 1 at 1; not ranked: moba" || !strings.Contains(r.header.Get("Cache-Control"), "private") {
-		t.Errorf("with a key: %s, %v", &got, r.header)
+	r := e.Get(apitest.ReadKey, "/v1/members/cid/standings?boards=moba,rpg").Want(200)
+	if r.Decode(&got); got.String() != "rpg strict 1=95 of 1 at 1; not ranked: moba" || !strings.Contains(r.Header.Get("Cache-Control"), "private") {
+		t.Errorf("with a key: %s, %v", &got, r.Header)
 	}
-	etag := e.get(noKey, "/v1/members/cid/standings?boards=moba").header.Get("Etag")
-	e.post(writeKey, "/v1/boards/moba/scores", `{"entries":[{"member":"cid","score":4}]}`).want(200)
-	e.do(ask{method: "GET", path: "/v1/members/cid/standings?boards=moba", header: http.Header{"If-None-Match": {etag}}}).want(200)
-	e.fake.stale = true
-	if e.get(noKey, "/v1/members/cid/standings?boards=moba,card").want(200).decode(&got); !got.Stale {
+	etag := e.Get(apitest.NoKey, "/v1/members/cid/standings?boards=moba").Header.Get("Etag")
+	e.Post(apitest.WriteKey, "/v1/boards/moba/scores", `{"entries":[{"member":"cid","score":4}]}`).Want(200)
+	e.Do(apitest.Ask{Method: "GET", Path: "/v1/members/cid/standings?boards=moba", Header: http.Header{"If-None-Match": {etag}}}).Want(200)
+	e.fake.Stale = true
+	if e.Get(apitest.NoKey, "/v1/members/cid/standings?boards=moba,card").Want(200).Decode(&got); !got.Stale {
 		t.Errorf("stale: %+v", got)
 	}
 }
@@ -121,15 +122,15 @@ func TestMemberStandingsRejected(t *testing.T) {
 		"?labels=type:x":                   {404, "board-not-found"},
 		"?boards=moba,card&min_seq=card:9": {409, "seq-ahead"},
 	} {
-		e.do(ask{method: "GET", path: path + query, off: want.status == 400}).wantProblem(want.status, want.code)
+		e.Do(apitest.Ask{Method: "GET", Path: path + query, Off: want.status == 400}).WantProblem(want.status, want.code)
 	}
 	var names []string
 	for i := range leaderboard.MaxStandings {
 		names = append(names, fmt.Sprintf("b%d", i))
-		e.board(names[i], leaderboard.Rules{})
+		e.Board(names[i], leaderboard.Rules{})
 	}
 	var got standingsAnswer
-	e.get(noKey, path+"?boards="+strings.Join(names, ",")).want(200).decode(&got)
+	e.Get(apitest.NoKey, path+"?boards="+strings.Join(names, ",")).Want(200).Decode(&got)
 	if len(got.NotRanked) != leaderboard.MaxStandings {
 		t.Errorf("%d boards: %s", leaderboard.MaxStandings, &got)
 	}

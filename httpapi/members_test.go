@@ -9,38 +9,39 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 func TestProfile(t *testing.T) {
 	e := newEnv(t)
-	e.get(readKey, "/v1/members/u1").wantProblem(404, "profile-not-found")
+	e.Get(apitest.ReadKey, "/v1/members/u1").WantProblem(404, "profile-not-found")
 	const body = `{"display_name":"Ada \"A\"","avatar_url":"https://example.org/u1.png","attributes":{"b":1.50,"a":"é","c":true}}`
-	first := e.put(writeKey, "/v1/members/u1", body).want(201)
+	first := e.Put(apitest.WriteKey, "/v1/members/u1", body).Want(201)
 	const shown = `{"member":"u1","display_name":"Ada \"A\"","avatar_url":"https://example.org/u1.png","attributes":{"a":"é","b":1.50,"c":true},"updated_time":"2023-11-14T22:13:20.000000Z"}`
-	if string(first.body) != shown {
-		t.Errorf("got %s", first.body)
+	if string(first.Body) != shown {
+		t.Errorf("got %s", first.Body)
 	}
 	e.fake.SetNow(1_700_000_001_000_000)
-	for _, r := range []reply{e.put(writeKey, "/v1/members/u1", body), e.get(readKey, "/v1/members/u1")} {
-		if r.want(200); string(r.body) != shown {
-			t.Errorf("got %s", r.body)
+	for _, r := range []apitest.Reply{e.Put(apitest.WriteKey, "/v1/members/u1", body), e.Get(apitest.ReadKey, "/v1/members/u1")} {
+		if r.Want(200); string(r.Body) != shown {
+			t.Errorf("got %s", r.Body)
 		}
 	}
 	// A PUT sets all of it.
-	if got := e.put(writeKey, "/v1/members/u1", `{}`).want(200); !strings.Contains(string(got.body), `"display_name":"","avatar_url":"","attributes":{}`) {
-		t.Errorf("got %s", got.body)
+	if got := e.Put(apitest.WriteKey, "/v1/members/u1", `{}`).Want(200); !strings.Contains(string(got.Body), `"display_name":"","avatar_url":"","attributes":{}`) {
+		t.Errorf("got %s", got.Body)
 	}
-	e.put(writeKey, "/v1/members/a%2Fb%20", `{"display_name":"slash and space"}`).want(201)
-	e.get(readKey, "/v1/members/a%2Fb%20").want(200)
+	e.Put(apitest.WriteKey, "/v1/members/a%2Fb%20", `{"display_name":"slash and space"}`).Want(201)
+	e.Get(apitest.ReadKey, "/v1/members/a%2Fb%20").Want(200)
 }
 
 // TestPatchProfile: a merge patch changes what it names.
 func TestPatchProfile(t *testing.T) {
 	e := newEnv(t)
-	patch := func(key, body string) reply {
-		return e.do(ask{method: http.MethodPatch, path: "/v1/members/u1", key: key, body: body})
+	patch := func(key, body string) apitest.Reply {
+		return e.Do(apitest.Ask{Method: http.MethodPatch, Path: "/v1/members/u1", Key: key, Body: body})
 	}
 	status := 201
 	for _, c := range []struct{ body, want string }{
@@ -51,12 +52,12 @@ func TestPatchProfile(t *testing.T) {
 		{`{"avatar_url":null,"attributes":{}}`, `"display_name":"Ada","avatar_url":"","attributes":{"a":"é","c":true}`},
 		{`{"display_name":"","attributes":null}`, `"display_name":"","avatar_url":"","attributes":{}`},
 	} {
-		got := patch(writeKey, c.body).want(status)
-		if !strings.Contains(string(got.body), c.want) {
-			t.Errorf("%s: %s\nwant %s", c.body, got.body, c.want)
+		got := patch(apitest.WriteKey, c.body).Want(status)
+		if !strings.Contains(string(got.Body), c.want) {
+			t.Errorf("%s: %s\nwant %s", c.body, got.Body, c.want)
 		}
-		if again := e.get(readKey, "/v1/members/u1").want(200); string(again.body) != string(got.body) {
-			t.Errorf("%s: shown as %s", c.body, again.body)
+		if again := e.Get(apitest.ReadKey, "/v1/members/u1").Want(200); string(again.Body) != string(got.Body) {
+			t.Errorf("%s: shown as %s", c.body, again.Body)
 		}
 		status = 200
 	}
@@ -68,18 +69,18 @@ func TestPatchProfile(t *testing.T) {
 		`{"attributes":{"x":1e999,"c":null}}`:                  "/attributes/x",
 		`{"attributes":{"` + strings.Repeat("x", 65) + `":1}}`: "/attributes/" + strings.Repeat("x", 65),
 	} {
-		p := e.do(ask{method: http.MethodPatch, path: "/v1/members/u1", key: writeKey, body: body, off: true}).wantProblem(422, "invalid-profile")
+		p := e.Do(apitest.Ask{Method: http.MethodPatch, Path: "/v1/members/u1", Key: apitest.WriteKey, Body: body, Off: true}).WantProblem(422, "invalid-profile")
 		if len(p.Errors) == 0 || p.Errors[0].Pointer != want {
 			t.Errorf("%s: %+v, want %s", wire.Clip(body), p.Errors, want)
 		}
 	}
 	for _, body := range []string{`[]`, `null`, ``, `{"name":"x"}`, `{"display_name":1}`, `{"attributes":{"a":1,"a":2}}`, `{"avatar_url":["x"]}`} {
-		patch(writeKey, body).wantProblem(400, wire.CodeMalformed)
+		patch(apitest.WriteKey, body).WantProblem(400, wire.CodeMalformed)
 	}
-	if p := patch(writeKey, `{"display_name":1}`).wantProblem(400, wire.CodeMalformed); p.Errors[0].Pointer != "/display_name" || p.Errors[0].Detail != "want a string" {
+	if p := patch(apitest.WriteKey, `{"display_name":1}`).WantProblem(400, wire.CodeMalformed); p.Errors[0].Pointer != "/display_name" || p.Errors[0].Detail != "want a string" {
 		t.Errorf("%+v", p.Errors)
 	}
-	patch(readKey, `{}`).wantProblem(403, wire.CodeForbidden)
+	patch(apitest.ReadKey, `{}`).WantProblem(403, wire.CodeForbidden)
 }
 
 // TestMergePatchMediaType: the media type of merge patches goes with PATCH, and with nothing else.
@@ -94,10 +95,10 @@ func TestMergePatchMediaType(t *testing.T) {
 			if method == http.MethodPut && strings.Contains(media, "merge") {
 				want = 415
 			}
-			e.put(writeKey, "/v1/members/u1", `{}`)
-			r := e.do(ask{method: method, path: "/v1/members/u1", key: writeKey, body: `{}`, header: http.Header{"Content-Type": {media}}, off: true})
-			if r.want(want); want == 415 {
-				r.wantProblem(415, wire.CodeNotJSON)
+			e.Put(apitest.WriteKey, "/v1/members/u1", `{}`)
+			r := e.Do(apitest.Ask{Method: method, Path: "/v1/members/u1", Key: apitest.WriteKey, Body: `{}`, Header: http.Header{"Content-Type": {media}}, Off: true})
+			if r.Want(want); want == 415 {
+				r.WantProblem(415, wire.CodeNotJSON)
 			}
 		}
 	}
@@ -127,75 +128,75 @@ func TestProfileRejections(t *testing.T) {
 		`{"attributes":[]}`:                                                     "/attributes",
 		`{"attributes":{"a":"` + strings.Repeat("x", 1200) + `","b":"` + strings.Repeat("y", 1000) + `"}}`: "/attributes",
 	} {
-		r := e.do(ask{method: http.MethodPut, path: "/v1/members/u1", key: writeKey, body: body})
-		if p := r.wantProblem(422, "invalid-profile"); len(p.Errors) == 0 || p.Errors[0].Pointer != want {
+		r := e.Do(apitest.Ask{Method: http.MethodPut, Path: "/v1/members/u1", Key: apitest.WriteKey, Body: body})
+		if p := r.WantProblem(422, "invalid-profile"); len(p.Errors) == 0 || p.Errors[0].Pointer != want {
 			t.Errorf("%s: %+v, want %s", wire.Clip(body), p.Errors, want)
 		}
 	}
 	for _, body := range []string{`[]`, `{"name":"x"}`, `{"display_name":1}`, `{"attributes":{"a":1,"a":2}}`, `{"display_name":"\ud800"}`, `null`} {
-		e.put(writeKey, "/v1/members/u1", body).wantProblem(400, wire.CodeMalformed)
+		e.Put(apitest.WriteKey, "/v1/members/u1", body).WantProblem(400, wire.CodeMalformed)
 	}
-	e.put(writeKey, "/v1/members/"+strings.Repeat("x", 65), `{}`).wantProblem(400, wire.CodeMalformed)
-	e.put(readKey, "/v1/members/u1", `{}`).wantProblem(403, wire.CodeForbidden)
-	e.get(noKey, "/v1/members/u1").wantProblem(401, wire.CodeUnauthorized)
-	e.get(readKey, "/v1/members/u1").wantProblem(404, "profile-not-found") // nothing was stored
+	e.Put(apitest.WriteKey, "/v1/members/"+strings.Repeat("x", 65), `{}`).WantProblem(400, wire.CodeMalformed)
+	e.Put(apitest.ReadKey, "/v1/members/u1", `{}`).WantProblem(403, wire.CodeForbidden)
+	e.Get(apitest.NoKey, "/v1/members/u1").WantProblem(401, wire.CodeUnauthorized)
+	e.Get(apitest.ReadKey, "/v1/members/u1").WantProblem(404, "profile-not-found") // nothing was stored
 }
 
 // TestProfilesBesideEntries: with profiles=true every reading answer shows them, looked up once, and is another answer
 // than without.
 func TestProfilesBesideEntries(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
-	e.put(writeKey, "/v1/members/4", `{"display_name":"Four","attributes":{"country":"DE"}}`).want(201)
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
+	e.Put(apitest.WriteKey, "/v1/members/4", `{"display_name":"Four","attributes":{"country":"DE"}}`).Want(201)
 	const shown = `"profile":{"display_name":"Four","avatar_url":"","attributes":{"country":"DE"}}`
-	ranks := func(query string) reply {
-		return e.post(noKey, "/v1/boards/classic/ranks"+query, `{"members":["4","5","nobody"]}`)
+	ranks := func(query string) apitest.Reply {
+		return e.Post(apitest.NoKey, "/v1/boards/classic/ranks"+query, `{"members":["4","5","nobody"]}`)
 	}
-	read := func(path string) func(string) reply {
-		return func(query string) reply { return e.get(noKey, "/v1/boards/classic/"+path+query) }
+	read := func(path string) func(string) apitest.Reply {
+		return func(query string) apitest.Reply { return e.Get(apitest.NoKey, "/v1/boards/classic/"+path+query) }
 	}
-	for name, ask := range map[string]func(query string) reply{
+	for name, ask := range map[string]func(query string) apitest.Reply{
 		"top": read("top"), "member": read("members/4"), "around": read("members/5/around"), "ranks": ranks,
 	} {
-		without := ask("").want(200)
-		delete(e.fake.called, "ProfilesOf")
-		with := ask("?profiles=true").want(200)
-		if n := strings.Count(string(with.body), `"profile":`); n != 1 || !strings.Contains(string(with.body), shown) {
-			t.Errorf("%s shows %d profiles: %s", name, n, with.body)
+		without := ask("").Want(200)
+		delete(e.fake.Called, "ProfilesOf")
+		with := ask("?profiles=true").Want(200)
+		if n := strings.Count(string(with.Body), `"profile":`); n != 1 || !strings.Contains(string(with.Body), shown) {
+			t.Errorf("%s shows %d profiles: %s", name, n, with.Body)
 		}
-		if strings.Contains(string(without.body), "profile") || e.fake.calls("ProfilesOf") != 1 {
-			t.Errorf("%s: %d look-ups; without profiles it is %s", name, e.fake.calls("ProfilesOf"), without.body)
+		if strings.Contains(string(without.Body), "profile") || e.fake.Calls("ProfilesOf") != 1 {
+			t.Errorf("%s: %d look-ups; without profiles it is %s", name, e.fake.Calls("ProfilesOf"), without.Body)
 		}
-		if bare := strings.Replace(string(with.body), ","+shown, "", 1); bare != string(without.body) {
-			t.Errorf("%s differs in more than the profile:\n%s\n%s", name, with.body, without.body)
+		if bare := strings.Replace(string(with.Body), ","+shown, "", 1); bare != string(without.Body) {
+			t.Errorf("%s differs in more than the profile:\n%s\n%s", name, with.Body, without.Body)
 		}
-		if again := ask("?profiles=false").want(200); string(again.body) != string(without.body) {
-			t.Errorf("%s: profiles=false is %s", name, again.body)
+		if again := ask("?profiles=false").Want(200); string(again.Body) != string(without.Body) {
+			t.Errorf("%s: profiles=false is %s", name, again.Body)
 		}
-		ask("?profiles=yes").wantProblem(400, wire.CodeMalformed)
+		ask("?profiles=yes").WantProblem(400, wire.CodeMalformed)
 	}
 }
 
 // TestProfilesETag: the ETag names the profiles too, and nothing with profiles is kept for good.
 func TestProfilesETag(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}, leaderboard.Submission{Member: "4", Score: 1})
+	e.Board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}, leaderboard.Submission{Member: "4", Score: 1})
 	const path = "/v1/boards/classic/members/4?profiles=true"
-	etag := func(path string) string { return e.get(noKey, path).want(200).header.Get("Etag") }
+	etag := func(path string) string { return e.Get(apitest.NoKey, path).Want(200).Header.Get("Etag") }
 	seen := map[string]string{etag("/v1/boards/classic/members/4"): "without", etag(path): "no profile"}
 	for _, body := range []string{`{}`, `{"display_name":"x"}`, `{"avatar_url":"http://x"}`, `{"attributes":{"a":1}}`} {
-		e.put(writeKey, "/v1/members/4", body)
+		e.Put(apitest.WriteKey, "/v1/members/4", body)
 		tag := etag(path)
 		if old := seen[tag]; old != "" {
 			t.Errorf("%s and %s have the same ETag", body, old)
 		}
 		seen[tag] = body
-		e.do(ask{method: http.MethodGet, path: path, header: http.Header{"If-None-Match": {tag}}}).want(304)
+		e.Do(apitest.Ask{Method: http.MethodGet, Path: path, Header: http.Header{"If-None-Match": {tag}}}).Want(304)
 	}
 	e.fake.SetNow(1_700_000_000_000_000 + 86400_000_000)
-	e.get(noKey, "/v1/boards/classic/top").want(200)
+	e.Get(apitest.NoKey, "/v1/boards/classic/top").Want(200)
 	const closed = "/v1/boards/classic/top?period=2023-11-14"
-	if cc := e.get(noKey, closed+"&profiles=true").want(200).header.Get("Cache-Control"); cc != "public, no-cache" {
+	if cc := e.Get(apitest.NoKey, closed+"&profiles=true").Want(200).Header.Get("Cache-Control"); cc != "public, no-cache" {
 		t.Errorf("a closed period with profiles has %q", cc)
 	}
 }
@@ -203,15 +204,15 @@ func TestProfilesETag(t *testing.T) {
 // TestProfilesAway: when profiles cannot be looked up the ranking is told all the same, marked stale.
 func TestProfilesAway(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
-	e.put(writeKey, "/v1/members/4", `{"display_name":"Four"}`).want(201)
-	e.fake.fail["ProfilesOf"] = leaderboard.ErrUnavailable
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
+	e.Put(apitest.WriteKey, "/v1/members/4", `{"display_name":"Four"}`).Want(201)
+	e.fake.Fails["ProfilesOf"] = leaderboard.ErrUnavailable
 	for _, path := range []string{"top", "members/4", "members/4/around"} {
-		r := e.get(noKey, "/v1/boards/classic/"+path+"?profiles=true").want(200)
-		if !r.rows().Stale || r.header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: stale %t, %s", path, r.rows().Stale, r.header.Get("Cache-Control"))
+		r := e.Get(apitest.NoKey, "/v1/boards/classic/"+path+"?profiles=true").Want(200)
+		if !r.Rows().Stale || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: stale %t, %s", path, r.Rows().Stale, r.Header.Get("Cache-Control"))
 		}
-		if e.get(noKey, "/v1/boards/classic/"+path).rows().Stale {
+		if e.Get(apitest.NoKey, "/v1/boards/classic/"+path).Rows().Stale {
 			t.Errorf("%s: without profiles it is stale too", path)
 		}
 	}
@@ -232,15 +233,15 @@ func TestProfilesLate(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			for _, fresh := range []bool{false, true} {
 				e := newEnv(t, func(c *Config) {
-					c.Rankings.(*fake).outlasted = !fresh
+					c.Rankings.(*fake).Outlasted = !fresh
 					if late {
 						c.Profiles = lateProfiles{c.Writer.(*fake)}
 					}
 				})
-				e.board("classic", leaderboard.Rules{}, classic()...)
+				e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 				for _, path := range []string{"boards/classic/top?", "boards/classic/members/4?", "rankings/top?boards=classic&"} {
-					if r := e.get(noKey, "/v1/"+path+"profiles=true").want(200); r.rows().Stale != (late && !fresh) {
-						t.Errorf("%s: late %t, fresh %t: stale %t", path, late, fresh, r.rows().Stale)
+					if r := e.Get(apitest.NoKey, "/v1/"+path+"profiles=true").Want(200); r.Rows().Stale != (late && !fresh) {
+						t.Errorf("%s: late %t, fresh %t: stale %t", path, late, fresh, r.Rows().Stale)
 					}
 				}
 			}
@@ -254,37 +255,37 @@ func TestResetName(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	const profile, reset = "/v1/members/m", "/v1/members/m/reset-name"
-	e.post(adminKey, reset, `{"reason":"a slur"}`).wantProblem(404, leaderboard.ErrProfileNotFound.Code)
-	e.put(writeKey, profile, `{"display_name":"Bad","attributes":{"level":7}}`).want(201)
-	e.post(writeKey, reset, `{"reason":"a slur"}`).wantProblem(403, wire.CodeForbidden)
-	e.post(adminKey, reset, `{}`).wantProblem(422, leaderboard.CodeInvalidReset)
-	e.post(adminKey, reset, `{"reason":"`+strings.Repeat("x", 201)+`"}`).wantProblem(422, leaderboard.CodeInvalidReset)
-	e.post(e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} }), reset, `{"reason":"x"}`).wantProblem(403, wire.CodeForbidden)
-	told := func(r reply) string {
+	e.Post(apitest.AdminKey, reset, `{"reason":"a slur"}`).WantProblem(404, leaderboard.ErrProfileNotFound.Code)
+	e.Put(apitest.WriteKey, profile, `{"display_name":"Bad","attributes":{"level":7}}`).Want(201)
+	e.Post(apitest.WriteKey, reset, `{"reason":"a slur"}`).WantProblem(403, wire.CodeForbidden)
+	e.Post(apitest.AdminKey, reset, `{}`).WantProblem(422, leaderboard.CodeInvalidReset)
+	e.Post(apitest.AdminKey, reset, `{"reason":"`+strings.Repeat("x", 201)+`"}`).WantProblem(422, leaderboard.CodeInvalidReset)
+	e.Post(e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} }), reset, `{"reason":"x"}`).WantProblem(403, wire.CodeForbidden)
+	told := func(r apitest.Reply) string {
 		t.Helper()
 		var p struct {
 			DisplayName string   `json:"display_name"`
 			ResetNames  []string `json:"reset_names"`
 		}
-		r.want(200).decode(&p)
+		r.Want(200).Decode(&p)
 		return fmt.Sprint(p.DisplayName, p.ResetNames)
 	}
-	if got := told(e.post(adminKey, reset, `{"reason":"a slur","actor":"ruth"}`)); got != "[Bad]" {
+	if got := told(e.Post(apitest.AdminKey, reset, `{"reason":"a slur","actor":"ruth"}`)); got != "[Bad]" {
 		t.Errorf("taken away: %s", got)
 	}
-	p := e.put(writeKey, profile, `{"display_name":"bad"}`).wantProblem(422, leaderboard.CodeNameReset)
+	p := e.Put(apitest.WriteKey, profile, `{"display_name":"bad"}`).WantProblem(422, leaderboard.CodeNameReset)
 	if len(p.Errors) != 1 || p.Errors[0].Pointer != "/display_name" {
 		t.Errorf("the problem is %+v", p)
 	}
-	if got := told(e.do(ask{method: http.MethodPatch, path: profile, key: writeKey, body: `{"display_name":"Good"}`})); got != "Good[]" {
+	if got := told(e.Do(apitest.Ask{Method: http.MethodPatch, Path: profile, Key: apitest.WriteKey, Body: `{"display_name":"Good"}`})); got != "Good[]" {
 		t.Errorf("another name: %s", got)
 	}
-	for key, want := range map[string]string{readKey: "Good[]", writeKey: "Good[]", adminKey: "Good[Bad]"} {
-		if got := told(e.get(key, profile)); got != want {
+	for key, want := range map[string]string{apitest.ReadKey: "Good[]", apitest.WriteKey: "Good[]", apitest.AdminKey: "Good[Bad]"} {
+		if got := told(e.Get(key, profile)); got != want {
 			t.Errorf("%s is told %s", key, got)
 		}
 	}
-	if got := told(e.do(ask{method: http.MethodPatch, path: profile, key: adminKey, body: `{"display_name":"Bad"}`})); got != "Bad[]" {
+	if got := told(e.Do(apitest.Ask{Method: http.MethodPatch, Path: profile, Key: apitest.AdminKey, Body: `{"display_name":"Bad"}`})); got != "Bad[]" {
 		t.Errorf("given back: %s", got)
 	}
 }

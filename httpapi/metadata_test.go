@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -13,26 +14,28 @@ import (
 // withMetadata makes a board with the rule: 4 has metadata there, 5 has none.
 func withMetadata(t *testing.T) *env {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}}, classic()...)
-	e.board("none", leaderboard.Rules{}, classic()...)
+	e.Board("classic", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}}, apitest.Classic()...)
+	e.Board("none", leaderboard.Rules{}, apitest.Classic()...)
 	const body = `{"entries":[{"member":"4","score":200,"metadata":{ "replay": "/r/1", "score": 12345678901234567890, "x": [null, "1"] }}]}`
-	e.post(writeKey, "/v1/boards/classic/scores", body).want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/classic/scores", body).Want(200)
 	return e
 }
 
 const metadataOf4 = `"metadata":{"replay":"/r/1","score":12345678901234567890,"x":[null,"1"]}`
 
 // readingAnswers are the answers that show metadata beside entries, of member 4 of a board.
-func (e *env) readingAnswers(board string) map[string]func(query string) reply {
-	e.put(writeKey, "/v1/members/5/friends", `{"members":["4"]}`).want(200)
+func (e *env) readingAnswers(board string) map[string]func(query string) apitest.Reply {
+	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":["4"]}`).Want(200)
 	path := "/v1/boards/" + board + "/"
-	read := func(path string) func(string) reply {
-		return func(query string) reply { return e.get(readKey, path+query) }
+	read := func(path string) func(string) apitest.Reply {
+		return func(query string) apitest.Reply { return e.Get(apitest.ReadKey, path+query) }
 	}
-	return map[string]func(string) reply{
+	return map[string]func(string) apitest.Reply{
 		"top": read(path + "top?"), "member": read(path + "members/4?"), "around": read(path + "members/5/around?"), "friends": read(path + "members/5/friends?"),
 		"history": read(path + "members/4/history?"), "standings": read("/v1/members/4/standings?boards=" + board + "&"),
-		"ranks": func(query string) reply { return e.post(noKey, path+"ranks?"+query, `{"members":["4","5","nobody"]}`) },
+		"ranks": func(query string) apitest.Reply {
+			return e.Post(apitest.NoKey, path+"ranks?"+query, `{"members":["4","5","nobody"]}`)
+		},
 	}
 }
 
@@ -41,27 +44,27 @@ func (e *env) readingAnswers(board string) map[string]func(query string) reply {
 func TestMetadataBesideEntries(t *testing.T) {
 	e := withMetadata(t)
 	for name, ask := range e.readingAnswers("classic") {
-		delete(e.fake.called, "Metadata")
-		without := ask("").want(200)
-		if strings.Contains(string(without.body), "metadata") || e.fake.calls("Metadata") != 0 {
-			t.Errorf("%s: %d look-ups; without metadata it is %s", name, e.fake.calls("Metadata"), without.body)
+		delete(e.fake.Called, "Metadata")
+		without := ask("").Want(200)
+		if strings.Contains(string(without.Body), "metadata") || e.fake.Calls("Metadata") != 0 {
+			t.Errorf("%s: %d look-ups; without metadata it is %s", name, e.fake.Calls("Metadata"), without.Body)
 		}
-		with := ask("metadata=true").want(200)
-		if bare := strings.Replace(string(with.body), ","+metadataOf4, "", 1); bare != string(without.body) || len(with.body) == len(bare) || e.fake.calls("Metadata") != 1 {
-			t.Errorf("%s, with %d look-ups, differs in more than the metadata:\n%s\n%s", name, e.fake.calls("Metadata"), with.body, without.body)
+		with := ask("metadata=true").Want(200)
+		if bare := strings.Replace(string(with.Body), ","+metadataOf4, "", 1); bare != string(without.Body) || len(with.Body) == len(bare) || e.fake.Calls("Metadata") != 1 {
+			t.Errorf("%s, with %d look-ups, differs in more than the metadata:\n%s\n%s", name, e.fake.Calls("Metadata"), with.Body, without.Body)
 		}
-		if tag := with.header.Get("ETag"); tag != "" && tag == without.header.Get("ETag") {
+		if tag := with.Header.Get("ETag"); tag != "" && tag == without.Header.Get("ETag") {
 			t.Errorf("%s has the same ETag with metadata", name)
 		}
-		if text := string(ask("metadata=true&numbers=string").want(200).body); !strings.Contains(text, metadataOf4) {
+		if text := string(ask("metadata=true&numbers=string").Want(200).Body); !strings.Contains(text, metadataOf4) {
 			t.Errorf("%s with numbers as strings: %s", name, text)
 		}
-		ask("metadata=yes").wantProblem(400, wire.CodeMalformed)
+		ask("metadata=yes").WantProblem(400, wire.CodeMalformed)
 	}
 	for name, ask := range e.readingAnswers("none") {
-		delete(e.fake.called, "Metadata")
-		if with, without := ask("metadata=true").want(200), ask("").want(200); string(with.body) != string(without.body) || e.fake.calls("Metadata") != 0 {
-			t.Errorf("without the rule %s has %d look-ups and is %s", name, e.fake.calls("Metadata"), with.body)
+		delete(e.fake.Called, "Metadata")
+		if with, without := ask("metadata=true").Want(200), ask("").Want(200); string(with.Body) != string(without.Body) || e.fake.Calls("Metadata") != 0 {
+			t.Errorf("without the rule %s has %d look-ups and is %s", name, e.fake.Calls("Metadata"), with.Body)
 		}
 	}
 }
@@ -72,16 +75,16 @@ func TestMetadataOfAnotherEntry(t *testing.T) {
 		e := withMetadata(t)
 		for name, ask := range e.readingAnswers("classic") {
 			score := int64(1000)
-			for _, s := range e.post(noKey, "/v1/boards/classic/ranks", `{"members":["4"]}`).rows().Entries {
+			for _, s := range e.Post(apitest.NoKey, "/v1/boards/classic/ranks", `{"members":["4"]}`).Rows().Entries {
 				score = s.Score + 1
 			}
-			e.post(writeKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+string(wire.AppendOptInt(nil, &score))+`,"metadata":{"old":1}}]}`).want(200)
+			e.Post(apitest.WriteKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+string(wire.AppendOptInt(nil, &score))+`,"metadata":{"old":1}}]}`).Want(200)
 			score++
 			text := string(wire.AppendOptInt(nil, &score))
-			e.fake.moving = func() {
-				e.post(writeKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+text+submitted+`}]}`).want(200)
+			e.fake.Moving = func() {
+				e.Post(apitest.WriteKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+text+submitted+`}]}`).Want(200)
 			}
-			got := string(ask("metadata=true").want(200).body)
+			got := string(ask("metadata=true").Want(200).Body)
 			_, entry, _ := strings.Cut(got, `"score":`+text+",")
 			if strings.Contains(got, `"old":1`) || entry == "" || strings.Contains(entry, `{"replay":"/r/2"}`) != (submitted != "") {
 				t.Errorf("%s after a submission with %q: %s", name, submitted, got)
@@ -93,11 +96,11 @@ func TestMetadataOfAnotherEntry(t *testing.T) {
 // TestMetadataAway: what cannot be looked up is an error, and not left out (promise A8).
 func TestMetadataAway(t *testing.T) {
 	e := withMetadata(t)
-	e.fake.fail["Metadata"] = leaderboard.ErrUnavailable
+	e.fake.Fails["Metadata"] = leaderboard.ErrUnavailable
 	for name, ask := range e.readingAnswers("classic") {
 		t.Log(name)
-		ask("metadata=true").wantProblem(503, "unavailable")
-		ask("").want(200)
+		ask("metadata=true").WantProblem(503, "unavailable")
+		ask("").Want(200)
 	}
 }
 
@@ -106,23 +109,23 @@ func TestMetadataSubmitted(t *testing.T) {
 	e := withMetadata(t)
 	for _, value := range []string{`[]`, `"{}"`, `1`} {
 		body := `{"entries":[{"member":"1","score":300},{"member":"2","score":300,"metadata":` + value + `}]}`
-		p := e.post(writeKey, "/v1/boards/classic/scores", body).wantProblem(400, wire.CodeMalformed)
+		p := e.Post(apitest.WriteKey, "/v1/boards/classic/scores", body).WantProblem(400, wire.CodeMalformed)
 		if len(p.Errors) != 1 || p.Errors[0] != (wire.InputError{Pointer: "/entries/1/metadata", Detail: "want a JSON object"}) {
 			t.Errorf("%s: %+v", value, p.Errors)
 		}
 	}
 	long := `{"entries":[{"member":"1","score":300,"metadata":{"t":"` + strings.Repeat("x", 100) + `"}},{"member":"2","score":300,"metadata":{ }}]}`
-	if got := string(e.post(writeKey, "/v1/boards/classic/scores", long).want(200).body); !strings.Contains(got, "at most 100 bytes") || !strings.Contains(got, "/problems/invalid-metadata") || strings.Count(got, `"applied"`) != 1 {
+	if got := string(e.Post(apitest.WriteKey, "/v1/boards/classic/scores", long).Want(200).Body); !strings.Contains(got, "at most 100 bytes") || !strings.Contains(got, "/problems/invalid-metadata") || strings.Count(got, `"applied"`) != 1 {
 		t.Errorf("too long: %s", got)
 	}
-	if got := string(e.post(writeKey, "/v1/boards/none/scores", `{"entries":[{"member":"1","score":300,"metadata":{}}]}`).want(200).body); !strings.Contains(got, "it has no rule metadata") {
+	if got := string(e.Post(apitest.WriteKey, "/v1/boards/none/scores", `{"entries":[{"member":"1","score":300,"metadata":{}}]}`).Want(200).Body); !strings.Contains(got, "it has no rule metadata") {
 		t.Errorf("without the rule: %s", got)
 	}
 	several := `{"entries":[{"board":"classic","member":"3","score":300,"metadata":{"n":3}},{"board":"none","member":"3","score":300,"metadata":{"n":3}}]}`
-	if got := string(e.post(writeKey, "/v1/scores", several).want(200).body); strings.Count(got, `"applied"`) != 1 || strings.Count(got, `"rejected"`) != 1 {
+	if got := string(e.Post(apitest.WriteKey, "/v1/scores", several).Want(200).Body); strings.Count(got, `"applied"`) != 1 || strings.Count(got, `"rejected"`) != 1 {
 		t.Errorf("on several boards: %s", got)
 	}
-	if got := string(e.get(noKey, "/v1/boards/classic/members/3?metadata=true").want(200).body); !strings.Contains(got, `"metadata":{"n":3}`) {
+	if got := string(e.Get(apitest.NoKey, "/v1/boards/classic/members/3?metadata=true").Want(200).Body); !strings.Contains(got, `"metadata":{"n":3}`) {
 		t.Errorf("of several boards: %s", got)
 	}
 }
@@ -131,7 +134,7 @@ func TestMetadataSubmitted(t *testing.T) {
 func TestMetadataExport(t *testing.T) {
 	e := withMetadata(t)
 	ask := func(query string) []string {
-		return strings.Split(string(e.get(adminKey, "/v1/boards/classic/export"+query).want(200).body), "\n")
+		return strings.Split(string(e.Get(apitest.AdminKey, "/v1/boards/classic/export"+query).Want(200).Body), "\n")
 	}
 	csv := ask("?metadata=true")
 	if csv[0] != csvHead+",metadata" || !strings.HasSuffix(csv[1], `Z,"{""replay"":""/r/1"",""score"":12345678901234567890,""x"":[null,""1""]}"`) || !strings.HasSuffix(csv[2], "Z,") {
@@ -144,7 +147,7 @@ func TestMetadataExport(t *testing.T) {
 	if text := strings.Join(append(ask(""), ask("?format=jsonl")...), ""); strings.Contains(text, "replay") || strings.Contains(text, "metadata") {
 		t.Errorf("without it: %s", text)
 	}
-	if data := string(e.get(adminKey, "/v1/members/4/data").want(200).body); strings.Count(data, metadataOf4) != 1 || strings.Count(data, "metadata") != 1 {
+	if data := string(e.Get(apitest.AdminKey, "/v1/members/4/data").Want(200).Body); strings.Count(data, metadataOf4) != 1 || strings.Count(data, "metadata") != 1 {
 		t.Errorf("data of a member: %s", data)
 	}
 }
@@ -156,13 +159,13 @@ func TestMetadataRule(t *testing.T) {
 		`{"metadata":{"max_bytes":0}}`: "/metadata/max_bytes", `{"metadata":{"max_bytes":4097}}`: "/metadata/max_bytes", `{"metadata":{"most":1}}`: "/metadata/most",
 		`{"derive":{"from":[{"board":"none"}]},"metadata":{"max_bytes":10}}`: "/metadata",
 	} {
-		if p := e.put(adminKey, "/v1/boards/new", body).problem(); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+		if p := e.Put(apitest.AdminKey, "/v1/boards/new", body).Problem(); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v", body, p)
 		}
 	}
 	patch := func(body string) string {
-		r := e.do(ask{method: http.MethodPatch, path: "/v1/boards/classic", key: adminKey, body: body})
-		return string(r.want(200).body)
+		r := e.Do(apitest.Ask{Method: http.MethodPatch, Path: "/v1/boards/classic", Key: apitest.AdminKey, Body: body})
+		return string(r.Want(200).Body)
 	}
 	if got := patch(`{"metadata":{"max_bytes":7}}`); !strings.Contains(got, `"metadata":{"max_bytes":7}`) {
 		t.Errorf("changed: %s", got)
@@ -170,7 +173,7 @@ func TestMetadataRule(t *testing.T) {
 	if got := patch(`{"metadata":null}`); strings.Contains(got, "metadata") {
 		t.Errorf("taken away: %s", got)
 	}
-	if got := string(e.get(noKey, "/v1/boards/classic/top?metadata=true").want(200).body); strings.Contains(got, "metadata") {
+	if got := string(e.Get(apitest.NoKey, "/v1/boards/classic/top?metadata=true").Want(200).Body); strings.Contains(got, "metadata") {
 		t.Errorf("without the rule: %s", got)
 	}
 }
@@ -186,8 +189,8 @@ func TestMetadataStandingsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.get(noKey, "/v1/members/m/standings?boards="+strings.Join(names, ",")).want(200)
-	e.get(noKey, "/v1/members/m/standings?metadata=true&boards="+strings.Join(names, ",")).wantProblem(400, wire.CodeMalformed)
-	e.get(noKey, "/v1/members/m/standings?metadata=true&boards="+strings.Join(names[1:], ",")).want(200)
-	e.get(noKey, "/v1/members/m/standings?metadata=true&labels=a:b").wantProblem(422, leaderboard.CodeTooManyBoards)
+	e.Get(apitest.NoKey, "/v1/members/m/standings?boards="+strings.Join(names, ",")).Want(200)
+	e.Get(apitest.NoKey, "/v1/members/m/standings?metadata=true&boards="+strings.Join(names, ",")).WantProblem(400, wire.CodeMalformed)
+	e.Get(apitest.NoKey, "/v1/members/m/standings?metadata=true&boards="+strings.Join(names[1:], ",")).Want(200)
+	e.Get(apitest.NoKey, "/v1/members/m/standings?metadata=true&labels=a:b").WantProblem(422, leaderboard.CodeTooManyBoards)
 }

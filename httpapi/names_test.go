@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -80,9 +81,9 @@ func namings(t *testing.T) (out []naming) {
 }
 
 // ask returns a request that names a board.
-func (n *naming) ask(board, key string) ask {
+func (n *naming) ask(board, key string) apitest.Ask {
 	bodies := bodiesOf[n.route.Method+" "+n.route.Path]
-	a := ask{method: n.route.Method, key: key, body: bodies.plain, off: true}
+	a := apitest.Ask{Method: n.route.Method, Key: key, Body: bodies.plain, Off: true}
 	own, query := board, ""
 	switch n.place {
 	case "path":
@@ -90,11 +91,11 @@ func (n *naming) ask(board, key string) ask {
 			query = "?q=ada" // which is required
 		}
 	case "body":
-		own, a.body = "game1-of-"+board, strings.ReplaceAll(bodies.names, "BOARD", board)
+		own, a.Body = "game1-of-"+board, strings.ReplaceAll(bodies.names, "BOARD", board)
 	default:
 		query = "?" + n.place + "=" + board
 	}
-	a.path = concrete(strings.ReplaceAll(n.route.Path, "{board}", own)) + query
+	a.Path = concrete(strings.ReplaceAll(n.route.Path, "{board}", own)) + query
 	return a
 }
 
@@ -112,24 +113,24 @@ func TestNamesOfBoards(t *testing.T) {
 	for _, n := range namings(t) {
 		places[n.place]++
 		for _, scope := range []leaderboard.Scope{"", leaderboard.ScopeRead, leaderboard.ScopeWrite, leaderboard.ScopeAdmin} {
-			e, key := newEnv(t), noKey
+			e, key := newEnv(t), apitest.NoKey
 			if scope != "" {
-				key = e.key(scope, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
+				key = e.Key(scope, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
 			}
-			blind := &env{t: t, api: New(Config{Keyring: e.fake.keys, Writer: &fake{}})}
+			blind := &env{Env: &apitest.Env{T: t, Handler: New(Config{Keyring: e.fake.keys, Writer: &apitest.Fake{}})}}
 			visibility := map[string]leaderboard.Visibility{"private": leaderboard.VisibilityPrivate, "public": leaderboard.VisibilityPublic}
 			answers := map[string]string{} // those that have to be equal, by their status
 			for _, prefix := range []string{"game1-", "game2-"} {
 				for _, sort := range []string{"missing", "private", "public"} {
 					board, inside := prefix+sort, prefix == "game1-"
 					if sort != "missing" {
-						e.board(board, leaderboard.Rules{Visibility: visibility[sort]}, leaderboard.Submission{Member: "m", Score: 1})
+						e.Board(board, leaderboard.Rules{Visibility: visibility[sort]}, leaderboard.Submission{Member: "m", Score: 1})
 					}
-					e.board("game1-of-"+board, leaderboard.Rules{})
-					writes := e.fake.writes()
+					e.Board("game1-of-"+board, leaderboard.Rules{})
+					writes := e.fake.Writes()
 					a := n.ask(board, key)
-					r := e.do(a)
-					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.method, n.route.Path, n.place, board, scope)
+					r := e.Do(a)
+					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.Method, n.route.Path, n.place, board, scope)
 					want, detail := 0, ""
 					switch needs := n.route.Access.Needs(); {
 					case needs != "" && scope == "":
@@ -144,14 +145,14 @@ func TestNamesOfBoards(t *testing.T) {
 						want, detail = 404, "No board "
 					}
 					if want == 0 {
-						missing := r.status == 404 && r.problem().Type == "/problems/board-not-found"
-						if r.status == 401 || r.status == 403 || r.status >= 500 || missing && sort != "missing" {
-							t.Errorf("%s: %d %s", what, r.status, r.body)
+						missing := r.Status == 404 && r.Problem().Type == "/problems/board-not-found"
+						if r.Status == 401 || r.Status == 403 || r.Status >= 500 || missing && sort != "missing" {
+							t.Errorf("%s: %d %s", what, r.Status, r.Body)
 						}
 						continue
 					}
-					if r.status != want || !strings.HasPrefix(r.problem().Detail, detail) || e.fake.writes() != writes {
-						t.Errorf("%s: %d %s, want %d %s", what, r.status, r.body, want, detail)
+					if r.Status != want || !strings.HasPrefix(r.Problem().Detail, detail) || e.fake.Writes() != writes {
+						t.Errorf("%s: %d %s, want %d %s", what, r.Status, r.Body, want, detail)
 						continue
 					}
 					body, header := told(r)
@@ -162,7 +163,7 @@ func TestNamesOfBoards(t *testing.T) {
 						t.Errorf("%s is told from others:\n%s, want\n%s", what, body, answers[detail])
 					}
 					if want == 403 {
-						if other, _ := told(blind.do(a)); !strings.HasPrefix(body, strings.ReplaceAll(other, board, "BOARD")) {
+						if other, _ := told(blind.Do(a)); !strings.HasPrefix(body, strings.ReplaceAll(other, board, "BOARD")) {
 							t.Errorf("%s with nothing to ask: %s, want %s", what, other, body)
 						}
 					}
@@ -182,9 +183,9 @@ func TestKeyForManyBoards(t *testing.T) {
 	for i := range leaderboard.MaxKeyBoards {
 		names = append(names, fmt.Sprintf("b%d", i))
 	}
-	key := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = names })
+	key := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = names })
 	want := "The key is not for this board, it is for b0, b1, b2, b3, b4, b5, b6, b7, b8, b9 and 90 more."
-	if p := e.delete(key, "/v1/boards/other").wantProblem(403, wire.CodeForbidden); p.Detail != want {
+	if p := e.Delete(key, "/v1/boards/other").WantProblem(403, wire.CodeForbidden); p.Detail != want {
 		t.Errorf("%s, want %s", p.Detail, want)
 	}
 }

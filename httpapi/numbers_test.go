@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"leaderboard/api"
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -25,47 +26,47 @@ func TestNumbersAsStrings(t *testing.T) {
 	e := newEnv(t)
 	tie := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "score", Bits: 10, Order: leaderboard.OrderDesc}}}
 	least := int64(math.MinInt64)
-	e.board("b", leaderboard.Rules{Tiebreak: tie, Limits: leaderboard.Limits{MinScore: &least}, Windows: []leaderboard.Window{"all_time", "day"}})
-	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"77","score":9007199254740993,"fields":{"score":3}},{"member":"m","score":-9007199254740993,"fields":{"score":4}}]}`).want(200)
-	e.put(writeKey, "/v1/members/77", `{"display_name":"5","attributes":{"score":5,"fields":7}}`).want(201)
+	e.Board("b", leaderboard.Rules{Tiebreak: tie, Limits: leaderboard.Limits{MinScore: &least}, Windows: []leaderboard.Window{"all_time", "day"}})
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"77","score":9007199254740993,"fields":{"score":3}},{"member":"m","score":-9007199254740993,"fields":{"score":4}}]}`).Want(200)
+	e.Put(apitest.WriteKey, "/v1/members/77", `{"display_name":"5","attributes":{"score":5,"fields":7}}`).Want(201)
 	for _, path := range []string{
 		"/v1/boards/b/top", "/v1/boards/b/top?mode=all", "/v1/boards/b/top?profiles=true", "/v1/boards/b/top?offset=1", "/v1/boards/b/members/77", "/v1/boards/b/members/77/around",
 		"/v1/boards/b/members/77/history", "/v1/boards/b/scores/5/rank?tiebreak=1", "/v1/boards/b/distribution", "/v1/boards/b/periods", "/v1/rankings/top?boards=b", "/v1/boards/b",
 		"/v1/boards", "/v1/status", "/v1/members?q=77", "/v1/members/77",
 	} {
 		join := map[bool]string{false: "?", true: "&"}[strings.Contains(path, "?")]
-		plain := e.get(adminKey, path).want(200)
-		quoted := e.get(adminKey, path+join+"numbers=string")
-		again := e.get(adminKey, path+join+"numbers=number")
-		if tag := plain.header.Get("ETag"); path != "/v1/boards/b" && tag != "" && (tag == quoted.header.Get("ETag") || tag != again.header.Get("ETag")) {
-			t.Errorf("%s: the tags are %s and %s", path, tag, quoted.header.Get("ETag"))
+		plain := e.Get(apitest.AdminKey, path).Want(200)
+		quoted := e.Get(apitest.AdminKey, path+join+"numbers=string")
+		again := e.Get(apitest.AdminKey, path+join+"numbers=number")
+		if tag := plain.Header.Get("ETag"); path != "/v1/boards/b" && tag != "" && (tag == quoted.Header.Get("ETag") || tag != again.Header.Get("ETag")) {
+			t.Errorf("%s: the tags are %s and %s", path, tag, quoted.Header.Get("ETag"))
 		}
-		if path != "/v1/status" && !bytes.Equal(plain.body, again.body) {
-			t.Errorf("%s: %s, after numbers as strings %s", path, plain.body, again.body)
+		if path != "/v1/status" && !bytes.Equal(plain.Body, again.Body) {
+			t.Errorf("%s: %s, after numbers as strings %s", path, plain.Body, again.Body)
 		}
-		if want := wantStrings(t, plain.body); path != "/v1/status" && string(bytes.TrimSpace(quoted.body)) != want {
-			t.Errorf("%s: %s\nwant %s", path, quoted.body, want)
+		if want := wantStrings(t, plain.Body); path != "/v1/status" && string(bytes.TrimSpace(quoted.Body)) != want {
+			t.Errorf("%s: %s\nwant %s", path, quoted.Body, want)
 		}
-		if bytes.Contains(quoted.body, []byte(`"seq":0`)) || strings.Contains(path, "/top") && !strings.Contains(path, "offset") && !bytes.Contains(quoted.body, []byte(`"score":"9007199254740993"`)) {
-			t.Errorf("%s: %s", path, quoted.body)
+		if bytes.Contains(quoted.Body, []byte(`"seq":0`)) || strings.Contains(path, "/top") && !strings.Contains(path, "offset") && !bytes.Contains(quoted.Body, []byte(`"score":"9007199254740993"`)) {
+			t.Errorf("%s: %s", path, quoted.Body)
 		}
-		if tag := quoted.header.Get("ETag"); tag != "" {
-			e.do(ask{method: "GET", path: path + join + "numbers=string", key: adminKey, header: map[string][]string{"If-None-Match": {tag}}}).want(304)
+		if tag := quoted.Header.Get("ETag"); tag != "" {
+			e.Do(apitest.Ask{Method: "GET", Path: path + join + "numbers=string", Key: apitest.AdminKey, Header: map[string][]string{"If-None-Match": {tag}}}).Want(304)
 		}
 	}
-	e.get(readKey, "/v1/boards/b/top?numbers=text").wantProblem(400, wire.CodeMalformed)
-	e.get(readKey, "/v1/boards/b/top?numbers=").wantProblem(400, wire.CodeMalformed)
-	if r := e.post(readKey, "/v1/boards/b/ranks?numbers=string", `{"members":["77"]}`); !strings.Contains(string(r.body), `"position":"1"`) || !strings.Contains(string(r.body), `"fields":{"score":"3"}`) {
-		t.Errorf("ranks: %s", r.body)
+	e.Get(apitest.ReadKey, "/v1/boards/b/top?numbers=text").WantProblem(400, wire.CodeMalformed)
+	e.Get(apitest.ReadKey, "/v1/boards/b/top?numbers=").WantProblem(400, wire.CodeMalformed)
+	if r := e.Post(apitest.ReadKey, "/v1/boards/b/ranks?numbers=string", `{"members":["77"]}`); !strings.Contains(string(r.Body), `"position":"1"`) || !strings.Contains(string(r.Body), `"fields":{"score":"3"}`) {
+		t.Errorf("ranks: %s", r.Body)
 	}
-	if r := e.get(adminKey, "/v1/boards/b/export?format=jsonl&numbers=string"); strings.Count(string(r.body), `"score":"`) != 4 {
-		t.Errorf("export: %s", r.body)
+	if r := e.Get(apitest.AdminKey, "/v1/boards/b/export?format=jsonl&numbers=string"); strings.Count(string(r.Body), `"score":"`) != 4 {
+		t.Errorf("export: %s", r.Body)
 	}
-	if r := e.get(readKey, "/v1/boards/b/stream?numbers=string"); !strings.Contains(string(r.body), `"score":"9007199254740993"`) || !strings.Contains(string(r.body), `"seq":"2"`) {
-		t.Errorf("stream: %s", r.body)
+	if r := e.Get(apitest.ReadKey, "/v1/boards/b/stream?numbers=string"); !strings.Contains(string(r.Body), `"score":"9007199254740993"`) || !strings.Contains(string(r.Body), `"seq":"2"`) {
+		t.Errorf("stream: %s", r.Body)
 	}
-	if r := e.get(readKey, "/v1/boards/b/stream"); !strings.Contains(string(r.body), `"score":9007199254740993`) {
-		t.Errorf("stream: %s", r.body)
+	if r := e.Get(apitest.ReadKey, "/v1/boards/b/stream"); !strings.Contains(string(r.Body), `"score":9007199254740993`) {
+		t.Errorf("stream: %s", r.Body)
 	}
 }
 
@@ -208,7 +209,7 @@ func TestQuotedNumbersIn(t *testing.T) {
 	w := &recordingWriter{}
 	e.api.handlers.scores.writer = w
 	body := `{"entries":[{"member":"1","score":"9223372036854775807","tiebreak":"-9223372036854775808"},{"member":"2","score":2,"fields":{"level":"7","score":8}},{"member":"\"3\"","score":"0"}]}`
-	e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: body, off: true}).want(200)
+	e.Do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: body, Off: true}).Want(200)
 	if len(w.entries) != 3 {
 		t.Fatalf("%d entries", len(w.entries))
 	}
@@ -219,7 +220,7 @@ func TestQuotedNumbersIn(t *testing.T) {
 	if second.Member != "2" || second.Score != 2 || second.Fields["level"] != 7 || second.Fields["score"] != 8 || third.Member != `"3"` || third.Score != 0 {
 		t.Errorf("second: %+v, third: %+v", second, third)
 	}
-	e.do(ask{method: "PUT", path: "/v1/boards/limits", key: adminKey, body: `{"top_n":50,"labels":{"rank":"1"},"limits":{"min_score":"-9007199254740993"}}`, off: true}).want(201)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/limits", Key: apitest.AdminKey, Body: `{"top_n":50,"labels":{"rank":"1"},"limits":{"min_score":"-9007199254740993"}}`, Off: true}).Want(201)
 	b, err := e.fake.Board(context.Background(), "limits")
 	if err != nil || *b.Rules.Limits.MinScore != -9007199254740993 || b.Rules.TopN != 50 || b.Rules.Labels["rank"] != "1" {
 		t.Errorf("rules: %+v, %v", b.Rules, err)
@@ -236,7 +237,7 @@ func TestNumbersInAnyForm(t *testing.T) {
 	} {
 		w.entries = nil
 		entry := `{"member":"a","score":N,"fields":{"x":N},"if":{"score":N,"tiebreak":N,"fields":{"y":N}}},{"member":"b","score":7,"tiebreak":N},{"member":"c","set":{"x":N},"add":{"y":N}}`
-		e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[` + strings.ReplaceAll(entry, "N", text) + `]}`, off: true}).want(200)
+		e.Do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: `{"entries":[` + strings.ReplaceAll(entry, "N", text) + `]}`, Off: true}).Want(200)
 		if len(w.entries) != 3 {
 			t.Fatalf("%s: %d entries", text, len(w.entries))
 		}
@@ -247,18 +248,18 @@ func TestNumbersInAnyForm(t *testing.T) {
 		}
 	}
 	rules := `{"top_n":50.0,"limits":{"min_score":-1e2,"max_score":"1e2","max_delta":9007199254740993.0},"tiebreak":{"fields":[{"name":"x","bits":1e1}]}}`
-	e.do(ask{method: "PUT", path: "/v1/boards/rules", key: adminKey, body: rules, off: true}).want(201)
-	e.do(ask{method: "PATCH", path: "/v1/boards/rules", key: adminKey, body: `{"top_n":6e1,"limits":{"min_score":"-2e2"}}`, off: true}).want(200)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/rules", Key: apitest.AdminKey, Body: rules, Off: true}).Want(201)
+	e.Do(apitest.Ask{Method: "PATCH", Path: "/v1/boards/rules", Key: apitest.AdminKey, Body: `{"top_n":6e1,"limits":{"min_score":"-2e2"}}`, Off: true}).Want(200)
 	board, err := e.fake.Board(t.Context(), "rules")
 	if l := board.Rules.Limits; err != nil || board.Rules.TopN != 60 || *l.MinScore != -200 || *l.MaxScore != 100 || *l.MaxDelta != 9007199254740993 || board.Rules.Tiebreak.Fields[0].Bits != 10 {
 		t.Errorf("rules: %+v, %v", board.Rules, err)
 	}
 	derived := `{"derive":{"op":"union","from":[{"board":"rules","weight":3.0}]}}`
-	e.do(ask{method: "PUT", path: "/v1/boards/derived", key: adminKey, body: derived, off: true}).want(201)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/derived", Key: apitest.AdminKey, Body: derived, Off: true}).Want(201)
 	key := `{"name":"n","scope":"write","quota":{"requests_per_second":1e2,"rows_per_second":"1000.0"}}`
-	e.do(ask{method: "POST", path: "/v1/keys", key: adminKey, body: key, off: true}).want(201)
+	e.Do(apitest.Ask{Method: "POST", Path: "/v1/keys", Key: apitest.AdminKey, Body: key, Off: true}).Want(201)
 	for _, body := range []string{`{"limits":{"max_score":1.5}}`, `{"limits":{"max_score":"1e19"}}`, `{"top_n":1e-1}`, `{"top_n":"60"}`} {
-		e.do(ask{method: "PATCH", path: "/v1/boards/rules", key: adminKey, body: body, off: true}).wantProblem(400, wire.CodeMalformed)
+		e.Do(apitest.Ask{Method: "PATCH", Path: "/v1/boards/rules", Key: apitest.AdminKey, Body: body, Off: true}).WantProblem(400, wire.CodeMalformed)
 	}
 }
 
@@ -266,9 +267,9 @@ func TestNumbersInAnyForm(t *testing.T) {
 func TestNumbersInAddresses(t *testing.T) {
 	e := newEnv(t)
 	tie := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 10, Order: leaderboard.OrderDesc}}}
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 100}, leaderboard.Submission{Member: "b", Score: 90})
-	e.board("f", leaderboard.Rules{Tiebreak: tie})
-	e.post(writeKey, "/v1/boards/f/scores", `{"entries":[{"member":"a","score":100,"fields":{"level":3}}]}`).want(200)
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 100}, leaderboard.Submission{Member: "b", Score: 90})
+	e.Board("f", leaderboard.Rules{Tiebreak: tie})
+	e.Post(apitest.WriteKey, "/v1/boards/f/scores", `{"entries":[{"member":"a","score":100,"fields":{"level":3}}]}`).Want(200)
 	for plain, forms := range map[string][]string{
 		"b/scores/100/rank":                   {"b/scores/100.0/rank", "b/scores/1e2/rank", "b/scores/1E%2B2/rank"},
 		"b/scores/100/rank?tiebreak=3":        {"b/scores/100/rank?tiebreak=3.0", "b/scores/1e2/rank?tiebreak=30e-1"},
@@ -276,20 +277,20 @@ func TestNumbersInAddresses(t *testing.T) {
 		"b/top?limit=1&offset=1&min_seq=1":    {"b/top?limit=1.0&offset=1e0&min_seq=1.0"},
 		"b/members/a/around?before=0&after=1": {"b/members/a/around?before=0.0&after=10e-1"},
 	} {
-		want := e.get(readKey, "/v1/boards/"+plain).want(200).body
+		want := e.Get(apitest.ReadKey, "/v1/boards/"+plain).Want(200).Body
 		for _, form := range forms {
-			if got := e.do(ask{method: "GET", path: "/v1/boards/" + form, key: readKey, off: true}).want(200).body; !bytes.Equal(got, want) {
+			if got := e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/" + form, Key: apitest.ReadKey, Off: true}).Want(200).Body; !bytes.Equal(got, want) {
 				t.Errorf("%s: %s, want %s", form, got, want)
 			}
 		}
 	}
-	e.do(ask{method: "GET", path: "/v1/rankings/top?boards=b&min_seq=b:1.0", key: readKey, off: true}).want(200)
+	e.Do(apitest.Ask{Method: "GET", Path: "/v1/rankings/top?boards=b&min_seq=b:1.0", Key: apitest.ReadKey, Off: true}).Want(200)
 }
 
 // TestOddNumbers: a number that is no whole number of 64 bits refuses the entry that has it, and no other one.
 func TestOddNumbers(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{Record: leaderboard.RecordAll})
+	e.Board("b", leaderboard.Rules{Record: leaderboard.RecordAll})
 	for entry, at := range map[string]string{
 		`"score":1.5`: "score 1.5: ", `"score":"1.5"`: "score 1.5: ", `"score":1e19`: "score 1e19: ", `"score":9223372036854775808`: "score 9223372036854775808: ", `"score":-1e400`: "score -1e400: ",
 		`"score":1,"tiebreak":0.1`: "tiebreak 0.1: ", `"score":1,"fields":{"x":1e-1}`: "fields/x 1e-1: ", `"add":{"x":0.5}`: "add/x 0.5: ", `"set":{"x":0.5}`: "set/x 0.5: ",
@@ -301,7 +302,7 @@ func TestOddNumbers(t *testing.T) {
 				path, board = "/v1/scores", `"board":"b",`
 			}
 			body := `{"entries":[{` + board + `"member":"a","score":1},{` + board + `"member":"m",` + entry + `},{` + board + `"member":"c","score":3}]}`
-			got := e.do(ask{method: "POST", path: path, key: writeKey, body: body, off: true}).results().Results
+			got := resultsIn(e.Do(apitest.Ask{Method: "POST", Path: path, Key: apitest.WriteKey, Body: body, Off: true})).Results
 			if got[0].Status == "rejected" || got[2].Status == "rejected" || got[1].Status != "rejected" || got[1].Score != nil {
 				t.Errorf("%s: %+v", body, got)
 				continue
@@ -311,15 +312,15 @@ func TestOddNumbers(t *testing.T) {
 			}
 		}
 	}
-	atomic := e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"z","score":1},{"member":"m","score":1.5}],"atomic":true}`, off: true}).results().Results
+	atomic := resultsIn(e.Do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: `{"entries":[{"member":"z","score":1},{"member":"m","score":1.5}],"atomic":true}`, Off: true})).Results
 	if atomic[0].Status != "aborted" || atomic[1].Status != "rejected" {
 		t.Errorf("atomic: %+v", atomic)
 	}
-	keyed := ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":1.5}]}`, off: true, header: map[string][]string{"Idempotency-Key": {"k"}}}
-	e.do(keyed).want(200)
-	e.do(keyed).want(200)
-	keyed.body = `{"entries":[{"member":"m","score":2.5}]}`
-	e.do(keyed).wantProblem(422, "idempotency-key-reused")
+	keyed := apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: `{"entries":[{"member":"m","score":1.5}]}`, Off: true, Header: map[string][]string{"Idempotency-Key": {"k"}}}
+	e.Do(keyed).Want(200)
+	e.Do(keyed).Want(200)
+	keyed.Body = `{"entries":[{"member":"m","score":2.5}]}`
+	e.Do(keyed).WantProblem(422, "idempotency-key-reused")
 }
 
 // TestNullIsAbsent: an optional member of an entry that is null is as if it were not there.
@@ -329,12 +330,12 @@ func TestNullIsAbsent(t *testing.T) {
 	e.api.handlers.scores.writer = w
 	for _, name := range []string{"tiebreak", "fields", "created_time", "if", "set", "add", "op", "keep_time", "play", "metadata"} {
 		w.entries = nil
-		e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1,"`+name+`":null}],"atomic":null}`).want(200)
+		e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1,"`+name+`":null}],"atomic":null}`).Want(200)
 		if got, want := w.entries, []leaderboard.Submission{{Member: "m", Score: 1}}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if name != "play" {
-			e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"`+name+`":null}],"atomic":null}`).want(200)
+			e.Post(apitest.WriteKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"`+name+`":null}],"atomic":null}`).Want(200)
 		}
 	}
 }
@@ -346,9 +347,9 @@ func BenchmarkNumbers(b *testing.B) {
 	for i := range 100 {
 		entries = append(entries, leaderboard.Submission{Member: "member" + string(rune('A'+i)), Score: int64(i) << 40})
 	}
-	e.board("b", leaderboard.Rules{}, entries...)
+	e.Board("b", leaderboard.Rules{}, entries...)
 	w := httptest.NewRecorder()
-	e.api.ServeHTTP(w, ask{method: "GET", path: "/v1/boards/b/top?limit=100"}.request())
+	e.api.ServeHTTP(w, apitest.Ask{Method: "GET", Path: "/v1/boards/b/top?limit=100"}.Request())
 	var out []byte
 	b.ReportAllocs()
 	b.SetBytes(int64(w.Body.Len()))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -81,8 +82,8 @@ func TestStreamOfNotices(t *testing.T) {
 	t.Parallel()
 	n := &fakeNotices{mark: 3}
 	e := newStreamEnv(t, func(c *Config) { c.Notices = n })
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1}, leaderboard.Submission{Member: "m2", Score: 2})
-	plain := e.open(readKey, "/v1/boards/b/stream?member=m1")
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1}, leaderboard.Submission{Member: "m2", Score: 2})
+	plain := e.open(apitest.ReadKey, "/v1/boards/b/stream?member=m1")
 	page(t, plain, 2)
 	n.pass(2, "b", "m1") // long ago
 	n.pass(7, "b", "m1")
@@ -92,7 +93,7 @@ func TestStreamOfNotices(t *testing.T) {
 	if n.looks() > 0 {
 		t.Error("somebody looks for notices that nobody has asked for")
 	}
-	first := e.open(readKey, "/v1/boards/b/stream?member=m1&passed=true")
+	first := e.open(apitest.ReadKey, "/v1/boards/b/stream?member=m1&passed=true")
 	if s := passedIn(t, first); s.id != "evt_7" || s.data != `{"member":"m1","by":{"member":"by","score":2},"seq":7}` {
 		t.Errorf("got %+v", s)
 	}
@@ -102,7 +103,7 @@ func TestStreamOfNotices(t *testing.T) {
 	}
 	n.settle(9)
 	n.pass(10, "b", "m1")
-	second := e.open(readKey, "/v1/boards/b/stream?member=m1&passed=true")
+	second := e.open(apitest.ReadKey, "/v1/boards/b/stream?member=m1&passed=true")
 	got := []string{passedIn(t, second).id, passedIn(t, second).id, passedIn(t, second).id, passedIn(t, first).id}
 	if want := []string{"evt_7", "evt_5", "evt_10", "evt_10"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -153,12 +154,12 @@ func TestWhoHearsNotices(t *testing.T) {
 		key, board, query string
 		want              int
 	}{
-		{noKey, "open", "member=5&passed=true", 401},
-		{noKey, "open", "member=5&passed=false", 200},
-		{readKey, "open", "passed=true", 400},
-		{readKey, "open", "member=5&passed=1", 400},
-		{readKey, "open", "member=5&passed=true", 200},
-		{readKey, "private", "member=5&passed=true", 200},
+		{apitest.NoKey, "open", "member=5&passed=true", 401},
+		{apitest.NoKey, "open", "member=5&passed=false", 200},
+		{apitest.ReadKey, "open", "passed=true", 400},
+		{apitest.ReadKey, "open", "member=5&passed=1", 400},
+		{apitest.ReadKey, "open", "member=5&passed=true", 200},
+		{apitest.ReadKey, "private", "member=5&passed=true", 200},
 		{some, "open", "member=5&passed=true", 403},
 		{some, "open", "member=5", 200},
 		{some, "game1-mine", "member=5&passed=true", 200},
@@ -174,9 +175,9 @@ func TestWhoHearsNotices(t *testing.T) {
 		{token5Some, "game1-mine", "member=5&passed=true", 200},
 	} {
 		path := "/v1/boards/" + c.board + "/stream?" + c.query
-		if r := e.do(ask{method: http.MethodHead, path: path, key: c.key, off: true}); r.status != c.want {
-			t.Errorf("%s with %.8s: %d, want %d", path, c.key, r.status, c.want)
+		if r := e.Do(apitest.Ask{Method: http.MethodHead, Path: path, Key: c.key, Off: true}); r.Status != c.want {
+			t.Errorf("%s with %.8s: %d, want %d", path, c.key, r.Status, c.want)
 		}
 	}
-	e.get(noKey, "/v1/boards/open/stream?member=5&passed=true").wantProblem(401, wire.CodeUnauthorized)
+	e.Get(apitest.NoKey, "/v1/boards/open/stream?member=5&passed=true").WantProblem(401, wire.CodeUnauthorized)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -39,9 +40,9 @@ func (a *pastAnswer) String() string {
 // TestHistoryOfAMember: the periods in which a member has an entry, newest first, page by page.
 func TestHistoryOfAMember(t *testing.T) {
 	e := past(t) // 2026-11-20 is closed
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4}]}`).want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4}]}`).Want(200)
 	e.now("2026-11-22T23:00:01Z") // without entries on the 22nd
-	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4},{"member":"a","score":4}]}`).want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4},{"member":"a","score":4}]}`).Want(200)
 	const days = "2026-11-23 2/1=4 of 2 at 2, 2026-11-20 2/2=5 of 2 at 2 closed"
 	for query, want := range map[string]string{
 		"a/history": days, "a/history?window=day&limit=100&min_seq=2": days, "a/history?limit=1": "2026-11-23 2/1=4 of 2 at 2",
@@ -49,16 +50,16 @@ func TestHistoryOfAMember(t *testing.T) {
 		"a/history?window=all_time": "all_time 2/2=5 of 2 at 2", "nobody/history": "",
 	} {
 		var got pastAnswer
-		r := e.get(noKey, "/v1/boards/daily/members/"+query).want(200)
-		if r.decode(&got); got.String() != want || got.Board != "daily" || got.Stale || got.Source != "local" || !strings.HasPrefix(query, got.Member) {
+		r := e.Get(apitest.NoKey, "/v1/boards/daily/members/"+query).Want(200)
+		if r.Decode(&got); got.String() != want || got.Board != "daily" || got.Stale || got.Source != "local" || !strings.HasPrefix(query, got.Member) {
 			t.Errorf("%s: %+v\nwant %s", query, got, want)
 		}
-		e.do(ask{method: "GET", path: "/v1/boards/daily/members/" + query, header: http.Header{"If-None-Match": {r.header.Get("Etag")}}}).want(304)
+		e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/daily/members/" + query, Header: http.Header{"If-None-Match": {r.Header.Get("Etag")}}}).Want(304)
 	}
 	var pages []string
 	for cursor := "?limit=1"; cursor != ""; {
 		var got pastAnswer
-		e.get(noKey, "/v1/boards/daily/members/a/history"+cursor).want(200).decode(&got)
+		e.Get(apitest.NoKey, "/v1/boards/daily/members/a/history"+cursor).Want(200).Decode(&got)
 		pages = append(pages, got.String())
 		if cursor = ""; got.NextCursor != "" {
 			cursor = "?limit=1&cursor=" + got.NextCursor
@@ -73,32 +74,32 @@ func TestHistoryOfAMember(t *testing.T) {
 func TestHistoryChanges(t *testing.T) {
 	e := past(t)
 	const path = "/v1/boards/daily/members/a/history"
-	before := e.get(noKey, path).want(200).header.Get("Etag")
-	e.delete(adminKey, "/v1/boards/daily/members/b?window=day&period=2026-11-20&reopen=true").want(200)
-	r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {before}}}).want(200)
+	before := e.Get(apitest.NoKey, path).Want(200).Header.Get("Etag")
+	e.Delete(apitest.AdminKey, "/v1/boards/daily/members/b?window=day&period=2026-11-20&reopen=true").Want(200)
+	r := e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {before}}}).Want(200)
 	var got pastAnswer
-	if r.decode(&got); got.String() != "2026-11-20 1/1=5 of 1 at 3 closed" {
+	if r.Decode(&got); got.String() != "2026-11-20 1/1=5 of 1 at 3 closed" {
 		t.Errorf("corrected: %s", &got)
 	}
-	e.fake.stale = true
-	stale := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {r.header.Get("Etag")}}}).want(200)
-	if stale.decode(&got); !got.Stale || stale.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("stale: %+v, %v", got, stale.header)
+	e.fake.Stale = true
+	stale := e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {r.Header.Get("Etag")}}}).Want(200)
+	if stale.Decode(&got); !got.Stale || stale.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("stale: %+v, %v", got, stale.Header)
 	}
 }
 
 // TestNoHistory asks for what there is not, or what is not the caller's to see.
 func TestNoHistory(t *testing.T) {
 	e := past(t)
-	e.get(noKey, "/v1/boards/nothing/members/a/history").wantProblem(404, "board-not-found")
-	e.get(noKey, "/v1/boards/daily/members/a/history?window=week").wantProblem(404, "period-not-found")
-	e.get(noKey, "/v1/boards/daily/members/a/history?min_seq=99").wantProblem(409, "seq-ahead")
+	e.Get(apitest.NoKey, "/v1/boards/nothing/members/a/history").WantProblem(404, "board-not-found")
+	e.Get(apitest.NoKey, "/v1/boards/daily/members/a/history?window=week").WantProblem(404, "period-not-found")
+	e.Get(apitest.NoKey, "/v1/boards/daily/members/a/history?min_seq=99").WantProblem(409, "seq-ahead")
 	for _, bad := range []string{"limit=0", "limit=101", "mode=tied", "period=2026-11-20", "cursor=x", "window=foo", "min_seq=-1"} {
-		e.get(noKey, "/v1/boards/daily/members/a/history?"+bad).wantProblem(400, "malformed-request")
+		e.Get(apitest.NoKey, "/v1/boards/daily/members/a/history?"+bad).WantProblem(400, "malformed-request")
 	}
-	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Europe/Berlin","visibility":"private"}`).want(200)
-	e.get(readKey, "/v1/boards/daily/members/a/history").want(200)
-	if r := e.get(noKey, "/v1/boards/daily/members/a/history"); r.status < 400 {
-		t.Errorf("a private board shows %s", r.body)
+	e.Put(apitest.AdminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Europe/Berlin","visibility":"private"}`).Want(200)
+	e.Get(apitest.ReadKey, "/v1/boards/daily/members/a/history").Want(200)
+	if r := e.Get(apitest.NoKey, "/v1/boards/daily/members/a/history"); r.Status < 400 {
+		t.Errorf("a private board shows %s", r.Body)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -22,16 +23,16 @@ const (
 // withPlayer makes an API know member 5, and boards: open by all rules, private, and one on which players read and submit.
 func withPlayer(t *testing.T, change ...func(*Config)) *env {
 	e := newEnv(t, change...)
-	e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true, Via: "issuer:game", Owner: "p5"}
-	e.fake.players.tokens[token5Some] = &leaderboard.Player{Member: "5", Boards: []string{"game1-*"}, Via: "issuer:game", Owner: "p5"}
+	e.fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true, Via: "issuer:game", Owner: "p5"}
+	e.fake.Players.Tokens[token5Some] = &leaderboard.Player{Member: "5", Boards: []string{"game1-*"}, Via: "issuer:game", Owner: "p5"}
 	private, players := leaderboard.VisibilityPrivate, &leaderboard.Players{Read: true, Submit: leaderboard.PlayersSubmitOwn}
-	e.board("open", leaderboard.Rules{}, classic()...)
-	e.board("private", leaderboard.Rules{Visibility: private}, classic()...)
-	e.board("mine", leaderboard.Rules{Visibility: private, Players: players}, classic()...)
-	e.board("game1-mine", leaderboard.Rules{Visibility: private, Players: players}, classic()...)
-	e.board("look", leaderboard.Rules{Visibility: private, Players: &leaderboard.Players{Read: true}}, classic()...)
-	e.board("claim", leaderboard.Rules{Visibility: private, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn}}, classic()...)
-	e.board("submit", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn}}, classic()...)
+	e.Board("open", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("private", leaderboard.Rules{Visibility: private}, apitest.Classic()...)
+	e.Board("mine", leaderboard.Rules{Visibility: private, Players: players}, apitest.Classic()...)
+	e.Board("game1-mine", leaderboard.Rules{Visibility: private, Players: players}, apitest.Classic()...)
+	e.Board("look", leaderboard.Rules{Visibility: private, Players: &leaderboard.Players{Read: true}}, apitest.Classic()...)
+	e.Board("claim", leaderboard.Rules{Visibility: private, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn}}, apitest.Classic()...)
+	e.Board("submit", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitOwn}}, apitest.Classic()...)
 	return e
 }
 
@@ -39,22 +40,22 @@ func withPlayer(t *testing.T, change ...func(*Config)) *env {
 // board's rule decides about. All others are closed, one that is added without thought too.
 func TestEveryRouteForPlayers(t *testing.T) {
 	e := withPlayer(t)
-	writes := e.fake.writes()
+	writes := e.fake.Writes()
 	for _, rt := range (&handlers{}).routes(true) {
 		if rt.Access == guard.AccessAnyone {
 			continue
 		}
-		a := ask{method: rt.Method, path: strings.NewReplacer("{board}", "open", "{member}", "5").Replace(rt.Path), key: token5}
-		a.path = concrete(a.path)
-		r := e.do(a)
+		a := apitest.Ask{Method: rt.Method, Path: strings.NewReplacer("{board}", "open", "{member}", "5").Replace(rt.Path), Key: token5}
+		a.Path = concrete(a.Path)
+		r := e.Do(a)
 		switch {
 		case rt.Players == PlayersMaySubmit && rt.Path != "/v1/boards/{board}/scores" && rt.Path != "/v1/boards/{board}/plays":
 			t.Errorf("%s is for players to submit", rt.Path)
 		case rt.Players == PlayersMayReadOwn && (rt.Access != guard.AccessReaders || !rt.has("member") && !rt.Stream || !rt.has("board") && !slices.Contains(rt.Params, "boards") || rt.Method != http.MethodGet):
 			t.Errorf("%s %s shows players what is theirs", rt.Method, rt.Path)
 		case rt.Access == guard.AccessReaders:
-			if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
-				t.Errorf("%s %s: %d, which anyone may read", rt.Method, rt.Path, r.status)
+			if r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden {
+				t.Errorf("%s %s: %d, which anyone may read", rt.Method, rt.Path, r.Status)
 			}
 		case rt.Players == PlayersMayReadFriends: // TestPlayerAmongFriends
 			if rt.Path != "/v1/boards/{board}/members/{member}/friends" {
@@ -62,10 +63,10 @@ func TestEveryRouteForPlayers(t *testing.T) {
 			}
 		case rt.Players == PlayersMaySubmit: // TestPlayerSubmits, TestBeginPlay
 		default:
-			r.wantProblem(http.StatusForbidden, wire.CodeForbidden)
+			r.WantProblem(http.StatusForbidden, wire.CodeForbidden)
 		}
 	}
-	if e.fake.writes() != writes {
+	if e.fake.Writes() != writes {
 		t.Error("something was written")
 	}
 }
@@ -103,34 +104,34 @@ func TestPlayerReads(t *testing.T) {
 		"/v1/boards/private/members/5/history":          404,
 		"/v1/boards/mine/members/5?nothing=true":        400,
 	} {
-		r := e.do(ask{method: http.MethodGet, path: path, key: token5, off: want == 400})
-		if r.status != want {
-			t.Errorf("%s: %d, want %d: %s", path, r.status, want, r.body)
+		r := e.Do(apitest.Ask{Method: http.MethodGet, Path: path, Key: token5, Off: want == 400})
+		if r.Status != want {
+			t.Errorf("%s: %d, want %d: %s", path, r.Status, want, r.Body)
 		}
 		if want == 404 && !strings.Contains(path, "window") {
-			r.wantProblem(404, leaderboard.ErrBoardNotFound.Code)
+			r.WantProblem(404, leaderboard.ErrBoardNotFound.Code)
 		}
 	}
-	if r := e.get(token5Some, "/v1/boards/game1-mine/members/5"); r.status != 200 {
-		t.Errorf("a board of the token: %d", r.status)
+	if r := e.Get(token5Some, "/v1/boards/game1-mine/members/5"); r.Status != 200 {
+		t.Errorf("a board of the token: %d", r.Status)
 	}
-	e.get(token5Some, "/v1/boards/mine/members/5").wantProblem(404, leaderboard.ErrBoardNotFound.Code)
-	e.get(token5Some, "/v1/boards/open/members/5").want(200)
-	e.get(token5Some, "/v1/members/5/standings?boards=game1-mine,open").want(200)
-	e.get(token5Some, "/v1/members/5/standings?boards=game1-mine,mine").wantProblem(404, leaderboard.ErrBoardNotFound.Code)
-	if cc := e.get(token5, "/v1/boards/mine/members/5").header.Get("Cache-Control"); !strings.Contains(cc, "private") {
+	e.Get(token5Some, "/v1/boards/mine/members/5").WantProblem(404, leaderboard.ErrBoardNotFound.Code)
+	e.Get(token5Some, "/v1/boards/open/members/5").Want(200)
+	e.Get(token5Some, "/v1/members/5/standings?boards=game1-mine,open").Want(200)
+	e.Get(token5Some, "/v1/members/5/standings?boards=game1-mine,mine").WantProblem(404, leaderboard.ErrBoardNotFound.Code)
+	if cc := e.Get(token5, "/v1/boards/mine/members/5").Header.Get("Cache-Control"); !strings.Contains(cc, "private") {
 		t.Errorf("Cache-Control: %s", cc)
 	}
-	e.get(noKey, "/v1/boards/mine/members/5").wantProblem(404, leaderboard.ErrBoardNotFound.Code)
+	e.Get(apitest.NoKey, "/v1/boards/mine/members/5").WantProblem(404, leaderboard.ErrBoardNotFound.Code)
 }
 
 // TestPlayerAmongFriends: a player's token opens how the player stands among the own friends on a public board that it is for: not the friends
 // of others, not the list, and no private board, whatever its rule. Many friends are heavy work.
 func TestPlayerAmongFriends(t *testing.T) {
 	e := withPlayer(t)
-	e.put(writeKey, "/v1/members/5/friends", `{"members":["4","6"]}`).want(200)
-	e.put(writeKey, "/v1/members/4/friends", `{"members":["5"]}`).want(200)
-	e.board("game1-open", leaderboard.Rules{}, classic()...)
+	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":["4","6"]}`).Want(200)
+	e.Put(apitest.WriteKey, "/v1/members/4/friends", `{"members":["5"]}`).Want(200)
+	e.Board("game1-open", leaderboard.Rules{}, apitest.Classic()...)
 	for path, want := range map[string]int{
 		"/v1/boards/open/members/5/friends":       200,
 		"/v1/boards/game1-open/members/5/friends": 200,
@@ -141,18 +142,18 @@ func TestPlayerAmongFriends(t *testing.T) {
 		"/v1/boards/private/members/5/friends":    404,
 		"/v1/members/5/friends":                   403,
 	} {
-		if r := e.get(token5, path); r.status != want {
-			t.Errorf("%s: %d, want %d: %s", path, r.status, want, r.body)
+		if r := e.Get(token5, path); r.Status != want {
+			t.Errorf("%s: %d, want %d: %s", path, r.Status, want, r.Body)
 		}
 	}
 	var out friendRows
-	r := e.get(token5, "/v1/boards/open/members/5/friends?mode=strict").want(200)
-	if r.decode(&out); len(out.Entries) != 3 || out.Friends != 2 || out.Self == nil || out.Self.Rank != 1 || !strings.Contains(r.header.Get("Cache-Control"), "private") {
-		t.Errorf("%s, %s", r.body, r.header.Get("Cache-Control"))
+	r := e.Get(token5, "/v1/boards/open/members/5/friends?mode=strict").Want(200)
+	if r.Decode(&out); len(out.Entries) != 3 || out.Friends != 2 || out.Self == nil || out.Self.Rank != 1 || !strings.Contains(r.Header.Get("Cache-Control"), "private") {
+		t.Errorf("%s, %s", r.Body, r.Header.Get("Cache-Control"))
 	}
-	e.get(token5Some, "/v1/boards/game1-open/members/5/friends").want(200)
-	e.get(token5Some, "/v1/boards/open/members/5/friends").wantProblem(403, wire.CodeForbidden)
-	e.get(token5Some, "/v1/boards/none/members/5/friends").wantProblem(403, wire.CodeForbidden) // as of a board that there is
+	e.Get(token5Some, "/v1/boards/game1-open/members/5/friends").Want(200)
+	e.Get(token5Some, "/v1/boards/open/members/5/friends").WantProblem(403, wire.CodeForbidden)
+	e.Get(token5Some, "/v1/boards/none/members/5/friends").WantProblem(403, wire.CodeForbidden) // as of a board that there is
 }
 
 // TestManyFriendsAreHeavy: a hundred friends are a unit of heavy work for a player, who may look again and again; for a key they are none.
@@ -163,14 +164,14 @@ func TestManyFriendsAreHeavy(t *testing.T) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf(`"f%d"`, i)
 	}
-	e.put(writeKey, "/v1/members/5/friends", `{"members":[`+strings.Join(ids, ",")+`]}`).want(200)
+	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":[`+strings.Join(ids, ",")+`]}`).Want(200)
 	q.most = leaderboard.Charge{leaderboard.QuotaKindHeavy: 3}
-	e.get(readKey, "/v1/boards/open/members/5/friends").want(200)
-	e.get(token5, "/v1/boards/open/members/5/friends").want(200)
+	e.Get(apitest.ReadKey, "/v1/boards/open/members/5/friends").Want(200)
+	e.Get(token5, "/v1/boards/open/members/5/friends").Want(200)
 	if got := q.charged[leaderboard.QuotaKindHeavy]; got != 2 {
 		t.Errorf("%d units, want 2", got)
 	}
-	e.get(token5, "/v1/boards/open/members/5/friends").wantProblem(429, wire.CodeQuota)
+	e.Get(token5, "/v1/boards/open/members/5/friends").WantProblem(429, wire.CodeQuota)
 }
 
 // TestPlayerSubmits: a player submits for the own id where the rule says so, and nothing that only admins may say.
@@ -179,7 +180,7 @@ func TestPlayerSubmits(t *testing.T) {
 	own, other := `{"entries":[{"member":"5","score":999}]}`, `{"entries":[{"member":"5","score":1},{"member":"4","score":1}]}`
 	paid := `{"entries":[{"member":"5","score":1},{"member":"5","score":1,"op":"latest"},{"member":"5","set":{"paid":1}},{"member":"5","score":1,"keep_time":true}]}`
 	timed := `{"entries":[{"member":"5","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
-	writes := e.fake.writes()
+	writes := e.fake.Writes()
 	for _, c := range []struct {
 		key, board, body, code string
 		status                 int
@@ -194,25 +195,25 @@ func TestPlayerSubmits(t *testing.T) {
 		{token5Some, "submit", own, wire.CodeForbidden, 403},
 		{token5Some, "mine", own, leaderboard.ErrBoardNotFound.Code, 404},
 	} {
-		if p := e.post(c.key, "/v1/boards/"+c.board+"/scores", c.body).wantProblem(c.status, c.code); c.body == other && p.Errors[0].Pointer != "/entries/1/member" {
+		if p := e.Post(c.key, "/v1/boards/"+c.board+"/scores", c.body).WantProblem(c.status, c.code); c.body == other && p.Errors[0].Pointer != "/entries/1/member" {
 			t.Errorf("%+v", p.Errors)
 		} else if c.body == paid && c.board == "mine" && (!strings.Contains(p.Detail, "keep_time need a key") || strings.Contains(p.Detail, "for the player alone")) {
 			t.Errorf("what needs a key is refused with %q", p.Detail)
 		}
 	}
 	for path, want := range map[string]int{"mine/scores?standings=true&friends=true": 403, "claim/scores?standings=true": 403, "claim/scores": 200, "mine/scores?standings=true": 200} {
-		if r := e.post(token5, "/v1/boards/"+path, own); r.status != want {
-			t.Errorf("%s: %d, want %d: %s", path, r.status, want, r.body)
+		if r := e.Post(token5, "/v1/boards/"+path, own); r.Status != want {
+			t.Errorf("%s: %d, want %d: %s", path, r.Status, want, r.Body)
 		}
-		if want != 200 && e.fake.writes() != writes {
+		if want != 200 && e.fake.Writes() != writes {
 			t.Fatal("something was written")
 		}
-		writes = e.fake.writes()
+		writes = e.fake.Writes()
 	}
-	e.post(token5, "/v1/boards/mine/scores", own).want(200)
-	e.post(token5, "/v1/boards/submit/scores", own).want(200)
-	e.post(token5Some, "/v1/boards/game1-mine/scores", own).want(200)
-	e.post(token5, "/v1/scores", `{"entries":[{"board":"submit","member":"5","score":1}]}`).wantProblem(403, wire.CodeForbidden)
+	e.Post(token5, "/v1/boards/mine/scores", own).Want(200)
+	e.Post(token5, "/v1/boards/submit/scores", own).Want(200)
+	e.Post(token5Some, "/v1/boards/game1-mine/scores", own).Want(200)
+	e.Post(token5, "/v1/scores", `{"entries":[{"board":"submit","member":"5","score":1}]}`).WantProblem(403, wire.CodeForbidden)
 }
 
 // TestBadTokens: a token that is refused is 401, and an attempt of its address unless its signature is right; an address without
@@ -220,10 +221,10 @@ func TestPlayerSubmits(t *testing.T) {
 func TestBadTokens(t *testing.T) {
 	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 100}}
 	e := withPlayer(t, withCharges(q))
-	e.fake.players.refused["five.old.token"] = &leaderboard.TokenError{Detail: "The time of the token is over.", Signed: true}
-	from := func(key string) reply { return e.get(key, "/v1/boards/open/top") }
+	e.fake.Players.Refused["five.old.token"] = &leaderboard.TokenError{Detail: "The time of the token is over.", Signed: true}
+	from := func(key string) apitest.Reply { return e.Get(key, "/v1/boards/open/top") }
 	for range 10 {
-		if p := from("five.old.token").wantProblem(401, wire.CodeUnauthorized); p.Detail != "The time of the token is over." {
+		if p := from("five.old.token").WantProblem(401, wire.CodeUnauthorized); p.Detail != "The time of the token is over." {
 			t.Error(p.Detail)
 		}
 	}
@@ -231,21 +232,21 @@ func TestBadTokens(t *testing.T) {
 		t.Errorf("%d attempts and %v for tokens that were good once", q.attempts, q.charged)
 	}
 	for range 3 {
-		from("not.my.token").wantProblem(401, wire.CodeUnauthorized)
+		from("not.my.token").WantProblem(401, wire.CodeUnauthorized)
 	}
 	for range 100 {
-		from("not.my.token").wantProblem(429, wire.CodeAttempts)
+		from("not.my.token").WantProblem(429, wire.CodeAttempts)
 	}
-	if e.fake.players.tried != 3 {
-		t.Errorf("%d signatures were verified, want 3", e.fake.players.tried)
+	if e.fake.Players.Tried != 3 {
+		t.Errorf("%d signatures were verified, want 3", e.fake.Players.Tried)
 	}
-	from(token5).want(200)
+	from(token5).Want(200)
 	if who := q.who[len(q.who)-1]; who != "5" {
 		t.Errorf("%s was charged", who)
 	}
-	e.fake.players.refused["five.away.token"] = leaderboard.ErrUnavailable
-	if r := from("five.away.token"); r.status != 503 {
-		t.Errorf("%d while tokens cannot be looked at", r.status)
+	e.fake.Players.Refused["five.away.token"] = leaderboard.ErrUnavailable
+	if r := from("five.away.token"); r.Status != 503 {
+		t.Errorf("%d while tokens cannot be looked at", r.Status)
 	}
 }
 
@@ -253,43 +254,43 @@ func TestBadTokens(t *testing.T) {
 func TestCreateToken(t *testing.T) {
 	e := newEnv(t)
 	var made tokenJSON
-	e.post(writeKey, "/v1/tokens", `{"member":"5","boards":["game1-x"],"ttl":"10m"}`).want(201).decode(&made)
-	g := e.fake.players.granted[0]
+	e.Post(apitest.WriteKey, "/v1/tokens", `{"member":"5","boards":["game1-x"],"ttl":"10m"}`).Want(201).Decode(&made)
+	g := e.fake.Players.Granted[0]
 	if g.Member != "5" || g.Boards[0] != "game1-x" || g.TTL != 10*time.Minute || g.Key != "env:write" || made.Token != "a.b.c" || made.Member != "5" {
 		t.Errorf("%+v of %+v", made, g)
 	}
-	e.post(writeKey, "/v1/tokens", `{"member":"5"}`).want(201)
-	if g := e.fake.players.granted[1]; g.TTL != time.Hour || g.Boards != nil {
+	e.Post(apitest.WriteKey, "/v1/tokens", `{"member":"5"}`).Want(201)
+	if g := e.fake.Players.Granted[1]; g.TTL != time.Hour || g.Boards != nil {
 		t.Errorf("%+v", g)
 	}
 	for _, body := range []string{
 		`{"member":"5","ttl":"25h"}`, `{"member":"5","ttl":"0s"}`, `{"member":""}`, `{"member":"5","boards":["UPPER"]}`,
 	} {
-		e.post(writeKey, "/v1/tokens", body).wantProblem(422, leaderboard.CodeInvalidToken)
+		e.Post(apitest.WriteKey, "/v1/tokens", body).WantProblem(422, leaderboard.CodeInvalidToken)
 	}
 	for _, body := range []string{`{}`, `{"member":"5","boards":[]}`, `{"member":"5","ttl":"x"}`, `{"member":"5","scope":"admin"}`} {
-		e.do(ask{method: "POST", path: "/v1/tokens", key: writeKey, body: body, off: true}).wantProblem(400, wire.CodeMalformed)
+		e.Do(apitest.Ask{Method: "POST", Path: "/v1/tokens", Key: apitest.WriteKey, Body: body, Off: true}).WantProblem(400, wire.CodeMalformed)
 	}
 	some, key := withKey(t, leaderboard.ScopeWrite, "game1-*", "other")
 	for body, want := range map[string]int{
 		`{"member":"5","boards":["game1-x","other"]}`: 201, `{"member":"5","boards":["game1-x*"]}`: 201, `{"member":"5"}`: 403,
 		`{"member":"5","boards":["game*"]}`: 403, `{"member":"5","boards":["other*"]}`: 403, `{"member":"5","boards":null}`: 403,
 	} {
-		if r := some.post(key, "/v1/tokens", body); r.status != want {
-			t.Errorf("%s: %d, want %d", body, r.status, want)
+		if r := some.Post(key, "/v1/tokens", body); r.Status != want {
+			t.Errorf("%s: %d, want %d", body, r.Status, want)
 		}
 	}
-	if n := len(some.fake.players.granted); n != 2 {
+	if n := len(some.fake.Players.Granted); n != 2 {
 		t.Errorf("%d tokens were made", n)
 	}
 	var set struct{ Keys []jwkJSON }
-	e.get(noKey, "/.well-known/jwks.json").want(200).decode(&set)
+	e.Get(apitest.NoKey, "/.well-known/jwks.json").Want(200).Decode(&set)
 	if len(set.Keys) != 1 || set.Keys[0].CRV != "Ed25519" {
 		t.Errorf("%+v", set)
 	}
-	e.post(adminKey, "/v1/tokens/rotate", `{"overlap":"0s"}`).want(204)
-	e.do(ask{method: "POST", path: "/v1/tokens/rotate", key: adminKey}).want(204)
-	e.post(adminKey, "/v1/tokens/rotate", `{"overlap":"25h"}`).wantProblem(400, wire.CodeMalformed)
+	e.Post(apitest.AdminKey, "/v1/tokens/rotate", `{"overlap":"0s"}`).Want(204)
+	e.Do(apitest.Ask{Method: "POST", Path: "/v1/tokens/rotate", Key: apitest.AdminKey}).Want(204)
+	e.Post(apitest.AdminKey, "/v1/tokens/rotate", `{"overlap":"25h"}`).WantProblem(400, wire.CodeMalformed)
 	if got := fmt.Sprint(e.fake.issuers.overlap); got != "[0s 24h0m0s]" {
 		t.Error(got)
 	}
@@ -300,12 +301,12 @@ func TestIssuersByHTTP(t *testing.T) {
 	e := newEnv(t)
 	good := `{"issuer":"https://a.example","audience":"game","jwks_url":"https://a.example/keys","algorithms":["ES256"],"prefix":"a:"}`
 	var made issuerJSON
-	e.put(adminKey, "/v1/issuers/a", good).want(201).decode(&made)
+	e.Put(apitest.AdminKey, "/v1/issuers/a", good).Want(201).Decode(&made)
 	if made.Name != "a" || made.MemberClaim != "sub" || made.MaxAge != "24h" || made.Prefix != "a:" {
 		t.Errorf("%+v", made)
 	}
-	own := e.get(adminKey, "/v1/issuers/a").want(200)
-	e.put(adminKey, "/v1/issuers/a", string(own.body)).want(200)
+	own := e.Get(apitest.AdminKey, "/v1/issuers/a").Want(200)
+	e.Put(apitest.AdminKey, "/v1/issuers/a", string(own.Body)).Want(200)
 	for body, pointer := range map[string]string{
 		`{"issuer":"x","audience":"g"}`:                                                          "/jwks_url",
 		`{"issuer":"x","audience":"g","jwks_url":"https://x","jwks":{"keys":[]}}`:                "/jwks_url",
@@ -319,34 +320,34 @@ func TestIssuersByHTTP(t *testing.T) {
 		`{"issuer":"x","audience":"g","jwks_url":"https://x/","prefix":"a:b:"}`:                  "/prefix",
 		`{"issuer":"x","audience":"g","jwks_url":"https://x/","requests_per_second":2000000000}`: "/requests_per_second",
 	} {
-		r := e.do(ask{method: "PUT", path: "/v1/issuers/b", key: adminKey, body: body, off: true})
-		if p := r.wantProblem(422, leaderboard.CodeInvalidIssuer); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+		r := e.Do(apitest.Ask{Method: "PUT", Path: "/v1/issuers/b", Key: apitest.AdminKey, Body: body, Off: true})
+		if p := r.WantProblem(422, leaderboard.CodeInvalidIssuer); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
 			t.Errorf("%s: %+v", body, p.Errors)
 		}
 	}
-	e.do(ask{method: "PUT", path: "/v1/issuers/b", key: adminKey, body: `{"issuer":"x","audience":"g","jwks_url":"https://x/","algorithms":["HS256"]}`, off: true}).
-		wantProblem(422, leaderboard.CodeInvalidIssuer)
-	e.do(ask{method: "PUT", path: "/v1/issuers/B", key: adminKey, body: good, off: true}).wantProblem(422, leaderboard.CodeInvalidIssuer)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/issuers/b", Key: apitest.AdminKey, Body: `{"issuer":"x","audience":"g","jwks_url":"https://x/","algorithms":["HS256"]}`, Off: true}).
+		WantProblem(422, leaderboard.CodeInvalidIssuer)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/issuers/B", Key: apitest.AdminKey, Body: good, Off: true}).WantProblem(422, leaderboard.CodeInvalidIssuer)
 	var list struct{ Issuers []issuerJSON }
-	e.get(adminKey, "/v1/issuers").want(200).decode(&list)
+	e.Get(apitest.AdminKey, "/v1/issuers").Want(200).Decode(&list)
 	if len(list.Issuers) != 1 || list.Issuers[0].Name != "a" {
 		t.Errorf("%+v", list)
 	}
-	e.delete(adminKey, "/v1/issuers/a").want(204)
-	e.delete(adminKey, "/v1/issuers/a").wantProblem(404, leaderboard.ErrIssuerNotFound.Code)
-	e.get(adminKey, "/v1/issuers/a").wantProblem(404, leaderboard.ErrIssuerNotFound.Code)
+	e.Delete(apitest.AdminKey, "/v1/issuers/a").Want(204)
+	e.Delete(apitest.AdminKey, "/v1/issuers/a").WantProblem(404, leaderboard.ErrIssuerNotFound.Code)
+	e.Get(apitest.AdminKey, "/v1/issuers/a").WantProblem(404, leaderboard.ErrIssuerNotFound.Code)
 }
 
 // TestBarsByHTTP: the tokens of a member end, and that is taken back.
 func TestBarsByHTTP(t *testing.T) {
 	e := newEnv(t)
-	e.get(adminKey, "/v1/members/5/bar").wantProblem(404, leaderboard.ErrBarNotFound.Code)
-	e.put(adminKey, "/v1/members/5/bar", "").want(200)
+	e.Get(apitest.AdminKey, "/v1/members/5/bar").WantProblem(404, leaderboard.ErrBarNotFound.Code)
+	e.Put(apitest.AdminKey, "/v1/members/5/bar", "").Want(200)
 	var bar barJSON
-	e.get(adminKey, "/v1/members/5/bar").want(200).decode(&bar)
+	e.Get(apitest.AdminKey, "/v1/members/5/bar").Want(200).Decode(&bar)
 	if bar.Member != "5" || bar.NotBefore == 0 {
 		t.Errorf("%+v", bar)
 	}
-	e.delete(adminKey, "/v1/members/5/bar").want(204)
-	e.delete(adminKey, "/v1/members/5/bar").wantProblem(404, leaderboard.ErrBarNotFound.Code)
+	e.Delete(apitest.AdminKey, "/v1/members/5/bar").Want(204)
+	e.Delete(apitest.AdminKey, "/v1/members/5/bar").WantProblem(404, leaderboard.ErrBarNotFound.Code)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -32,13 +33,13 @@ func withKey(t *testing.T, scope leaderboard.Scope, boards ...string) (e *env, k
 }
 
 // told is all that an answer says but for its date and the id of its request.
-func told(r reply) (string, http.Header) {
-	h := r.header.Clone()
-	body := strings.ReplaceAll(string(r.body), h.Get("X-Request-Id"), "")
+func told(r apitest.Reply) (string, http.Header) {
+	h := r.Header.Clone()
+	body := strings.ReplaceAll(string(r.Body), h.Get("X-Request-Id"), "")
 	h.Del("Date")
 	h.Del("X-Request-Id")
 	h.Del("Content-Length") // the ids of requests are of different lengths
-	return fmt.Sprint(r.status, " ", body), h
+	return fmt.Sprint(r.Status, " ", body), h
 }
 
 // queriesOf returns queries of a route, good ones and bad ones.
@@ -61,13 +62,13 @@ func queriesOf(rt *Route) []string {
 func TestPrivateBoardsAreNotThere(t *testing.T) {
 	e, other := withKey(t, leaderboard.ScopeRead, "open", "game1-*")
 	private := leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}
-	e.board("open", leaderboard.Rules{}, classic()...)
-	e.board("p-plain", private, classic()...)
+	e.Board("open", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("p-plain", private, apitest.Classic()...)
 	private.Windows = []leaderboard.Window{leaderboard.WindowSeason, leaderboard.WindowAllTime}
 	private.Seasons = []leaderboard.SeasonRule{{Name: "first", StartsAt: leaderboard.MaxTime - 2, EndsAt: leaderboard.MaxTime - 1}}
-	e.board("p-early", private) // before its first season, which is its first window
+	e.Board("p-early", private) // before its first season, which is its first window
 	derived := leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate, Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "open"}}}}
-	e.board("p-derived", derived)
+	e.Board("p-derived", derived)
 	bodies := map[string]string{
 		"POST /v1/boards/{board}/ranks": `{"members":["5","nobody"]}`, "POST /v1/boards/{board}/scores": `{"entries":[{"member":"m","score":1}]}`,
 	}
@@ -77,15 +78,15 @@ func TestPrivateBoardsAreNotThere(t *testing.T) {
 			continue
 		}
 		for _, query := range queriesOf(&rt) {
-			for _, key := range []string{noKey, other} {
+			for _, key := range []string{apitest.NoKey, other} {
 				for _, match := range []string{"", "*"} {
-					a := ask{method: rt.Method, key: key, body: bodies[rt.Method+" "+rt.Path], undocumented: true, header: http.Header{}}
+					a := apitest.Ask{Method: rt.Method, Key: key, Body: bodies[rt.Method+" "+rt.Path], Undocumented: true, Header: http.Header{}}
 					if match != "" {
-						a.header["If-None-Match"] = []string{match}
+						a.Header["If-None-Match"] = []string{match}
 					}
 					answer := func(board string) (string, http.Header) {
-						a.path = strings.NewReplacer("{board}", board, "{member}", "5", "{score}", "1").Replace(rt.Path) + query
-						return told(e.do(a))
+						a.Path = strings.NewReplacer("{board}", board, "{member}", "5", "{score}", "1").Replace(rt.Path) + query
+						return told(e.Do(a))
 					}
 					want, wantHeader := answer("none")
 					if strings.HasPrefix(want, "200") {
@@ -104,25 +105,25 @@ func TestPrivateBoardsAreNotThere(t *testing.T) {
 	if compared < 1000 {
 		t.Errorf("%d answers were compared", compared)
 	}
-	e.fake.unseen = true
-	e.get(noKey, "/v1/boards/p-plain/top").wantProblem(503, "unavailable") // as for a name that cannot be looked up now
-	e.get(other, "/v1/boards/open/top").want(200)
+	e.fake.Unseen = true
+	e.Get(apitest.NoKey, "/v1/boards/p-plain/top").WantProblem(503, "unavailable") // as for a name that cannot be looked up now
+	e.Get(other, "/v1/boards/open/top").Want(200)
 }
 
 // TestPrivateBoardsInRankings: a private board is neither ranked nor reported as absent, nor is one that is named.
 func TestPrivateBoardsInRankings(t *testing.T) {
 	e, other := withKey(t, leaderboard.ScopeRead, "game1-*")
 	label := leaderboard.Labels{"type": "game"}
-	e.board("open", leaderboard.Rules{Labels: label}, classic()...)
+	e.Board("open", leaderboard.Rules{Labels: label}, apitest.Classic()...)
 	early := leaderboard.Rules{
 		Labels: label, Visibility: leaderboard.VisibilityPrivate, Windows: []leaderboard.Window{leaderboard.WindowSeason},
 		Seasons: []leaderboard.SeasonRule{{Name: "first", StartsAt: leaderboard.MaxTime - 2, EndsAt: leaderboard.MaxTime - 1}},
 	}
-	e.board("early", early)
-	e.board("game1-early", early)
-	for key, absent := range map[string]string{noKey: "", other: `"absent":["game1-early"]`, readKey: `"absent":["early","game1-early"]`} {
+	e.Board("early", early)
+	e.Board("game1-early", early)
+	for key, absent := range map[string]string{apitest.NoKey: "", other: `"absent":["game1-early"]`, apitest.ReadKey: `"absent":["early","game1-early"]`} {
 		for _, path := range []string{"/v1/rankings/top", "/v1/members/5/standings"} {
-			body := string(e.get(key, path+"?labels=type:game").want(200).body)
+			body := string(e.Get(key, path+"?labels=type:game").Want(200).Body)
 			if !strings.Contains(body, absent) || strings.Contains(body, "absent") != (absent != "") {
 				t.Errorf("%s with key %q: %s", path, key, body)
 			}
@@ -131,7 +132,7 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 	for _, path := range []string{"rankings/top", "rankings/members/5", "rankings/members/5/around", "members/5/standings"} {
 		for _, query := range []string{"", "&window=season", "&window=day", "&min_seq=%s:1", "&period=first"} {
 			ask := func(board string) string {
-				text, _ := told(e.get(noKey, "/v1/"+path+"?boards=open,"+board+strings.ReplaceAll(query, "%s", board)))
+				text, _ := told(e.Get(apitest.NoKey, "/v1/"+path+"?boards=open,"+board+strings.ReplaceAll(query, "%s", board)))
 				return strings.ReplaceAll(text, board, "B")
 			}
 			if got, want := ask("early"), ask("none"); got != want || !strings.HasPrefix(got, "404") {
@@ -140,7 +141,7 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 		}
 	}
 	ask := func(board string) string {
-		text, _ := told(e.get(noKey, "/v1/rankings/top?labels=type:game&min_seq="+board+":1"))
+		text, _ := told(e.Get(apitest.NoKey, "/v1/rankings/top?labels=type:game&min_seq="+board+":1"))
 		return strings.ReplaceAll(text, board, "B")
 	}
 	if got, want := ask("early"), ask("none"); got != want {
@@ -152,17 +153,17 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 // has another ETag for other callers (finding D14). These do not learn whether a source exists.
 func TestPrivateSources(t *testing.T) {
 	e, other := withKey(t, leaderboard.ScopeRead, "game1-*")
-	e.board("open", leaderboard.Rules{}, classic()...)
-	e.board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, classic()...)
-	e.board("game1-secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, classic()...)
-	e.put(adminKey, "/v1/boards/sum", `{"derive":{"from":[{"board":"open"},{"board":"secret"},{"board":"game1-secret"},{"board":"none"}]}}`).want(201)
+	e.Board("open", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, apitest.Classic()...)
+	e.Board("game1-secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, apitest.Classic()...)
+	e.Put(apitest.AdminKey, "/v1/boards/sum", `{"derive":{"from":[{"board":"open"},{"board":"secret"},{"board":"game1-secret"},{"board":"none"}]}}`).Want(201)
 	if _, err := e.fake.FollowSources(t.Context(), "sum", true); err != nil {
 		t.Fatal(err)
 	}
-	e.board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "new", Score: 1})
+	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "new", Score: 1})
 	tags := map[string]bool{}
 	for key, want := range map[string][]string{
-		noKey: {"open"}, other: {"open", "game1-secret"}, readKey: {"open", "secret", "game1-secret", "none"}, adminKey: {"open", "secret", "game1-secret", "none"},
+		apitest.NoKey: {"open"}, other: {"open", "game1-secret"}, apitest.ReadKey: {"open", "secret", "game1-secret", "none"}, apitest.AdminKey: {"open", "secret", "game1-secret", "none"},
 	} {
 		type named struct{ Board string }
 		var board struct{ Derive struct{ From []named } }
@@ -176,10 +177,10 @@ func TestPrivateSources(t *testing.T) {
 			Sources []named
 			Lag     int64
 		}
-		r := e.get(key, "/v1/boards/sum").want(200)
-		r.decode(&board)
-		e.get(key, "/v1/boards").want(200).decode(&list)
-		e.get(key, "/v1/boards/sum/sources").want(200).decode(&sources)
+		r := e.Get(key, "/v1/boards/sum").Want(200)
+		r.Decode(&board)
+		e.Get(key, "/v1/boards").Want(200).Decode(&list)
+		e.Get(key, "/v1/boards/sum/sources").Want(200).Decode(&sources)
 		listed := list.Boards[len(list.Boards)-1]
 		for what, got := range map[string][]named{"the board": board.Derive.From, "the list": listed.Derive.From, "the sources": sources.Sources} {
 			names := []string{}
@@ -190,28 +191,28 @@ func TestPrivateSources(t *testing.T) {
 				t.Errorf("with key %q %s names %v, want %v", key, what, names, want)
 			}
 		}
-		tags[r.header.Get("ETag")] = true
-		tag := ask{method: "GET", path: "/v1/boards/sum", key: key, header: http.Header{"If-None-Match": {r.header.Get("ETag")}}}
-		e.do(tag).want(304)
+		tags[r.Header.Get("ETag")] = true
+		tag := apitest.Ask{Method: "GET", Path: "/v1/boards/sum", Key: key, Header: http.Header{"If-None-Match": {r.Header.Get("ETag")}}}
+		e.Do(tag).Want(304)
 	}
 	if len(tags) != 3 {
 		t.Errorf("the answers have the tags %v", tags)
 	}
-	own := e.get(adminKey, "/v1/boards/sum").want(200)
-	e.do(ask{method: "PUT", path: "/v1/boards/sum", key: adminKey, body: string(own.body), header: http.Header{"If-Match": {own.header.Get("ETag")}}}).want(200)
+	own := e.Get(apitest.AdminKey, "/v1/boards/sum").Want(200)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/sum", Key: apitest.AdminKey, Body: string(own.Body), Header: http.Header{"If-Match": {own.Header.Get("ETag")}}}).Want(200)
 }
 
 // TestPrivateBoardAsksNobody: the database is asked for the rules of a private board only for callers that may read it, so that
 // neither the time nor an outage tells others that there is one.
 func TestPrivateBoardAsksNobody(t *testing.T) {
 	e := newEnv(t)
-	e.board("p", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	e.Board("p", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	asked := func(key string, status int) int {
-		before := e.fake.calls("Board")
-		e.get(key, "/v1/boards/p").want(status)
-		return e.fake.calls("Board") - before
+		before := e.fake.Calls("Board")
+		e.Get(key, "/v1/boards/p").Want(status)
+		return e.fake.Calls("Board") - before
 	}
-	if denied, allowed := asked(noKey, 404), asked(readKey, 200); denied != 1 || allowed != 2 {
+	if denied, allowed := asked(apitest.NoKey, 404), asked(apitest.ReadKey, 200); denied != 1 || allowed != 2 {
 		t.Errorf("asked %d and %d times, want once, of what is known, and once more", denied, allowed)
 	}
 }

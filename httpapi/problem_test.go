@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -44,14 +45,14 @@ func TestErrorsToStatuses(t *testing.T) {
 		{&leaderboard.RuleError{Code: "rule-of-tomorrow"}, 500, "internal"},
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("secret: %w", c.err)} {
-			e.fake.fail["Page"] = err
-			e.board("b", leaderboard.Rules{})
-			r := e.do(ask{method: "GET", path: "/v1/boards/b/top", undocumented: true})
-			r.wantProblem(c.status, c.code)
-			if retry, err := strconv.Atoi(r.header.Get("Retry-After")); (err == nil && retry > 0) != (c.status == 503) {
-				t.Errorf("%s: Retry-After is %q", c.code, r.header.Get("Retry-After"))
+			e.fake.Fails["Page"] = err
+			e.Board("b", leaderboard.Rules{})
+			r := e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top", Undocumented: true})
+			r.WantProblem(c.status, c.code)
+			if retry, err := strconv.Atoi(r.Header.Get("Retry-After")); (err == nil && retry > 0) != (c.status == 503) {
+				t.Errorf("%s: Retry-After is %q", c.code, r.Header.Get("Retry-After"))
 			}
-			if r.header.Get("Cache-Control") != "no-store" {
+			if r.Header.Get("Cache-Control") != "no-store" {
 				t.Errorf("%s can be kept", c.code)
 			}
 		}
@@ -61,13 +62,13 @@ func TestErrorsToStatuses(t *testing.T) {
 // TestReadsDoNothing: that nothing was done is said of writes only.
 func TestReadsDoNothing(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	for _, err := range []error{leaderboard.ErrOverloaded, leaderboard.ErrUnavailable} {
-		e.fake.fail["Page"], e.fake.fail["Submit"] = err, err
-		read := e.get(noKey, "/v1/boards/b/top").want(503)
-		write := e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).want(503)
-		if bytes.Contains(read.body, []byte("Nothing was done")) || !bytes.Contains(write.body, []byte("Nothing was done.")) {
-			t.Errorf("%v: a read is told %s, a write %s", err, read.body, write.body)
+		e.fake.Fails["Page"], e.fake.Fails["Submit"] = err, err
+		read := e.Get(apitest.NoKey, "/v1/boards/b/top").Want(503)
+		write := e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).Want(503)
+		if bytes.Contains(read.Body, []byte("Nothing was done")) || !bytes.Contains(write.Body, []byte("Nothing was done.")) {
+			t.Errorf("%v: a read is told %s, a write %s", err, read.Body, write.Body)
 		}
 	}
 }
@@ -98,7 +99,7 @@ func TestTableIsComplete(t *testing.T) {
 		if (k.Status == 503 || k.Status == 429) != (k.Wait > 0) {
 			t.Errorf("%s: 503 and 429 and nothing else has Retry-After", k.Code)
 		}
-		page := string(e.get(noKey, k.Type("")).want(200).body)
+		page := string(e.Get(apitest.NoKey, k.Type("")).Want(200).Body)
 		if !strings.Contains(page, "<h1>") || !strings.Contains(page, strconv.Itoa(k.Status)) {
 			t.Errorf("the page of %s is %s", k.Code, page)
 		}
@@ -133,27 +134,27 @@ func TestPanic(t *testing.T) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		c.Observer = observed{request: func(a Answered) { status = a.Status }}
 	})
-	e.board("b", leaderboard.Rules{})
-	key := e.key(leaderboard.ScopeRead, nil)
-	e.fake.panics = true
-	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: key, undocumented: true}).wantProblem(500, wire.CodeInternal)
+	e.Board("b", leaderboard.Rules{})
+	key := e.Key(leaderboard.ScopeRead, nil)
+	e.fake.Panics = true
+	e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top", Key: key, Undocumented: true}).WantProblem(500, wire.CodeInternal)
 	if secret := key[strings.LastIndex(key, "_")+1:]; strings.Contains(log.String(), secret[:12]) {
 		t.Errorf("the key is in the log: %s", log.String())
 	}
-	if status != 500 || !strings.Contains(log.String(), "secret of the inside") || !strings.Contains(log.String(), "fake_rankings_test.go") && !strings.Contains(log.String(), "fake_test.go") {
+	if status != 500 || !strings.Contains(log.String(), "secret of the inside") || !strings.Contains(log.String(), "apitest/fake.go") {
 		t.Errorf("counted as %d, logged: %s", status, log.String())
 	}
-	e.fake.panics = false
-	e.get(noKey, "/v1/boards/b/top").want(200)
+	e.fake.Panics = false
+	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200)
 }
 
 func TestInternalErrorIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	e := newEnv(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	e.board("b", leaderboard.Rules{})
-	e.fake.fail["Page"] = errors.New("secret of the inside")
-	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: readKey, undocumented: true}).wantProblem(500, wire.CodeInternal)
-	if !strings.Contains(log.String(), "secret of the inside") || strings.Contains(log.String(), readKey) {
+	e.Board("b", leaderboard.Rules{})
+	e.fake.Fails["Page"] = errors.New("secret of the inside")
+	e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top", Key: apitest.ReadKey, Undocumented: true}).WantProblem(500, wire.CodeInternal)
+	if !strings.Contains(log.String(), "secret of the inside") || strings.Contains(log.String(), apitest.ReadKey) {
 		t.Errorf("logged: %s", log.String())
 	}
 }
@@ -161,20 +162,20 @@ func TestInternalErrorIsLogged(t *testing.T) {
 // TestMaxConcurrent: what is more than MaxConcurrent is refused at once; health is still seen.
 func TestMaxConcurrent(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent = 1 })
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	w := gateWriter{entered: make(chan struct{}), gate: make(chan struct{})}
 	e.api.handlers.scores.writer = w
-	done := make(chan reply, 1)
+	done := make(chan apitest.Reply, 1)
 	go func() {
 		defer close(done) // also when the answer is not as documented, which ends this goroutine
-		done <- e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`)
+		done <- e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`)
 	}()
 	<-w.entered
-	e.get(noKey, "/v1/boards").wantProblem(503, wire.CodeOverloaded)
-	e.get(noKey, "/livez").want(200)
+	e.Get(apitest.NoKey, "/v1/boards").WantProblem(503, wire.CodeOverloaded)
+	e.Get(apitest.NoKey, "/livez").Want(200)
 	close(w.gate)
-	(<-done).want(200)
-	e.get(noKey, "/v1/boards").want(200)
+	(<-done).Want(200)
+	e.Get(apitest.NoKey, "/v1/boards").Want(200)
 }
 
 // gateWriter says when a submit has arrived and lets it go when the gate is closed.
@@ -199,13 +200,13 @@ func TestRequestAnswered(t *testing.T) {
 			}
 		}}
 	})
-	e.board("b", leaderboard.Rules{}, classic()...)
-	etag := e.get(noKey, "/v1/boards/b/top").header.Get("Etag")
-	e.do(ask{method: "GET", path: "/v1/boards/b/top", header: http.Header{"If-None-Match": {etag}}})
-	e.do(ask{method: "HEAD", path: "/v1/boards/b/members/5"})
-	e.do(ask{method: "BREW", path: "/v1/boards/b/members/5"})
-	e.get(noKey, "/wp-admin")
-	e.get(noKey, "/metrics")
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
+	etag := e.Get(apitest.NoKey, "/v1/boards/b/top").Header.Get("Etag")
+	e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/top", Header: http.Header{"If-None-Match": {etag}}})
+	e.Do(apitest.Ask{Method: "HEAD", Path: "/v1/boards/b/members/5"})
+	e.Do(apitest.Ask{Method: "BREW", Path: "/v1/boards/b/members/5"})
+	e.Get(apitest.NoKey, "/wp-admin")
+	e.Get(apitest.NoKey, "/metrics")
 	want := []string{
 		"GET /v1/boards/{board}/top 200", "GET /v1/boards/{board}/top 304", "HEAD /v1/boards/{board}/members/{member} 200",
 		"OTHER  405", "GET  404", "GET /metrics 200",

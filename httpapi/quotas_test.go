@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -89,25 +90,25 @@ func TestQuotaExceeded(t *testing.T) {
 	t.Parallel()
 	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 100, leaderboard.QuotaKindRows: 5}}
 	e := newEnv(t, withCharges(q))
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	body := func(n int) string {
 		return `{"entries":[` + strings.TrimSuffix(strings.Repeat(`{"member":"m","score":1,"fields":{"a":1,"b":[2,3]}},`, n), ",") + `]}`
 	}
-	if got := e.post(writeKey, "/v1/boards/b/scores", body(3)); got.header.Get("RateLimit-Policy") != `"requests";q=100;w=5, "rows";q=5;w=5;qu="rows"` || got.header.Get("RateLimit") != `"requests";r=99, "rows";r=2` {
-		t.Errorf("%s / %s", got.header.Get("RateLimit-Policy"), got.header.Get("RateLimit"))
+	if got := e.Post(apitest.WriteKey, "/v1/boards/b/scores", body(3)); got.Header.Get("RateLimit-Policy") != `"requests";q=100;w=5, "rows";q=5;w=5;qu="rows"` || got.Header.Get("RateLimit") != `"requests";r=99, "rows";r=2` {
+		t.Errorf("%s / %s", got.Header.Get("RateLimit-Policy"), got.Header.Get("RateLimit"))
 	}
-	before := e.fake.writes()
-	got := e.post(writeKey, "/v1/boards/b/scores", body(4))
-	if p := got.wantProblem(http.StatusTooManyRequests, wire.CodeQuota); !slices.Equal(p.Quotas, []string{"rows"}) {
+	before := e.fake.Writes()
+	got := e.Post(apitest.WriteKey, "/v1/boards/b/scores", body(4))
+	if p := got.WantProblem(http.StatusTooManyRequests, wire.CodeQuota); !slices.Equal(p.Quotas, []string{"rows"}) {
 		t.Errorf("%v", p.Quotas)
 	}
-	if got.header.Get("RateLimit") != `"requests";r=98, "rows";r=0;t=7` {
-		t.Errorf("RateLimit: %s", got.header.Get("RateLimit"))
+	if got.Header.Get("RateLimit") != `"requests";r=98, "rows";r=0;t=7` {
+		t.Errorf("RateLimit: %s", got.Header.Get("RateLimit"))
 	}
-	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 7 || after > 11 {
-		t.Errorf("Retry-After: %s", got.header.Get("Retry-After"))
+	if after, err := strconv.Atoi(got.Header.Get("Retry-After")); err != nil || after < 7 || after > 11 {
+		t.Errorf("Retry-After: %s", got.Header.Get("Retry-After"))
 	}
-	if e.fake.writes() != before {
+	if e.fake.Writes() != before {
 		t.Error("it was submitted")
 	}
 }
@@ -151,9 +152,9 @@ func TestChargedFor(t *testing.T) {
 		q := &charges{}
 		e := newEnv(t, withCharges(q))
 		for _, name := range []string{"b", "c", "d", "e"} {
-			e.board(name, leaderboard.Rules{})
+			e.Board(name, leaderboard.Rules{})
 		}
-		e.do(ask{method: c.method, path: c.path, body: c.body, key: adminKey})
+		e.Do(apitest.Ask{Method: c.method, Path: c.path, Body: c.body, Key: apitest.AdminKey})
 		want := leaderboard.Charge{c.requests, c.rows, c.heavy}
 		if q.charged != want {
 			t.Errorf("%s %s %s: charged %v, want %v", c.method, c.path, wire.Clip(c.body), q.charged, want)
@@ -166,18 +167,18 @@ func TestDeniedIsCharged(t *testing.T) {
 	t.Parallel()
 	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 4, leaderboard.QuotaKindRows: 100, leaderboard.QuotaKindHeavy: 100}}
 	e := newEnv(t, withCharges(q))
-	e.board("b", leaderboard.Rules{})
-	some := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
-	e.get(readKey, "/v1/boards/b/export").wantProblem(http.StatusForbidden, wire.CodeForbidden)
-	e.get(noKey, "/v1/boards/b/export").wantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
-	e.get(some, "/v1/audit").wantProblem(http.StatusForbidden, wire.CodeForbidden)
-	if got := e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}); got.status != http.StatusForbidden || got.header.Get("RateLimit") == "" {
-		t.Errorf("%d, %v", got.status, got.header)
+	e.Board("b", leaderboard.Rules{})
+	some := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
+	e.Get(apitest.ReadKey, "/v1/boards/b/export").WantProblem(http.StatusForbidden, wire.CodeForbidden)
+	e.Get(apitest.NoKey, "/v1/boards/b/export").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
+	e.Get(some, "/v1/audit").WantProblem(http.StatusForbidden, wire.CodeForbidden)
+	if got := e.Do(apitest.Ask{Method: http.MethodDelete, Path: "/v1/boards/b", Key: some}); got.Status != http.StatusForbidden || got.Header.Get("RateLimit") == "" {
+		t.Errorf("%d, %v", got.Status, got.Header)
 	}
 	if want := (leaderboard.Charge{leaderboard.QuotaKindRequests: 4}); q.charged != want {
 		t.Errorf("charged %v, want %v", q.charged, want)
 	}
-	e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}).wantProblem(http.StatusTooManyRequests, wire.CodeQuota)
+	e.Do(apitest.Ask{Method: http.MethodDelete, Path: "/v1/boards/b", Key: some}).WantProblem(http.StatusTooManyRequests, wire.CodeQuota)
 }
 
 // TestChargedWhom: a caller with a key is charged by the key, every other by the address, which is that of the connection or
@@ -189,36 +190,36 @@ func TestChargedWhom(t *testing.T) {
 		forwarded   []string
 		want        string // "": no caller
 	}{
-		"a key":                          {readKey, "192.0.2.1:5", nil, "env:read"},
-		"a key on this machine":          {readKey, "127.0.0.1:5", nil, "env:read"},
-		"IPv4":                           {noKey, "192.0.2.1:5", nil, "192.0.2.1"},
-		"IPv4 in IPv6":                   {noKey, "[::ffff:192.0.2.1]:5", nil, "192.0.2.1"},
-		"IPv6":                           {noKey, "[2001:db8:1:2:3:4:5:6]:5", nil, "2001:db8:1:2::"},
-		"this machine":                   {noKey, "127.0.0.1:5", nil, ""},
-		"this machine by IPv6":           {noKey, "[::1]:5", nil, ""},
-		"no address":                     {noKey, "@", nil, ""},
-		"whoever says so":                {noKey, "192.0.2.1:5", []string{"198.51.100.7"}, "192.0.2.1"},
-		"through a proxy":                {noKey, "10.0.0.1:5", []string{"198.51.100.7"}, "198.51.100.7"},
-		"through a proxy, with a port":   {noKey, "10.0.0.1:5", []string{"198.51.100.7:1234"}, "198.51.100.7"},
-		"IPv6 with a port":               {noKey, "10.0.0.1:5", []string{"[2001:db8:1:2:3::1]:1234"}, "2001:db8:1:2::"},
-		"IPv6 in brackets":               {noKey, "10.0.0.1:5", []string{"[2001:db8:1:2:3::1]"}, "2001:db8:1:2::"},
-		"through two":                    {noKey, "10.0.0.1:5", []string{"198.51.100.7, 10.0.0.2"}, "198.51.100.7"},
-		"through two that add fields":    {noKey, "10.0.0.1:5", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
-		"through a proxy, and lies":      {noKey, "10.0.0.1:5", []string{"203.0.113.1, 127.0.0.1, 2001:db8:1:2:3::1"}, "2001:db8:1:2::"},
-		"a proxy for itself":             {noKey, "10.0.0.1:5", nil, ""},
-		"a proxy that does not say who":  {noKey, "10.0.0.1:5", []string{""}, ""},
-		"a proxy that does not know":     {noKey, "10.0.0.1:5", []string{"203.0.113.1, unknown"}, "10.0.0.1"},
-		"no address from one of two":     {noKey, "10.0.0.1:5", []string{"203.0.113.1, bogus, 10.0.0.2"}, "10.0.0.1"},
-		"nothing after a comma":          {noKey, "10.0.0.1:5", []string{"203.0.113.1,"}, "10.0.0.1"},
-		"no address in a second field":   {noKey, "10.0.0.1:5", []string{"203.0.113.1", "bogus"}, "10.0.0.1"},
-		"a proxy on this machine":        {noKey, "127.0.0.1:5", []string{"203.0.113.1, unknown"}, "127.0.0.1"},
-		"this machine through a proxy":   {noKey, "10.0.0.1:5", []string{"127.0.0.1"}, ""},
-		"a proxy that says it is itself": {noKey, "10.0.0.1:5", []string{"10.0.0.1"}, ""},
+		"a key":                          {apitest.ReadKey, "192.0.2.1:5", nil, "env:read"},
+		"a key on this machine":          {apitest.ReadKey, "127.0.0.1:5", nil, "env:read"},
+		"IPv4":                           {apitest.NoKey, "192.0.2.1:5", nil, "192.0.2.1"},
+		"IPv4 in IPv6":                   {apitest.NoKey, "[::ffff:192.0.2.1]:5", nil, "192.0.2.1"},
+		"IPv6":                           {apitest.NoKey, "[2001:db8:1:2:3:4:5:6]:5", nil, "2001:db8:1:2::"},
+		"this machine":                   {apitest.NoKey, "127.0.0.1:5", nil, ""},
+		"this machine by IPv6":           {apitest.NoKey, "[::1]:5", nil, ""},
+		"no address":                     {apitest.NoKey, "@", nil, ""},
+		"whoever says so":                {apitest.NoKey, "192.0.2.1:5", []string{"198.51.100.7"}, "192.0.2.1"},
+		"through a proxy":                {apitest.NoKey, "10.0.0.1:5", []string{"198.51.100.7"}, "198.51.100.7"},
+		"through a proxy, with a port":   {apitest.NoKey, "10.0.0.1:5", []string{"198.51.100.7:1234"}, "198.51.100.7"},
+		"IPv6 with a port":               {apitest.NoKey, "10.0.0.1:5", []string{"[2001:db8:1:2:3::1]:1234"}, "2001:db8:1:2::"},
+		"IPv6 in brackets":               {apitest.NoKey, "10.0.0.1:5", []string{"[2001:db8:1:2:3::1]"}, "2001:db8:1:2::"},
+		"through two":                    {apitest.NoKey, "10.0.0.1:5", []string{"198.51.100.7, 10.0.0.2"}, "198.51.100.7"},
+		"through two that add fields":    {apitest.NoKey, "10.0.0.1:5", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
+		"through a proxy, and lies":      {apitest.NoKey, "10.0.0.1:5", []string{"203.0.113.1, 127.0.0.1, 2001:db8:1:2:3::1"}, "2001:db8:1:2::"},
+		"a proxy for itself":             {apitest.NoKey, "10.0.0.1:5", nil, ""},
+		"a proxy that does not say who":  {apitest.NoKey, "10.0.0.1:5", []string{""}, ""},
+		"a proxy that does not know":     {apitest.NoKey, "10.0.0.1:5", []string{"203.0.113.1, unknown"}, "10.0.0.1"},
+		"no address from one of two":     {apitest.NoKey, "10.0.0.1:5", []string{"203.0.113.1, bogus, 10.0.0.2"}, "10.0.0.1"},
+		"nothing after a comma":          {apitest.NoKey, "10.0.0.1:5", []string{"203.0.113.1,"}, "10.0.0.1"},
+		"no address in a second field":   {apitest.NoKey, "10.0.0.1:5", []string{"203.0.113.1", "bogus"}, "10.0.0.1"},
+		"a proxy on this machine":        {apitest.NoKey, "127.0.0.1:5", []string{"203.0.113.1, unknown"}, "127.0.0.1"},
+		"this machine through a proxy":   {apitest.NoKey, "10.0.0.1:5", []string{"127.0.0.1"}, ""},
+		"a proxy that says it is itself": {apitest.NoKey, "10.0.0.1:5", []string{"10.0.0.1"}, ""},
 	} {
 		q := &charges{}
 		e := newEnv(t, withCharges(q, "10.0.0.0/8", "127.0.0.1/32"))
-		e.board("b", leaderboard.Rules{})
-		r := ask{method: http.MethodGet, path: "/v1/boards/b/top", key: c.key}.request()
+		e.Board("b", leaderboard.Rules{})
+		r := apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/top", Key: c.key}.Request()
 		r.RemoteAddr, r.Header["X-Forwarded-For"] = c.remote, c.forwarded
 		e.api.ServeHTTP(httptest.NewRecorder(), r)
 		if got := strings.Join(q.who, " "); got != c.want {
@@ -231,14 +232,14 @@ func TestChargedWhom(t *testing.T) {
 func TestQuotaOfAnAddress(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, withCharges(&charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 1}}))
-	e.board("b", leaderboard.Rules{})
-	if got := e.get(noKey, "/v1/boards/b/top").want(http.StatusOK); got.header.Get("RateLimit") != "" || got.header.Get("RateLimit-Policy") != "" {
-		t.Errorf("%v", got.header)
+	e.Board("b", leaderboard.Rules{})
+	if got := e.Get(apitest.NoKey, "/v1/boards/b/top").Want(http.StatusOK); got.Header.Get("RateLimit") != "" || got.Header.Get("RateLimit-Policy") != "" {
+		t.Errorf("%v", got.Header)
 	}
-	got := e.get(noKey, "/v1/boards/b/top")
-	got.wantProblem(http.StatusTooManyRequests, wire.CodeQuota)
-	if got.header.Get("RateLimit") != `"requests";r=0;t=7` {
-		t.Errorf("%v", got.header)
+	got := e.Get(apitest.NoKey, "/v1/boards/b/top")
+	got.WantProblem(http.StatusTooManyRequests, wire.CodeQuota)
+	if got.Header.Get("RateLimit") != `"requests";r=0;t=7` {
+		t.Errorf("%v", got.Header)
 	}
 }
 
@@ -246,26 +247,26 @@ func TestQuotaOfAnAddress(t *testing.T) {
 func TestFailedAttempts(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, withCharges(&charges{}))
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	for range 3 {
 		madeUp, _ := leaderboard.NewKeySecret(leaderboard.NewKeyID())
-		e.get(madeUp, "/v1/boards/b/top").wantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
+		e.Get(madeUp, "/v1/boards/b/top").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
 	}
 	for range 10 {
-		e.get(noKey, "/v1/members/m").wantProblem(http.StatusUnauthorized, wire.CodeUnauthorized) // no key is no attempt
-		e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
+		e.Get(apitest.NoKey, "/v1/members/m").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized) // no key is no attempt
+		e.Get(apitest.ReadKey, "/v1/boards/b/top").Want(http.StatusOK)
 	}
-	got := e.get("guess", "/v1/boards/b/top")
-	if p := got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts); !slices.Equal(p.Quotas, []string{"attempts"}) {
+	got := e.Get("guess", "/v1/boards/b/top")
+	if p := got.WantProblem(http.StatusTooManyRequests, wire.CodeAttempts); !slices.Equal(p.Quotas, []string{"attempts"}) {
 		t.Errorf("%v", p.Quotas)
 	}
-	if got.header.Get("RateLimit-Policy") != `"attempts";q=3;w=30` || got.header.Get("RateLimit") != `"attempts";r=0;t=20` {
-		t.Errorf("%v", got.header)
+	if got.Header.Get("RateLimit-Policy") != `"attempts";q=3;w=30` || got.Header.Get("RateLimit") != `"attempts";r=0;t=20` {
+		t.Errorf("%v", got.Header)
 	}
-	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 20 {
-		t.Errorf("Retry-After: %s", got.header.Get("Retry-After"))
+	if after, err := strconv.Atoi(got.Header.Get("Retry-After")); err != nil || after < 20 {
+		t.Errorf("Retry-After: %s", got.Header.Get("Retry-After"))
 	}
-	e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
+	e.Get(apitest.ReadKey, "/v1/boards/b/top").Want(http.StatusOK)
 }
 
 // TestWrongCookies: a cookie that opens nothing is an attempt as a key is, the first time that an address sends its value: a browser
@@ -273,31 +274,31 @@ func TestFailedAttempts(t *testing.T) {
 func TestWrongCookies(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, withCharges(&charges{}))
-	e.board("b", leaderboard.Rules{})
-	with := func(value string) reply {
-		return e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: http.Header{"Cookie": {cookieSession + "=" + value}}})
+	e.Board("b", leaderboard.Rules{})
+	with := func(value string) apitest.Reply {
+		return e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/top", Header: http.Header{"Cookie": {cookieSession + "=" + value}}})
 	}
 	for range 2 { // a person whose role gives less than it did has guessed nothing
-		k := e.post(adminKey, "/v1/keys", `{"name":"ada","scope":"read"}`).want(http.StatusCreated).key()
+		k := keyIn(e.Post(apitest.AdminKey, "/v1/keys", `{"name":"ada","scope":"read"}`).Want(http.StatusCreated))
 		if _, err := e.fake.keys.changeKey(k.ID, func(k *leaderboard.HashedKey) error { k.Person, k.Role = "ada", roleWithout; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		with(k.Secret).want(http.StatusOK)
+		with(k.Secret).Want(http.StatusOK)
 	}
 	for i := range 3 {
-		with(fmt.Sprint("guess", i)).want(http.StatusOK)
-		with("guess0").want(http.StatusOK)
+		with(fmt.Sprint("guess", i)).Want(http.StatusOK)
+		with("guess0").Want(http.StatusOK)
 	}
 	for i := range 10 {
 		got := with(fmt.Sprint("other", i))
-		got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts)
-		if got.header.Get("Retry-After") == "" {
-			t.Errorf("%v", got.header)
+		got.WantProblem(http.StatusTooManyRequests, wire.CodeAttempts)
+		if got.Header.Get("Retry-After") == "" {
+			t.Errorf("%v", got.Header)
 		}
-		with("guess2").want(http.StatusOK)
+		with("guess2").Want(http.StatusOK)
 	}
-	with(readKey).want(http.StatusOK)
-	e.get(noKey, "/v1/boards/b/top").want(http.StatusOK)
+	with(apitest.ReadKey).Want(http.StatusOK)
+	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(http.StatusOK)
 }
 
 // TestQuotaAnswersTakeAShare: those who are refused by a quota wait for the answer as others who are refused do, and
@@ -307,10 +308,10 @@ func TestQuotaAnswersTakeAShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &charges{}
 		e := newEnv(t, withCharges(q))
-		e.board("b", leaderboard.Rules{})
+		e.Board("b", leaderboard.Rules{})
 		took := func() time.Duration {
 			start := time.Now()
-			e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1}]}`)
+			e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1}]}`)
 			return time.Since(start)
 		}
 		e.api.shared.guard.RefuseFrom(time.Now().Add(300 * time.Millisecond))
@@ -360,7 +361,7 @@ func FuzzElements(f *testing.F) {
 
 // TestDocumentHasTheQuotas: every route that is charged says that it may answer 429.
 func TestDocumentHasTheQuotas(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	for _, rt := range (&handlers{}).routes(true) {
 		if op := doc.Paths.Value(rt.Path).GetOperation(rt.Method); !rt.Ops && op.Responses.Value("429") == nil {
 			t.Errorf("%s %s: openapi.yaml has no answer 429", rt.Method, rt.Path)
@@ -373,25 +374,25 @@ func TestQuotaFieldsAllocate(t *testing.T) {
 	q := &charges{most: leaderboard.Charge{1 << 40, 1 << 40, 1 << 40}}
 	allocs := func(change func(*Config), key string) float64 {
 		f := newFixed()
-		cfg := Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeRead, Secret: readKey}}}
+		cfg := Config{Catalog: f, Rankings: f, Writer: f, SettingsKeys: []SettingsKey{{Scope: leaderboard.ScopeRead, Secret: apitest.ReadKey}}}
 		change(&cfg)
-		api, r := New(cfg), ask{method: http.MethodGet, path: "/v1/boards/demo/top", key: key}.request()
+		api, r := New(cfg), apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/demo/top", Key: key}.Request()
 		r.Body = http.NoBody
 		return testing.AllocsPerRun(200, func() {
 			q.who = q.who[:0]
 			api.ServeHTTP(discard{http.Header{}}, r)
 		})
 	}
-	without := allocs(func(*Config) {}, readKey)
-	if with := allocs(withCharges(q), readKey); with-without > 2+3 { // with the ninth field the map of the header grows
+	without := allocs(func(*Config) {}, apitest.ReadKey)
+	if with := allocs(withCharges(q), apitest.ReadKey); with-without > 2+3 { // with the ninth field the map of the header grows
 		t.Errorf("%v allocations with a quota, %v without", with, without)
 	}
-	r := ask{method: http.MethodGet, path: "/v1/boards/demo/top"}.request()
-	without = allocs(func(*Config) {}, noKey)
+	r := apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/demo/top"}.Request()
+	without = allocs(func(*Config) {}, apitest.NoKey)
 	if with := allocs(func(cfg *Config) {
 		withCharges(q)(cfg)
 		cfg.Proxies = []netip.Prefix{netip.MustParsePrefix(strings.Split(r.RemoteAddr, ":")[0] + "/32")}
-	}, noKey); with != without {
+	}, apitest.NoKey); with != without {
 		t.Errorf("%v allocations with quotas, %v without", with, without)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -32,10 +33,10 @@ type combinedRows struct {
 	Next string `json:"next_cursor"`
 }
 
-func (r reply) combined() combinedRows {
-	r.t.Helper()
+func combinedIn(r apitest.Reply) combinedRows {
+	r.T.Helper()
 	var out combinedRows
-	r.want(http.StatusOK).decode(&out)
+	r.Want(http.StatusOK).Decode(&out)
 	return out
 }
 
@@ -54,9 +55,9 @@ func games(t *testing.T) *env {
 		return leaderboard.Submission{Member: member, Score: score, CreatedTime: &created}
 	}
 	label := func(aspect string) leaderboard.Labels { return leaderboard.Labels{"type": "game", "aspect": aspect} }
-	e.board("moba", leaderboard.Rules{Labels: label("sound")}, at("ada", 90, 1), at("bob", 80, 1))
-	e.board("card", leaderboard.Rules{Labels: label("fun"), Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, at("ada", 80, 1), at("bob", 80, 1))
-	e.board("rpg", leaderboard.Rules{Labels: label("sound"), Visibility: leaderboard.VisibilityPrivate}, at("cid", 95, 1))
+	e.Board("moba", leaderboard.Rules{Labels: label("sound")}, at("ada", 90, 1), at("bob", 80, 1))
+	e.Board("card", leaderboard.Rules{Labels: label("fun"), Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, at("ada", 80, 1), at("bob", 80, 1))
+	e.Board("rpg", leaderboard.Rules{Labels: label("sound"), Visibility: leaderboard.VisibilityPrivate}, at("cid", 95, 1))
 	return e
 }
 
@@ -71,15 +72,15 @@ func TestCombinedTop(t *testing.T) {
 		"boards=card,moba&offset=9":     "",
 		"boards=card,moba&window=day":   "1 card/ada 80, 2 card/bob 80",
 	} {
-		if got := e.get(noKey, "/v1/rankings/top?"+query).combined(); got.lines() != want {
+		if got := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?"+query)); got.lines() != want {
 			t.Errorf("%s: %s, want %s", query, got.lines(), want)
 		}
 	}
-	all := e.get(readKey, "/v1/rankings/top?labels=type:game&limit=2").combined()
+	all := combinedIn(e.Get(apitest.ReadKey, "/v1/rankings/top?labels=type:game&limit=2"))
 	if all.lines() != "1 rpg/cid 95, 2 moba/ada 90" || all.Total != 5 || len(all.Boards) != 3 || all.Boards[0].Board != "card" || all.Boards[0].Seq != 2 || all.Mode != "strict" || all.Stale {
 		t.Errorf("with a key: %+v", all)
 	}
-	day := e.get(noKey, "/v1/rankings/top?boards=card,moba&window=day").combined()
+	day := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=card,moba&window=day"))
 	if len(day.Absent) != 1 || day.Absent[0] != "moba" || len(day.Boards) != 1 {
 		t.Errorf("a window that one board lacks: %+v", day)
 	}
@@ -88,9 +89,9 @@ func TestCombinedTop(t *testing.T) {
 func TestCombinedCursor(t *testing.T) {
 	e := games(t)
 	for _, query := range []string{"boards=card,moba,rpg", "labels=type:game&mode=tied"} {
-		whole, walked, cursor := e.get(readKey, "/v1/rankings/top?"+query).combined().lines(), []string{}, ""
+		whole, walked, cursor := combinedIn(e.Get(apitest.ReadKey, "/v1/rankings/top?"+query)).lines(), []string{}, ""
 		for range 6 {
-			page := e.get(readKey, "/v1/rankings/top?limit=1&"+query+cursor).combined()
+			page := combinedIn(e.Get(apitest.ReadKey, "/v1/rankings/top?limit=1&"+query+cursor))
 			walked = append(walked, page.lines())
 			if cursor = "&cursor=" + page.Next; page.Next == "" {
 				break
@@ -100,13 +101,13 @@ func TestCombinedCursor(t *testing.T) {
 			t.Errorf("%s: pages add up to %s, want %s", query, got, whole)
 		}
 	}
-	next := e.get(noKey, "/v1/rankings/top?boards=card,moba&limit=2").combined().Next
-	if got := e.get(noKey, "/v1/rankings/top?boards=moba&cursor="+next).combined().lines(); got != "2 moba/bob 80" {
+	next := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=card,moba&limit=2")).Next
+	if got := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=moba&cursor="+next)).lines(); got != "2 moba/bob 80" {
 		t.Errorf("the same place among fewer boards: %s", got)
 	}
-	e.board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
+	e.Board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	for _, query := range []string{"boards=slow&cursor=" + next, "boards=moba&cursor=x", "boards=moba&offset=1&cursor=" + next} {
-		if p := e.get(noKey, "/v1/rankings/top?"+query).wantProblem(400, wire.CodeMalformed); p.Errors[0].Parameter != "cursor" {
+		if p := e.Get(apitest.NoKey, "/v1/rankings/top?"+query).WantProblem(400, wire.CodeMalformed); p.Errors[0].Parameter != "cursor" {
 			t.Errorf("%s: %+v", query, p.Errors)
 		}
 	}
@@ -114,25 +115,25 @@ func TestCombinedCursor(t *testing.T) {
 
 func TestCombinedMember(t *testing.T) {
 	e := games(t)
-	e.put(writeKey, "/v1/members/ada", `{"display_name":"Ada"}`).want(201)
-	got := e.get(readKey, "/v1/rankings/members/ada?boards=card,moba,rpg&mode=tied&profiles=true").combined()
+	e.Put(apitest.WriteKey, "/v1/members/ada", `{"display_name":"Ada"}`).Want(201)
+	got := combinedIn(e.Get(apitest.ReadKey, "/v1/rankings/members/ada?boards=card,moba,rpg&mode=tied&profiles=true"))
 	if got.lines() != "2 moba/ada 90, 3 card/ada 80" || got.Entries[0].Percentile != 80 || got.Entries[1].Percentile != 60 || got.Entries[1].Profile.DisplayName != "Ada" {
 		t.Errorf("%+v", got)
 	}
-	around := e.get(readKey, "/v1/rankings/members/bob/around?boards=card,moba,rpg&before=1&after=1").combined()
+	around := combinedIn(e.Get(apitest.ReadKey, "/v1/rankings/members/bob/around?boards=card,moba,rpg&before=1&after=1"))
 	if around.lines() != "3 card/ada 80, 4 card/bob 80, 5 moba/bob 80" || around.Next != "" {
 		t.Errorf("around bob: %+v", around)
 	}
-	e.get(noKey, "/v1/rankings/members/cid?boards=card,moba").wantProblem(404, "not-ranked")
-	e.get(noKey, "/v1/rankings/members/cid/around?boards=card,moba").wantProblem(404, "not-ranked")
+	e.Get(apitest.NoKey, "/v1/rankings/members/cid?boards=card,moba").WantProblem(404, "not-ranked")
+	e.Get(apitest.NoKey, "/v1/rankings/members/cid/around?boards=card,moba").WantProblem(404, "not-ranked")
 }
 
 func TestCombinedRejections(t *testing.T) {
 	e := games(t)
-	e.board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
-	e.board("level", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}})
+	e.Board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
+	e.Board("level", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}})
 	for i := range 51 {
-		e.board(fmt.Sprintf("many%d", i), leaderboard.Rules{Labels: leaderboard.Labels{"many": "yes"}})
+		e.Board(fmt.Sprintf("many%d", i), leaderboard.Rules{Labels: leaderboard.Labels{"many": "yes"}})
 	}
 	var names []string
 	for i := range 51 {
@@ -160,13 +161,13 @@ func TestCombinedRejections(t *testing.T) {
 		"labels=many:yes":                        "422 too-many-boards",
 		"boards=" + strings.Join(names[1:], ","): "200",
 	} {
-		r := e.get(noKey, "/v1/rankings/top?"+query)
-		got := fmt.Sprint(r.status)
-		if r.status >= 400 {
-			got += " " + strings.TrimPrefix(r.problem().Type, "/problems/")
+		r := e.Get(apitest.NoKey, "/v1/rankings/top?"+query)
+		got := fmt.Sprint(r.Status)
+		if r.Status >= 400 {
+			got += " " + strings.TrimPrefix(r.Problem().Type, "/problems/")
 		}
 		if got != want {
-			t.Errorf("%s: %s, want %s\n%s", query, got, want, r.body)
+			t.Errorf("%s: %s, want %s\n%s", query, got, want, r.Body)
 		}
 	}
 }
@@ -176,27 +177,27 @@ func TestCombinedETag(t *testing.T) {
 	e := games(t)
 	tag := func(query string) string {
 		t.Helper()
-		return e.get(readKey, "/v1/rankings/top?"+query).want(200).header.Get("ETag")
+		return e.Get(apitest.ReadKey, "/v1/rankings/top?"+query).Want(200).Header.Get("ETag")
 	}
 	first := tag("boards=card,moba")
 	if tag("boards=moba,card") != first || tag("boards=moba") == first || tag("boards=moba,card&limit=3") == first || tag("boards=moba,card&mode=tied") == first {
 		t.Error("the tag is not that of the question")
 	}
-	match := ask{method: http.MethodGet, path: "/v1/rankings/top?boards=card,moba", header: http.Header{"If-None-Match": {first}}}
-	e.do(match).want(304)
+	match := apitest.Ask{Method: http.MethodGet, Path: "/v1/rankings/top?boards=card,moba", Header: http.Header{"If-None-Match": {first}}}
+	e.Do(match).Want(304)
 	if _, err := e.fake.Submit(t.Context(), leaderboard.SubmitRequest{Board: "moba", Entries: []leaderboard.Submission{{Member: "eve", Score: 1}}}); err != nil {
 		t.Fatal(err)
 	}
-	e.do(match).want(200)
-	e.fake.source, e.fake.stale = leaderboard.SourceMySQL, true
-	r := e.get(noKey, "/v1/rankings/top?boards=card,moba")
-	if got := r.combined(); !got.Stale || got.Source != "mysql" || r.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("stale: %+v, %s", got, r.header.Get("Cache-Control"))
+	e.Do(match).Want(200)
+	e.fake.Source, e.fake.Stale = leaderboard.SourceMySQL, true
+	r := e.Get(apitest.NoKey, "/v1/rankings/top?boards=card,moba")
+	if got := combinedIn(r); !got.Stale || got.Source != "mysql" || r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("stale: %+v, %s", got, r.Header.Get("Cache-Control"))
 	}
-	e.fake.stale = false
-	e.board("zoo", leaderboard.Rules{})
+	e.fake.Stale = false
+	e.Board("zoo", leaderboard.Rules{})
 	for query, want := range map[string]string{"boards=card": "public, no-cache", "boards=rpg,zoo": "private, no-cache"} {
-		if got := e.get(readKey, "/v1/rankings/top?"+query).header.Get("Cache-Control"); got != want {
+		if got := e.Get(apitest.ReadKey, "/v1/rankings/top?"+query).Header.Get("Cache-Control"); got != want {
 			t.Errorf("%s: Cache-Control is %s, want %s", query, got, want)
 		}
 	}
@@ -206,14 +207,14 @@ func TestCombinedETag(t *testing.T) {
 func TestCombinedClosed(t *testing.T) {
 	e := newEnv(t)
 	day := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Labels: leaderboard.Labels{"type": "game"}}
-	e.board("a", day, leaderboard.Submission{Member: "ada", Score: 1})
-	e.board("b", day, leaderboard.Submission{Member: "bob", Score: 2})
+	e.Board("a", day, leaderboard.Submission{Member: "ada", Score: 1})
+	e.Board("b", day, leaderboard.Submission{Member: "bob", Score: 2})
 	e.fake.SetNow(1_700_000_000_000_000 + 24*3600*1_000_000)
-	e.board("a", day, leaderboard.Submission{Member: "ada", Score: 3})
-	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").want(200).header.Get("Cache-Control"); got != "public, no-cache" {
+	e.Board("a", day, leaderboard.Submission{Member: "ada", Score: 3})
+	if got := e.Get(apitest.NoKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").Want(200).Header.Get("Cache-Control"); got != "public, no-cache" {
 		t.Errorf("Cache-Control is %s", got)
 	}
-	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").combined().lines(); got != "1 b/bob 2, 2 a/ada 1" {
+	if got := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=a,b&period=2023-11-14")).lines(); got != "1 b/bob 2, 2 a/ada 1" {
 		t.Errorf("the day before: %s", got)
 	}
 }
@@ -228,9 +229,9 @@ func TestCombinedOutdated(t *testing.T) {
 	if err := e.fake.Model.DeleteBoard(t.Context(), "moba"); err != nil {
 		t.Fatal(err)
 	}
-	e.board("moba", leaderboard.Rules{}, leaderboard.Submission{Member: "new", Score: 7})
-	e.fake.outdated = map[string]leaderboard.PeriodRef{"moba": ref}
-	if got := e.get(noKey, "/v1/rankings/top?boards=moba,card&limit=3").combined().lines(); got != "1 card/ada 80, 2 card/bob 80, 3 moba/new 7" {
+	e.Board("moba", leaderboard.Rules{}, leaderboard.Submission{Member: "new", Score: 7})
+	e.fake.Outdated = map[string]leaderboard.PeriodRef{"moba": ref}
+	if got := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=moba,card&limit=3")).lines(); got != "1 card/ada 80, 2 card/bob 80, 3 moba/new 7" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -239,20 +240,20 @@ func TestCombinedOutdated(t *testing.T) {
 // so.
 func TestCombinedMinSeq(t *testing.T) {
 	e := games(t)
-	e.fake.behind = 1
+	e.fake.Behind = 1
 	for _, path := range []string{"/v1/rankings/top?", "/v1/rankings/members/bob?", "/v1/rankings/members/bob/around?"} {
 		for query, want := range map[string]int64{"min_seq=moba:2": 2, "min_seq=card:1,moba:2": 2} {
-			if got := e.get(noKey, path+"boards=card,moba&"+query).combined(); got.Boards[1].Seq != want || len(got.Entries) == 0 {
+			if got := combinedIn(e.Get(apitest.NoKey, path+"boards=card,moba&"+query)); got.Boards[1].Seq != want || len(got.Entries) == 0 {
 				t.Errorf("%s%s: %+v", path, query, got)
 			}
 		}
-		e.get(noKey, path+"boards=card,moba&min_seq=moba:3").wantProblem(409, "seq-ahead")
+		e.Get(apitest.NoKey, path+"boards=card,moba&min_seq=moba:3").WantProblem(409, "seq-ahead")
 	}
-	if got := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq=moba:1,card:2").combined(); got.Boards[1].Seq != 1 {
+	if got := combinedIn(e.Get(apitest.NoKey, "/v1/rankings/top?boards=card,moba&min_seq=moba:1,card:2")); got.Boards[1].Seq != 1 {
 		t.Errorf("a state that was new enough was not taken: %+v", got)
 	}
 	for _, bad := range []string{"1", "moba", "moba:", "moba:-1", "moba:1,moba:2", "moba:1,", "Moba:1", "rpg:1", "moba:99999999999999999999"} {
-		p := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq="+bad).wantProblem(400, wire.CodeMalformed)
+		p := e.Get(apitest.NoKey, "/v1/rankings/top?boards=card,moba&min_seq="+bad).WantProblem(400, wire.CodeMalformed)
 		if len(p.Errors) != 1 || p.Errors[0].Parameter != "min_seq" {
 			t.Errorf("%s: %+v", bad, p.Errors)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -18,21 +19,21 @@ func TestRefusedReadsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
-		e.board("b", leaderboard.Rules{})
+		e.Board("b", leaderboard.Rules{})
 		ask := func() time.Duration {
 			start := time.Now()
-			e.get(noKey, "/v1/boards/b/top")
+			e.Get(apitest.NoKey, "/v1/boards/b/top")
 			return time.Since(start)
 		}
 		e.api.shared.guard.RefuseFrom(time.Now().Add(300 * time.Millisecond))
 		if took := ask(); took != 0 {
 			t.Errorf("an answer took %s", took)
 		}
-		e.fake.fail["Page"] = leaderboard.ErrUnavailable
+		e.fake.Fails["Page"] = leaderboard.ErrUnavailable
 		if took := ask(); took != 0 {
 			t.Errorf("an answer without the database took %s", took)
 		}
-		e.fake.fail["Page"] = &leaderboard.OverloadError{Wait: time.Second}
+		e.fake.Fails["Page"] = &leaderboard.OverloadError{Wait: time.Second}
 		if took := ask(); took != 300*time.Millisecond {
 			t.Errorf("a refused one took %s", took)
 		}
@@ -44,27 +45,27 @@ func TestRejectionsWaitAlike(t *testing.T) {
 	t.Parallel()
 	const submit = `{"entries":[{"member":"m","score":1}]}`
 	many := `{"members":["` + strings.Repeat("m", guard.FirstRoom) + `"]}`
-	ranks := ask{method: "POST", path: "/v1/boards/b/ranks", body: many, off: true}
-	scores := ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: submit}
+	ranks := apitest.Ask{Method: "POST", Path: "/v1/boards/b/ranks", Body: many, Off: true}
+	scores := apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: submit}
 	for name, c := range map[string]struct {
-		ask     ask
+		ask     apitest.Ask
 		refused func(*env)
 	}{
-		"no place":                      {ask{method: "GET", path: "/v1/boards/b/top"}, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
+		"no place":                      {apitest.Ask{Method: "GET", Path: "/v1/boards/b/top"}, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
 		"no place, with a body":         {ranks, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
 		"no place, with a submission":   {scores, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
 		"no room for the body":          {ranks, func(e *env) { e.api.shared.guard.Intake.Transit = guard.NewTransit(0, "full") }},
-		"no time, before the body":      {scores, func(e *env) { e.fake.admit = func(string, int64) error { return &leaderboard.OverloadError{} } }},
-		"no time, found after the body": {scores, func(e *env) { e.fake.fail["Submit"] = &leaderboard.OverloadError{} }},
+		"no time, before the body":      {scores, func(e *env) { e.fake.OnAdmit = func(string, int64) error { return &leaderboard.OverloadError{} } }},
+		"no time, found after the body": {scores, func(e *env) { e.fake.Fails["Submit"] = &leaderboard.OverloadError{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := newEnv(t)
-				e.board("b", leaderboard.Rules{})
+				e.Board("b", leaderboard.Rules{})
 				c.refused(e)
 				e.api.shared.guard.RefuseFrom(time.Now().Add(300 * time.Millisecond))
 				start := time.Now()
-				e.do(c.ask).wantProblem(503, wire.CodeOverloaded)
+				e.Do(c.ask).WantProblem(503, wire.CodeOverloaded)
 				if took := time.Since(start); took != 300*time.Millisecond {
 					t.Errorf("the answer took %s", took)
 				}
@@ -78,7 +79,7 @@ func TestLetInAfterAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var room atomic.Bool
-		s := &shared{guard: guard.New(guard.Options{MaxConcurrent: 1}), writer: &fake{admit: func(string, int64) error {
+		s := &shared{guard: guard.New(guard.Options{MaxConcurrent: 1}), writer: &apitest.Fake{OnAdmit: func(string, int64) error {
 			if room.Load() {
 				return nil
 			}

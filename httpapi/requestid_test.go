@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -18,7 +19,7 @@ import (
 // env.do holds every answer of the tests to having one, and every problem to having the same.
 func TestRequestID(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, classic()...)
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
 	made := map[string]bool{}
 	for _, c := range []struct {
 		given []string
@@ -36,11 +37,11 @@ func TestRequestID(t *testing.T) {
 		{[]string{"one", "two"}, false},
 	} {
 		for path, status := range map[string]int{"/v1/boards/b/top": 200, "/v1/boards/none/top": 404, "/nowhere": 404, "/livez": 200, "/v1/runs": 401} {
-			a := ask{method: http.MethodGet, path: path, header: http.Header{}}
+			a := apitest.Ask{Method: http.MethodGet, Path: path, Header: http.Header{}}
 			if c.given != nil {
-				a.header[wire.HeaderRequestID] = c.given
+				a.Header[wire.HeaderRequestID] = c.given
 			}
-			id := e.do(a).want(status).header.Get(wire.HeaderRequestID)
+			id := e.Do(a).Want(status).Header.Get(wire.HeaderRequestID)
 			switch {
 			case c.taken && id != c.given[0]:
 				t.Errorf("%s: %q becomes %q", path, c.given, id)
@@ -50,8 +51,8 @@ func TestRequestID(t *testing.T) {
 			made[id] = true
 		}
 	}
-	etag := e.get(noKey, "/v1/boards/b/top").header.Get("Etag")
-	e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: http.Header{"If-None-Match": {etag}}}).want(http.StatusNotModified)
+	etag := e.Get(apitest.NoKey, "/v1/boards/b/top").Header.Get("Etag")
+	e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/top", Header: http.Header{"If-None-Match": {etag}}}).Want(http.StatusNotModified)
 }
 
 // TestRequestIDIsPassedOn: the id is in the log, in what is heard of requests, and in the caller of what changes
@@ -64,16 +65,16 @@ func TestRequestIDIsPassedOn(t *testing.T) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		c.Observer = observed{request: func(a Answered) { heard = append(heard, a.RequestID) }}
 	})
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	w := &callerWriter{}
 	e.api.handlers.scores.writer = w
 	header := http.Header{wire.HeaderRequestID: {id}}
-	e.do(ask{method: http.MethodPost, path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":5}]}`, header: header}).want(http.StatusOK)
+	e.Do(apitest.Ask{Method: http.MethodPost, Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: `{"entries":[{"member":"m","score":5}]}`, Header: header}).Want(http.StatusOK)
 	if want := (leaderboard.Caller{Key: "env:write", RequestID: id}); w.caller != want {
 		t.Errorf("the writer is called by %+v, want %+v", w.caller, want)
 	}
-	e.fake.fail["Page"] = errors.New("something inside")
-	e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: header, undocumented: true}).wantProblem(http.StatusInternalServerError, wire.CodeInternal)
+	e.fake.Fails["Page"] = errors.New("something inside")
+	e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/top", Header: header, Undocumented: true}).WantProblem(http.StatusInternalServerError, wire.CodeInternal)
 	if !strings.Contains(log.String(), "request_id="+id) || strings.Join(heard, " ") != id+" "+id {
 		t.Errorf("heard of %q, logged: %s", heard, log.String())
 	}

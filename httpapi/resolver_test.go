@@ -4,42 +4,43 @@ import (
 	"context"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
 // outdate makes the catalog know a board as it is now, until it is renewed.
 func (e *env) outdate(name string) {
-	e.t.Helper()
+	e.T.Helper()
 	ref, _, err := e.fake.Resolve(context.Background(), name, "", "")
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
-	e.fake.outdated = map[string]leaderboard.PeriodRef{name: ref}
+	e.fake.Outdated = map[string]leaderboard.PeriodRef{name: ref}
 }
 
 // TestReadsFollowABoardCreatedAgain: another server has deleted the board and created it again: what the caller has
 // seen of the new one is found.
 func TestReadsFollowABoardCreatedAgain(t *testing.T) {
-	for _, a := range []ask{
-		{method: "GET", path: "/v1/boards/classic/top?min_seq=1"},
-		{method: "GET", path: "/v1/boards/classic/top"}, // the old period is gone
-		{method: "GET", path: "/v1/boards/classic/top?window=day&min_seq=1"},
-		{method: "GET", path: "/v1/boards/classic/members/5?min_seq=1"},
-		{method: "GET", path: "/v1/boards/classic/members/5/around?min_seq=1"},
-		{method: "POST", path: "/v1/boards/classic/ranks?min_seq=1", body: `{"members":["5"]}`},
-		{method: "GET", path: "/v1/boards/classic/scores/80/rank?min_seq=1"},
-		{method: "GET", path: "/v1/boards/classic/distribution?min_seq=1"},
+	for _, a := range []apitest.Ask{
+		{Method: "GET", Path: "/v1/boards/classic/top?min_seq=1"},
+		{Method: "GET", Path: "/v1/boards/classic/top"}, // the old period is gone
+		{Method: "GET", Path: "/v1/boards/classic/top?window=day&min_seq=1"},
+		{Method: "GET", Path: "/v1/boards/classic/members/5?min_seq=1"},
+		{Method: "GET", Path: "/v1/boards/classic/members/5/around?min_seq=1"},
+		{Method: "POST", Path: "/v1/boards/classic/ranks?min_seq=1", Body: `{"members":["5"]}`},
+		{Method: "GET", Path: "/v1/boards/classic/scores/80/rank?min_seq=1"},
+		{Method: "GET", Path: "/v1/boards/classic/distribution?min_seq=1"},
 	} {
 		e := newEnv(t)
-		e.board("classic", leaderboard.Rules{}, classic()...)
+		e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 		e.outdate("classic")
 		if err := e.fake.Model.DeleteBoard(context.Background(), "classic"); err != nil {
 			t.Fatal(err)
 		}
-		e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}}, classic()...)
-		got := e.do(a).want(200)
-		if e.fake.renewed != 1 {
-			t.Errorf("%s %s: the catalog was renewed %d times: %s", a.method, a.path, e.fake.renewed, got.body)
+		e.Board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}}, apitest.Classic()...)
+		got := e.Do(a).Want(200)
+		if e.fake.Renewed != 1 {
+			t.Errorf("%s %s: the catalog was renewed %d times: %s", a.Method, a.Path, e.fake.Renewed, got.Body)
 		}
 	}
 }
@@ -57,15 +58,15 @@ func TestReadsAheadAreLookedUpOnce(t *testing.T) {
 		"/members/nobody?min_seq=1": {"not-ranked", 0},
 	} {
 		e := newEnv(t)
-		e.board("classic", leaderboard.Rules{}, classic()...)
-		got := e.get(noKey, "/v1/boards/classic"+path)
+		e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
+		got := e.Get(apitest.NoKey, "/v1/boards/classic"+path)
 		if want.code == "" {
-			got.want(200)
+			got.Want(200)
 		} else {
-			got.wantProblem(got.status, want.code)
+			got.WantProblem(got.Status, want.code)
 		}
-		if e.fake.renewed != want.renewed {
-			t.Errorf("%s: renewed %d times, want %d", path, e.fake.renewed, want.renewed)
+		if e.fake.Renewed != want.renewed {
+			t.Errorf("%s: renewed %d times, want %d", path, e.fake.Renewed, want.renewed)
 		}
 	}
 }
@@ -73,15 +74,15 @@ func TestReadsAheadAreLookedUpOnce(t *testing.T) {
 // TestReadsOfABoardThatIsGone: a board that another server has deleted, or that cannot be looked up now.
 func TestReadsOfABoardThatIsGone(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 	e.outdate("classic")
-	e.fake.fail["Renew"] = leaderboard.ErrUnavailable
-	e.get(noKey, "/v1/boards/classic/top?min_seq=9").wantProblem(409, "seq-ahead")
-	delete(e.fake.fail, "Renew")
+	e.fake.Fails["Renew"] = leaderboard.ErrUnavailable
+	e.Get(apitest.NoKey, "/v1/boards/classic/top?min_seq=9").WantProblem(409, "seq-ahead")
+	delete(e.fake.Fails, "Renew")
 	e.outdate("classic")
 	if err := e.fake.Model.DeleteBoard(context.Background(), "classic"); err != nil {
 		t.Fatal(err)
 	}
-	e.fake.fail["Renew"] = leaderboard.ErrBoardNotFound
-	e.get(noKey, "/v1/boards/classic/top").wantProblem(404, "board-not-found")
+	e.fake.Fails["Renew"] = leaderboard.ErrBoardNotFound
+	e.Get(apitest.NoKey, "/v1/boards/classic/top").WantProblem(404, "board-not-found")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 )
@@ -15,14 +16,14 @@ func TestRoutesOfFeatures(t *testing.T) {
 		return c.SendJSON(http.StatusOK, c.PathValue("board")+" "+c.Text("say"))
 	}}
 	e := newEnv(t, func(c *Config) { c.Routes = []Route{row} })
-	ask := func(key, query string) reply {
-		return e.do(ask{method: http.MethodGet, path: "/v1/boards/demo/echo" + query, key: key, undocumented: true})
+	ask := func(key, query string) apitest.Reply {
+		return e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/demo/echo" + query, Key: key, Undocumented: true})
 	}
-	if got := string(ask(writeKey, "?say=hi").want(http.StatusOK).body); got != `"demo hi"` {
+	if got := string(ask(apitest.WriteKey, "?say=hi").Want(http.StatusOK).Body); got != `"demo hi"` {
 		t.Errorf("it answers %s", got)
 	}
-	ask(readKey, "?say=hi").wantProblem(http.StatusForbidden, wire.CodeForbidden)
-	ask(writeKey, "?shout=hi").wantProblem(http.StatusBadRequest, wire.CodeMalformed)
+	ask(apitest.ReadKey, "?say=hi").WantProblem(http.StatusForbidden, wire.CodeForbidden)
+	ask(apitest.WriteKey, "?shout=hi").WantProblem(http.StatusBadRequest, wire.CodeMalformed)
 	table := e.api.Routes()
 	if last := &table[len(table)-1]; last.Path != row.Path || last.span != "GET /v1/boards/{board}/echo" || last.read {
 		t.Errorf("the last row is %+v", last)

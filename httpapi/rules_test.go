@@ -8,16 +8,17 @@ import (
 	"sync"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-func (e *env) patch(path, body string, header ...string) reply {
+func (e *env) patch(path, body string, header ...string) apitest.Reply {
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
-	return e.do(ask{method: http.MethodPatch, path: path, key: adminKey, body: body, header: h})
+	return e.Do(apitest.Ask{Method: http.MethodPatch, Path: path, Key: apitest.AdminKey, Body: body, Header: h})
 }
 
 const fullRules = `{"title":"Autumn","order":"asc","policy":"latest","mode":"tied","windows":["all_time","season","day"],"time_zone":"Europe/Berlin","visibility":"private",` +
@@ -29,9 +30,9 @@ const fullRules = `{"title":"Autumn","order":"asc","policy":"latest","mode":"tie
 // TestPatchKeepsTheRest: what a patch does not name stays, so that a new title publishes no private board.
 func TestPatchKeepsTheRest(t *testing.T) {
 	e := newEnv(t)
-	e.put(adminKey, "/v1/boards/run", fullRules).want(201)
+	e.Put(apitest.AdminKey, "/v1/boards/run", fullRules).Want(201)
 	read := func() (rules map[string]any) {
-		e.get(readKey, "/v1/boards/run").want(200).decode(&rules)
+		e.Get(apitest.ReadKey, "/v1/boards/run").Want(200).Decode(&rules)
 		delete(rules, "updated_time")
 		return rules
 	}
@@ -50,13 +51,13 @@ func TestPatchKeepsTheRest(t *testing.T) {
 	} {
 		want := read()
 		var changed map[string]any
-		reply{t: t, body: []byte(c.changed)}.decode(&changed)
+		apitest.Reply{T: t, Body: []byte(c.changed)}.Decode(&changed)
 		for name, v := range changed {
 			if want[name] = v; v == nil {
 				delete(want, name)
 			}
 		}
-		e.patch("/v1/boards/run", c.patch, "Content-Type", "application/merge-patch+json").want(200)
+		e.patch("/v1/boards/run", c.patch, "Content-Type", "application/merge-patch+json").Want(200)
 		if got := read(); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s makes\n%v, want\n%v", c.patch, got, want)
 		}
@@ -75,8 +76,8 @@ func TestPatchRefuses(t *testing.T) {
 			return []leaderboard.FieldError{{Pointer: "/refresh/full", Detail: "want a cron expression"}}
 		}
 	})
-	e.put(adminKey, "/v1/boards/run", fullRules).want(201)
-	before := string(e.get(readKey, "/v1/boards/run").want(200).body)
+	e.Put(apitest.AdminKey, "/v1/boards/run", fullRules).Want(201)
+	before := string(e.Get(apitest.ReadKey, "/v1/boards/run").Want(200).Body)
 	for _, c := range []struct {
 		body    string
 		status  int
@@ -110,24 +111,24 @@ func TestPatchRefuses(t *testing.T) {
 		{`{"created_time":null}`, 422, "/created_time"},
 		{`{"updated_time":"x"}`, 422, "/updated_time"},
 	} {
-		r := e.do(ask{method: http.MethodPatch, path: "/v1/boards/run", key: adminKey, body: c.body, off: true}).want(c.status)
-		if p := r.problem(); c.pointer != "" && (len(p.Errors) == 0 || p.Errors[0].Pointer != c.pointer) {
+		r := e.Do(apitest.Ask{Method: http.MethodPatch, Path: "/v1/boards/run", Key: apitest.AdminKey, Body: c.body, Off: true}).Want(c.status)
+		if p := r.Problem(); c.pointer != "" && (len(p.Errors) == 0 || p.Errors[0].Pointer != c.pointer) {
 			t.Errorf("%s: %+v, want a fault at %s", c.body, p, c.pointer)
 		}
 	}
 	for _, name := range []string{"other", "Run"} {
-		if p := e.put(adminKey, "/v1/boards/run", `{"name":"`+name+`"}`).wantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0] != (wire.InputError{Pointer: "/name", Detail: "is run and cannot be changed"}) {
+		if p := e.Put(apitest.AdminKey, "/v1/boards/run", `{"name":"`+name+`"}`).WantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0] != (wire.InputError{Pointer: "/name", Detail: "is run and cannot be changed"}) {
 			t.Errorf("PUT with the name %s points at %+v", name, p.Errors)
 		}
 	}
-	e.put(adminKey, "/v1/boards/new", `{"name":"run"}`).wantProblem(422, leaderboard.CodeInvalidBoard)
-	e.get(adminKey, "/v1/boards/new").wantProblem(404, "board-not-found")
-	e.patch("/v1/boards/none", `{"title":"x"}`).wantProblem(404, "board-not-found")
-	e.patch("/v1/boards/None", `{"title":"x"}`).wantProblem(404, "board-not-found")
-	e.patch("/v1/boards/run", `{}`, "Content-Type", "text/plain").wantProblem(415, wire.CodeNotJSON)
-	e.fake.fail["ChangeBoard"] = leaderboard.ErrUnavailable
-	e.patch("/v1/boards/run", `{}`).wantProblem(503, "unavailable")
-	if after := string(e.get(readKey, "/v1/boards/run").want(200).body); after != before {
+	e.Put(apitest.AdminKey, "/v1/boards/new", `{"name":"run"}`).WantProblem(422, leaderboard.CodeInvalidBoard)
+	e.Get(apitest.AdminKey, "/v1/boards/new").WantProblem(404, "board-not-found")
+	e.patch("/v1/boards/none", `{"title":"x"}`).WantProblem(404, "board-not-found")
+	e.patch("/v1/boards/None", `{"title":"x"}`).WantProblem(404, "board-not-found")
+	e.patch("/v1/boards/run", `{}`, "Content-Type", "text/plain").WantProblem(415, wire.CodeNotJSON)
+	e.fake.Fails["ChangeBoard"] = leaderboard.ErrUnavailable
+	e.patch("/v1/boards/run", `{}`).WantProblem(503, "unavailable")
+	if after := string(e.Get(apitest.ReadKey, "/v1/boards/run").Want(200).Body); after != before {
 		t.Errorf("what was refused changed the board to %s", after)
 	}
 }
@@ -136,105 +137,105 @@ func TestPatchRefuses(t *testing.T) {
 // later one tells PATCH, which would undo the change in between, but not PUT.
 func TestPutTakesItsOwnGet(t *testing.T) {
 	e := newEnv(t)
-	e.board("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+	e.Board("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 	for name, rules := range map[string]string{
 		"plain": `{}`, "full": fullRules, "sum": `{"derive":{"from":[{"board":"runs"},{"board":"rides","window":"day","period":"2023-11-14","weight":-2}]}}`,
 		"last": `{"derive":{"from":[{"board":"runs","window":"day"}],"last":"7d"}}`,
 	} {
-		e.put(adminKey, "/v1/boards/"+name, rules).want(201)
-		got := e.get(adminKey, "/v1/boards/"+name).want(200)
-		again := e.put(adminKey, "/v1/boards/"+name, string(got.body)).want(200)
-		if string(again.body) != string(got.body) || again.header.Get("ETag") != got.header.Get("ETag") {
-			t.Errorf("%s was %s\nand is %s", name, got.body, again.body)
+		e.Put(apitest.AdminKey, "/v1/boards/"+name, rules).Want(201)
+		got := e.Get(apitest.AdminKey, "/v1/boards/"+name).Want(200)
+		again := e.Put(apitest.AdminKey, "/v1/boards/"+name, string(got.Body)).Want(200)
+		if string(again.Body) != string(got.Body) || again.Header.Get("ETag") != got.Header.Get("ETag") {
+			t.Errorf("%s was %s\nand is %s", name, got.Body, again.Body)
 		}
-		r := e.patch("/v1/boards/"+name, string(got.body)).want(200)
-		if string(r.body) != string(got.body) {
-			t.Errorf("%s was %s\nand is patched to %s", name, got.body, r.body)
+		r := e.patch("/v1/boards/"+name, string(got.Body)).Want(200)
+		if string(r.Body) != string(got.Body) {
+			t.Errorf("%s was %s\nand is patched to %s", name, got.Body, r.Body)
 		}
-		e.put(adminKey, "/v1/boards/"+name+"2", strings.Replace(string(got.body), `"name":"`+name+`",`, "", 1)).want(201)
+		e.Put(apitest.AdminKey, "/v1/boards/"+name+"2", strings.Replace(string(got.Body), `"name":"`+name+`",`, "", 1)).Want(201)
 	}
-	old := string(e.get(adminKey, "/v1/boards/plain").body)
+	old := string(e.Get(apitest.AdminKey, "/v1/boards/plain").Body)
 	e.fake.SetNow(1_700_000_001_000_000)
-	e.patch("/v1/boards/plain", `{"title":"in between"}`).want(200)
-	if p := e.patch("/v1/boards/plain", old).wantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0].Pointer != "/updated_time" {
+	e.patch("/v1/boards/plain", `{"title":"in between"}`).Want(200)
+	if p := e.patch("/v1/boards/plain", old).WantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0].Pointer != "/updated_time" {
 		t.Errorf("points at %+v", p.Errors)
 	}
-	e.put(adminKey, "/v1/boards/plain", old).want(200)
+	e.Put(apitest.AdminKey, "/v1/boards/plain", old).Want(200)
 }
 
 // TestBoardETag: the tag changes with each change of the rules, and with nothing else.
 func TestBoardETag(t *testing.T) {
 	e := newEnv(t)
 	seen := map[string]bool{}
-	news := func(r reply) string {
+	news := func(r apitest.Reply) string {
 		t.Helper()
-		tag := r.header.Get("ETag")
+		tag := r.Header.Get("ETag")
 		if tag == "" || seen[tag] {
 			t.Errorf("the tag %q is none, or an old one", tag)
 		}
 		seen[tag] = true
 		return tag
 	}
-	tag := news(e.put(adminKey, "/v1/boards/run", `{}`).want(201))
-	if got := e.get(noKey, "/v1/boards/run").want(200).header.Get("ETag"); got != tag {
+	tag := news(e.Put(apitest.AdminKey, "/v1/boards/run", `{}`).Want(201))
+	if got := e.Get(apitest.NoKey, "/v1/boards/run").Want(200).Header.Get("ETag"); got != tag {
 		t.Errorf("GET has the tag %s, PUT has %s", got, tag)
 	}
-	e.post(writeKey, "/v1/boards/run/scores", `{"entries":[{"member":"m","score":1}]}`).want(200)
+	e.Post(apitest.WriteKey, "/v1/boards/run/scores", `{"entries":[{"member":"m","score":1}]}`).Want(200)
 	for _, match := range []string{tag, `"x", W/` + tag, "*"} {
-		r := e.do(ask{method: "GET", path: "/v1/boards/run", header: http.Header{"If-None-Match": {match}}}).want(304)
-		if r.header.Get("ETag") != tag || len(r.body) != 0 {
-			t.Errorf("304 with the tag %s and %q", r.header.Get("ETag"), r.body)
+		r := e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/run", Header: http.Header{"If-None-Match": {match}}}).Want(304)
+		if r.Header.Get("ETag") != tag || len(r.Body) != 0 {
+			t.Errorf("304 with the tag %s and %q", r.Header.Get("ETag"), r.Body)
 		}
 	}
-	news(e.patch("/v1/boards/run", `{"title":"`+strings.Repeat("x", 190)+`"}`).want(200))
-	e.do(ask{method: "GET", path: "/v1/boards/run", header: http.Header{"If-None-Match": {tag}}}).want(200)
-	news(e.patch("/v1/boards/run", `{"title":null}`).want(200))
-	e.delete(adminKey, "/v1/boards/run").want(204)
-	news(e.put(adminKey, "/v1/boards/run", `{}`).want(201))
+	news(e.patch("/v1/boards/run", `{"title":"`+strings.Repeat("x", 190)+`"}`).Want(200))
+	e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/run", Header: http.Header{"If-None-Match": {tag}}}).Want(200)
+	news(e.patch("/v1/boards/run", `{"title":null}`).Want(200))
+	e.Delete(apitest.AdminKey, "/v1/boards/run").Want(204)
+	news(e.Put(apitest.AdminKey, "/v1/boards/run", `{}`).Want(201))
 }
 
 func TestIfMatch(t *testing.T) {
 	e := newEnv(t)
-	e.put(adminKey, "/v1/boards/run", strings.Replace(fullRules, "Autumn", strings.Repeat("x", 200), 1)).want(201)
-	e.patch("/v1/boards/run", `{"labels":{"a":"`+strings.Repeat("x", 64)+`","b":"`+strings.Repeat("y", 64)+`"}}`).want(200)
-	zipped := e.do(ask{method: "GET", path: "/v1/boards/run", key: readKey, header: http.Header{"Accept-Encoding": {"gzip"}}}).want(200).header.Get("ETag")
+	e.Put(apitest.AdminKey, "/v1/boards/run", strings.Replace(fullRules, "Autumn", strings.Repeat("x", 200), 1)).Want(201)
+	e.patch("/v1/boards/run", `{"labels":{"a":"`+strings.Repeat("x", 64)+`","b":"`+strings.Repeat("y", 64)+`"}}`).Want(200)
+	zipped := e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/run", Key: apitest.ReadKey, Header: http.Header{"Accept-Encoding": {"gzip"}}}).Want(200).Header.Get("ETag")
 	if !strings.HasSuffix(zipped, wire.GzipTagEnd) {
 		t.Fatalf("the answer is not compressed: %s", zipped)
 	}
-	change := func(method, match, body string) reply {
-		return e.do(ask{method: method, path: "/v1/boards/run", key: adminKey, body: body, header: http.Header{"If-Match": {match}}})
+	change := func(method, match, body string) apitest.Reply {
+		return e.Do(apitest.Ask{Method: method, Path: "/v1/boards/run", Key: apitest.AdminKey, Body: body, Header: http.Header{"If-Match": {match}}})
 	}
-	tag := change("PATCH", zipped, `{"title":"1"}`).want(200).header.Get("ETag")
-	before := string(e.get(readKey, "/v1/boards/run").body)
+	tag := change("PATCH", zipped, `{"title":"1"}`).Want(200).Header.Get("ETag")
+	before := string(e.Get(apitest.ReadKey, "/v1/boards/run").Body)
 	for _, match := range []string{zipped, `"0-0"`, "W/" + tag, "", tag[1:], `"x",W/` + tag} {
 		for _, method := range []string{"PUT", "PATCH"} {
-			p := change(method, match, `{"title":"2"}`).wantProblem(412, wire.CodePrecondition)
+			p := change(method, match, `{"title":"2"}`).WantProblem(412, wire.CodePrecondition)
 			if !strings.Contains(p.Detail, tag) {
 				t.Errorf("%s does not tell the tag %s", p.Detail, tag)
 			}
 		}
 	}
-	if after := string(e.get(readKey, "/v1/boards/run").body); after != before {
+	if after := string(e.Get(apitest.ReadKey, "/v1/boards/run").Body); after != before {
 		t.Errorf("what was refused changed the board to %s", after)
 	}
-	tag = change("PATCH", `"x", `+tag, `{"title":"3"}`).want(200).header.Get("ETag")
-	tag = change("PUT", tag, strings.Replace(fullRules, "Autumn", "4", 1)).want(200).header.Get("ETag")
-	change("PATCH", "*", `{"title":"5"}`).want(200)
-	change("PUT", "*", fullRules).want(200)
-	change("PATCH", tag, `{"title":"6"}`).wantProblem(412, wire.CodePrecondition)
+	tag = change("PATCH", `"x", `+tag, `{"title":"3"}`).Want(200).Header.Get("ETag")
+	tag = change("PUT", tag, strings.Replace(fullRules, "Autumn", "4", 1)).Want(200).Header.Get("ETag")
+	change("PATCH", "*", `{"title":"5"}`).Want(200)
+	change("PUT", "*", fullRules).Want(200)
+	change("PATCH", tag, `{"title":"6"}`).WantProblem(412, wire.CodePrecondition)
 
-	e.do(ask{method: "PUT", path: "/v1/boards/new", key: adminKey, body: `{}`, header: http.Header{"If-Match": {"*"}}}).wantProblem(412, wire.CodePrecondition)
-	create := ask{method: "PUT", path: "/v1/boards/new", key: adminKey, body: `{}`, header: http.Header{"If-None-Match": {"*"}}}
-	e.do(create).want(201)
-	e.do(create).wantProblem(412, wire.CodePrecondition)
+	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/new", Key: apitest.AdminKey, Body: `{}`, Header: http.Header{"If-Match": {"*"}}}).WantProblem(412, wire.CodePrecondition)
+	create := apitest.Ask{Method: "PUT", Path: "/v1/boards/new", Key: apitest.AdminKey, Body: `{}`, Header: http.Header{"If-None-Match": {"*"}}}
+	e.Do(create).Want(201)
+	e.Do(create).WantProblem(412, wire.CodePrecondition)
 }
 
 // TestIfMatchAtOnce: of several who have read the same state one changes it.
 func TestIfMatchAtOnce(t *testing.T) {
 	e := newEnv(t)
-	tag := e.put(adminKey, "/v1/boards/run", `{}`).want(201).header.Get("ETag")
+	tag := e.Put(apitest.AdminKey, "/v1/boards/run", `{}`).Want(201).Header.Get("ETag")
 	const writers = 8
-	answers := make([]reply, writers)
+	answers := make([]apitest.Reply, writers)
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
@@ -245,10 +246,10 @@ func TestIfMatchAtOnce(t *testing.T) {
 	all.Wait()
 	won := 0
 	for _, r := range answers {
-		if r.status == 200 {
+		if r.Status == 200 {
 			won++
 		} else {
-			r.wantProblem(412, wire.CodePrecondition)
+			r.WantProblem(412, wire.CodePrecondition)
 		}
 	}
 	if won != 1 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -16,11 +17,11 @@ import (
 func TestSubmitMultiBoard(t *testing.T) {
 	e := newEnv(t)
 	limit := int64(10)
-	e.board("sound", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}, Visibility: leaderboard.VisibilityPrivate})
-	e.board("plays", leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{"day", "all_time"}})
+	e.Board("sound", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}, Visibility: leaderboard.VisibilityPrivate})
+	e.Board("plays", leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{"day", "all_time"}})
 	body := `{"entries":[{"board":"sound","member":"g1","score":9},{"board":"plays","member":"g1","score":2},{"board":"none","member":"g1","score":1},` +
 		`{"board":"plays","member":"g1","score":3},{"board":"sound","member":"g2","score":11,"tiebreak":null}]}`
-	got := string(e.post(writeKey, "/v1/scores", body).want(200).body)
+	got := string(e.Post(apitest.WriteKey, "/v1/scores", body).Want(200).Body)
 	at := `"created_time":"2023-11-14T22:13:20.00000`
 	want := `{"results":[{"board":"sound","member":"g1","status":"applied","score":9,"previous_score":null,` + at + `0Z"},` +
 		`{"board":"plays","member":"g1","status":"applied","score":2,"previous_score":null,` + at + `0Z"},` +
@@ -33,40 +34,40 @@ func TestSubmitMultiBoard(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	e.get(noKey, "/v1/boards/plays/members/g1?min_seq=2").want(200)
+	e.Get(apitest.NoKey, "/v1/boards/plays/members/g1?min_seq=2").Want(200)
 
 	// A name that no board can have is one of no board too.
-	odd := e.do(ask{method: "POST", path: "/v1/scores", key: writeKey, body: `{"entries":[{"board":"No Board","member":"m","score":1}]}`, off: true})
-	if got := string(odd.want(200).body); !strings.Contains(got, "/problems/board-not-found") || !strings.HasSuffix(got, `"boards":{}}`+"\n") {
+	odd := e.Do(apitest.Ask{Method: "POST", Path: "/v1/scores", Key: apitest.WriteKey, Body: `{"entries":[{"board":"No Board","member":"m","score":1}]}`, Off: true})
+	if got := string(odd.Want(200).Body); !strings.Contains(got, "/problems/board-not-found") || !strings.HasSuffix(got, `"boards":{}}`+"\n") {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestSubmitMultiBoardKey(t *testing.T) {
 	e := newEnv(t)
-	e.board("a", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	e.board("b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	a := ask{
-		method: "POST", path: "/v1/scores", key: writeKey, body: `{"entries":[{"board":"a","member":"m","score":5},{"board":"b","member":"m","score":5}]}`,
-		header: http.Header{"Idempotency-Key": {"k"}},
+	e.Board("a", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	e.Board("b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	a := apitest.Ask{
+		Method: "POST", Path: "/v1/scores", Key: apitest.WriteKey, Body: `{"entries":[{"board":"a","member":"m","score":5},{"board":"b","member":"m","score":5}]}`,
+		Header: http.Header{"Idempotency-Key": {"k"}},
 	}
-	first, second := e.do(a).want(200), e.do(a).want(200)
+	first, second := e.Do(a).Want(200), e.Do(a).Want(200)
 	wantReplayed(t, first, second)
-	if e.get(noKey, "/v1/boards/b/top").rows().Entries[0].Score != 5 {
-		t.Errorf("the repetition counted: %s", second.body)
+	if e.Get(apitest.NoKey, "/v1/boards/b/top").Rows().Entries[0].Score != 5 {
+		t.Errorf("the repetition counted: %s", second.Body)
 	}
-	a.body = strings.Replace(a.body, `"b"`, `"a"`, 1)
-	e.do(a).wantProblem(422, "idempotency-key-reused")
+	a.Body = strings.Replace(a.Body, `"b"`, `"a"`, 1)
+	e.Do(a).WantProblem(422, "idempotency-key-reused")
 	one := a
-	one.path, one.body = "/v1/boards/a/scores", `{"entries":[{"member":"m","score":1}]}`
-	e.do(one).want(200) // a key of its own
+	one.Path, one.Body = "/v1/boards/a/scores", `{"entries":[{"member":"m","score":1}]}`
+	e.Do(one).Want(200) // a key of its own
 }
 
 // TestSubmitMultiBoardBadInput: whatever is wrong with the envelope is refused as a whole, and says where.
 func TestSubmitMultiBoardBadInput(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
-	writes := e.fake.writes()
+	e.Board("b", leaderboard.Rules{})
+	writes := e.fake.Writes()
 	many := func(n, boards int) string {
 		entries := make([]string, n)
 		for i := range entries {
@@ -88,26 +89,26 @@ func TestSubmitMultiBoardBadInput(t *testing.T) {
 		{`{"board":"b","board":"b","member":"m","score":1}`, "/entries/0/board", ""},
 		{`{"board":"b","member":"m","score":1,"window":"day"}`, "/entries/0/window", "is not known"},
 	} {
-		p := e.post(writeKey, "/v1/scores", `{"entries":[`+c.entries+`]}`).wantProblem(400, wire.CodeMalformed)
+		p := e.Post(apitest.WriteKey, "/v1/scores", `{"entries":[`+c.entries+`]}`).WantProblem(400, wire.CodeMalformed)
 		if !slices.ContainsFunc(p.Errors, func(f wire.InputError) bool { return f.Pointer == c.at && strings.Contains(f.Detail, c.detail) }) {
 			t.Errorf("%.80s: %+v, want %s at %s", c.entries, p.Errors, c.detail, c.at)
 		}
 	}
 	good := `{"entries":[{"board":"b","member":"m","score":1}]}`
-	e.post(noKey, "/v1/scores", good).wantProblem(401, wire.CodeUnauthorized)
-	e.post(readKey, "/v1/scores", good).wantProblem(403, wire.CodeForbidden)
-	e.post(writeKey, "/v1/scores?board=b", good).wantProblem(400, wire.CodeMalformed)
-	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`).wantProblem(403, wire.CodeForbidden)
-	e.get(writeKey, "/v1/scores").wantProblem(405, wire.CodeMethod)
-	e.do(ask{method: "POST", path: "/v1/scores", key: writeKey, body: good, header: http.Header{"Content-Type": {"text/plain"}}, off: true}).wantProblem(415, wire.CodeNotJSON)
-	if e.fake.writes() != writes {
-		t.Errorf("%d refused requests were written", e.fake.writes()-writes)
+	e.Post(apitest.NoKey, "/v1/scores", good).WantProblem(401, wire.CodeUnauthorized)
+	e.Post(apitest.ReadKey, "/v1/scores", good).WantProblem(403, wire.CodeForbidden)
+	e.Post(apitest.WriteKey, "/v1/scores?board=b", good).WantProblem(400, wire.CodeMalformed)
+	e.Post(apitest.WriteKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`).WantProblem(403, wire.CodeForbidden)
+	e.Get(apitest.WriteKey, "/v1/scores").WantProblem(405, wire.CodeMethod)
+	e.Do(apitest.Ask{Method: "POST", Path: "/v1/scores", Key: apitest.WriteKey, Body: good, Header: http.Header{"Content-Type": {"text/plain"}}, Off: true}).WantProblem(415, wire.CodeNotJSON)
+	if e.fake.Writes() != writes {
+		t.Errorf("%d refused requests were written", e.fake.Writes()-writes)
 	}
 	e.fake.Fail(leaderboard.ErrUnavailable)
-	e.post(writeKey, "/v1/scores", good).wantProblem(503, "unavailable")
+	e.Post(apitest.WriteKey, "/v1/scores", good).WantProblem(503, "unavailable")
 	e.fake.Fail(nil)
 	// A thousand entries for fifty boards are one request.
-	if got := e.post(writeKey, "/v1/scores", `{"entries":[`+many(1000, 50)+`]}`).results(); len(got.Results) != 1000 {
+	if got := resultsIn(e.Post(apitest.WriteKey, "/v1/scores", `{"entries":[`+many(1000, 50)+`]}`)); len(got.Results) != 1000 {
 		t.Errorf("%d results", len(got.Results))
 	}
 }

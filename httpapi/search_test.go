@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -12,9 +13,9 @@ import (
 // TestSearchMembers: members are found by id or name, page by page, by admins of all boards.
 func TestSearchMembers(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "ada-3"})
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "ada-3"})
 	for id, name := range map[string]string{"ada-1": "Bob", "ada-2": "bOB & co", "zed": "BOB"} {
-		e.put(writeKey, "/v1/members/"+id, `{"display_name":"`+name+`"}`).want(201)
+		e.Put(apitest.WriteKey, "/v1/members/"+id, `{"display_name":"`+name+`"}`).Want(201)
 	}
 	search := func(query url.Values) string {
 		t.Helper()
@@ -24,7 +25,7 @@ func TestSearchMembers(t *testing.T) {
 				Members []foundMemberJSON
 				Next    string `json:"next_cursor"`
 			}
-			e.get(adminKey, "/v1/members?"+query.Encode()).want(200).decode(&page)
+			e.Get(apitest.AdminKey, "/v1/members?"+query.Encode()).Want(200).Decode(&page)
 			for _, m := range page.Members {
 				if (m.Profile == nil) != (m.Member == "ada-3") {
 					t.Errorf("%s has profile %v", m.Member, m.Profile)
@@ -54,10 +55,10 @@ func TestSearchMembers(t *testing.T) {
 	var page struct {
 		Next string `json:"next_cursor"`
 	}
-	e.get(adminKey, "/v1/members?q=ada&limit=1").want(200).decode(&page)
+	e.Get(apitest.AdminKey, "/v1/members?q=ada&limit=1").Want(200).Decode(&page)
 	for _, bad := range []string{"by=score", "limit=101", "q=" + strings.Repeat("x", 101), "cursor=AQID", "q=a&cursor=" + page.Next, "q=ada&by=name&cursor=" + page.Next} {
-		e.get(adminKey, "/v1/members?"+bad).wantProblem(400, wire.CodeMalformed)
+		e.Get(apitest.AdminKey, "/v1/members?"+bad).WantProblem(400, wire.CodeMalformed)
 	}
-	e.get(writeKey, "/v1/members").wantProblem(403, wire.CodeForbidden)
-	e.get(e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"b"} }), "/v1/members").wantProblem(403, wire.CodeForbidden)
+	e.Get(apitest.WriteKey, "/v1/members").WantProblem(403, wire.CodeForbidden)
+	e.Get(e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"b"} }), "/v1/members").WantProblem(403, wire.CodeForbidden)
 }

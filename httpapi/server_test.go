@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -50,79 +51,79 @@ func newServer(t testing.TB, e *env, change ...func(*http.Server)) *server {
 }
 
 // do sends the request over the wire and checks both sides of it.
-func (s *server) do(a ask) reply {
-	s.t.Helper()
-	r := a.request()
+func (s *server) do(a apitest.Ask) apitest.Reply {
+	s.T.Helper()
+	r := a.Request()
 	r.RequestURI = ""
 	r.URL.Scheme, r.URL.Host = "http", s.addr
 	res, err := s.client.Do(r)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	out := reply{s.t, res.StatusCode, res.Header, body, nil}
-	checkAgainstDocument(s.t, a, out)
+	out := apitest.Reply{T: s.T, Status: res.StatusCode, Header: res.Header, Body: body}
+	apitest.Check(s.T, a, out)
 	return out
 }
 
 // raw sends text as it is and reads one answer.
-func (s *server) raw(text string) reply { return s.send(text, false) }
+func (s *server) raw(text string) apitest.Reply { return s.send(text, false) }
 
 // send is raw; half closes the connection after the text.
-func (s *server) send(text string, half bool) reply {
-	s.t.Helper()
+func (s *server) send(text string, half bool) apitest.Reply {
+	s.T.Helper()
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, text); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	if half {
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	return reply{s.t, res.StatusCode, res.Header, body, nil}
+	return apitest.Reply{T: s.T, Status: res.StatusCode, Header: res.Header, Body: body}
 }
 
 // TestMembersInPaths: members of every form work in a path, percent-encoded.
 func TestMembersInPaths(t *testing.T) {
 	e := newEnv(t)
-	e.board("odd", leaderboard.Rules{})
+	e.Board("odd", leaderboard.Rules{})
 	srv := newServer(t, e)
 	for _, id := range []string{"a/b", "/", "//", "%", "%2F", "../x", "a b", " ", "a ", "é", "日本語", "a?b#c", "a+b", "a;b", "\"\\", "😀", strings.Repeat("x", 64), "around"} {
 		body := `{"entries":[{"member":` + string(wire.AppendString(nil, id)) + `,"score":1}]}`
-		srv.do(ask{method: "POST", path: "/v1/boards/odd/scores", key: writeKey, body: body}).want(200)
+		srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/odd/scores", Key: apitest.WriteKey, Body: body}).Want(200)
 		path := "/v1/boards/odd/members/" + escapeAll(id)
-		var got row
-		srv.do(ask{method: "GET", path: path, off: true}).want(200).decode(&got) // the router of kin-openapi does not decode
+		var got apitest.Row
+		srv.do(apitest.Ask{Method: "GET", Path: path, Off: true}).Want(200).Decode(&got) // the router of kin-openapi does not decode
 		if got.Member != id {
 			t.Errorf("asked for %q, got %q", id, got.Member)
 		}
-		around := srv.do(ask{method: "GET", path: path + "/around?before=0&after=0", off: true}).rows()
+		around := srv.do(apitest.Ask{Method: "GET", Path: path + "/around?before=0&after=0", Off: true}).Rows()
 		if len(around.Entries) != 1 || around.Entries[0].Member != id {
 			t.Errorf("around %q is %+v", id, around.Entries)
 		}
-		srv.do(ask{method: "DELETE", path: path, key: adminKey, off: true}).want(200)
-		srv.do(ask{method: "GET", path: path}).wantProblem(404, "not-ranked")
+		srv.do(apitest.Ask{Method: "DELETE", Path: path, Key: apitest.AdminKey, Off: true}).Want(200)
+		srv.do(apitest.Ask{Method: "GET", Path: path}).WantProblem(404, "not-ranked")
 	}
 }
 
@@ -137,37 +138,37 @@ func escapeAll(s string) string {
 
 func TestBodyLimits(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.MaxBody = 200 })
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
 	large := `{"entries":[{"member":"` + strings.Repeat("x", 200) + `","score":1}]}`
-	writes := e.fake.writes()
-	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).wantProblem(413, wire.CodeTooLarge)
-	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\n"
-	srv.raw(head+"Transfer-Encoding: chunked\r\n\r\n150\r\n"+strings.Repeat(" ", 0x150)+"\r\n0\r\n\r\n").wantProblem(413, wire.CodeTooLarge)
-	if e.fake.writes() != writes {
+	writes := e.fake.Writes()
+	srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: large}).WantProblem(413, wire.CodeTooLarge)
+	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + apitest.WriteKey + "\r\nContent-Type: application/json\r\n"
+	srv.raw(head+"Transfer-Encoding: chunked\r\n\r\n150\r\n"+strings.Repeat(" ", 0x150)+"\r\n0\r\n\r\n").WantProblem(413, wire.CodeTooLarge)
+	if e.fake.Writes() != writes {
 		t.Error("something was written")
 	}
 	small := `{"entries":[{"member":"x","score":1}]}`
-	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: small}).want(200)
+	srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: small}).Want(200)
 }
 
 // TestSlowBody: a client that does not send its body in time gets a problem, not silence.
 func TestSlowBody(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.BodyTimeout = 50 * time.Millisecond })
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	srv := newServer(t, e)
-	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-	srv.raw(head+`{"entries":[`).wantProblem(408, wire.CodeSlowRequest)
+	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + apitest.WriteKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+	srv.raw(head+`{"entries":[`).WantProblem(408, wire.CodeSlowRequest)
 }
 
 // TestCutOffBody: so does one that ends in the middle of its body.
 func TestCutOffBody(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
-	writes := e.fake.writes()
-	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-	newServer(t, e).send(head+`{"entries":[{"member":"m","score":1}]}`, true).wantProblem(400, wire.CodeMalformed)
-	if e.fake.writes() != writes {
+	e.Board("b", leaderboard.Rules{})
+	writes := e.fake.Writes()
+	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + apitest.WriteKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+	newServer(t, e).send(head+`{"entries":[{"member":"m","score":1}]}`, true).WantProblem(400, wire.CodeMalformed)
+	if e.fake.Writes() != writes {
 		t.Error("half a body was written")
 	}
 }
@@ -196,16 +197,16 @@ func TestPanicAfterTheBeginning(t *testing.T) {
 // TestWaitOutlastsTimeouts: waiting for a rebuild outlasts the timeouts that are made for the other routes.
 func TestWaitOutlastsTimeouts(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
-	e.fake.runGate = make(chan struct{})
+	e.Board("b", leaderboard.Rules{})
+	e.fake.RunGate = make(chan struct{})
 	srv := newServer(t, e, func(s *http.Server) {
 		s.ReadTimeout, s.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
 	})
-	timer := time.AfterFunc(300*time.Millisecond, func() { close(e.fake.runGate) })
+	timer := time.AfterFunc(300*time.Millisecond, func() { close(e.fake.RunGate) })
 	defer timer.Stop()
-	r := srv.do(ask{method: "POST", path: "/v1/boards/b/rebuild?wait=30s", key: adminKey, body: `{}`})
+	r := srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/rebuild?wait=30s", Key: apitest.AdminKey, Body: `{}`})
 	var run runJSON
-	r.want(200).decode(&run)
+	r.Want(200).Decode(&run)
 	if run.State != leaderboard.RunStateDone {
 		t.Errorf("the run is %s", run.State)
 	}
@@ -214,11 +215,11 @@ func TestWaitOutlastsTimeouts(t *testing.T) {
 // TestUncleanPaths: paths that the mux would redirect from are not there.
 func TestUncleanPaths(t *testing.T) {
 	e := newEnv(t)
-	e.board("top", leaderboard.Rules{})
+	e.Board("top", leaderboard.Rules{})
 	srv := newServer(t, e)
 	for _, path := range []string{"/v1/boards//top", "//v1/boards", "/v1/boards/top/../top", "/v1/./boards", "/v1/boards/top/", "/v1/boards/", "/v2/boards", "/v1/boards/top/top/", "/v1/boards/top/members/", "/v1/boards/a/b/c"} {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
-			srv.raw(method+" "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").wantProblem(404, wire.CodeNotFound)
+			srv.raw(method+" "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").WantProblem(404, wire.CodeNotFound)
 		}
 	}
 }
@@ -236,8 +237,8 @@ func TestUnreadableRequests(t *testing.T) {
 		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: carrier-pigeon\r\n\r\n":     501,
 		"GET / HTTP/3.1\r\nHost: x\r\n\r\n":                                           505,
 	} {
-		if r := srv.raw(text); r.status != status || r.header.Get("Content-Length") != "" { // so its end is that of the connection
-			t.Errorf("%.60q: %d %v, want %d and the end of the connection", text, r.status, r.header, status)
+		if r := srv.raw(text); r.Status != status || r.Header.Get("Content-Length") != "" { // so its end is that of the connection
+			t.Errorf("%.60q: %d %v, want %d and the end of the connection", text, r.Status, r.Header, status)
 		}
 	}
 }
@@ -257,7 +258,7 @@ func TestServerLimits(t *testing.T) {
 	}
 	srv := newServer(t, newEnv(t))
 	for size, status := range map[int]int{15 << 10: 200, 21 << 10: 431} { // net/http adds 4 KiB
-		if got := srv.raw("GET /livez HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("a", size) + "\r\n\r\n").status; got != status {
+		if got := srv.raw("GET /livez HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("a", size) + "\r\n\r\n").Status; got != status {
 			t.Errorf("a head of %d bytes: %d, want %d", size, got, status)
 		}
 	}
@@ -268,8 +269,8 @@ func TestClientGone(t *testing.T) {
 	e := newEnv(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	e.fake.fail["Boards"] = context.Canceled
-	r := (ask{method: "GET", path: "/v1/boards"}).request().WithContext(ctx)
+	e.fake.Fails["Boards"] = context.Canceled
+	r := (apitest.Ask{Method: "GET", Path: "/v1/boards"}).Request().WithContext(ctx)
 	var status int
 	e.api.shared.observer = observed{request: func(a Answered) { status = a.Status }}
 	e.api.ServeHTTP(discard{http.Header{}}, r)

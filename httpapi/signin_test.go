@@ -5,23 +5,24 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 // comeBack sends a browser back from the provider, with a cookie and what the provider says.
-func (e *env) comeBack(cookie, query string, header http.Header) reply {
-	e.t.Helper()
+func (e *env) comeBack(cookie, query string, header http.Header) apitest.Reply {
+	e.T.Helper()
 	h := http.Header{"Cookie": {cookieSignIn + "=" + cookie}}
 	for name, values := range header {
 		h[name] = values
 	}
-	return e.do(ask{method: http.MethodGet, path: "/v1/sign-in/callback?" + query, header: h})
+	return e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/sign-in/callback?" + query, Header: h})
 }
 
 // forgets reports whether an answer ends the cookie of the sign-in.
-func (r reply) forgets() bool {
-	for _, c := range (&http.Response{Header: r.header}).Cookies() {
+func forgets(r apitest.Reply) bool {
+	for _, c := range (&http.Response{Header: r.Header}).Cookies() {
 		if c.Name == cookieSignIn && c.MaxAge < 0 {
 			return true
 		}
@@ -49,24 +50,24 @@ func TestSignInGuesses(t *testing.T) {
 			}}
 		})
 		for range 3 {
-			if got := e.comeBack(c.cookie, c.query, nil); got.wantProblem(http.StatusBadRequest, "sign-in-refused").Detail == "" || !got.forgets() {
-				t.Errorf("%s: %v", name, got.header)
+			if got := e.comeBack(c.cookie, c.query, nil); got.WantProblem(http.StatusBadRequest, "sign-in-refused").Detail == "" || !forgets(got) {
+				t.Errorf("%s: %v", name, got.Header)
 			}
 		}
 		for range 5 {
 			got := e.comeBack(c.cookie, c.query, nil)
-			if got.wantProblem(http.StatusTooManyRequests, wire.CodeAttempts); got.header.Get("Retry-After") == "" {
-				t.Errorf("%s: %v", name, got.header)
+			if got.WantProblem(http.StatusTooManyRequests, wire.CodeAttempts); got.Header.Get("Retry-After") == "" {
+				t.Errorf("%s: %v", name, got.Header)
 			}
 		}
-		got := e.comeBack(c.cookie, c.query, http.Header{"Accept": {"text/html"}}).want(http.StatusSeeOther)
-		if got.header.Get("Location") != "/console?sign-in=too-many-attempts" || got.header.Get("Retry-After") == "" {
-			t.Errorf("%s: %v", name, got.header)
+		got := e.comeBack(c.cookie, c.query, http.Header{"Accept": {"text/html"}}).Want(http.StatusSeeOther)
+		if got.Header.Get("Location") != "/console?sign-in=too-many-attempts" || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %v", name, got.Header)
 		}
 		if asked != c.asked {
 			t.Errorf("%s: the provider was asked %d times", name, asked)
 		}
-		e.do(ask{method: http.MethodGet, path: "/v1/sign-in"}).want(http.StatusSeeOther) // which is no guess
+		e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/sign-in"}).Want(http.StatusSeeOther) // which is no guess
 	}
 }
 
@@ -85,15 +86,15 @@ func TestSignInWaits(t *testing.T) {
 	})
 	for range 5 {
 		got := e.comeBack("s.n.v", "state=s&code=c", nil)
-		if got.wantProblem(http.StatusServiceUnavailable, "overloaded"); got.forgets() || got.header.Get("Retry-After") == "" {
-			t.Errorf("%v", got.header)
+		if got.WantProblem(http.StatusServiceUnavailable, "overloaded"); forgets(got) || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%v", got.Header)
 		}
 	}
 	if busy = false; q.attempts != 0 {
 		t.Errorf("%d attempts", q.attempts)
 	}
-	got := e.comeBack("s.n.v", "state=s&code=c", nil).want(http.StatusSeeOther)
-	if got.header.Get("Location") != "/console" || !got.forgets() {
-		t.Errorf("%v", got.header)
+	got := e.comeBack("s.n.v", "state=s&code=c", nil).Want(http.StatusSeeOther)
+	if got.Header.Get("Location") != "/console" || !forgets(got) {
+		t.Errorf("%v", got.Header)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 )
@@ -49,16 +50,16 @@ func TestPanicsAreCounted(t *testing.T) {
 		c.Tracer = all
 		c.Observer = observed{request: func(a Answered) { status = a.Status }}
 	})
-	e.board("demo", leaderboard.Rules{}, classic()...)
+	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	for _, method := range []string{"Export", "Export part"} {
-		all.ended, status, e.fake.panicsIn = nil, 0, method
+		all.ended, status, e.fake.PanicsIn = nil, 0, method
 		func() {
 			defer func() {
 				if p, ok := recover().(error); ok && !errors.Is(p, http.ErrAbortHandler) {
 					t.Errorf("recovered %v", p)
 				}
 			}()
-			e.api.ServeHTTP(httptest.NewRecorder(), ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request())
+			e.api.ServeHTTP(httptest.NewRecorder(), apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request())
 		}()
 		if want := "GET /v1/boards/{board}/export 500 failed: true"; status != 500 || len(all.ended) != 1 || all.ended[0] != want {
 			t.Errorf("%s: counted as %d, and these spans have ended: %q, want %q", method, status, all.ended, want)

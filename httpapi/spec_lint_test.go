@@ -9,6 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 )
 
@@ -16,7 +17,7 @@ import (
 
 // TestOperationsAreNamed: every operation has an id of its own, and the words that documents are made of.
 func TestOperationsAreNamed(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	ids := map[string]string{}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
@@ -42,7 +43,7 @@ func TestOperationsAreNamed(t *testing.T) {
 
 // TestDocumentHasTheProblems: the table of problems and the types that the document lists are the same.
 func TestDocumentHasTheProblems(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	listed := map[string]bool{}
 	for _, v := range doc.Components.Schemas["ProblemType"].Value.Enum {
 		listed[v.(string)] = true
@@ -60,7 +61,7 @@ func TestDocumentHasTheProblems(t *testing.T) {
 
 // TestAnswersNameTheirProblems: the description of an answer names the problems of its status, and none of another one.
 func TestAnswersNameTheirProblems(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	word := regexp.MustCompile(`[A-Za-z]+(?:-[a-z]+)*`)
 	for name, statuses := range problemAnswers(doc) {
 		said := word.FindAllString(*doc.Components.Responses[name].Value.Description, -1)

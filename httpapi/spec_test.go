@@ -13,12 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"leaderboard/api"
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 )
 
 func TestDocumentIsValid(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaDefaultsValidation()); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestDocumentIsValid(t *testing.T) {
 
 // TestDocumentHasTheRoutes: the routes of the mux and the operations of the document are the same set.
 func TestDocumentHasTheRoutes(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	var documented, routed []string
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
@@ -45,7 +46,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 
 // TestDocumentHasTheParameters: the parameters that a route takes are those that the document lists.
 func TestDocumentHasTheParameters(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	for _, rt := range (&handlers{}).routes(true) {
 		item := doc.Paths.Value(rt.Path)
 		var documented []string
@@ -67,7 +68,7 @@ func TestDocumentHasTheParameters(t *testing.T) {
 
 // TestDocumentHasTheAccess: what the document says about keys is what the table of routes demands.
 func TestDocumentHasTheAccess(t *testing.T) {
-	doc, _ := document()
+	doc, _ := apitest.Document()
 	for _, rt := range (&handlers{}).routes(true) {
 		op := doc.Paths.Value(rt.Path).GetOperation(rt.Method)
 		var says string
@@ -95,10 +96,10 @@ func TestDocumentHasTheAccess(t *testing.T) {
 func TestServedDocument(t *testing.T) {
 	e := newEnv(t)
 	var served, written any
-	if got := e.get(noKey, "/openapi.yaml").want(http.StatusOK); !bytes.Equal(got.body, api.OpenAPI()) {
+	if got := e.Get(apitest.NoKey, "/openapi.yaml").Want(http.StatusOK); !bytes.Equal(got.Body, api.OpenAPI()) {
 		t.Error("/openapi.yaml is not openapi.yaml")
 	}
-	e.get(noKey, "/openapi.json").want(http.StatusOK).decode(&served)
+	e.Get(apitest.NoKey, "/openapi.json").Want(http.StatusOK).Decode(&served)
 	if err := yaml.Unmarshal(api.OpenAPI(), &written); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestServedDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply{t: t, body: text}.decode(&written)
+	apitest.Reply{T: t, Body: text}.Decode(&written)
 	if !reflect.DeepEqual(served, written) {
 		t.Error("/openapi.json and openapi.yaml differ")
 	}

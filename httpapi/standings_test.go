@@ -9,13 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 // standingsOf returns the standings of an answer as text, one of each result: before, after, and who was passed.
-func (r reply) standingsOf() string {
-	r.t.Helper()
+func standingsOf(r apitest.Reply) string {
+	r.T.Helper()
 	var out struct {
 		Results []struct {
 			Standing *struct {
@@ -26,7 +27,7 @@ func (r reply) standingsOf() string {
 			Status string
 		}
 	}
-	r.want(200).decode(&out)
+	r.Want(200).Decode(&out)
 	var parts []string
 	for _, res := range out.Results {
 		s := res.Standing
@@ -46,38 +47,37 @@ func (r reply) standingsOf() string {
 	return strings.Join(parts, "; ")
 }
 
-func (r reply) wantStandings(want string) {
-	r.t.Helper()
-	if got := r.standingsOf(); got != want {
-		r.t.Errorf("standings are %q, want %q", got, want)
+func wantStandings(r apitest.Reply, want string) {
+	r.T.Helper()
+	if got := standingsOf(r); got != want {
+		r.T.Errorf("standings are %q, want %q", got, want)
 	}
 }
 
 // TestStandings: each result tells both ranks in one state; without the parameter there is nothing of it.
 func TestStandings(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{Mode: leaderboard.ModeTied})
+	e.Board("b", leaderboard.Rules{Mode: leaderboard.ModeTied})
 	const path = "/v1/boards/b/scores"
-	e.post(writeKey, path, `{"entries":[{"member":"a","score":10},{"member":"b","score":20},{"member":"c","score":20},{"member":"d","score":5}]}`).want(200)
-	if body := string(e.post(writeKey, path, `{"entries":[{"member":"a","score":11}]}`).want(200).body); strings.Contains(body, "standing") {
+	e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":10},{"member":"b","score":20},{"member":"c","score":20},{"member":"d","score":5}]}`).Want(200)
+	if body := string(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":11}]}`).Want(200).Body); strings.Contains(body, "standing") {
 		t.Errorf("standings that were not asked for: %s", body)
 	}
-	e.post(writeKey, path+"?standings=true", `{"entries":[{"member":"d","score":15},{"member":"d","score":20},{"member":"e","score":1},{"member":"b","score":3}]}`).
-		wantStandings("4>3/5@8; 3>1/5@8; new 5/5@8; 1>1/5@8")
-	e.post(writeKey, path+"?standings=true&mode=strict", `{"entries":[{"member":"c","score":21}]}`).wantStandings("2>1/5@9")
-	e.post(writeKey, path+"?standings=true&mode=dense", `{"entries":[{"member":"e","score":15}]}`).wantStandings("4>3/5@10")
-	rejected := string(e.do(ask{method: "POST", path: path + "?standings=true", key: writeKey, body: `{"entries":[{"member":"","score":1}]}`, off: true}).want(200).body)
+	wantStandings(e.Post(apitest.WriteKey, path+"?standings=true", `{"entries":[{"member":"d","score":15},{"member":"d","score":20},{"member":"e","score":1},{"member":"b","score":3}]}`), "4>3/5@8; 3>1/5@8; new 5/5@8; 1>1/5@8")
+	wantStandings(e.Post(apitest.WriteKey, path+"?standings=true&mode=strict", `{"entries":[{"member":"c","score":21}]}`), "2>1/5@9")
+	wantStandings(e.Post(apitest.WriteKey, path+"?standings=true&mode=dense", `{"entries":[{"member":"e","score":15}]}`), "4>3/5@10")
+	rejected := string(e.Do(apitest.Ask{Method: "POST", Path: path + "?standings=true", Key: apitest.WriteKey, Body: `{"entries":[{"member":"","score":1}]}`, Off: true}).Want(200).Body)
 	if strings.Contains(rejected, "standing") {
 		t.Errorf("a standing of what is rejected: %s", rejected)
 	}
-	wide := string(e.post(writeKey, path+"?standings=true&numbers=string", `{"entries":[{"member":"e","score":16}]}`).want(200).body)
+	wide := string(e.Post(apitest.WriteKey, path+"?standings=true&numbers=string", `{"entries":[{"member":"e","score":16}]}`).Want(200).Body)
 	if !strings.Contains(wide, `"standing":{"seq":"11","rank":"4","previous_rank":"4","total":"5"}`) {
 		t.Errorf("wide numbers: %s", wide)
 	}
 	for _, bad := range []string{"?standings=yes", "?mode=tied", "?friends=true", "?standings=true&mode=all", "?standings=true&mode=best"} {
-		seq := e.get(readKey, "/v1/boards/b/top").want(200).header.Get("ETag")
-		e.do(ask{method: "POST", path: path + bad, key: writeKey, body: `{"entries":[{"member":"z","score":1}]}`, off: true}).wantProblem(400, wire.CodeMalformed)
-		if now := e.get(readKey, "/v1/boards/b/top").want(200).header.Get("ETag"); now != seq {
+		seq := e.Get(apitest.ReadKey, "/v1/boards/b/top").Want(200).Header.Get("ETag")
+		e.Do(apitest.Ask{Method: "POST", Path: path + bad, Key: apitest.WriteKey, Body: `{"entries":[{"member":"z","score":1}]}`, Off: true}).WantProblem(400, wire.CodeMalformed)
+		if now := e.Get(apitest.ReadKey, "/v1/boards/b/top").Want(200).Header.Get("ETag"); now != seq {
 			t.Errorf("%s was refused and has changed the board", bad)
 		}
 	}
@@ -86,29 +86,28 @@ func TestStandings(t *testing.T) {
 // TestStandingsOfSeveralBoards: each result has the standing on its own board.
 func TestStandingsOfSeveralBoards(t *testing.T) {
 	e := newEnv(t)
-	e.board("x", leaderboard.Rules{})
-	e.board("y", leaderboard.Rules{Mode: leaderboard.ModeDense, Order: leaderboard.OrderAsc})
-	e.post(writeKey, "/v1/boards/y/scores", `{"entries":[{"member":"b","score":3},{"member":"c","score":3},{"member":"a","score":9}]}`).want(200)
-	e.post(writeKey, "/v1/scores?standings=true", `{"entries":[{"board":"x","member":"a","score":3},{"board":"y","member":"a","score":5},{"board":"none","member":"a","score":5},{"board":"y","member":"d","score":1}]}`).
-		wantStandings("new 1/1@1; 3>3/4@5; rejected null; new 1/4@5")
+	e.Board("x", leaderboard.Rules{})
+	e.Board("y", leaderboard.Rules{Mode: leaderboard.ModeDense, Order: leaderboard.OrderAsc})
+	e.Post(apitest.WriteKey, "/v1/boards/y/scores", `{"entries":[{"member":"b","score":3},{"member":"c","score":3},{"member":"a","score":9}]}`).Want(200)
+	wantStandings(e.Post(apitest.WriteKey, "/v1/scores?standings=true", `{"entries":[{"board":"x","member":"a","score":3},{"board":"y","member":"a","score":5},{"board":"none","member":"a","score":5},{"board":"y","member":"d","score":1}]}`), "new 1/1@1; 3>3/4@5; rejected null; new 1/4@5")
 }
 
 // TestStandingsReplayed: a request that was carried out before tells the place of now, and not what cannot be known of then.
 func TestStandingsReplayed(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
-	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).want(200)
-	again := ask{method: "POST", path: "/v1/boards/b/scores?standings=true&friends=true", key: writeKey, body: `{"entries":[{"member":"a","score":30}]}`}
-	again.header = map[string][]string{"Idempotency-Key": {"k"}}
-	e.do(again).wantStandings("2>1/2@3 ")
-	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"b","score":40},{"member":"c","score":50}]}`).want(200)
-	got := e.do(again)
-	got.wantStandings("new 3/3@5")
-	if !strings.Contains(string(got.body), `"passed":null`) || !strings.Contains(string(got.body), `"previous_score":10`) {
-		t.Errorf("repeated: %s", got.body)
+	e.Board("b", leaderboard.Rules{})
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).Want(200)
+	again := apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores?standings=true&friends=true", Key: apitest.WriteKey, Body: `{"entries":[{"member":"a","score":30}]}`}
+	again.Header = map[string][]string{"Idempotency-Key": {"k"}}
+	wantStandings(e.Do(again), "2>1/2@3 ")
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"b","score":40},{"member":"c","score":50}]}`).Want(200)
+	got := e.Do(again)
+	wantStandings(got, "new 3/3@5")
+	if !strings.Contains(string(got.Body), `"passed":null`) || !strings.Contains(string(got.Body), `"previous_score":10`) {
+		t.Errorf("repeated: %s", got.Body)
 	}
-	again.path = "/v1/boards/b/scores" // the parameter is no part of what the key stands for
-	if body := string(e.do(again).want(200).body); strings.Contains(body, "standing") {
+	again.Path = "/v1/boards/b/scores" // the parameter is no part of what the key stands for
+	if body := string(e.Do(again).Want(200).Body); strings.Contains(body, "standing") {
 		t.Errorf("repeated without: %s", body)
 	}
 }
@@ -116,7 +115,7 @@ func TestStandingsReplayed(t *testing.T) {
 // TestStandingsPassed: friends between both keys, best first, the first ten; none of those that are hidden.
 func TestStandingsPassed(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	var entries, friends []string
 	for i := range 14 {
 		entries = append(entries, fmt.Sprintf(`{"member":"f%02d","score":%d}`, i, 100-i))
@@ -125,25 +124,24 @@ func TestStandingsPassed(t *testing.T) {
 		}
 	}
 	const path = "/v1/boards/b/scores?standings=true&friends=true"
-	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[`+strings.Join(entries, ",")+`]}`).want(200)
-	e.put(writeKey, "/v1/members/a/friends", `{"members":[`+strings.Join(friends, ",")+`]}`).want(200)
-	e.post(writeKey, path, `{"entries":[{"member":"a","score":90},{"member":"f13","score":1},{"member":"n","score":99}]}`).
-		wantStandings("new 13/16@16 ; 16>16/16@16 ; new 3/16@16 ")
-	e.put(adminKey, "/v1/boards/b/members/f01/hidden", `{"reason":"bot"}`).want(200)
-	e.post(writeKey, path, `{"entries":[{"member":"a","score":96}]}`).wantStandings("12>6/15@18 f05,f06,f07,f08,f09,f10")
-	e.post(writeKey, path, `{"entries":[{"member":"a","score":1000}]}`).wantStandings("6>1/15@19 f00,f02,f04")
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[`+strings.Join(entries, ",")+`]}`).Want(200)
+	e.Put(apitest.WriteKey, "/v1/members/a/friends", `{"members":[`+strings.Join(friends, ",")+`]}`).Want(200)
+	wantStandings(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":90},{"member":"f13","score":1},{"member":"n","score":99}]}`), "new 13/16@16 ; 16>16/16@16 ; new 3/16@16 ")
+	e.Put(apitest.AdminKey, "/v1/boards/b/members/f01/hidden", `{"reason":"bot"}`).Want(200)
+	wantStandings(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":96}]}`), "12>6/15@18 f05,f06,f07,f08,f09,f10")
+	wantStandings(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":1000}]}`), "6>1/15@19 f00,f02,f04")
 	many := make([]string, leaderboard.MaxFriends-1)
 	for i := range many {
 		many[i] = fmt.Sprintf("%q", fmt.Sprintf("x%d", i))
 	}
-	e.put(writeKey, "/v1/members/f13/friends", `{"members":[`+strings.Join(many, ",")+`]}`).want(200)
+	e.Put(apitest.WriteKey, "/v1/members/f13/friends", `{"members":[`+strings.Join(many, ",")+`]}`).Want(200)
 	// f13 has 4,999 friends and a has 13: together too many.
-	both := string(e.post(writeKey, path, `{"entries":[{"member":"f13","score":88},{"member":"a","score":1001}]}`).want(200).body)
+	both := string(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"f13","score":88},{"member":"a","score":1001}]}`).Want(200).Body)
 	if strings.Count(both, `"passed":[]`) != 1 || strings.Count(both, `"passed":null`) != 1 {
 		t.Errorf("more friends than are looked at: %s", both)
 	}
-	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
-	if got := string(e.post(writeKey, path, `{"entries":[{"member":"a","score":1002}]}`).want(200).body); !strings.Contains(got, `"passed":null`) {
+	e.fake.Fails["KeptFriends"] = leaderboard.ErrUnavailable
+	if got := string(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":1002}]}`).Want(200).Body); !strings.Contains(got, `"passed":null`) {
 		t.Errorf("friends that are not known: %s", got)
 	}
 }
@@ -152,11 +150,10 @@ func TestStandingsPassed(t *testing.T) {
 func TestStandingsHidden(t *testing.T) {
 	var counts StandingCounts
 	e := newEnv(t, func(c *Config) { c.Observer = observed{standings: func(n StandingCounts) { counts = n }} })
-	e.board("b", leaderboard.Rules{})
-	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).want(200)
-	e.put(adminKey, "/v1/members/a/hidden", `{"reason":"bot"}`).want(200)
-	e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30},{"member":"b","score":25}]}`).
-		wantStandings("applied null; 1>1/1@4")
+	e.Board("b", leaderboard.Rules{})
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":10},{"member":"b","score":20}]}`).Want(200)
+	e.Put(apitest.AdminKey, "/v1/members/a/hidden", `{"reason":"bot"}`).Want(200)
+	wantStandings(e.Post(apitest.WriteKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30},{"member":"b","score":25}]}`), "applied null; 1>1/1@4")
 	if counts != (StandingCounts{Told: 1, None: 1}) {
 		t.Errorf("counted %+v", counts)
 	}
@@ -183,34 +180,33 @@ func TestStandingsReplaced(t *testing.T) {
 	e := newEnv(t, func(c *Config) {
 		c.Rankings, c.Observer = overtakenMoves{c.Rankings.(*fake), "b", &by}, observed{standings: func(n StandingCounts) { counts = n }}
 	})
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	const path = "/v1/boards/b/scores"
-	e.post(writeKey, path, `{"entries":[{"member":"a","score":10},{"member":"b","score":20},{"member":"c","score":30}]}`).want(200)
+	e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":10},{"member":"b","score":20},{"member":"c","score":30}]}`).Want(200)
 	by = []leaderboard.Submission{{Member: "a", Score: 90}}
-	e.post(writeKey, path+"?standings=true", `{"entries":[{"member":"a","score":25},{"member":"b","score":27},{"member":"a","score":35}]}`).
-		wantStandings("applied null; 3>3/3@7; applied null")
+	wantStandings(e.Post(apitest.WriteKey, path+"?standings=true", `{"entries":[{"member":"a","score":25},{"member":"b","score":27},{"member":"a","score":35}]}`), "applied null; 3>3/3@7; applied null")
 	if counts != (StandingCounts{Told: 1, None: 2}) {
 		t.Errorf("counted %+v", counts)
 	}
 	by = []leaderboard.Submission{{Member: "a", Score: 5}} // no better, so it replaces nothing
-	e.post(writeKey, path+"?standings=true", `{"entries":[{"member":"a","score":95},{"member":"b","score":1}]}`).wantStandings("1>1/3@8; 3>3/3@8")
+	wantStandings(e.Post(apitest.WriteKey, path+"?standings=true", `{"entries":[{"member":"a","score":95},{"member":"b","score":1}]}`), "1>1/3@8; 3>3/3@8")
 }
 
 // TestStandingsAskNothing: a submit that does not want standings asks about no ranks and no friends, and nothing is counted.
 func TestStandingsAskNothing(t *testing.T) {
 	counted := 0
 	e := newEnv(t, func(c *Config) { c.Observer = observed{standings: func(StandingCounts) { counted++ }} })
-	e.board("b", leaderboard.Rules{})
-	e.fake.fail["KeptFriends"] = leaderboard.ErrUnavailable
+	e.Board("b", leaderboard.Rules{})
+	e.fake.Fails["KeptFriends"] = leaderboard.ErrUnavailable
 	for _, query := range []string{"", "?standings=false"} {
-		e.post(writeKey, "/v1/boards/b/scores"+query, `{"entries":[{"member":"a","score":10}]}`).want(200)
-		e.post(writeKey, "/v1/scores"+query, `{"entries":[{"board":"b","member":"a","score":20}]}`).want(200)
+		e.Post(apitest.WriteKey, "/v1/boards/b/scores"+query, `{"entries":[{"member":"a","score":10}]}`).Want(200)
+		e.Post(apitest.WriteKey, "/v1/scores"+query, `{"entries":[{"board":"b","member":"a","score":20}]}`).Want(200)
 	}
-	if asked := e.fake.calls("Moves"); asked != 0 || counted != 0 {
+	if asked := e.fake.Calls("Moves"); asked != 0 || counted != 0 {
 		t.Errorf("asked %d times, counted %d times", asked, counted)
 	}
-	e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`).want(200)
-	if asked := e.fake.calls("Moves"); asked != 1 || counted != 1 {
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`).Want(200)
+	if asked := e.fake.Calls("Moves"); asked != 1 || counted != 1 {
 		t.Errorf("with standings asked %d times, counted %d times", asked, counted)
 	}
 }
@@ -242,14 +238,14 @@ func TestStandingsTooLate(t *testing.T) {
 				c.Limits.StandingWait = 0 // the default
 				c.Rankings, c.Observer = slowMoves{c.Rankings.(*fake), old}, observed{standings: func(n StandingCounts) { counts = n }}
 			})
-			e.board("b", leaderboard.Rules{})
+			e.Board("b", leaderboard.Rules{})
 			sent := time.Now()
-			got := e.post(writeKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`)
+			got := e.Post(apitest.WriteKey, "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":30}]}`)
 			if took := time.Since(sent); !old && took != 50*time.Millisecond {
 				t.Errorf("waited %s", took)
 			}
-			if got.wantStandings("applied null"); !strings.Contains(string(got.body), `"score":30`) {
-				t.Errorf("the rest: %s", got.body)
+			if wantStandings(got, "applied null"); !strings.Contains(string(got.Body), `"score":30`) {
+				t.Errorf("the rest: %s", got.Body)
 			}
 			if counts != (StandingCounts{Late: 1}) {
 				t.Errorf("counted %+v", counts)

@@ -1,41 +1,16 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
-
-// BoardHealth knows nothing but what the model has.
-func (f *fake) BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth {
-	out := make([]leaderboard.BoardHealth, len(boards))
-	for i, b := range boards {
-		out[i] = leaderboard.BoardHealth{Board: b, Stale: away}
-		if l, err := f.Current(ctx, b.Name); err == nil && len(l.Periods) > 0 {
-			out[i].Period = l.Periods[0]
-			out[i].Copy = &leaderboard.CopyHealth{Seq: l.Periods[0].LastSeq, Entries: 1}
-		}
-		if b.Rules.Derive != nil {
-			lag := 1500 * time.Microsecond
-			out[i].Lag = &lag
-		}
-	}
-	return out
-}
-
-// Known knows all of them.
-func (f *fake) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
-	boards, _ := f.Model.BoardsLabelled(context.Background(), nil, after, 1000)
-	boards = slices.DeleteFunc(boards, func(b leaderboard.Board) bool { return !want(&b) })
-	return boards[:min(limit, len(boards))]
-}
 
 // statusAnswer is what the tests look at.
 type statusAnswer struct {
@@ -55,22 +30,22 @@ func (s *statusAnswer) names() string {
 // TestStatus: all boards in pages, what callers have asked of late, and that it is an admin's.
 func TestStatus(t *testing.T) {
 	e := newEnv(t)
-	e.board("a", leaderboard.Rules{Title: "A", Visibility: leaderboard.VisibilityPrivate})
-	e.board("b", leaderboard.Rules{})
-	e.put(adminKey, "/v1/boards/c", `{"derive":{"from":[{"board":"a"},{"board":"b"}]}}`).want(201)
-	e.post(writeKey, "/v1/boards/a/scores", `{"entries":[{"member":"x","score":1},{"member":"y","score":2}]}`).want(200)
-	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"a","member":"x","score":1},{"board":"b","member":"y","score":2},{"board":"no","member":"y","score":2}]}`).want(200)
-	e.delete(adminKey, "/v1/boards/b/members/y").want(200)
+	e.Board("a", leaderboard.Rules{Title: "A", Visibility: leaderboard.VisibilityPrivate})
+	e.Board("b", leaderboard.Rules{})
+	e.Put(apitest.AdminKey, "/v1/boards/c", `{"derive":{"from":[{"board":"a"},{"board":"b"}]}}`).Want(201)
+	e.Post(apitest.WriteKey, "/v1/boards/a/scores", `{"entries":[{"member":"x","score":1},{"member":"y","score":2}]}`).Want(200)
+	e.Post(apitest.WriteKey, "/v1/scores", `{"entries":[{"board":"a","member":"x","score":1},{"board":"b","member":"y","score":2},{"board":"no","member":"y","score":2}]}`).Want(200)
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/y").Want(200)
 	for range 3 {
-		e.get(readKey, "/v1/boards/a/top").want(200)
+		e.Get(apitest.ReadKey, "/v1/boards/a/top").Want(200)
 	}
-	e.get(readKey, "/v1/boards/a/members/nobody").want(404)
-	e.post(readKey, "/v1/boards/b/ranks", `{"members":["x"]}`).want(200)
-	e.get(readKey, "/v1/rankings/top?boards=a,b").want(200)
+	e.Get(apitest.ReadKey, "/v1/boards/a/members/nobody").Want(404)
+	e.Post(apitest.ReadKey, "/v1/boards/b/ranks", `{"members":["x"]}`).Want(200)
+	e.Get(apitest.ReadKey, "/v1/rankings/top?boards=a,b").Want(200)
 
 	var first, second statusAnswer
-	e.get(adminKey, "/v1/status?limit=2").want(200).decode(&first)
-	e.get(adminKey, "/v1/status?limit=2&cursor="+first.Next).want(200).decode(&second)
+	e.Get(apitest.AdminKey, "/v1/status?limit=2").Want(200).Decode(&first)
+	e.Get(apitest.AdminKey, "/v1/status?limit=2&cursor="+first.Next).Want(200).Decode(&second)
 	if got := first.names() + "|" + second.names(); got != "a b|c" || second.Next != "" {
 		t.Fatalf("boards: %s, then %q", got, second.Next)
 	}
@@ -92,33 +67,33 @@ func TestStatus(t *testing.T) {
 	if got := traffic.requests.events(later); got != 12 {
 		t.Errorf("%d requests", got)
 	}
-	e.get(adminKey, "/v1/status?limit=101").wantProblem(400, wire.CodeMalformed)
-	e.get(adminKey, "/v1/status?cursor=AQID").wantProblem(400, wire.CodeMalformed)
-	e.get(writeKey, "/v1/status").wantProblem(403, wire.CodeForbidden)
+	e.Get(apitest.AdminKey, "/v1/status?limit=101").WantProblem(400, wire.CodeMalformed)
+	e.Get(apitest.AdminKey, "/v1/status?cursor=AQID").WantProblem(400, wire.CodeMalformed)
+	e.Get(apitest.WriteKey, "/v1/status").WantProblem(403, wire.CodeForbidden)
 }
 
 // TestStatusOfSomeBoards: a key for some boards sees no other, though pages of others lie between.
 func TestStatusOfSomeBoards(t *testing.T) {
 	e := newEnv(t)
 	for i := range 40 {
-		e.board(fmt.Sprintf("other-%02d", i), leaderboard.Rules{})
+		e.Board(fmt.Sprintf("other-%02d", i), leaderboard.Rules{})
 	}
 	for _, name := range []string{"mine-a", "pine-b", "mine-b", "zine"} {
-		e.board(name, leaderboard.Rules{})
+		e.Board(name, leaderboard.Rules{})
 	}
-	key := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"mine-*", "pine-*"} })
+	key := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"mine-*", "pine-*"} })
 	var got statusAnswer
-	e.get(key, "/v1/status").want(200).decode(&got)
+	e.Get(key, "/v1/status").Want(200).Decode(&got)
 	if got.names() != "mine-a mine-b pine-b" {
 		t.Errorf("boards: %s", got.names())
 	}
-	e.get(key, "/v1/status?limit=2").want(200).decode(&got)
+	e.Get(key, "/v1/status?limit=2").Want(200).Decode(&got)
 	if got.names() != "mine-a mine-b" || got.Next == "" {
 		t.Errorf("boards: %s", got.names())
 	}
 	cursor := got.Next
 	got = statusAnswer{}
-	e.get(key, "/v1/status?limit=2&cursor="+cursor).want(200).decode(&got)
+	e.Get(key, "/v1/status?limit=2&cursor="+cursor).Want(200).Decode(&got)
 	if got.names() != "pine-b" || got.Next != "" {
 		t.Errorf("boards: %s", got.names())
 	}
@@ -127,19 +102,19 @@ func TestStatusOfSomeBoards(t *testing.T) {
 // TestStatusWithoutMySQL: what the server knows is told all the same, and that it may be old.
 func TestStatusWithoutMySQL(t *testing.T) {
 	e := newEnv(t)
-	e.board("a", leaderboard.Rules{})
-	e.board("b", leaderboard.Rules{})
+	e.Board("a", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	check := func() {
 		t.Helper()
 		var got statusAnswer
-		e.get(adminKey, "/v1/status?limit=1").want(200).decode(&got)
+		e.Get(apitest.AdminKey, "/v1/status?limit=1").Want(200).Decode(&got)
 		if got.names() != "a" || !got.Boards[0].Stale || got.Server.MySQL != "away" || got.Next == "" {
 			t.Errorf("%+v", got)
 		}
 	}
-	e.fake.fail["Boards"] = leaderboard.ErrUnavailable
+	e.fake.Fails["Boards"] = leaderboard.ErrUnavailable
 	check() // whatever the last probe found
-	delete(e.fake.fail, "Boards")
+	delete(e.fake.Fails, "Boards")
 	e.fake.health = Health{Checks: map[string]error{"mysql": errors.New("away")}}
 	check()
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -31,7 +32,7 @@ type streamEnv struct {
 func newStreamEnv(t *testing.T, change ...func(*Config)) *streamEnv {
 	e := &streamEnv{changed: make(chan struct{})}
 	watch := func(c *Config) {
-		c.Rankings.(*fake).changed = func(ctx context.Context) error {
+		c.Rankings.(*fake).OnChanged = func(ctx context.Context) error {
 			e.mu.Lock()
 			changed := e.changed
 			e.mu.Unlock()
@@ -53,9 +54,9 @@ func newStreamEnv(t *testing.T, change ...func(*Config)) *streamEnv {
 
 // submit changes a board, and the watch shows it.
 func (e *streamEnv) submit(board, member string, score int64) {
-	e.t.Helper()
-	if _, err := e.fake.Submit(e.t.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}}); err != nil {
-		e.t.Fatal(err)
+	e.T.Helper()
+	if _, err := e.fake.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}}); err != nil {
+		e.T.Fatal(err)
 	}
 	e.show()
 }
@@ -71,9 +72,9 @@ func (e *streamEnv) show() {
 type sent struct{ id, event, data, retry, comment string }
 
 // rows reads the answer in an event.
-func (s sent) rows(t *testing.T) rows {
+func (s sent) rows(t *testing.T) apitest.Rows {
 	t.Helper()
-	var out rows
+	var out apitest.Rows
 	if err := json.Unmarshal([]byte(s.data), &out); err != nil {
 		t.Fatalf("%+v: %v", s, err)
 	}
@@ -82,12 +83,12 @@ func (s sent) rows(t *testing.T) rows {
 
 // open opens a stream and returns a function that waits for its next event; it is false at the end.
 func (e *streamEnv) open(key, path string) func() (sent, bool) {
-	e.t.Helper()
-	ctx, cancel := context.WithTimeout(e.t.Context(), 30*time.Second)
-	e.t.Cleanup(cancel)
+	e.T.Helper()
+	ctx, cancel := context.WithTimeout(e.T.Context(), 30*time.Second)
+	e.T.Cleanup(cancel)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url+path, nil)
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
@@ -97,12 +98,12 @@ func (e *streamEnv) open(key, path string) func() (sent, bool) {
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
-	e.t.Cleanup(func() { _ = res.Body.Close() })
+	e.T.Cleanup(func() { _ = res.Body.Close() })
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("Cache-Control") != "no-store" {
 		body, _ := io.ReadAll(res.Body)
-		e.t.Fatalf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
+		e.T.Fatalf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
 	}
 	in := bufio.NewScanner(res.Body)
 	in.Buffer(nil, 1<<20)
@@ -133,8 +134,8 @@ func (e *streamEnv) open(key, path string) func() (sent, bool) {
 func streamOfOne(t *testing.T) (e *streamEnv, next func() (sent, bool)) {
 	t.Helper()
 	e = newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
-	next = e.open(noKey, "/v1/boards/b/stream?member=m1")
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	next = e.open(apitest.NoKey, "/v1/boards/b/stream?member=m1")
 	page(t, next, 1)
 	return e, next
 }
@@ -157,19 +158,19 @@ func page(t *testing.T, next func() (sent, bool), entries int) sent {
 func TestStream(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
 	for _, path := range []string{"/v1/boards/b/stream", "/v1/boards/b/stream?mode=all&limit=2", "/v1/boards/b/stream?window=all_time"} {
-		next := e.open(noKey, path)
+		next := e.open(apitest.NoKey, path)
 		first := page(t, next, 1)
 		if first.id != "all_time.1" {
 			t.Errorf("%s: id %s", path, first.id)
 		}
-		want := e.get(noKey, strings.Replace(path, "stream", "top", 1)).want(200)
-		if first.data != strings.TrimSpace(string(want.body)) {
-			t.Errorf("%s says\n%s\nand the route\n%s", path, first.data, want.body)
+		want := e.Get(apitest.NoKey, strings.Replace(path, "stream", "top", 1)).Want(200)
+		if first.data != strings.TrimSpace(string(want.Body)) {
+			t.Errorf("%s says\n%s\nand the route\n%s", path, first.data, want.Body)
 		}
 	}
-	next := e.open(noKey, "/v1/boards/b/stream")
+	next := e.open(apitest.NoKey, "/v1/boards/b/stream")
 	page(t, next, 1)
 	e.submit("b", "m2", 2)
 	s := page(t, next, 2)
@@ -182,12 +183,12 @@ func TestStream(t *testing.T) {
 func TestStreamAround(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, classic()...)
-	next := e.open(noKey, "/v1/boards/b/stream?member=3&before=1&after=1")
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
+	next := e.open(apitest.NoKey, "/v1/boards/b/stream?member=3&before=1&after=1")
 	first := page(t, next, 3)
-	want := e.get(noKey, "/v1/boards/b/members/3/around?before=1&after=1").want(200)
-	if first.data != strings.TrimSpace(string(want.body)) {
-		t.Errorf("the stream says\n%s\nand the route\n%s", first.data, want.body)
+	want := e.Get(apitest.NoKey, "/v1/boards/b/members/3/around?before=1&after=1").Want(200)
+	if first.data != strings.TrimSpace(string(want.Body)) {
+		t.Errorf("the stream says\n%s\nand the route\n%s", first.data, want.Body)
 	}
 	if err := e.fake.DeleteBoard(t.Context(), "b"); err != nil {
 		t.Fatal(err)
@@ -206,8 +207,8 @@ func TestStreamAround(t *testing.T) {
 func TestStreamsShare(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
-	a, b := e.open(noKey, "/v1/boards/b/stream?limit=5"), e.open(readKey, "/v1/boards/b/stream?limit=5")
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	a, b := e.open(apitest.NoKey, "/v1/boards/b/stream?limit=5"), e.open(apitest.ReadKey, "/v1/boards/b/stream?limit=5")
 	page(t, a, 1)
 	page(t, b, 1)
 	broadcasts := &e.api.handlers.streams.broadcasts
@@ -250,34 +251,34 @@ func TestStreamsShare(t *testing.T) {
 func TestStreamRejections(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t, func(c *Config) { c.Limits.MaxStreams = 1 })
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
-	e.board("secret-board", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	e.Board("secret-board", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	for path, want := range map[string]int{
 		"/v1/boards/b/stream?limit=101": 400, "/v1/boards/b/stream?limit=5&member=m1": 400, "/v1/boards/b/stream?before=1": 400,
 		"/v1/boards/b/stream?member=m1&before=90&after=90": 400, "/v1/boards/none/stream": 404, "/v1/boards/none/stream?member=m1": 404,
 		"/v1/boards/b/stream?window=day": 404, "/v1/boards/b/stream?cursor=x": 400,
 	} {
-		if r := e.do(ask{method: "GET", path: path, off: true}); r.status != want {
-			t.Errorf("%s: %d %s, want %d", path, r.status, r.body, want)
+		if r := e.Do(apitest.Ask{Method: "GET", Path: path, Off: true}); r.Status != want {
+			t.Errorf("%s: %d %s, want %d", path, r.Status, r.Body, want)
 		}
 	}
-	if r := e.get(noKey, "/v1/boards/secret-board/stream"); r.status < 400 {
-		t.Errorf("a private board without a key: %d", r.status)
+	if r := e.Get(apitest.NoKey, "/v1/boards/secret-board/stream"); r.Status < 400 {
+		t.Errorf("a private board without a key: %d", r.Status)
 	}
-	page(t, e.open(noKey, "/v1/boards/b/stream"), 1)
-	e.get(noKey, "/v1/boards/b/stream").wantProblem(503, wire.CodeOverloaded)
-	e.get(noKey, "/v1/boards/b/top").want(200)
+	page(t, e.open(apitest.NoKey, "/v1/boards/b/stream"), 1)
+	e.Get(apitest.NoKey, "/v1/boards/b/stream").WantProblem(503, wire.CodeOverloaded)
+	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200)
 }
 
 // TestStreamEndsWithAccess: a stream ends within a second, with the reason, when its caller may not read the board any more.
 func TestStreamEndsWithAccess(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
-	anyone, holder := e.open(noKey, "/v1/boards/b/stream"), e.open(readKey, "/v1/boards/b/stream")
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	anyone, holder := e.open(apitest.NoKey, "/v1/boards/b/stream"), e.open(apitest.ReadKey, "/v1/boards/b/stream")
 	page(t, anyone, 1)
 	page(t, holder, 1)
-	e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	e.Board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	if s, ok := anyone(); !ok || s.event != "gone" {
 		t.Errorf("without a key: %+v, %t", s, ok)
 	}
@@ -300,17 +301,17 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			q := &charges{}
 			e := newStreamEnv(t, withCharges(q, "127.0.0.0/8"))
 			e.from = "198.51.100.7"
-			e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m1", Score: 1})
-			key := e.key(leaderboard.ScopeRead, nil)
+			e.Board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m1", Score: 1})
+			key := e.Key(leaderboard.ScopeRead, nil)
 			id, _ := leaderboard.KeyIDIn(key)
-			other := e.open(readKey, "/v1/boards/b/stream")
+			other := e.open(apitest.ReadKey, "/v1/boards/b/stream")
 			page(t, other, 1)
 			var streams []func() (sent, bool)
 			for range 20 {
 				streams = append(streams, e.open(key, "/v1/boards/b/stream"), e.open(key, "/v1/boards/b/stream?member=m1"))
 			}
 			for range 4 { // one more than there may be
-				e.get("guess", "/v1/boards/b/top")
+				e.Get("guess", "/v1/boards/b/top")
 			}
 			for _, next := range streams {
 				page(t, next, 1)
@@ -337,24 +338,24 @@ func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{leaderboard.ErrUnavailable, &leaderboard.OverloadError{Wait: time.Second}} {
 		e := newStreamEnv(t)
-		e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m1", Score: 1})
-		key := e.key(leaderboard.ScopeRead, nil)
+		e.Board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m1", Score: 1})
+		key := e.Key(leaderboard.ScopeRead, nil)
 		id, _ := leaderboard.KeyIDIn(key)
 		next := e.open(key, "/v1/boards/b/stream")
 		page(t, next, 1)
-		e.fake.keys.mu.Lock()
-		e.fake.keys.fails, e.fake.keys.found = err, 0
-		e.fake.keys.mu.Unlock()
+		e.fake.keys.Mu.Lock()
+		e.fake.keys.Fails, e.fake.keys.Found = err, 0
+		e.fake.keys.Mu.Unlock()
 		eventually(t, "its key was looked at twice", func() bool {
-			e.fake.keys.mu.Lock()
-			defer e.fake.keys.mu.Unlock()
-			return e.fake.keys.found >= 2
+			e.fake.keys.Mu.Lock()
+			defer e.fake.keys.Mu.Unlock()
+			return e.fake.keys.Found >= 2
 		})
 		e.submit("b", "m2", 2)
 		page(t, next, 2)
-		e.fake.keys.mu.Lock()
-		e.fake.keys.fails = nil
-		e.fake.keys.mu.Unlock()
+		e.fake.keys.Mu.Lock()
+		e.fake.keys.Fails = nil
+		e.fake.keys.Mu.Unlock()
 		if _, err := e.fake.keys.RevokeKey(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
@@ -370,15 +371,15 @@ func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
 func TestStreamOfAHiddenMember(t *testing.T) {
 	t.Parallel()
 	e, next := streamOfOne(t)
-	e.put(adminKey, "/v1/boards/b/members/m1/hidden", `{"reason":"aimbot"}`).want(200)
+	e.Put(apitest.AdminKey, "/v1/boards/b/members/m1/hidden", `{"reason":"aimbot"}`).Want(200)
 	e.show()
 	if s := page(t, next, 0); strings.Contains(s.data, "aimbot") {
 		t.Errorf("got %+v", s)
 	}
-	if s := page(t, e.open(adminKey, "/v1/boards/b/stream?member=m1"), 0); strings.Contains(s.data, "aimbot") {
+	if s := page(t, e.open(apitest.AdminKey, "/v1/boards/b/stream?member=m1"), 0); strings.Contains(s.data, "aimbot") {
 		t.Errorf("who opens it while the member is hidden: %+v", s)
 	}
-	e.delete(adminKey, "/v1/boards/b/members/m1/hidden?reason=sorry").want(204)
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/m1/hidden?reason=sorry").Want(204)
 	e.submit("b", "m1", 7)
 	if s := page(t, next, 1); strings.Contains(s.data, "aimbot") {
 		t.Errorf("got %+v", s)
@@ -389,8 +390,8 @@ func TestStreamOfAHiddenMember(t *testing.T) {
 func TestSlowStream(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{})
-	slow, fast := e.open(noKey, "/v1/boards/b/stream?limit=100"), e.open(noKey, "/v1/boards/b/stream?limit=100")
+	e.Board("b", leaderboard.Rules{})
+	slow, fast := e.open(apitest.NoKey, "/v1/boards/b/stream?limit=100"), e.open(apitest.NoKey, "/v1/boards/b/stream?limit=100")
 	page(t, slow, 0)
 	page(t, fast, 0)
 	const changes = 5
@@ -422,15 +423,15 @@ func (c stuckClient) Write(b []byte) (int, error) {
 func TestStreamsCounted(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	const path = "/v1/boards/b/stream?limit=100"
-	fast := e.open(noKey, path)
+	fast := e.open(apitest.NoKey, path)
 	page(t, fast, 0)
 	stuck, free := make(chan struct{}, 1), make(chan struct{})
 	ctx, leave := context.WithCancel(t.Context())
 	var slow sync.WaitGroup
 	slow.Go(func() {
-		e.api.ServeHTTP(stuckClient{httptest.NewRecorder(), stuck, free}, ask{method: http.MethodGet, path: path}.request().WithContext(ctx))
+		e.api.ServeHTTP(stuckClient{httptest.NewRecorder(), stuck, free}, apitest.Ask{Method: http.MethodGet, Path: path}.Request().WithContext(ctx))
 	})
 	<-stuck
 	const changes = 3
@@ -457,15 +458,15 @@ func TestStreamsCounted(t *testing.T) {
 func TestStreamsOfOneCaller(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t, func(c *Config) { c.Limits.MaxStreams = 16 })
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
 	for range 2 {
-		page(t, e.open(readKey, "/v1/boards/b/stream"), 1)
+		page(t, e.open(apitest.ReadKey, "/v1/boards/b/stream"), 1)
 	}
-	e.get(readKey, "/v1/boards/b/stream").wantProblem(503, wire.CodeOverloaded)
+	e.Get(apitest.ReadKey, "/v1/boards/b/stream").WantProblem(503, wire.CodeOverloaded)
 	for range 3 {
-		page(t, e.open(noKey, "/v1/boards/b/stream"), 1)
+		page(t, e.open(apitest.NoKey, "/v1/boards/b/stream"), 1)
 	}
-	page(t, e.open(writeKey, "/v1/boards/b/stream"), 1)
+	page(t, e.open(apitest.WriteKey, "/v1/boards/b/stream"), 1)
 }
 
 // TestStreamOfAMemberGoesOn: removing the member does not end the stream: the page has no entries until it is ranked again.
@@ -493,9 +494,9 @@ func TestStreamOfANewcomer(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
 	e.now("2026-11-20T11:00:00Z")
-	e.board("daily", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}})
+	e.Board("daily", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}})
 	const path = "/v1/boards/daily/stream?member=newbie&mode=all"
-	next := e.open(noKey, path)
+	next := e.open(apitest.NoKey, path)
 	shows := func(next func() (sent, bool), entries int, id string, total, seq int64) {
 		t.Helper()
 		s := page(t, next, entries)
@@ -513,23 +514,23 @@ func TestStreamOfANewcomer(t *testing.T) {
 	shows(next, 2, "2026-11-20.2", 2, 2)
 	e.now("2026-11-21T00:00:00Z")
 	shows(next, 0, "2026-11-21.0", 0, 0)
-	shows(e.open(noKey, path), 0, "2026-11-21.0", 0, 0)
-	shows(e.open(noKey, path+"&window=all_time"), 2, "all_time.2", 2, 2)
+	shows(e.open(apitest.NoKey, path), 0, "2026-11-21.0", 0, 0)
+	shows(e.open(apitest.NoKey, path+"&window=all_time"), 2, "all_time.2", 2, 2)
 	e.submit("daily", "newbie", 1)
 	shows(next, 1, "2026-11-21.1", 1, 1)
-	e.get(noKey, "/v1/boards/daily/members/nobody/around").wantProblem(404, "not-ranked")
+	e.Get(apitest.NoKey, "/v1/boards/daily/members/nobody/around").WantProblem(404, "not-ranked")
 }
 
 // TestStreamOfAStaleBoard: clients learn that what they have is stale, and that it no longer is, though nothing has changed.
 func TestStreamOfAStaleBoard(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
-	next := e.open(noKey, "/v1/boards/b/stream")
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	next := e.open(apitest.NoKey, "/v1/boards/b/stream")
 	for _, stale := range []bool{false, true, false} {
-		e.fake.mu.Lock()
-		e.fake.stale = stale
-		e.fake.mu.Unlock()
+		e.fake.Mu.Lock()
+		e.fake.Stale = stale
+		e.fake.Mu.Unlock()
 		e.show()
 		for seen := !stale; seen != stale; {
 			seen = page(t, next, 1).rows(t).Stale

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -25,20 +26,20 @@ type results struct {
 	Seqs map[string]int64
 }
 
-func (r reply) results() results {
-	r.t.Helper()
+func resultsIn(r apitest.Reply) results {
+	r.T.Helper()
 	var out results
-	r.want(200).decode(&out)
+	r.Want(200).Decode(&out)
 	return out
 }
 
 func TestSubmit(t *testing.T) {
 	e := newEnv(t)
 	limit := int64(100)
-	e.board("b", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}})
-	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"u1","score":80}]}`).want(200)
+	e.Board("b", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}})
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"u1","score":80}]}`).Want(200)
 	body := `{"entries":[{"member":"u1","score":90},{"member":"u2","score":101},{"member":"u1","score":90},{"member":"","score":1},{"member":"u3","score":-5,"tiebreak":7}]}`
-	got := e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: body, off: true}).results()
+	got := resultsIn(e.Do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: body, Off: true}))
 	var parts []string
 	show := func(v *int64) string {
 		if v == nil {
@@ -70,55 +71,55 @@ func TestSubmit(t *testing.T) {
 
 func TestCreatedTimeNeedsAdmin(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	body := `{"entries":[{"member":"m","score":1,"created_time":"2020-01-01T02:00:00.5+02:00"}]}`
-	e.post(writeKey, "/v1/boards/b/scores", body).wantProblem(403, wire.CodeForbidden)
-	e.post(adminKey, "/v1/boards/b/scores", body).want(200)
-	if got := e.get(noKey, "/v1/boards/b/top").rows().Entries[0].CreatedTime.String(); got != "2020-01-01T00:00:00.500000Z" {
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", body).WantProblem(403, wire.CodeForbidden)
+	e.Post(apitest.AdminKey, "/v1/boards/b/scores", body).Want(200)
+	if got := e.Get(apitest.NoKey, "/v1/boards/b/top").Rows().Entries[0].CreatedTime.String(); got != "2020-01-01T00:00:00.500000Z" {
 		t.Errorf("created_time is %s", got)
 	}
 }
 
 func TestIdempotencyKey(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	a := ask{
-		method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":5}]}`,
-		header: http.Header{"Idempotency-Key": {strings.Repeat("~", 128)}},
+	e.Board("b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	a := apitest.Ask{
+		Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: `{"entries":[{"member":"m","score":5}]}`,
+		Header: http.Header{"Idempotency-Key": {strings.Repeat("~", 128)}},
 	}
-	first := e.do(a).want(200)
-	second := e.do(a).want(200)
+	first := e.Do(a).Want(200)
+	second := e.Do(a).Want(200)
 	wantReplayed(t, first, second)
-	if e.get(noKey, "/v1/boards/b/top").rows().Entries[0].Score != 5 {
-		t.Errorf("the repetition counted: %s", second.body)
+	if e.Get(apitest.NoKey, "/v1/boards/b/top").Rows().Entries[0].Score != 5 {
+		t.Errorf("the repetition counted: %s", second.Body)
 	}
-	a.body = `{"entries":[{"member":"m","score":5},{"member":"n","score":5}]}`
-	e.do(a).wantProblem(422, "idempotency-key-reused")
+	a.Body = `{"entries":[{"member":"m","score":5},{"member":"n","score":5}]}`
+	e.Do(a).WantProblem(422, "idempotency-key-reused")
 }
 
 // wantReplayed holds the answer to a repetition against the first: it is the same, and says that nothing counted now.
-func wantReplayed(t *testing.T, first, second reply) {
+func wantReplayed(t *testing.T, first, second apitest.Reply) {
 	t.Helper()
-	if got := first.header["Idempotency-Replayed"]; got != nil {
+	if got := first.Header["Idempotency-Replayed"]; got != nil {
 		t.Errorf("the first answer has Idempotency-Replayed: %s", got)
 	}
-	if got := second.header["Idempotency-Replayed"]; !slices.Equal(got, []string{"true"}) {
+	if got := second.Header["Idempotency-Replayed"]; !slices.Equal(got, []string{"true"}) {
 		t.Errorf("the repetition has Idempotency-Replayed: %s", got)
 	}
-	if want := strings.TrimSuffix(string(first.body), "}\n") + `,"replayed":true}` + "\n"; string(second.body) != want {
-		t.Errorf("the repetition is %s, want %s", second.body, want)
+	if want := strings.TrimSuffix(string(first.Body), "}\n") + `,"replayed":true}` + "\n"; string(second.Body) != want {
+		t.Errorf("the repetition is %s, want %s", second.Body, want)
 	}
 }
 
 // TestSeqsOfWindows: with several windows the seq of each is told, that of the first also by itself.
 func TestSeqsOfWindows(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	e.api.handlers.scores.writer = fixedWriter{leaderboard.Receipt{Seq: 9, Seqs: map[leaderboard.Window]int64{"week": 3, "all_time": 9}}}
-	if got := e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).want(200); !strings.Contains(string(got.body), `"seq":9,"seqs":{"all_time":9,"week":3}`) {
-		t.Errorf("got %s", got.body)
+	if got := e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).Want(200); !strings.Contains(string(got.Body), `"seq":9,"seqs":{"all_time":9,"week":3}`) {
+		t.Errorf("got %s", got.Body)
 	}
-	e.delete(adminKey, "/v1/boards/b/members/m").want(200)
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/m").Want(200)
 }
 
 type fixedWriter struct{ receipt leaderboard.Receipt }
@@ -139,31 +140,31 @@ func (w fixedWriter) Remove(context.Context, leaderboard.RemoveRequest) (leaderb
 
 func TestRemove(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{}, classic()...)
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
 	var got struct {
 		Member string
 		Seq    int64
 	}
-	e.delete(adminKey, "/v1/boards/b/members/5").want(200).decode(&got)
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/5").Want(200).Decode(&got)
 	if got.Member != "5" || got.Seq != 9 {
 		t.Errorf("got %+v", got)
 	}
-	e.get(noKey, "/v1/boards/b/members/5?min_seq=9").wantProblem(404, "not-ranked")
-	e.delete(adminKey, "/v1/boards/b/members/5").wantProblem(404, "not-ranked")
-	e.delete(adminKey, "/v1/boards/b/members/4?period=all_time").want(200)
-	e.delete(adminKey, "/v1/boards/b/members/3?period=2020").wantProblem(400, wire.CodeMalformed)
-	e.delete(adminKey, "/v1/boards/b/members/3?window=day").wantProblem(404, "period-not-found")
-	e.delete(adminKey, "/v1/boards/none/members/3").wantProblem(404, "board-not-found")
+	e.Get(apitest.NoKey, "/v1/boards/b/members/5?min_seq=9").WantProblem(404, "not-ranked")
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/5").WantProblem(404, "not-ranked")
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/4?period=all_time").Want(200)
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/3?period=2020").WantProblem(400, wire.CodeMalformed)
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/3?window=day").WantProblem(404, "period-not-found")
+	e.Delete(apitest.AdminKey, "/v1/boards/none/members/3").WantProblem(404, "board-not-found")
 }
 
 // TestAbandonedWrite: a client that stops waiting for a write does not know its outcome.
 func TestAbandonedWrite(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.RequestTimeout = 10 * time.Millisecond })
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	e.api.handlers.scores.writer = stuckWriter{}
-	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).wantProblem(503, "outcome-unknown")
-	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":5}]}`).wantProblem(503, "outcome-unknown")
-	e.delete(adminKey, "/v1/boards/b/members/m").wantProblem(503, "outcome-unknown")
+	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).WantProblem(503, "outcome-unknown")
+	e.Post(apitest.WriteKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":5}]}`).WantProblem(503, "outcome-unknown")
+	e.Delete(apitest.AdminKey, "/v1/boards/b/members/m").WantProblem(503, "outcome-unknown")
 }
 
 type stuckWriter struct{}
@@ -188,16 +189,16 @@ func (stuckWriter) Remove(ctx context.Context, _ leaderboard.RemoveRequest) (lea
 // TestContentTypes: content types that mean JSON in UTF-8 are taken.
 func TestContentTypes(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
+	e.Board("b", leaderboard.Rules{})
 	for _, ct := range []string{"application/json", "Application/JSON", "application/json; charset=utf-8", `application/json;charset="UTF-8"`} {
-		e.do(ask{
-			method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: ` {"entries":[{"member":"m","score":5}]} ` + "\n",
-			header: http.Header{"Content-Type": {ct}, "Content-Encoding": {"identity"}}, off: true,
-		}).want(200)
+		e.Do(apitest.Ask{
+			Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: ` {"entries":[{"member":"m","score":5}]} ` + "\n",
+			Header: http.Header{"Content-Type": {ct}, "Content-Encoding": {"identity"}}, Off: true,
+		}).Want(200)
 	}
 	// A thousand entries are one request.
 	body := `{"entries":[` + strings.Repeat(`{"member":"m","score":5},`, 999) + `{"member":"m","score":6,"tiebreak":null,"created_time":null}]}`
-	if got := e.post(writeKey, "/v1/boards/b/scores", body).results(); len(got.Results) != 1000 {
+	if got := resultsIn(e.Post(apitest.WriteKey, "/v1/boards/b/scores", body)); len(got.Results) != 1000 {
 		t.Errorf("%d results", len(got.Results))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -18,10 +19,10 @@ func soldRules() leaderboard.Rules {
 // TestConditionalSubmit: what an entry says besides its score gets to the writer, and what became of it to the client.
 func TestConditionalSubmit(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", soldRules())
+	e.Board("b", soldRules())
 	post := func(key, body string) string {
 		t.Helper()
-		return string(e.post(key, "/v1/boards/b/scores", body).want(http.StatusOK).body)
+		return string(e.Post(key, "/v1/boards/b/scores", body).Want(http.StatusOK).Body)
 	}
 	want := func(got string, parts ...string) {
 		t.Helper()
@@ -31,24 +32,24 @@ func TestConditionalSubmit(t *testing.T) {
 			}
 		}
 	}
-	want(post(writeKey, `{"entries":[{"member":"m","score":5,"fields":{"paid":0,"wins":0},"if":{"absent":true}}]}`), `"status":"applied","score":5,"previous_score":null`, `"tiebreak":0,"fields":{"paid":0,"wins":0}`)
+	want(post(apitest.WriteKey, `{"entries":[{"member":"m","score":5,"fields":{"paid":0,"wins":0},"if":{"absent":true}}]}`), `"status":"applied","score":5,"previous_score":null`, `"tiebreak":0,"fields":{"paid":0,"wins":0}`)
 	sell := `{"entries":[{"member":"m","if":{"fields":{"paid":0},"score":5,"absent":false},"set":{"paid":1},"add":{"wins":2}}]}`
-	want(post(writeKey, sell), `"status":"applied","score":5,"previous_score":5`, `"fields":{"paid":1,"wins":2}}`)
-	want(post(writeKey, sell), `"status":"unmet","score":5,"previous_score":5`, `"fields":{"paid":1,"wins":2},"error":{"type":"/problems/condition-unmet"`, `"status":412,"detail":"paid is 1, not 0"}`)
-	want(post(writeKey, `{"atomic":true,"entries":[{"member":"n","score":1,"fields":{"paid":0,"wins":0}},{"member":"m","score":1,"if":{"score":4}}]}`),
+	want(post(apitest.WriteKey, sell), `"status":"applied","score":5,"previous_score":5`, `"fields":{"paid":1,"wins":2}}`)
+	want(post(apitest.WriteKey, sell), `"status":"unmet","score":5,"previous_score":5`, `"fields":{"paid":1,"wins":2},"error":{"type":"/problems/condition-unmet"`, `"status":412,"detail":"paid is 1, not 0"}`)
+	want(post(apitest.WriteKey, `{"atomic":true,"entries":[{"member":"n","score":1,"fields":{"paid":0,"wins":0}},{"member":"m","score":1,"if":{"score":4}}]}`),
 		`{"member":"n","status":"aborted","score":null,"previous_score":null,"created_time":null,"error":{"type":"/problems/aborted"`,
 		`"status":409,"detail":"nothing of the request was applied, because entry 1 of it is unmet"`, `"status":"unmet"`)
-	several := e.post(writeKey, "/v1/scores", `{"atomic":true,"entries":[{"board":"b","member":"n","score":1,"fields":{"paid":0,"wins":0}},{"board":"none","member":"m","score":1}]}`)
-	want(string(several.want(http.StatusOK).body), `"status":"aborted"`, `"status":"rejected"`)
-	for key, status := range map[string]string{writeKey: "rejected", adminKey: "rejected"} {
+	several := e.Post(apitest.WriteKey, "/v1/scores", `{"atomic":true,"entries":[{"board":"b","member":"n","score":1,"fields":{"paid":0,"wins":0}},{"board":"none","member":"m","score":1}]}`)
+	want(string(several.Want(http.StatusOK).Body), `"status":"aborted"`, `"status":"rejected"`)
+	for key, status := range map[string]string{apitest.WriteKey: "rejected", apitest.AdminKey: "rejected"} {
 		want(post(key, `{"entries":[{"member":"m","op":"latest","score":1,"fields":{"paid":0,"wins":0}}]}`), `"status":"`+status+`"`, "/problems/override-not-allowed", `"status":403`)
 	}
-	e.do(ask{method: http.MethodPatch, path: "/v1/boards/b", key: adminKey, body: `{"overrides":{"ops":["latest"],"keep_time":true}}`}).want(http.StatusOK)
-	want(post(writeKey, `{"entries":[{"member":"m","op":"latest","score":1,"set":{"paid":0}}]}`), `"status":"rejected"`, "neither of scope admin")
-	want(post(adminKey, `{"entries":[{"member":"m","op":"latest","score":1,"set":{"paid":0}}]}`), `"status":"applied","score":1,"previous_score":5`)
-	want(post(adminKey, `{"entries":[{"member":"m","keep_time":true,"set":{"paid":1}}]}`), `"status":"applied","score":1,"previous_score":1`)
-	want(post(writeKey, `{"entries":[{"member":"m","score":1}]}`), `"status":"applied","score":2,"previous_score":1,"created_time"`)
-	if plain := post(writeKey, `{"entries":[{"member":"m","score":1}]}`); strings.Contains(plain, "tiebreak") {
+	e.Do(apitest.Ask{Method: http.MethodPatch, Path: "/v1/boards/b", Key: apitest.AdminKey, Body: `{"overrides":{"ops":["latest"],"keep_time":true}}`}).Want(http.StatusOK)
+	want(post(apitest.WriteKey, `{"entries":[{"member":"m","op":"latest","score":1,"set":{"paid":0}}]}`), `"status":"rejected"`, "neither of scope admin")
+	want(post(apitest.AdminKey, `{"entries":[{"member":"m","op":"latest","score":1,"set":{"paid":0}}]}`), `"status":"applied","score":1,"previous_score":5`)
+	want(post(apitest.AdminKey, `{"entries":[{"member":"m","keep_time":true,"set":{"paid":1}}]}`), `"status":"applied","score":1,"previous_score":1`)
+	want(post(apitest.WriteKey, `{"entries":[{"member":"m","score":1}]}`), `"status":"applied","score":2,"previous_score":1,"created_time"`)
+	if plain := post(apitest.WriteKey, `{"entries":[{"member":"m","score":1}]}`); strings.Contains(plain, "tiebreak") {
 		t.Errorf("a plain result has a tiebreak: %s", plain)
 	}
 }
@@ -56,7 +57,7 @@ func TestConditionalSubmit(t *testing.T) {
 // TestTermsOfNoSense: what contradicts itself is refused as a whole, with the place where it stands.
 func TestTermsOfNoSense(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", soldRules())
+	e.Board("b", soldRules())
 	for body, pointer := range map[string]string{
 		`{"member":"m"}`:                                                                         "/entries/0/score",
 		`{"member":"m","fields":{"paid":1}}`:                                                     "/entries/0/score",
@@ -77,8 +78,8 @@ func TestTermsOfNoSense(t *testing.T) {
 		`{"member":"m","score":1,"if":{"level":1}}`:                                              "/entries/0/if/level",
 		`{"member":"m","score":1,"created_time":"2020-01-01T00:00:00.000000Z","keep_time":true}`: "/entries/0/keep_time",
 	} {
-		reply := e.do(ask{method: http.MethodPost, path: "/v1/boards/b/scores", key: adminKey, body: `{"entries":[` + body + `]}`, undocumented: true})
-		if got := string(reply.want(http.StatusBadRequest).body); !strings.Contains(got, `"pointer":"`+pointer+`"`) {
+		reply := e.Do(apitest.Ask{Method: http.MethodPost, Path: "/v1/boards/b/scores", Key: apitest.AdminKey, Body: `{"entries":[` + body + `]}`, Undocumented: true})
+		if got := string(reply.Want(http.StatusBadRequest).Body); !strings.Contains(got, `"pointer":"`+pointer+`"`) {
 			t.Errorf("%s: %s\nwant %s", body, got, pointer)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -104,7 +105,7 @@ func TestBuffers(t *testing.T) {
 			return begin(leaderboard.State{})
 		}
 	})
-	e.board("b", leaderboard.Rules{}, classic()...)
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
 	accepted := make(chan *net.TCPConn, 10)
 	srv := newServer(t, e, func(s *http.Server) {
 		s.ConnState = func(c net.Conn, state http.ConnState) {
@@ -113,7 +114,7 @@ func TestBuffers(t *testing.T) {
 			}
 		}
 	})
-	const head = "HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + adminKey + "\r\n\r\n"
+	const head = "HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + apitest.AdminKey + "\r\n\r\n"
 	client := srv.open("GET /v1/boards/b/top " + head)
 	c, in := <-accepted, bufio.NewReader(client)
 	check := func(when string, want int) {
@@ -160,9 +161,9 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	for i := range entries {
 		entries[i] = leaderboard.Submission{Member: fmt.Sprintf("%064d", i), Score: int64(i)}
 	}
-	e.board("b", leaderboard.Rules{}, entries...)
+	e.Board("b", leaderboard.Rules{}, entries...)
 	srv, out := newServer(t, e), e.api.shared.guard.Outgo
-	size := len(e.get(noKey, "/v1/boards/b/top?limit=1000").want(200).body)
+	size := len(e.Get(apitest.NoKey, "/v1/boards/b/top?limit=1000").Want(200).Body)
 	if size < 4*connBuffer || size > memory/4 {
 		t.Fatalf("an answer has %d bytes", size)
 	}
@@ -174,7 +175,7 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	}
 	await(t, "answers take all room", func() bool { return held() > memory-int64(size) })
 	for range 3 { // each once there is something that stands still
-		await(t, "a client that reads is answered", func() bool { return srv.raw(get).status == 200 })
+		await(t, "a client that reads is answered", func() bool { return srv.raw(get).Status == 200 })
 	}
 	if now := held(); now > memory {
 		t.Errorf("answers take %d bytes, want at most %d", now, memory)
@@ -193,15 +194,15 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	await(t, "nothing is held when they have gone", func() bool { return held() == 0 })
 
 	full := newEnv(t, func(c *Config) { c.Limits.AnswerMemory = 1 })
-	full.board("b", leaderboard.Rules{}, entries...)
-	full.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, wire.CodeOverloaded)
-	full.get(noKey, "/v1/boards/b/top?limit=10").want(200)
+	full.Board("b", leaderboard.Rules{}, entries...)
+	full.Get(apitest.NoKey, "/v1/boards/b/top?limit=1000").WantProblem(503, wire.CodeOverloaded)
+	full.Get(apitest.NoKey, "/v1/boards/b/top?limit=10").Want(200)
 	var body strings.Builder
 	for i := range leaderboard.MaxLimit {
 		fmt.Fprintf(&body, `,{"member":"%064d","score":%d}`, i, i)
 	}
-	if receipt := full.post(writeKey, "/v1/boards/b/scores", `{"entries":[`+body.String()[1:]+`]}`).want(200); len(receipt.body) <= connBuffer {
-		t.Errorf("a receipt of %d bytes", len(receipt.body))
+	if receipt := full.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[`+body.String()[1:]+`]}`).Want(200); len(receipt.Body) <= connBuffer {
+		t.Errorf("a receipt of %d bytes", len(receipt.Body))
 	}
 }
 
@@ -224,11 +225,11 @@ func (w *poolWatcher) Write(b []byte) (int, error) {
 func TestCompressedFirst(t *testing.T) {
 	e := newEnv(t)
 	for i := range 3 {
-		e.board(fmt.Sprint("board", i), leaderboard.Rules{})
+		e.Board(fmt.Sprint("board", i), leaderboard.Rules{})
 	}
 	w := &poolWatcher{discard: discard{http.Header{}}, pool: &e.api.shared.zippers.Pool}
 	for range 100 { // a pool may lose what it has
-		e.api.ServeHTTP(w, ask{method: "GET", path: "/v1/boards", header: http.Header{"Accept-Encoding": {"gzip"}}}.request())
+		e.api.ServeHTTP(w, apitest.Ask{Method: "GET", Path: "/v1/boards", Header: http.Header{"Accept-Encoding": {"gzip"}}}.Request())
 	}
 	if w.h.Get("Content-Encoding") != "gzip" {
 		t.Fatal("the answer is not compressed")

@@ -22,7 +22,7 @@ func TestAnswersAreSentWhole(t *testing.T) {
 	for i := range entries {
 		entries[i] = leaderboard.Submission{Member: fmt.Sprintf("member-%d", i), Score: int64(i)}
 	}
-	e.board("b", leaderboard.Rules{}, entries...)
+	e.Board("b", leaderboard.Rules{}, entries...)
 	srv := newServer(t, e)
 	conn := srv.open("")
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -32,7 +32,7 @@ func TestAnswersAreSentWhole(t *testing.T) {
 	whole := 0
 	for limit := 1; limit <= 700; limit += 1 + limit/10 {
 		path := fmt.Sprintf("/v1/boards/b/top?limit=%d", limit)
-		want := e.get("", path).body
+		want := e.Get("", path).Body
 		for _, method := range []string{"GET", "HEAD"} {
 			before := segmentsOf(t, conn)
 			fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\n\r\n", method, path)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -22,21 +23,21 @@ const (
 )
 
 // bodyRoutes are the requests of all routes that take a body, without it, and the names of members that the body may have.
-func bodyRoutes(e *env) (asks []ask, members [][]string) {
-	doc, _ := document()
-	e.board("b", leaderboard.Rules{}, classic()...)
-	e.fake.players.tokens[token5] = &leaderboard.Player{Member: "5", All: true}
-	id, _ := leaderboard.KeyIDIn(e.key(leaderboard.ScopeRead, nil))
+func bodyRoutes(e *env) (asks []apitest.Ask, members [][]string) {
+	doc, _ := apitest.Document()
+	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
+	e.fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true}
+	id, _ := leaderboard.KeyIDIn(e.Key(leaderboard.ScopeRead, nil))
 	for _, rt := range (&handlers{}).routes(false) {
 		if rt.Body.Limit == 0 {
 			continue
 		}
 		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id, "{name}", "game").Replace(rt.Path)
-		key := adminKey
+		key := apitest.AdminKey
 		if rt.Access == guard.AccessPlayers {
 			key = token5
 		}
-		asks = append(asks, ask{method: rt.Method, path: path, key: key})
+		asks = append(asks, apitest.Ask{Method: rt.Method, Path: path, Key: key})
 		content := doc.Paths.Find(rt.Path).GetOperation(rt.Method).RequestBody.Value.Content
 		for _, form := range content { // one, or two that are the same
 			members = append(members, slices.Sorted(maps.Keys(form.Schema.Value.Properties)))
@@ -47,19 +48,19 @@ func bodyRoutes(e *env) (asks []ask, members [][]string) {
 }
 
 // allocates returns how many bytes are allocated to answer a request.
-func (e *env) allocates(a ask) uint64 {
-	e.t.Helper()
-	r, w := a.request(), httptest.NewRecorder()
+func (e *env) allocates(a apitest.Ask) uint64 {
+	e.T.Helper()
+	r, w := a.Request(), httptest.NewRecorder()
 	r.Header.Set("Content-Type", wire.TypeJSON)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	e.api.ServeHTTP(w, r)
 	runtime.ReadMemStats(&after)
 	if w.Code >= 500 || w.Code == http.StatusUnsupportedMediaType {
-		e.t.Errorf("%s %s %s: answers %d\n%s", a.method, a.path, wire.Clip(a.body), w.Code, wire.Clip(w.Body.String()))
+		e.T.Errorf("%s %s %s: answers %d\n%s", a.Method, a.Path, wire.Clip(a.Body), w.Code, wire.Clip(w.Body.String()))
 	}
 	if len(w.Body.Bytes()) > 64<<10 {
-		e.t.Errorf("%s %s %s: the answer has %d bytes", a.method, a.path, wire.Clip(a.body), w.Body.Len())
+		e.T.Errorf("%s %s %s: the answer has %d bytes", a.Method, a.Path, wire.Clip(a.Body), w.Body.Len())
 	}
 	return after.TotalAlloc - before.TotalAlloc
 }
@@ -112,13 +113,13 @@ func TestWorkOfBodies(t *testing.T) {
 	for i, a := range asks {
 		for what, value := range hostileValues(32 << 10) {
 			for _, name := range append(members[i], "unknown", "") {
-				a.body = `{"` + name + `":` + value + `}`
+				a.Body = `{"` + name + `":` + value + `}`
 				if name == "" {
-					a.body = value
+					a.Body = value
 				}
-				got, bound := e.allocates(a), uint64(workAtAll+workPerByte*len(a.body))
+				got, bound := e.allocates(a), uint64(workAtAll+workPerByte*len(a.Body))
 				if most = max(most, float64(got)/float64(bound)); got > bound {
-					t.Errorf("%s %s, %s in %q: %d bytes are allocated for one of %d", a.method, a.path, what, name, got, len(a.body))
+					t.Errorf("%s %s, %s in %q: %d bytes are allocated for one of %d", a.Method, a.Path, what, name, got, len(a.Body))
 				}
 			}
 		}
@@ -135,17 +136,17 @@ func FuzzWorkOfBodies(f *testing.F) {
 		f.Add(byte(0), []byte(value))
 	}
 	for i, b := range badBodies() {
-		if len(b.ask.body) < 500 {
-			f.Add(byte(i), []byte(b.ask.body))
+		if len(b.ask.Body) < 500 {
+			f.Add(byte(i), []byte(b.ask.Body))
 		}
 	}
 	e := newEnv(f)
 	asks, _ := bodyRoutes(e)
 	f.Fuzz(func(t *testing.T, route byte, body []byte) {
 		here, a := *e, asks[int(route)%len(asks)]
-		here.t, a.body = t, string(body)
+		here.T, a.Body = t, string(body)
 		if got := here.allocates(a); got > uint64(workAtAll+workPerByte*len(body)) {
-			t.Errorf("%s %s: %d bytes are allocated for one of %d", a.method, a.path, got, len(body))
+			t.Errorf("%s %s: %d bytes are allocated for one of %d", a.Method, a.Path, got, len(body))
 		}
 	})
 }
@@ -165,10 +166,10 @@ func TestOutline(t *testing.T) {
 			`{"a":[` + strings.Repeat("0,", wire.MaxValues) + `0]}`:                 "at most 32768 values",
 			`{"` + strings.Repeat(",", wire.MaxValues+1) + strings.Repeat(`\"{`, 9): "",
 		} {
-			a.body = body
-			p := e.do(a).wantProblem(400, wire.CodeMalformed)
+			a.Body = body
+			p := e.Do(a).WantProblem(400, wire.CodeMalformed)
 			if told := strings.Contains(p.Errors[0].Detail, "at most"); told != (detail != "") || !strings.Contains(p.Errors[0].Detail, detail) {
-				t.Errorf("%s %s %s: %+v, want %q", a.method, a.path, wire.Clip(body), p.Errors, detail)
+				t.Errorf("%s %s %s: %+v, want %q", a.Method, a.Path, wire.Clip(body), p.Errors, detail)
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func importRules() []importRule {
 			dir: "httpapi",
 			may: []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			// What writes and reads the document, and how many segments of TCP have come.
-			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix", "github.com/santhosh-tekuri/jsonschema/v6"},
+			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"},
 		},
 		{
 			dir: "internal/wire", may: []string{nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
@@ -119,6 +119,9 @@ func importRules() []importRule {
 		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
 		{dir: "pages", may: []string{nounsPkg, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
 		{dir: "docs"},
+		{dir: "httpapi/apitest", may: []string{
+			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "leaderboard/store/storetest", "leaderboard/httpapi/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
+		}},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "api", may: []string{nounsPkg}},
@@ -130,10 +133,11 @@ func importRules() []importRule {
 func featureRules() (rules []importRule) {
 	for _, f := range []string{"hidden", "metadata", "plays", "records", "review"} {
 		rules = append(rules, importRule{
-			dir: "features/" + f, may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, storeCommit, "leaderboard/store", auditPkg, outboxPkg, sqlxPkg}, inTest: []string{plansPkg},
+			dir: "features/" + f, may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, storeCommit, "leaderboard/store", auditPkg, outboxPkg, sqlxPkg, "leaderboard/httpapi", guardPkg, wirePkg, "github.com/go-json-experiment/json/..."},
+			inTest: []string{plansPkg, "leaderboard/httpapi/apitest", "leaderboard/features/featuretest"},
 		})
 	}
-	return rules
+	return append(rules, importRule{dir: "features/featuretest", may: []string{"leaderboard/httpapi", "leaderboard/httpapi/apitest"}, inTest: []string{guardPkg}})
 }
 
 // programRules are the rows of wiring, commands, tools and tests.

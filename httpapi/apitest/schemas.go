@@ -1,4 +1,4 @@
-package httpapi
+package apitest
 
 import (
 	"bytes"
@@ -10,10 +10,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"leaderboard/api"
+	"leaderboard/httpapi/internal/apidoc"
 )
 
-// schemas are those of the document, each compiled once. kin-openapi compiles a schema for each body that it looks at, which was half
-// of what the tests of this package did.
+// schemas are those of the document, each compiled once. kin-openapi compiles a schema for each body that it looks at, which was half of what
+// the tests of httpapi did.
 type schemas struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -23,7 +26,11 @@ type schemas struct {
 const documentURL = "openapi.json"
 
 var bodySchemas = sync.OnceValue(func() *schemas {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(openAPIJSON))
+	text, err := apidoc.Parse(api.OpenAPI())
+	if err != nil {
+		panic(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text.JSON()))
 	if err != nil {
 		panic(err)
 	}
@@ -64,7 +71,7 @@ func responseSchema(route *routers.Route, status int, contentType string) string
 	return jsonSchema(response.Ref, operationAt(route)+"/responses/"+code, response.Value.Content, contentType)
 }
 
-// requestSchema does so for the body of a request.
+// requestSchema returns where the schema of the body of a request is in the document, as responseSchema does.
 func requestSchema(route *routers.Route, contentType string) string {
 	body := route.Operation.RequestBody
 	if body == nil {

@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"leaderboard/httpapi/apitest"
+	"leaderboard/leaderboard"
+)
+
+// fakeIssuers is what admins say of issuers, signing keys and bars.
+type fakeIssuers struct {
+	issuers *apitest.Table[leaderboard.Issuer]
+	bars    *apitest.Table[leaderboard.MemberBar]
+	overlap []time.Duration // of rotations
+}
+
+func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules leaderboard.IssuerRules) (leaderboard.Issuer, bool, error) {
+	i := leaderboard.Issuer{Name: name, IssuerRules: rules, CreatedTime: 1_700_000_000_000_000, UpdatedTime: 1_700_000_000_000_000}
+	for _, other := range f.issuers.List("", 1000) {
+		if other.Name != name {
+			if err := i.Meets(&other); err != nil {
+				return i, false, err
+			}
+		}
+	}
+	return i, f.issuers.Put(name, i), nil
+}
+
+func (f *fakeIssuers) DeleteIssuer(_ context.Context, name string) error {
+	return f.issuers.Remove(name)
+}
+
+func (f *fakeIssuers) Issuer(_ context.Context, name string) (leaderboard.Issuer, error) {
+	return f.issuers.Get(name)
+}
+
+func (f *fakeIssuers) Issuers(_ context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
+	return f.issuers.List(after, limit), nil
+}
+
+func (f *fakeIssuers) RotateSigning(_ context.Context, overlap time.Duration) error {
+	f.overlap = append(f.overlap, overlap)
+	return nil
+}
+
+func (f *fakeIssuers) BarMember(_ context.Context, member string, _ leaderboard.Micros) (leaderboard.MemberBar, error) {
+	bar := leaderboard.MemberBar{Member: member, NotBefore: 1_700_000_000_000_000}
+	f.bars.Put(member, bar)
+	return bar, nil
+}
+
+func (f *fakeIssuers) UnbarMember(_ context.Context, member string) error {
+	return f.bars.Remove(member)
+}
+
+func (f *fakeIssuers) Bar(_ context.Context, member string) (leaderboard.MemberBar, error) {
+	return f.bars.Get(member)
+}
