@@ -96,7 +96,7 @@ func (c *Call) denied() error {
 	case c.Route.Access == guard.AccessReaders && (c.Route.SomeBoards || c.Route.has("board")):
 		return nil // mayRead decides which boards: public ones are for anyone
 	case c.Route.has("board"):
-		return c.mayName(c.PathValue("board"))
+		return c.mayName(c.Params.PathValue("board"))
 	case !c.Route.SomeBoards:
 		return guard.ErrSomeBoards(c.Key)
 	}
@@ -114,7 +114,7 @@ func deniedPlayer(c *Call) error {
 
 // readsFriends reports whether the request is a player's for the own friends. It decides by the path and the token alone.
 func (c *Call) readsFriends() bool {
-	return c.Route.Players == PlayersMayReadFriends && c.PathValue("member") == c.Player.Member && c.Player.Covers(c.PathValue("board"))
+	return c.Route.Players == PlayersMayReadFriends && c.Params.PathValue("member") == c.Player.Member && c.Player.Covers(c.Params.PathValue("board"))
 }
 
 // mayFilter is mayName for the parameter board of lists, which are about all boards without it.
@@ -122,7 +122,7 @@ func mayFilter(c *Call) error {
 	if c.Key == nil || !c.Key.Limited() || !slices.Contains(c.Route.Params, "board") {
 		return nil
 	}
-	name, _ := c.Query.Get("board")
+	name, _ := c.Params.Query.Get("board")
 	if name == "" {
 		return guard.ErrSomeBoards(c.Key)
 	}
@@ -166,9 +166,9 @@ func readsOwn(c *Call, b *leaderboard.Board) bool {
 	if c.Player == nil || c.Route.Players != PlayersMayReadOwn || !b.Rules.PlayersRead() || !c.Player.Covers(b.Name) {
 		return false
 	}
-	member := c.PathValue("member")
+	member := c.Params.PathValue("member")
 	if c.Route.Stream {
-		member, _ = c.Query.Get("member")
+		member, _ = c.Params.Query.Get("member")
 	}
 	return member == c.Player.Member
 }

@@ -44,8 +44,8 @@ type activityJSON struct {
 
 // activity answers GET …/activity: what was submitted hour by hour, newest first.
 func (h *activityHandlers) activity(c *Call) error {
-	hours := int(c.Integer("hours", leaderboard.DefaultActivityHours, 1, leaderboard.MaxActivityHours))
-	if err := c.BadInput(); err != nil {
+	hours := int(c.Params.Integer("hours", leaderboard.DefaultActivityHours, 1, leaderboard.MaxActivityHours))
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	board, err := h.ResolveBoard(c) // also between two seasons
@@ -88,7 +88,7 @@ type raceJSON struct {
 // race answers GET …/race: the places of the first members among themselves since the period began, as their submissions are
 // recorded.
 func (h *activityHandlers) race(c *Call) error {
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	ref, board, err := h.Resolve(c, "", "")

@@ -50,18 +50,18 @@ func showAudit(e *leaderboard.AuditEntry) auditJSON {
 
 // list answers GET /v1/audit: newest first.
 func (h *auditHandlers) list(c *Call) error {
-	q, limit := auditParams(c), int(c.Integer("limit", DefaultList, 1, MaxList))
+	q, limit := auditParams(c), int(c.Params.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: strings.Join([]string{"audit", q.Board, q.Member, q.Actor, string(q.Action)}, " ")}
-	if cursor := c.Text("cursor"); cursor != "" {
+	if cursor := c.Params.Text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)
 		at, id, _ := strings.Cut(after, " ")
 		micros, ok := Positive(at, ok)
 		if q.BeforeID, ok = Positive(id, ok); !ok || q.BeforeID == 0 || leaderboard.Micros(micros) > leaderboard.MaxTime {
-			c.BadCursor()
+			c.Params.BadCursor()
 		}
 		q.BeforeTime = leaderboard.Micros(micros)
 	}
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	q.Limit = limit + 1
@@ -83,21 +83,21 @@ func (h *auditHandlers) list(c *Call) error {
 // auditParams returns what the parameters select. A board need not exist any more.
 func auditParams(c *Call) leaderboard.AuditQuery {
 	q := leaderboard.AuditQuery{
-		Board: c.Text("board"), Member: c.OptionalMember(), Actor: c.Text("actor"), Action: leaderboard.AuditAction(c.Text("action")),
-		Since: c.Moment("since"), Until: c.Moment("until"),
+		Board: c.Params.Text("board"), Member: c.Params.OptionalMember(), Actor: c.Params.Text("actor"), Action: leaderboard.AuditAction(c.Params.Text("action")),
+		Since: c.Params.Moment("since"), Until: c.Params.Moment("until"),
 	}
 	if q.Board != "" && leaderboard.CheckBoardName(q.Board) != nil {
-		c.BadParam("board", "want the name of a board")
+		c.Params.BadParam("board", "want the name of a board")
 	}
 	if actions := leaderboard.AuditActions(); q.Action != "" && !slices.Contains(actions, q.Action) {
 		names := make([]string, len(actions))
 		for i := range actions {
 			names[i] = string(actions[i])
 		}
-		c.BadParam("action", "want one of "+strings.Join(names, ", "))
+		c.Params.BadParam("action", "want one of "+strings.Join(names, ", "))
 	}
 	if len(q.Actor) > maxActor {
-		c.BadParam("actor", "want the id of a key")
+		c.Params.BadParam("actor", "want the id of a key")
 	}
 	return q
 }

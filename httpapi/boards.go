@@ -55,7 +55,7 @@ func showBoard(b *leaderboard.Board) boardJSON {
 
 // get answers GET /v1/boards/{board}.
 func (h *boardHandlers) get(c *Call) error {
-	name, err := c.BoardName()
+	name, err := c.Params.BoardName()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (h *boardHandlers) get(c *Call) error {
 
 // put answers PUT /v1/boards/{board}: 201 when the board is new.
 func (h *boardHandlers) put(c *Call) error {
-	name := c.PathValue("board")
+	name := c.Params.PathValue("board")
 	if broken := leaderboard.AsRule(leaderboard.CheckBoardName(name)); broken != nil {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "board", Detail: broken.Detail})
 	}
@@ -130,7 +130,7 @@ func (h *boardHandlers) checkRules(rules leaderboard.Rules) error {
 
 // delete answers DELETE /v1/boards/{board}.
 func (h *boardHandlers) delete(c *Call) error {
-	name, err := c.BoardName()
+	name, err := c.Params.BoardName()
 	if err != nil {
 		return err
 	}
@@ -144,11 +144,11 @@ func (h *boardHandlers) delete(c *Call) error {
 // list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to callers that may read
 // them; a page may therefore hold fewer boards than limit, and still have a next one.
 func (h *boardHandlers) list(c *Call) error {
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
-	labels := c.labels()
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	labels := c.Params.labels()
 	of := wire.List{Name: "boards"}
 	after := AfterCursor(c, of.After)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	out := struct {
@@ -216,9 +216,9 @@ func showPeriod(p *leaderboard.Period) periodJSON {
 
 // listPeriods answers GET …/periods: newest first.
 func (h *boardHandlers) listPeriods(c *Call) error {
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
-	window, cursor := c.Window(), c.Text("cursor")
-	if err := c.BadInput(); err != nil {
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	window, cursor := c.Params.Window(), c.Params.Text("cursor")
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	_, board, err := h.Resolve(c, "", "")
@@ -242,7 +242,7 @@ func (h *boardHandlers) listPeriods(c *Call) error {
 
 // patch answers PATCH /v1/boards/{board}, a merge patch (RFC 7396) of its rules.
 func (h *boardHandlers) patch(c *Call) error {
-	name, err := c.BoardName()
+	name, err := c.Params.BoardName()
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (c *Call) admit() error {
 		return err
 	}
 	if c.Route.Admitted {
-		return c.shared.writer.Admit(c.PathValue("board"), max(0, c.R.ContentLength))
+		return c.shared.writer.Admit(c.Params.PathValue("board"), max(0, c.R.ContentLength))
 	}
 	return nil
 }

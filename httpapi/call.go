@@ -85,7 +85,7 @@ func (rt *Route) counts() (out leaderboard.Charge) {
 // Call is one request on its way through a route. It belongs to the request's goroutine.
 type Call struct {
 	response
-	params
+	Params Params // what it says
 	credentials
 	Route *Route
 	Start time.Time       // when the request came
@@ -102,7 +102,7 @@ type Call struct {
 }
 
 // follow puts the request on its route.
-func (c *Call) follow(rt *Route) { c.Route, c.pattern, c.read = rt, &rt.Pattern, rt.read }
+func (c *Call) follow(rt *Route) { c.Route, c.Params.pattern, c.read = rt, &rt.Pattern, rt.read }
 
 // resolved is what the names in a request were last resolved to, see Resolver.RetryOutdated.
 type resolved struct {

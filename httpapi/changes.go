@@ -75,22 +75,22 @@ type changeFeed struct {
 
 // open reads what the feed is asked for.
 func (h *changeHandlers) open(c *Call) (*changeFeed, error) {
-	f := &changeFeed{changeHandlers: h, call: c, form: wire.ChangeForm{Board: c.PathValue("board")}}
-	f.limit = int(c.Integer("limit", defaultChanges, 1, maxChanges))
-	f.wait = c.Duration("wait", maxFeedWait)
-	window, cursor := c.Window(), c.Text("after")
+	f := &changeFeed{changeHandlers: h, call: c, form: wire.ChangeForm{Board: c.Params.PathValue("board")}}
+	f.limit = int(c.Params.Integer("limit", defaultChanges, 1, maxChanges))
+	f.wait = c.Params.Duration("wait", maxFeedWait)
+	window, cursor := c.Params.Window(), c.Params.Text("after")
 	if last := c.R.Header.Get("Last-Event-ID"); last != "" { // of a client that comes back
 		cursor = last
 	}
 	if cursor != "" {
 		var ok bool
 		if f.place, ok = wire.AfterChange(f.form.Board, cursor); !ok {
-			c.BadParam("after", badPlace)
+			c.Params.BadParam("after", badPlace)
 		} else if window != "" && window != string(f.place.Window) {
-			c.BadParam("window", "the cursor is of window "+string(f.place.Window))
+			c.Params.BadParam("window", "the cursor is of window "+string(f.place.Window))
 		}
 	}
-	if err := c.BadInput(); err != nil || cursor != "" {
+	if err := c.Params.BadInput(); err != nil || cursor != "" {
 		return f, err
 	}
 	ref, _, err := h.Resolve(c, window, "")
@@ -106,8 +106,8 @@ func (f *changeFeed) lines() error {
 	c := f.call
 	ctx, stop := f.streams.whileOpen(c.Ctx, f.wait)
 	defer stop()
-	buf := c.Buffer()
-	defer c.Release(buf)
+	buf, release := c.Buffer()
+	defer release()
 	*buf = (*buf)[:0]
 	out := &changeSink{most: f.limit, put: func(line []byte, _ bool) { *buf = append(append(*buf, line...), '\n') }}
 	for {

@@ -72,7 +72,7 @@ func (m *docPages) problemPage(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if p := pages[c.PathValue("code")]; p != nil {
+	if p := pages[c.Params.PathValue("code")]; p != nil {
 		return p.send(c)
 	}
 	return m.pages.missing(c, "No problem has this code.")
@@ -84,7 +84,7 @@ func (m *docPages) document(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if p := pages[c.PathValue("page")]; p != nil {
+	if p := pages[c.Params.PathValue("page")]; p != nil {
 		return p.send(c)
 	}
 	return m.pages.missing(c, "The manual has no such page.")

@@ -122,7 +122,7 @@ func (h *endpointHandlers) put(c *Call) error {
 	if !c.Key.CoversAll(r.Boards) {
 		return guard.ErrNotCovered(c.Key, wire.InputError{Pointer: "/boards", Detail: "the key is not for all of these boards"})
 	}
-	name, secret := c.PathValue("name"), leaderboard.NewEndpointSecret()
+	name, secret := c.Params.PathValue("name"), leaderboard.NewEndpointSecret()
 	e, created, err := h.endpoints.PutEndpoint(c.Ctx, name, r, secret, func(old *leaderboard.Endpoint) error {
 		if !c.Key.CoversAll(old.Boards) {
 			return guard.ErrNotCovered(c.Key)
@@ -153,7 +153,7 @@ func sendEndpoint(c *Call, status int, e *leaderboard.Endpoint, secret leaderboa
 
 // endpointName returns the name in the path.
 func endpointName(c *Call) (string, error) {
-	name := c.PathValue("name")
+	name := c.Params.PathValue("name")
 	if !leaderboard.IsEndpointName(name) {
 		return "", leaderboard.ErrEndpointNotFound
 	}
@@ -183,10 +183,10 @@ func (h *endpointHandlers) get(c *Call) error {
 
 // list answers GET /v1/endpoints: all that the key may see.
 func (h *endpointHandlers) list(c *Call) error {
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "endpoints"}
 	after := AfterCursor(c, of.After)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	all, err := h.endpoints.Endpoints(c.Ctx)
@@ -284,16 +284,16 @@ func showDelivery(d *leaderboard.Delivery) deliveryJSON {
 
 // deliveries answers GET /v1/endpoints/{name}/deliveries: newest event first.
 func (h *endpointHandlers) deliveries(c *Call) error {
-	q := leaderboard.DeliveriesQuery{Endpoint: c.PathValue("name"), State: leaderboard.DeliveryState(c.Text("state"))}
-	limit := int(c.Integer("limit", defaultDeliveries, 1, maxDeliveries))
+	q := leaderboard.DeliveriesQuery{Endpoint: c.Params.PathValue("name"), State: leaderboard.DeliveryState(c.Params.Text("state"))}
+	limit := int(c.Params.Integer("limit", defaultDeliveries, 1, maxDeliveries))
 	of := wire.List{Name: "deliveries " + q.Endpoint + " " + string(q.State)}
 	switch q.State {
 	case "", leaderboard.DeliveryStateWaiting, leaderboard.DeliveryStateDelivered, leaderboard.DeliveryStateFailed:
 	default:
-		c.BadParam("state", "want one of waiting, delivered, failed")
+		c.Params.BadParam("state", "want one of waiting, delivered, failed")
 	}
 	q.Before = AfterCursor(c, of.AfterID)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	if _, err := h.find(c); err != nil {

@@ -58,16 +58,16 @@ func tooManyExports(most int) error {
 // export answers GET …/export: all entries of a period in one state, best first. They are sent as they are read, so an
 // error in the middle can only be told by breaking the connection off: a body that came to its end is whole.
 func (h *exportHandlers) export(c *Call) error {
-	format := c.Text("format")
+	format := c.Params.Text("format")
 	if format == "" {
 		format = formatCSV
 	}
 	if format != formatCSV && format != formatJSONL {
-		c.BadParam("format", "want csv or jsonl")
+		c.Params.BadParam("format", "want csv or jsonl")
 	}
-	raw, metadata := c.Boolean("raw"), c.Boolean("metadata")
-	window, period := c.Window(), c.Text("period")
-	if err := c.BadInput(); err != nil {
+	raw, metadata := c.Params.Boolean("raw"), c.Params.Boolean("metadata")
+	window, period := c.Params.Window(), c.Params.Text("period")
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	c.NotePeriod(0)

@@ -30,8 +30,8 @@ const leastLetters = 3
 // find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q. A cursor has the name of a member
 // that is on the board, never of one that is not.
 func (h *findHandlers) find(c *Call) error {
-	q := leaderboard.ShownQuery{Limit: int(c.Integer("limit", DefaultFound, 1, MaxFound)) + 1, Prefix: prefixParam(c)}
-	cursor := c.Text("cursor")
+	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit", DefaultFound, 1, MaxFound)) + 1, Prefix: prefixParam(c)}
+	cursor := c.Params.Text("cursor")
 	on, err := h.Target(c)
 	if err != nil {
 		return err
@@ -59,14 +59,14 @@ func (h *findHandlers) find(c *Call) error {
 
 // prefixParam returns the parameter q of a search on a board.
 func prefixParam(c *Call) string {
-	prefix, letters := c.Text("q"), 0
+	prefix, letters := c.Params.Text("q"), 0
 	for _, r := range prefix {
 		if !unicode.IsSpace(r) {
 			letters++
 		}
 	}
 	if letters < leastLetters || len(prefix) > leaderboard.MaxDisplayName {
-		c.BadParam("q", fmt.Sprintf("want the first %d letters of a name at least, and at most %d bytes", leastLetters, leaderboard.MaxDisplayName))
+		c.Params.BadParam("q", fmt.Sprintf("want the first %d letters of a name at least, and at most %d bytes", leastLetters, leaderboard.MaxDisplayName))
 	}
 	return prefix
 }

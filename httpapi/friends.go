@@ -46,8 +46,8 @@ type friendsJSON struct {
 
 // givenFriends reads the member of the path and the list of the body.
 func givenFriends(c *Call) (member string, friends []string, err error) {
-	member = c.Member()
-	if err := c.BadInput(); err != nil {
+	member = c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return "", nil, err
 	}
 	var body friendsBody
@@ -91,11 +91,11 @@ func (h *friendHandlers) add(c *Call) error {
 
 // remove answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
 func (h *friendHandlers) remove(c *Call) error {
-	member, friend := c.Member(), c.PathValue("friend")
+	member, friend := c.Params.Member(), c.Params.PathValue("friend")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(friend)); broken != nil {
-		c.BadParam("friend", broken.Detail)
+		c.Params.BadParam("friend", broken.Detail)
 	}
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	if err := h.lists.RemoveFriend(c.Ctx, member, friend); err != nil {
@@ -107,10 +107,10 @@ func (h *friendHandlers) remove(c *Call) error {
 
 // list answers GET /v1/members/{member}/friends: in the byte order of their ids.
 func (h *friendHandlers) list(c *Call) error {
-	member := c.Member()
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
-	cursor := c.Text("cursor")
-	if err := c.BadInput(); err != nil {
+	member := c.Params.Member()
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	cursor := c.Params.Text("cursor")
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	of := wire.List{Name: "friends of " + member}
@@ -139,9 +139,9 @@ func (h *friendHandlers) list(c *Call) error {
 
 // onBoard answers GET …/members/{member}/friends: the member's friends and the member, best first.
 func (h *friendHandlers) onBoard(c *Call) error {
-	member := c.Member()
-	limit := c.Integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
-	offset := c.Integer("offset", 0, 0, math.MaxInt64)
+	member := c.Params.Member()
+	limit := c.Params.Integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
+	offset := c.Params.Integer("offset", 0, 0, math.MaxInt64)
 	on, err := h.Target(c)
 	if err != nil {
 		return err

@@ -82,14 +82,14 @@ func showHeld(h *leaderboard.Held) heldJSON {
 
 // list answers GET /v1/held: newest first, those that wait as a rule.
 func (h *heldHandlers) list(c *Call) error {
-	board, q := c.Text("board"), leaderboard.HeldQuery{Member: c.OptionalMember(), State: leaderboard.HeldState(cmp.Or(c.Text("state"), string(leaderboard.HeldStateWaiting)))}
+	board, q := c.Params.Text("board"), leaderboard.HeldQuery{Member: c.Params.OptionalMember(), State: leaderboard.HeldState(cmp.Or(c.Params.Text("state"), string(leaderboard.HeldStateWaiting)))}
 	if !slices.Contains(leaderboard.HeldStates(), q.State) {
-		c.BadParam("state", "want one of waiting, approved, rejected")
+		c.Params.BadParam("state", "want one of waiting, approved, rejected")
 	}
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "held " + string(q.State) + " " + board}
 	q.Before = AfterCursor(c, of.AfterID)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var err error
@@ -117,7 +117,7 @@ func (h *heldHandlers) get(c *Call) error {
 
 // find returns the held submission in the path, if the key is for its board.
 func (h *heldHandlers) find(c *Call) (leaderboard.Held, error) {
-	id, ok := Positive(c.PathValue("id"), true)
+	id, ok := Positive(c.Params.PathValue("id"), true)
 	if !ok || id == 0 {
 		return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 	}
@@ -135,9 +135,9 @@ func (h *heldHandlers) reject(c *Call) error  { return h.decide(c, false) }
 func (h *heldHandlers) decide(c *Call, approve bool) error {
 	d := leaderboard.HeldDecision{Approve: approve}
 	if approve {
-		d.Reopen = c.Boolean("reopen")
+		d.Reopen = c.Params.Boolean("reopen")
 	}
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var body struct {

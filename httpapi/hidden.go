@@ -41,13 +41,13 @@ func showHidden(h *leaderboard.HiddenMember) hiddenJSON {
 
 // hideRequest returns what the path and the parameters say; the member everywhere when the path has no board.
 func hideRequest(c *Call) (leaderboard.HideRequest, error) {
-	r := leaderboard.HideRequest{Member: c.Member(), Reopen: c.Boolean("reopen")}
-	if err := c.BadInput(); err != nil {
+	r := leaderboard.HideRequest{Member: c.Params.Member(), Reopen: c.Params.Boolean("reopen")}
+	if err := c.Params.BadInput(); err != nil {
 		return r, err
 	}
 	var err error
 	if strings.Contains(c.Route.Path, "{board}") {
-		r.Board, err = c.BoardName()
+		r.Board, err = c.Params.BoardName()
 	}
 	return r, err
 }
@@ -78,7 +78,7 @@ func (h *hiddenHandlers) hide(c *Call) error {
 
 // restore answers DELETE of the same paths.
 func (h *hiddenHandlers) restore(c *Call) error {
-	reason, actor := c.Text("reason"), c.Text("actor")
+	reason, actor := c.Params.Text("reason"), c.Params.Text("actor")
 	r, err := hideRequest(c)
 	if err != nil {
 		return err
@@ -100,18 +100,18 @@ func (h *hiddenHandlers) restore(c *Call) error {
 
 // list answers GET /v1/hidden: members hidden everywhere, then by board.
 func (h *hiddenHandlers) list(c *Call) error {
-	q := leaderboard.HiddenQuery{Board: c.Text("board"), Member: c.OptionalMember()}
-	q.Limit = int(c.Integer("limit", DefaultList, 1, MaxList))
+	q := leaderboard.HiddenQuery{Board: c.Params.Text("board"), Member: c.Params.OptionalMember()}
+	q.Limit = int(c.Params.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "hidden " + q.Board}
-	if cursor := c.Text("cursor"); cursor != "" {
+	if cursor := c.Params.Text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)
 		id, member, _ := strings.Cut(after, " ")
 		if q.AfterBoard, ok = Positive(id, ok); !ok || leaderboard.CheckMember(member) != nil {
-			c.BadCursor()
+			c.Params.BadCursor()
 		}
 		q.AfterMember = member
 	}
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	if q.Board != "" && leaderboard.CheckBoardName(q.Board) != nil {

@@ -41,8 +41,8 @@ func (s *shared) ask(ctx context.Context, q Question) (Told, error) {
 	all := leaderboard.Key{Scope: leaderboard.ScopeRead}
 	c := Call{response: response{shared: s, W: &out, R: r, Strings: q.Strings}, credentials: credentials{Key: &all, Scope: all.Scope}, Ctx: ctx}
 	c.follow(q.Route)
-	c.path = c.pattern.fill(q.Path...)
-	c.Query.Items = q.Query
+	c.Params.path = c.Params.pattern.fill(q.Path...)
+	c.Params.Query.Items = q.Query
 	handle := q.Handle
 	if handle == nil {
 		handle = q.Route.Handle

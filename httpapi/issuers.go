@@ -53,7 +53,7 @@ type issuerBody struct {
 
 // issuerName returns the name in the path, or ErrIssuerNotFound for what is no name.
 func issuerName(c *Call) (string, error) {
-	name := c.PathValue("name")
+	name := c.Params.PathValue("name")
 	if leaderboard.CheckIssuerName(name) != nil {
 		return "", leaderboard.ErrIssuerNotFound
 	}
@@ -62,7 +62,7 @@ func issuerName(c *Call) (string, error) {
 
 // put answers PUT /v1/issuers/{name}: 201 when the issuer is new.
 func (h *issuerHandlers) put(c *Call) error {
-	name := c.PathValue("name")
+	name := c.Params.PathValue("name")
 	if broken := leaderboard.AsRule(leaderboard.CheckIssuerName(name)); broken != nil {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "name", Detail: broken.Detail})
 	}
@@ -117,10 +117,10 @@ func (h *issuerHandlers) remove(c *Call) error {
 
 // list answers GET /v1/issuers, in the order of their names.
 func (h *issuerHandlers) list(c *Call) error {
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "issuers"}
 	after := AfterCursor(c, of.After)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	found, err := h.issuers.Issuers(c.Ctx, after, limit+1)

@@ -156,7 +156,7 @@ func sendSecret(c *Call, status int, k *leaderboard.Key, secret string) error {
 
 // keyID returns the id in the path.
 func keyID(c *Call) (string, error) {
-	id := c.PathValue("id")
+	id := c.Params.PathValue("id")
 	if !leaderboard.IsKeyID(id) {
 		return "", leaderboard.ErrKeyNotFound
 	}
@@ -233,10 +233,10 @@ func (h *keyHandlers) rotate(c *Call) error {
 
 // list answers GET /v1/keys, in the order of their ids.
 func (h *keyHandlers) list(c *Call) error {
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
 	of := wire.List{Name: "keys"}
 	after := AfterCursor(c, of.After)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	keys, err := h.keys.Keys(c.Ctx, after, limit+1)

@@ -29,10 +29,10 @@ const (
 // AfterCursor returns what the cursor of a request continues after, the zero value without one. read is a method of the list, such
 // as wire.List.After.
 func AfterCursor[T any](c *Call, read func(cursor string) (T, bool)) (after T) {
-	if cursor := c.Text("cursor"); cursor != "" {
+	if cursor := c.Params.Text("cursor"); cursor != "" {
 		var ok bool
 		if after, ok = read(cursor); !ok {
-			c.BadCursor()
+			c.Params.BadCursor()
 		}
 	}
 	return after

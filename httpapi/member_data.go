@@ -42,8 +42,8 @@ var memberLists = []string{"friends", "friend_of", "hidden", "bars", "plays", "h
 
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
 func (h *exportHandlers) data(c *Call) error {
-	member := c.Member()
-	if err := c.BadInput(); err != nil {
+	member := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	if err := h.permits.Acquire(); err != nil {

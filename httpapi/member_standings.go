@@ -11,8 +11,8 @@ import (
 // standings answers GET /v1/members/{member}/standings: the member's place on each of several boards, which need not be
 // alike.
 func (h *combinedReader) standings(c *Call) error {
-	member := c.Member()
-	metadata, most := c.Boolean("metadata"), leaderboard.MaxStandings
+	member := c.Params.Member()
+	metadata, most := c.Params.Boolean("metadata"), leaderboard.MaxStandings
 	if metadata {
 		most = MaxMetadataBoards
 	}
@@ -20,7 +20,7 @@ func (h *combinedReader) standings(c *Call) error {
 		if metadata && len(s.Refs) > most {
 			return &leaderboard.RuleError{Code: leaderboard.CodeTooManyBoards, Detail: fmt.Sprintf("with metadata there are standings on at most %d boards", most)}
 		}
-		modes, err := standingModes(s, leaderboard.Mode(c.Text("mode")))
+		modes, err := standingModes(s, leaderboard.Mode(c.Params.Text("mode")))
 		if err != nil {
 			return err
 		}

@@ -87,27 +87,27 @@ type foundMemberJSON struct {
 
 // search answers GET /v1/members: those whose id or name begins with q.
 func (h *memberHandlers) search(c *Call) error {
-	q := leaderboard.MemberQuery{Limit: int(c.Integer("limit", DefaultFound, 1, MaxFound)) + 1}
-	if q.Prefix, _ = c.Query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
-		c.BadParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
+	q := leaderboard.MemberQuery{Limit: int(c.Params.Integer("limit", DefaultFound, 1, MaxFound)) + 1}
+	if q.Prefix, _ = c.Params.Query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
+		c.Params.BadParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
 	}
-	switch by, given := c.Query.Get("by"); {
+	switch by, given := c.Params.Query.Get("by"); {
 	case by == "name":
 		q.ByName = true
 	case given && by != "id":
-		c.BadParam("by", "want id or name")
+		c.Params.BadParam("by", "want id or name")
 	}
 	of := wire.List{Name: "members " + strconv.FormatBool(q.ByName) + " " + q.Prefix}
-	if cursor := c.Text("cursor"); cursor != "" {
+	if cursor := c.Params.Text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)
 		if q.AfterMember = after; q.ByName {
 			q.AfterName, q.AfterMember, _ = strings.Cut(after, "\x00")
 		}
 		if !ok || q.AfterMember == "" || q.ByName == (q.AfterName == "") {
-			c.BadCursor()
+			c.Params.BadCursor()
 		}
 	}
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	found, err := h.members.SearchMembers(c.Ctx, q)
@@ -142,8 +142,8 @@ func (h *memberHandlers) search(c *Call) error {
 
 // get answers GET /v1/members/{member}.
 func (h *memberHandlers) get(c *Call) error {
-	id := c.Member()
-	if err := c.BadInput(); err != nil {
+	id := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	p, err := h.profiles.Profile(c.Ctx, id)
@@ -155,8 +155,8 @@ func (h *memberHandlers) get(c *Call) error {
 
 // resetName answers POST /v1/members/{member}/reset-name.
 func (h *memberHandlers) resetName(c *Call) error {
-	r := leaderboard.NameReset{Member: c.Member()}
-	if err := c.BadInput(); err != nil {
+	r := leaderboard.NameReset{Member: c.Params.Member()}
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var body reasonBody
@@ -173,8 +173,8 @@ func (h *memberHandlers) resetName(c *Call) error {
 
 // put answers PUT /v1/members/{member}: 201 when the member had no profile.
 func (h *memberHandlers) put(c *Call) error {
-	p := leaderboard.Profile{Member: c.Member()}
-	if err := c.BadInput(); err != nil {
+	p := leaderboard.Profile{Member: c.Params.Member()}
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var body profileBody
@@ -218,8 +218,8 @@ func (p *patchedText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // patch answers PATCH /v1/members/{member}: 201 when the member had no profile.
 func (h *memberHandlers) patch(c *Call) error {
-	id := c.Member()
-	if err := c.BadInput(); err != nil {
+	id := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var body profilePatch
@@ -257,8 +257,8 @@ type erasureJSON struct {
 // erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work is larger
 // than a request has time for; it goes on without the request.
 func (h *memberHandlers) erase(c *Call) error {
-	id := c.Member()
-	if err := c.BadInput(); err != nil {
+	id := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	// The rest of the time is for the answer.

@@ -15,7 +15,7 @@ type reader struct {
 
 // top answers GET …/top: a page from the best entry, from an offset, or after a cursor.
 func (h *reader) top(c *Call) error {
-	limit, offset, cursor := c.PageParams()
+	limit, offset, cursor := c.Params.PageParams()
 	on, err := h.Target(c)
 	if err != nil {
 		return err
@@ -45,8 +45,8 @@ func (h *reader) top(c *Call) error {
 
 // around answers GET …/members/{member}/around: the slice around a member.
 func (h *reader) around(c *Call) error {
-	member := c.Member()
-	before, after := c.AroundParams()
+	member := c.Params.Member()
+	before, after := c.Params.AroundParams()
 	on, err := h.Target(c)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (h *reader) around(c *Call) error {
 // follows the member need not come back when it has one, and sees the state. It answers nothing when the member has an entry
 // by now.
 func AroundUnranked(c *Call, find Resolver, rankings leaderboard.Rankings) error {
-	member := c.Member()
+	member := c.Params.Member()
 	on, err := find.Target(c)
 	if err != nil {
 		return err

@@ -12,27 +12,27 @@ import (
 
 // The parameters of a request. Errors are collected, and BadInput returns all of them at once.
 
-// params are what a request says in its path and in its query.
-type params struct {
+// Params are what a request says in its path and in its query.
+type Params struct {
 	pattern *Pattern // of the route
 	path    segments
-	Query   wire.Params
+	Query   wire.Params       // as it stands; the methods read one parameter each
 	bad     []wire.InputError // what is wrong with the parameters, collected so that the answer lists all of it
 }
 
 // PathValue returns the decoded segment that stands for {name} in the route's path.
-func (p *params) PathValue(name string) string { return p.pattern.value(&p.path, name) }
+func (p *Params) PathValue(name string) string { return p.pattern.value(&p.path, name) }
 
 // BadParam notes that a parameter is wrong.
-func (p *params) BadParam(parameter, detail string) {
+func (p *Params) BadParam(parameter, detail string) {
 	p.bad = append(p.bad, wire.InputError{Parameter: parameter, Detail: detail})
 }
 
 // BadCursor notes that the parameter cursor is wrong.
-func (p *params) BadCursor() { p.bad = append(p.bad, wire.BadCursor()) }
+func (p *Params) BadCursor() { p.bad = append(p.bad, wire.BadCursor()) }
 
 // BadInput returns an error when a parameter was wrong.
-func (p *params) BadInput() error {
+func (p *Params) BadInput() error {
 	if p.bad == nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (p *params) BadInput() error {
 }
 
 // Text returns a parameter's value, "" when it is not given.
-func (p *params) Text(name string) string {
+func (p *Params) Text(name string) string {
 	v, ok := p.Query.Get(name)
 	if ok && v == "" {
 		p.BadParam(name, "is empty")
@@ -49,7 +49,7 @@ func (p *params) Text(name string) string {
 }
 
 // Integer returns a parameter's value, or def when it is not given.
-func (p *params) Integer(name string, def, least, most int64) int64 {
+func (p *Params) Integer(name string, def, least, most int64) int64 {
 	v, ok := p.Query.Get(name)
 	if !ok {
 		return def
@@ -65,7 +65,7 @@ func (p *params) Integer(name string, def, least, most int64) int64 {
 const maxInt64 = 1<<63 - 1
 
 // Duration returns a parameter that is a duration, 0 when it is not given.
-func (p *params) Duration(name string, most time.Duration) time.Duration {
+func (p *Params) Duration(name string, most time.Duration) time.Duration {
 	text := p.Text(name)
 	if text == "" {
 		return 0
@@ -78,7 +78,7 @@ func (p *params) Duration(name string, most time.Duration) time.Duration {
 }
 
 // Boolean returns a parameter's value, false when it is not given.
-func (p *params) Boolean(name string) bool {
+func (p *Params) Boolean(name string) bool {
 	switch v, ok := p.Query.Get(name); {
 	case !ok || v == "false":
 		return false
@@ -90,7 +90,7 @@ func (p *params) Boolean(name string) bool {
 }
 
 // Window returns the parameter of this name, "" when it is not given. The catalog decides whether the board has the window.
-func (p *params) Window() string {
+func (p *Params) Window() string {
 	w := p.Text("window")
 	if detail := unknownWindow(w); detail != "" {
 		p.BadParam("window", detail)
@@ -112,7 +112,7 @@ func unknownWindow(w string) string {
 }
 
 // Mode returns the mode asked for, "" when that is left to the board.
-func (p *params) Mode() leaderboard.Mode {
+func (p *Params) Mode() leaderboard.Mode {
 	mode := leaderboard.Mode(p.Text("mode"))
 	switch mode {
 	case "", leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense, leaderboard.ModeAll:
@@ -123,7 +123,7 @@ func (p *params) Mode() leaderboard.Mode {
 }
 
 // BoardName returns the {board} of the path; no board has a name that is not valid.
-func (p *params) BoardName() (string, error) {
+func (p *Params) BoardName() (string, error) {
 	name := p.PathValue("board")
 	if leaderboard.CheckBoardName(name) != nil {
 		return "", leaderboard.ErrBoardNotFound
@@ -132,7 +132,7 @@ func (p *params) BoardName() (string, error) {
 }
 
 // Member returns the {member} of the path.
-func (p *params) Member() string {
+func (p *Params) Member() string {
 	id := p.PathValue("member")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(id)); broken != nil {
 		p.BadParam("member", broken.Detail)
@@ -141,7 +141,7 @@ func (p *params) Member() string {
 }
 
 // OptionalMember returns the parameter member, "" when it is not given.
-func (p *params) OptionalMember() string {
+func (p *Params) OptionalMember() string {
 	id := p.Text("member")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(id)); id != "" && broken != nil {
 		p.BadParam("member", broken.Detail)
@@ -150,7 +150,7 @@ func (p *params) OptionalMember() string {
 }
 
 // labels returns the labels that the boards asked about are to have, none when the parameter is not given.
-func (p *params) labels() leaderboard.Labels {
+func (p *Params) labels() leaderboard.Labels {
 	text := p.Text("labels")
 	if text == "" {
 		return nil
@@ -163,7 +163,7 @@ func (p *params) labels() leaderboard.Labels {
 }
 
 // fields returns the parameter fields, as in level:7,paid:1; nil when it is not given.
-func (p *params) fields() map[string]int64 {
+func (p *Params) fields() map[string]int64 {
 	text := p.Text("fields")
 	if text == "" {
 		return nil
@@ -186,7 +186,7 @@ func (p *params) fields() map[string]int64 {
 }
 
 // PageParams returns the parameters of a page.
-func (p *params) PageParams() (limit, offset int64, cursor string) {
+func (p *Params) PageParams() (limit, offset int64, cursor string) {
 	limit = p.Integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
 	offset = p.Integer("offset", 0, 0, maxInt64)
 	cursor = p.Text("cursor")
@@ -197,13 +197,13 @@ func (p *params) PageParams() (limit, offset int64, cursor string) {
 }
 
 // AroundParams returns how many entries a slice is to have on either side.
-func (p *params) AroundParams() (before, after int64) {
+func (p *Params) AroundParams() (before, after int64) {
 	return p.Integer("before", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide),
 		p.Integer("after", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
 }
 
 // Moment returns a parameter that is a time, 0 when it is not given.
-func (p *params) Moment(name string) (at leaderboard.Micros) {
+func (p *Params) Moment(name string) (at leaderboard.Micros) {
 	text := p.Text(name)
 	if text == "" {
 		return 0

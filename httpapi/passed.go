@@ -219,12 +219,12 @@ func mayHear(c *Call, board, member string) error {
 
 // passedParam reads the parameter passed of a stream.
 func passedParam(c *Call, member string) (bool, error) {
-	passed := c.Boolean("passed")
+	passed := c.Params.Boolean("passed")
 	if passed && member == "" {
-		c.BadParam("passed", "needs member")
+		c.Params.BadParam("passed", "needs member")
 	}
-	if err := c.BadInput(); err != nil || !passed {
+	if err := c.Params.BadInput(); err != nil || !passed {
 		return false, err
 	}
-	return true, mayHear(c, c.PathValue("board"), member)
+	return true, mayHear(c, c.Params.PathValue("board"), member)
 }

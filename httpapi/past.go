@@ -18,9 +18,9 @@ type pastReader struct {
 // history answers GET …/members/{member}/history: what a member has in the latest periods of a window, the current one
 // first. The limit counts the periods that are looked at.
 func (h *pastReader) history(c *Call) error {
-	member := c.Member()
-	limit := c.Integer("limit", leaderboard.DefaultPast, 1, leaderboard.MaxPast)
-	cursor := c.Text("cursor")
+	member := c.Params.Member()
+	limit := c.Params.Integer("limit", leaderboard.DefaultPast, 1, leaderboard.MaxPast)
+	cursor := c.Params.Text("cursor")
 	on, err := h.Target(c)
 	if err != nil {
 		return err

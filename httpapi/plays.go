@@ -47,7 +47,7 @@ type playJSON struct {
 
 // begin answers POST …/plays: 201 with a play of the player, which ends the one before it.
 func (h *playHandlers) begin(c *Call) error {
-	name, err := c.BoardName()
+	name, err := c.Params.BoardName()
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type combinedReader struct {
 
 // top answers GET /v1/rankings/top.
 func (h *combinedReader) top(c *Call) error {
-	limit, offset, cursor := c.PageParams()
+	limit, offset, cursor := c.Params.PageParams()
 	deep := cursor != "" || offset > leaderboard.MaxLimit-limit // the tops of the boards do not reach so far
 	return h.RetrySelection(c, leaderboard.MaxCombined, deep, func(s *Selection) error {
 		q := leaderboard.CombinedQuery{Mode: s.Query.Mode, Limit: int(limit), Offset: offset}
@@ -47,7 +47,7 @@ func (h *combinedReader) top(c *Call) error {
 
 // member answers GET /v1/rankings/members/{member}: all entries of the member.
 func (h *combinedReader) member(c *Call) error {
-	member := c.Member()
+	member := c.Params.Member()
 	return h.RetrySelection(c, leaderboard.MaxCombined, true, func(s *Selection) error {
 		q := leaderboard.CombinedMemberQuery{Mode: s.Query.Mode, Member: member}
 		found, err := h.Rankings.CombinedMember(c.Ctx, s.Refs, q)
@@ -77,8 +77,8 @@ func (h *combinedReader) member(c *Call) error {
 
 // around answers GET /v1/rankings/members/{member}/around: the slice around the member's best entry.
 func (h *combinedReader) around(c *Call) error {
-	member := c.Member()
-	before, after := c.AroundParams()
+	member := c.Params.Member()
+	before, after := c.Params.AroundParams()
 	return h.RetrySelection(c, leaderboard.MaxCombined, true, func(s *Selection) error {
 		page, err := h.page(c, s, leaderboard.CombinedQuery{
 			Mode: s.Query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),

@@ -10,7 +10,7 @@ import (
 
 // member answers GET …/members/{member}: one entry with rank and percentile.
 func (h *reader) member(c *Call) error {
-	id := c.Member()
+	id := c.Params.Member()
 	on, err := h.Target(c)
 	if err != nil {
 		return err
@@ -99,16 +99,16 @@ func appendStandings(b []byte, on *Target, s *leaderboard.Standings, shown *Besi
 
 // scoreRank answers GET …/scores/{score}/rank: the rank that a score would have now.
 func (h *reader) scoreRank(c *Call) error {
-	score, ok := wire.ParseInteger(c.PathValue("score"))
+	score, ok := wire.ParseInteger(c.Params.PathValue("score"))
 	if !ok {
-		c.BadParam("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
+		c.Params.BadParam("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
 	}
 	var given *int64
-	if c.Query.Has("tiebreak") {
-		tiebreak := c.Integer("tiebreak", 0, -maxInt64-1, maxInt64)
+	if c.Params.Query.Has("tiebreak") {
+		tiebreak := c.Params.Integer("tiebreak", 0, -maxInt64-1, maxInt64)
 		given = &tiebreak
 	}
-	fields := c.fields()
+	fields := c.Params.fields()
 	on, err := h.Target(c)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (h *reader) scoreRank(c *Call) error {
 
 // distribution answers GET …/distribution: the histogram of the scores.
 func (h *reader) distribution(c *Call) error {
-	buckets := c.Integer("buckets", leaderboard.DefaultBuckets, 1, leaderboard.MaxBuckets)
+	buckets := c.Params.Integer("buckets", leaderboard.DefaultBuckets, 1, leaderboard.MaxBuckets)
 	on, err := h.Target(c)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type Resolver struct{ Catalog Catalog }
 
 // Resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
 func (r Resolver) Resolve(c *Call, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
-	return r.resolveOn(c, c.PathValue("board"), window, period)
+	return r.resolveOn(c, c.Params.PathValue("board"), window, period)
 }
 
 // resolveOn is Resolve for any board.
@@ -72,7 +72,7 @@ func (r Resolver) ResolveBoard(c *Call) (*leaderboard.Board, error) {
 	if !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		return board, err
 	}
-	b, err := r.Catalog.Board(c.Ctx, c.PathValue("board"))
+	b, err := r.Catalog.Board(c.Ctx, c.Params.PathValue("board"))
 	return &b, err
 }
 
@@ -107,10 +107,10 @@ type Target struct {
 // Target resolves the board of the path with the common parameters. It returns everything that was wrong with the
 // parameters so far.
 func (r Resolver) Target(c *Call) (Target, error) {
-	window, period := c.Window(), c.Text("period")
-	mode := c.Mode()
-	minSeq, profiles, metadata := c.Integer("min_seq", 0, 0, maxInt64), c.Boolean("profiles"), c.Boolean("metadata")
-	if err := c.BadInput(); err != nil {
+	window, period := c.Params.Window(), c.Params.Text("period")
+	mode := c.Params.Mode()
+	minSeq, profiles, metadata := c.Params.Integer("min_seq", 0, 0, maxInt64), c.Params.Boolean("profiles"), c.Params.Boolean("metadata")
+	if err := c.Params.BadInput(); err != nil {
 		return Target{}, err
 	}
 	c.resolved = resolved{minSeq: minSeq}
@@ -156,12 +156,12 @@ func (r Resolver) outdated(c *Call, err error) bool {
 	if !ahead && !lost || c.resolved.periodID == 0 && c.resolved.minSeq == 0 {
 		return false
 	}
-	switch err := r.Catalog.Renew(c.Ctx, c.PathValue("board")); {
+	switch err := r.Catalog.Renew(c.Ctx, c.Params.PathValue("board")); {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		return true
 	case err != nil:
 		return false
 	}
-	ref, _, err := r.Resolve(c, c.Text("window"), c.Text("period"))
+	ref, _, err := r.Resolve(c, c.Params.Text("window"), c.Params.Text("period"))
 	return err != nil || ref.ID != c.resolved.periodID
 }

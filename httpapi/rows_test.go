@@ -13,7 +13,7 @@ import (
 // TestRoutesOfFeatures: rows of others are in the table, and are held to what it says as all rows are.
 func TestRoutesOfFeatures(t *testing.T) {
 	row := Route{Pattern: Get("/v1/boards/{board}/echo"), Access: guard.AccessWriters, Params: []string{"say"}, Handle: func(c *Call) error {
-		return c.SendJSON(http.StatusOK, c.PathValue("board")+" "+c.Text("say"))
+		return c.SendJSON(http.StatusOK, c.Params.PathValue("board")+" "+c.Params.Text("say"))
 	}}
 	e := newEnv(t, func(c *Config) { c.Routes = []Route{row} })
 	ask := func(key, query string) apitest.Reply {

@@ -102,8 +102,8 @@ func (h *runHandlers) rebuild(c *Call) error {
 	default:
 		return wire.Malformed(wire.InputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
 	}
-	wait := c.Duration("wait", maxWait)
-	if err := c.BadInput(); err != nil {
+	wait := c.Params.Duration("wait", maxWait)
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	if detail := unknownWindow(body.Window); detail != "" {
@@ -143,7 +143,7 @@ func (h *runHandlers) rebuild(c *Call) error {
 
 // get answers GET /v1/runs/{id}.
 func (h *runHandlers) get(c *Call) error {
-	id, ok := wire.ParseInteger(c.PathValue("id"))
+	id, ok := wire.ParseInteger(c.Params.PathValue("id"))
 	if !ok || id < 1 {
 		return leaderboard.ErrRunNotFound
 	}
@@ -159,9 +159,9 @@ func (h *runHandlers) get(c *Call) error {
 
 // list answers GET /v1/runs: newest first, of all boards or of one.
 func (h *runHandlers) list(c *Call) error {
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
-	name, cursor := c.Text("board"), c.Text("cursor")
-	if err := c.BadInput(); err != nil {
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	name, cursor := c.Params.Text("board"), c.Params.Text("cursor")
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	boardID, err := BoardIDOf(c, h.boards, name)
@@ -209,11 +209,11 @@ const maxVerifyWait = 5 * time.Minute
 
 // verify answers GET …/verify: the Redis copy against the database at one seq, or a derived board against its sources.
 func (h *runHandlers) verify(c *Call) error {
-	window, period, against := c.Window(), c.Text("period"), c.Text("against")
+	window, period, against := c.Params.Window(), c.Params.Text("period"), c.Params.Text("against")
 	if against != "" && against != "copy" && against != "sources" {
-		c.BadParam("against", "want copy or sources")
+		c.Params.BadParam("against", "want copy or sources")
 	}
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	ref, err := h.resolveRow(c, window, period)

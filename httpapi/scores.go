@@ -61,7 +61,7 @@ func (h *scoreHandlers) submit(c *Call) error {
 	if err != nil {
 		return err
 	}
-	board, err := c.BoardName()
+	board, err := c.Params.BoardName()
 	if err != nil {
 		return err
 	}
@@ -265,13 +265,13 @@ func boardSubmissionsOf(c *Call, in []boardEntry, odd wire.OddNumbers) ([]leader
 
 // remove answers DELETE …/members/{member}: the entry is taken out of the current periods, or of the one named.
 func (h *scoreHandlers) remove(c *Call) error {
-	req := leaderboard.RemoveRequest{Member: c.Member(), Reopen: c.Boolean("reopen"), Actor: c.Caller.Key}
-	window, period := c.Window(), c.Text("period")
-	if err := c.BadInput(); err != nil {
+	req := leaderboard.RemoveRequest{Member: c.Params.Member(), Reopen: c.Params.Boolean("reopen"), Actor: c.Caller.Key}
+	window, period := c.Params.Window(), c.Params.Text("period")
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var err error
-	if req.Board, err = c.BoardName(); err != nil {
+	if req.Board, err = c.Params.BoardName(); err != nil {
 		return err
 	}
 	if _, b, err := h.Resolve(c, "", ""); err == nil && b.Rules.Derive != nil {

@@ -33,16 +33,16 @@ func (s *Selection) Boards() []string {
 // that is named does not exist, and one with the labels is left out. It reports everything that was wrong with the
 // parameters so far. most is how many names it takes.
 func (r Resolver) selection(c *Call, most int) (Selection, error) {
-	boards, labels := c.Text("boards"), c.labels()
-	if c.Query.Has("boards") == c.Query.Has("labels") {
-		c.BadParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
+	boards, labels := c.Params.Text("boards"), c.Params.labels()
+	if c.Params.Query.Has("boards") == c.Params.Query.Has("labels") {
+		c.Params.BadParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
 	}
-	window, period := c.Window(), c.Text("period")
-	mode := c.Mode()
-	s := Selection{Target: Target{Profiles: c.Boolean("profiles")}}
+	window, period := c.Params.Window(), c.Params.Text("period")
+	mode := c.Params.Mode()
+	s := Selection{Target: Target{Profiles: c.Params.Boolean("profiles")}}
 	names := boardsParam(c, boards, most)
 	s.MinSeqs = minSeqsParam(c)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return s, err
 	}
 	named := names != nil
@@ -97,14 +97,14 @@ func boardsParam(c *Call, list string, most int) []string {
 		valid = valid && leaderboard.CheckBoardName(name) == nil
 	}
 	if !valid {
-		c.BadParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", most))
+		c.Params.BadParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", most))
 	}
 	return names
 }
 
 // minSeqsParam returns the least states asked for: pairs of board and seq.
 func minSeqsParam(c *Call) map[string]int64 {
-	list := c.Text("min_seq")
+	list := c.Params.Text("min_seq")
 	if list == "" {
 		return nil
 	}
@@ -113,7 +113,7 @@ func minSeqsParam(c *Call) map[string]int64 {
 		name, text, _ := strings.Cut(pair, ":")
 		seq, ok := wire.ParseInteger(text)
 		if _, twice := seqs[name]; !ok || seq < 0 || twice || leaderboard.CheckBoardName(name) != nil {
-			c.BadParam("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
+			c.Params.BadParam("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
 			return nil
 		}
 		seqs[name] = seq

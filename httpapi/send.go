@@ -160,11 +160,11 @@ func (a *response) NoStore() { a.W.Header()["Cache-Control"] = a.shared.values.n
 // Vary says in the header that the answer has several forms, by what the client takes.
 func (a *response) Vary() { a.W.Header()["Vary"] = a.shared.values.vary }
 
-// Buffer takes an empty buffer, to be given back by Release.
-func (a *response) Buffer() *[]byte { return a.shared.buffer() }
-
-// Release gives a buffer back.
-func (a *response) Release(buf *[]byte) { a.shared.release(buf) }
+// Buffer takes an empty buffer, until release is called.
+func (a *response) Buffer() (buf *[]byte, release func()) {
+	buf = a.shared.buffer()
+	return buf, func() { a.shared.release(buf) }
+}
 
 // RequestTimeout returns how long requests may take.
 func (a *response) RequestTimeout() time.Duration { return a.shared.limits.RequestTimeout }

@@ -22,7 +22,7 @@ func (c *Call) identify() {
 func (c *Call) serve() {
 	c.Start = time.Now()
 	if c.shared.tracer != nil && c.Route.span != "" {
-		c.span = beginSpan(c.shared.tracer, c.Route.span, c.Route.Path, c.PathValue("board"), c.Caller.RequestID, c.R)
+		c.span = beginSpan(c.shared.tracer, c.Route.span, c.Route.Path, c.Params.PathValue("board"), c.Caller.RequestID, c.R)
 	}
 	defer c.finish()
 	if err := c.run(); err != nil {
@@ -41,8 +41,8 @@ func (c *Call) run() (err error) {
 		return err
 	}
 	if !c.Route.AnyQuery {
-		if err = c.Query.Parse(c.R.URL.RawQuery, c.Route.Params); err == nil {
-			c.Strings, err = c.Query.Strings()
+		if err = c.Params.Query.Parse(c.R.URL.RawQuery, c.Route.Params); err == nil {
+			c.Strings, err = c.Params.Query.Strings()
 		}
 		if err == nil {
 			err = mayFilter(c)

@@ -103,8 +103,8 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) {
 	c.follow(&a.unknown)
 	w.Header()["X-Content-Type-Options"] = a.shared.values.nosniff
 	c.identify()
-	if c.path.split(r.URL.EscapedPath()) {
-		row, allow := a.router.find(r.Method, &c.path)
+	if c.Params.path.split(r.URL.EscapedPath()) {
+		row, allow := a.router.find(r.Method, &c.Params.path)
 		switch {
 		case row >= 0:
 			c.follow(&a.routes[row])

@@ -19,16 +19,16 @@ type standingsQuery struct {
 
 // standingsParams reads the parameters of standings. It is called before anything is written.
 func standingsParams(c *Call) (standingsQuery, error) {
-	q := standingsQuery{on: c.Boolean("standings"), friends: c.Boolean("friends"), mode: c.Mode()}
+	q := standingsQuery{on: c.Params.Boolean("standings"), friends: c.Params.Boolean("friends"), mode: c.Params.Mode()}
 	if q.mode == leaderboard.ModeAll {
-		c.BadParam("mode", "want one of strict, tied, dense: a standing has one rank")
+		c.Params.BadParam("mode", "want one of strict, tied, dense: a standing has one rank")
 	}
 	for _, name := range []string{"mode", "friends"} {
-		if !q.on && c.Query.Has(name) {
-			c.BadParam(name, "is for standings=true")
+		if !q.on && c.Params.Query.Has(name) {
+			c.Params.BadParam(name, "is for standings=true")
 		}
 	}
-	return q, c.BadInput()
+	return q, c.Params.BadInput()
 }
 
 // modeOn returns the mode of the ranks on a board.

@@ -87,10 +87,10 @@ type derivedJSON struct {
 
 // get answers GET /v1/status.
 func (h *statusHandlers) get(c *Call) error {
-	limit := int(c.Integer("limit", maxStatus, 1, maxStatus))
+	limit := int(c.Params.Integer("limit", maxStatus, 1, maxStatus))
 	of := wire.List{Name: "status"}
 	after := AfterCursor(c, of.After)
-	if err := c.BadInput(); err != nil {
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	health := h.check(c.Ctx)

@@ -138,20 +138,20 @@ func (h *streamHandlers) leave(caller string) {
 // key reads the parameters of a stream. passed: notices of the member come too.
 func (h *streamHandlers) key(c *Call) (key broadcastKey, passed bool, err error) {
 	key = broadcastKey{
-		board: c.PathValue("board"), window: c.Window(), mode: c.Mode(), member: c.OptionalMember(),
-		limit: int(c.Integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)), strings: c.Strings,
+		board: c.Params.PathValue("board"), window: c.Params.Window(), mode: c.Params.Mode(), member: c.Params.OptionalMember(),
+		limit: int(c.Params.Integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)), strings: c.Strings,
 	}
-	before, after := c.AroundParams()
+	before, after := c.Params.AroundParams()
 	if key.member != "" {
 		key.limit, key.before, key.after = 0, int(before), int(after)
 		if before+1+after > MaxStreamLimit {
-			c.BadParam("after", "want before and after to be less than "+strconv.Itoa(MaxStreamLimit)+" together")
+			c.Params.BadParam("after", "want before and after to be less than "+strconv.Itoa(MaxStreamLimit)+" together")
 		}
-		if c.Query.Has("limit") {
-			c.BadParam("limit", "limit and member exclude each other")
+		if c.Params.Query.Has("limit") {
+			c.Params.BadParam("limit", "limit and member exclude each other")
 		}
-	} else if c.Query.Has("before") || c.Query.Has("after") {
-		c.BadParam("before", "before and after need member")
+	} else if c.Params.Query.Has("before") || c.Params.Query.Has("after") {
+		c.Params.BadParam("before", "before and after need member")
 	}
 	if passed, err = passedParam(c, key.member); err == nil {
 		_, _, err = h.Resolve(c, key.window, "")

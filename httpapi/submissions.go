@@ -66,10 +66,10 @@ type submissionList struct {
 
 // list answers GET …/members/{member}/submissions, newest first.
 func (h *submissionHandlers) list(c *Call) error {
-	member := c.Member()
-	limit := int(c.Integer("limit", DefaultList, 1, MaxList))
-	cursor := c.Text("cursor")
-	if err := c.BadInput(); err != nil {
+	member := c.Params.Member()
+	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	cursor := c.Params.Text("cursor")
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	board, err := h.ResolveBoard(c) // also before its first season: there are no submissions, or all were rejected

@@ -219,8 +219,8 @@ type barJSON struct {
 
 // bar answers PUT /v1/members/{member}/bar: the tokens that the member has end, or those of before a time.
 func (h *tokenHandlers) bar(c *Call) error {
-	member := c.Member()
-	if err := c.BadInput(); err != nil {
+	member := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var body struct {
@@ -238,8 +238,8 @@ func (h *tokenHandlers) bar(c *Call) error {
 
 // getBar answers GET /v1/members/{member}/bar.
 func (h *tokenHandlers) getBar(c *Call) error {
-	member := c.Member()
-	if err := c.BadInput(); err != nil {
+	member := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	bar, err := h.bars.Bar(c.Ctx, member)
@@ -251,8 +251,8 @@ func (h *tokenHandlers) getBar(c *Call) error {
 
 // unbar answers DELETE /v1/members/{member}/bar.
 func (h *tokenHandlers) unbar(c *Call) error {
-	member := c.Member()
-	if err := c.BadInput(); err != nil {
+	member := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	if err := h.bars.UnbarMember(c.Ctx, member); err != nil {
