@@ -241,6 +241,21 @@ func (r *Rules) PlayersSubmit() bool {
 // NeedsPlay reports whether players submit with a play.
 func (r *Rules) NeedsPlay() bool { return r.Players.needPlay() }
 
+// RulesOfParts returns the rules, as JSON pointers, that the transaction of submissions leaves to parts of features.
+func RulesOfParts(r *Rules) (pointers []string) {
+	for _, rule := range []struct {
+		pointer string
+		set     bool
+	}{
+		{"/record", r.Record != RecordNone}, {"/players/submit", r.NeedsPlay()}, {"/review", r.Review != nil}, {"/metadata", r.Metadata != nil},
+	} {
+		if rule.set {
+			pointers = append(pointers, rule.pointer)
+		}
+	}
+	return pointers
+}
+
 // KeepsMetadata reports whether entries may have metadata.
 func (r *Rules) KeepsMetadata() bool { return r.Metadata != nil && r.Derive == nil }
 

@@ -71,6 +71,9 @@ func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chan
 		return b, false, err
 	}
 	rules, text, err := changedRules(&b, created, change)
+	if err == nil {
+		err = s.writer.CheckRules(&leaderboard.Board{Name: name, Rules: rules})
+	}
 	if err != nil {
 		return b, false, err
 	}

@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
 
+	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
@@ -231,4 +233,29 @@ func TestUnknownRuleKeeps(t *testing.T) {
 			t.Errorf("%v, %d closed periods once the rule is gone", err, closed())
 		}
 	})
+}
+
+// TestRuleNeedsItsPart: a program without the part that carries out a rule gives no board the rule, and writes to no board that has it.
+func TestRuleNeedsItsPart(t *testing.T) {
+	t.Parallel()
+	s := open(t, testenv.MySQL(t), func(c *store.Config) { c.Parts = nil })
+	for name, rules := range map[string]leaderboard.Rules{
+		"record": {Record: leaderboard.RecordAll}, "metadata": {Metadata: &leaderboard.Metadata{MaxBytes: 100}}, "review": {Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{RankWithin: 10}}}},
+		"plays": {Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}},
+	} {
+		if _, _, err := s.Boards.PutBoard(t.Context(), name, rules); !errors.Is(err, leaderboard.ErrUnknownRule) {
+			t.Errorf("a board is given the rule %s: %v", name, err)
+		}
+		ref := dbtest.MakeBoard(t, s, name, leaderboard.Rules{})
+		text, err := json.Marshal(rules.WithDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.DB().ExecContext(t.Context(), "UPDATE boards SET rules = ?, version = version + 1 WHERE id = ?", string(text), ref.BoardID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Writer.Submit(t.Context(), dbtest.One(name, "", "ada", 1)); !errors.Is(err, leaderboard.ErrUnknownRule) {
+			t.Errorf("a board with the rule %s is written to: %v", name, err)
+		}
+	}
 }

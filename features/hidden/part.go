@@ -27,6 +27,9 @@ func (Part) On(b *commit.Board, n *commit.Needs) commit.BoardPart {
 // Same is always true: whether a board has hidden members is no rule.
 func (Part) Same(_, _ *leaderboard.Rules) bool { return true }
 
+// Rule returns nothing: to hide a member is no rule of a board.
+func (Part) Rule() string { return "" }
+
 // hidden is which members of a batch are hidden on a board, or everywhere.
 type hidden struct {
 	board   *commit.Board

@@ -31,6 +31,9 @@ func (Part) Same(now, then *leaderboard.Rules) bool {
 	return now.KeepsMetadata() == then.KeepsMetadata()
 }
 
+// Rule returns the rule that the part carries out.
+func (Part) Rule() string { return "/metadata" }
+
 // metadata is the metadata of the entries of a board, by period. An entry that is moved, because its member is hidden or
 // restored, keeps its key, and so its row.
 type metadata struct {

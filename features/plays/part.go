@@ -30,6 +30,9 @@ func (Part) On(b *commit.Board, n *commit.Needs) commit.BoardPart {
 // Same is always true: plays are read by what is submitted.
 func (Part) Same(_, _ *leaderboard.Rules) bool { return true }
 
+// Rule returns the rule that the part carries out.
+func (Part) Rule() string { return "/players/submit" }
+
 // plays are the plays that members of a board have, and what a batch makes of them. Their rows are locked.
 type plays struct {
 	board   board

@@ -22,6 +22,9 @@ func (Part) On(b *commit.Board, _ *commit.Needs) commit.BoardPart { return &reco
 // Same is always true: nothing is read.
 func (Part) Same(_, _ *leaderboard.Rules) bool { return true }
 
+// Rule returns the rule that the part carries out.
+func (Part) Rule() string { return "/record" }
+
 // records are the records of a board that a batch makes.
 type records struct {
 	board board

@@ -49,6 +49,9 @@ func (Part) Same(now, then *leaderboard.Rules) bool {
 	return (now.Review == nil) == (then.Review == nil) && slices.Equal(now.Review.Ranks(), then.Review.Ranks())
 }
 
+// Rule returns the rule that the part carries out.
+func (Part) Rule() string { return "/review" }
+
 // reviews are held submissions of a board that a batch has read, and what it makes of them. They are read and written under the
 // lock of the board: only housekeeping and an erasure change them without it, and they delete.
 type reviews struct {

@@ -58,10 +58,21 @@ func (b *Board) done(a *Attempt, res *leaderboard.Result) {
 	each(b, func(p Finisher) { p.Done(a, res) })
 }
 
-// checkAsides returns an ErrUnknownRule when members are hidden and no part knows of it: their entries would be shown.
-func (b *Board) checkAsides() error {
+// checkParts returns an ErrUnknownRule when the board has a rule that no part carries out, or members are hidden and no part knows of
+// it: their entries would be shown.
+func (b *Board) checkParts(parts []Part) error {
 	if b.known.HasHidden && len(b.asides) == 0 {
 		return fmt.Errorf("%w: members of board %s are hidden", leaderboard.ErrUnknownRule, b.Name())
+	}
+	return checkRules(parts, &b.known.Board)
+}
+
+// checkRules returns an ErrUnknownRule when a board has a rule that no part carries out.
+func checkRules(parts []Part, b *leaderboard.Board) error {
+	for _, rule := range leaderboard.RulesOfParts(&b.Rules) {
+		if !slices.ContainsFunc(parts, func(p Part) bool { return p.Rule() == rule }) {
+			return fmt.Errorf("%w: %s of board %s", leaderboard.ErrUnknownRule, rule, b.Name)
+		}
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ type Part interface {
 	On(b *Board, n *Needs) BoardPart
 	// Same reports whether the feature reads by the rules now what it reads by the rules then.
 	Same(now, then *leaderboard.Rules) bool
+	// Rule returns the rule that the part carries out, as leaderboard.RulesOfParts names it; "": it carries out none.
+	Rule() string
 }
 
 // A PartWriter is a Part that writes after the entries and the rows of the audit. Write appends statements for the boards of a

@@ -152,7 +152,7 @@ func (t *transaction) writePacket(ctx context.Context, b *Board, p *Period, chan
 // readAside reads which of the members' entries are set aside.
 func (t *transaction) readAside(ctx context.Context, b *Board, n *Needs) (err error) {
 	b.begin(t.parts, n)
-	if err := b.checkAsides(); err != nil || len(b.asides) == 0 {
+	if err := b.checkParts(t.parts); err != nil || len(b.asides) == 0 {
 		return err
 	}
 	t.text.Reset()

@@ -40,6 +40,9 @@ func (w *Writer) Close() {
 	w.end()
 }
 
+// CheckRules returns an ErrUnknownRule when a board has a rule that no part carries out.
+func (w *Writer) CheckRules(b *leaderboard.Board) error { return checkRules(w.parts, b) }
+
 // Admit reports whether a submission of about so many bytes for a board would be refused now, "" for one for several
 // boards: nil, or the error. It reserves nothing.
 func (w *Writer) Admit(board string, bytes int64) error {
