@@ -89,11 +89,13 @@ test-mutants: bin/testenv ## break the lines that carry the promises, one at a t
 test-torture: cc bin/testenv ## the promises at their full sizes, hours of them; IN=workshop TESTARGS='-run TestLinearizable ./e2e'
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -C $(IN) -count=1 -v -p 1 -timeout 8h $(TESTARGS)
 
-nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, and every engine
+nightly: cc ## make test with nothing left out and servers with the race detector, what CI runs besides, the tree without each feature, and every engine
 	@git diff --quiet HEAD || { echo "There are changes that are in no commit: nothing could be said of a commit." >&2; exit 1; }
 	CGO_ENABLED=1 $(GO) build -race -o bin/leaderboard-race ./cmd/leaderboard
 	NIGHTLY=1 LEADERBOARD_E2E_PROGRAM=$(CURDIR)/bin/leaderboard-race .ci/run
 	git rev-parse HEAD >.ci/green
+	$(GO) build -C workshop -o ../bin/wall ./wall
+	bin/testenv -in-memory bin/wall
 	$(MAKE) test-engines
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
