@@ -17,7 +17,7 @@ func clocked(t testing.TB, dsn string) storetest.Subject {
 		dbtest.Patient(cfg)
 		cfg.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
 	})
-	return storetest.Subject{Database: storetest.Of(s), Rankings: s.Entries, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
+	return storetest.Subject{Database: storetest.Of(s, desk(s)), Rankings: s.Entries, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 }
 
 func TestWindows(t *testing.T) {

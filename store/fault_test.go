@@ -89,7 +89,7 @@ func TestCommitLost(t *testing.T) {
 		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
 			t.Errorf("the score is %d in the end, want 15", got)
 		}
-		storetest.CheckLog(t, storetest.Of(l.direct), ref)
+		storetest.CheckLog(t, storetest.Of(l.direct, nil), ref)
 		if want := map[bool][]int64{true: {1}, false: {1, 2}}[l.after == 15]; !reflect.DeepEqual(l.heard, want) {
 			t.Errorf("heard of commits %v, want %v: those with a known outcome", l.heard, want)
 		}
@@ -121,7 +121,7 @@ func TestLostBeforeCommit(t *testing.T) {
 			if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k2", "m", 1)); err != nil || *r.Results[0].Score != 2 {
 				t.Errorf("%s, fault %d healed: %+v, %v", statement, f, r, err)
 			}
-			storetest.CheckLog(t, storetest.Of(s), ref)
+			storetest.CheckLog(t, storetest.Of(s, nil), ref)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestSilentSession(t *testing.T) {
 				if got := dbtest.ScoreOf(t, other, ref, "m"); got != 15 {
 					t.Errorf("the score is %d, want 15", got)
 				}
-				storetest.CheckLog(t, storetest.Of(other), ref)
+				storetest.CheckLog(t, storetest.Of(other, nil), ref)
 			})
 		})
 	}
@@ -248,7 +248,7 @@ func TestLockWait(t *testing.T) {
 		}
 		release()
 		dbtest.Eventually(t, "the batch has ended", func() bool { return !s.Writing(req.Board) })
-		storetest.CheckLog(t, storetest.Of(s), ref)
+		storetest.CheckLog(t, storetest.Of(s, nil), ref)
 		r, err := s.Writer.Submit(t.Context(), req)
 		if err != nil || *r.Results[0].Score != 20 || *r.Results[1].Score != 24 {
 			t.Errorf("when it is free again: %+v, %v", r, err)
@@ -256,7 +256,7 @@ func TestLockWait(t *testing.T) {
 		if a, b := dbtest.ScoreOf(t, s, ref, "a"), dbtest.ScoreOf(t, s, ref, "b"); a != 20 || b != 24 {
 			t.Errorf("scores are %d and %d, want 20 and 24", a, b)
 		}
-		storetest.CheckLog(t, storetest.Of(s), ref)
+		storetest.CheckLog(t, storetest.Of(s, nil), ref)
 	})
 }
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"leaderboard/features/review"
-	"leaderboard/internal/app/features"
+	"leaderboard/internal/app/installed"
 	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
 )
@@ -13,7 +13,7 @@ import (
 func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	t.Helper()
 	return dbtest.Open(t, dsn, func(c *store.Config) {
-		c.Parts = features.Parts()
+		c.Parts = installed.Parts()
 		if change != nil {
 			change(c)
 		}

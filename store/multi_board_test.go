@@ -63,7 +63,7 @@ func TestMultiBoardCommitLost(t *testing.T) {
 			if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
 				t.Errorf("the score on %s is %d in the end, want 15", ref.Board, got)
 			}
-			storetest.CheckLog(t, storetest.Of(l.direct), ref)
+			storetest.CheckLog(t, storetest.Of(l.direct, nil), ref)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 					t.Errorf("the sum of %s on %s is %d, want %d", e.Member, b, e.Score, want[b+e.Member])
 				}
 			}
-			checkTimes(t, storetest.CheckLog(t, storetest.Of(servers[0]), ref))
+			checkTimes(t, storetest.CheckLog(t, storetest.Of(servers[0], nil), ref))
 		}
 		for len(seen) > 0 {
 			t.Errorf("a batch was repeated: %s", <-seen)

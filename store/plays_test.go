@@ -93,7 +93,7 @@ func TestPlaysRaced(t *testing.T) {
 		if got := dbtest.ScoreOf(t, servers[1], ref, "m"); got != rounds {
 			t.Errorf("the score is %d after %d plays", got, rounds)
 		}
-		storetest.CheckLog(t, storetest.Of(servers[0]), ref)
+		storetest.CheckLog(t, storetest.Of(servers[0], nil), ref)
 	})
 }
 
@@ -229,7 +229,7 @@ func TestPlayKilledBeforeCommit(t *testing.T) {
 				if got := dbtest.ScoreOf(t, s, ref, "m"); got != 5 {
 					t.Errorf("%s, fault %d: the score is %d, want 5", statement, f, got)
 				}
-				storetest.CheckLog(t, storetest.Of(s), ref)
+				storetest.CheckLog(t, storetest.Of(s, nil), ref)
 			}
 		}
 	})

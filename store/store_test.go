@@ -9,13 +9,16 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	dbtest.Dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, storetest.Of(open(t, dsn, dbtest.Patient))) })
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, dbtest.Patient)
+		storetest.Run(t, storetest.Of(s, desk(s)))
+	})
 }
 
 func TestProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, dbtest.Patient)
-		storetest.Property(t, storetest.Subject{Database: storetest.Of(s), Rankings: s.Entries})
+		storetest.Property(t, storetest.Subject{Database: storetest.Of(s, desk(s)), Rankings: s.Entries})
 	})
 }

@@ -19,8 +19,9 @@ import (
 	"leaderboard/cache/players"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/features"
 	"leaderboard/httpapi"
-	"leaderboard/internal/app/features"
+	"leaderboard/internal/app/installed"
 	"leaderboard/internal/demo"
 	"leaderboard/leaderboard"
 	"leaderboard/refresher"
@@ -63,6 +64,7 @@ type App struct {
 	writers   writers
 	health    *readiness
 	rules     *unknownRules
+	features  openedFeatures
 	api       *httpapi.API
 	probes    probes
 	traces    traces
@@ -91,7 +93,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, Observer: a.metrics,
 		OnIndexes:  func(bytes int64) { a.collector.holdIndexes(bytes) },
 		EventPoint: cfg.Fault.hook(),
-		Parts:      features.Parts(),
+		Parts:      installed.Parts(),
 	})
 	if err != nil {
 		return nil, err
@@ -115,6 +117,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireReader()
 	a.wireHealth()
 	a.wireQuotas()
+	a.features = openFeatures(a.store, &features.Engine{
+		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries,
+		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Gate: a.gate, Log: a.log,
+	}, a.metrics)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}

@@ -157,6 +157,9 @@ func (a *App) startBackground(ctx context.Context) {
 		a.background.Go(func() { a.endRuns(ctx) })
 		a.background.Go(func() { a.sender.Run(ctx) })
 		a.background.Go(func() { a.rules.run(ctx) })
+		for _, run := range a.features.run() {
+			a.background.Go(func() { run(ctx) })
+		}
 		a.refresher.Run(ctx)
 	})
 }

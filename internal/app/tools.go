@@ -11,7 +11,7 @@ import (
 
 	"leaderboard/cache"
 	"leaderboard/cache/topn"
-	"leaderboard/internal/app/features"
+	"leaderboard/internal/app/installed"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
@@ -33,7 +33,7 @@ type Tools struct {
 // OpenTools opens MySQL, and with copies Redis, and fails unless MySQL answers and the schema is up to date. Redis is asked by
 // RedisReady.
 func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) (*Tools, error) {
-	s, err := store.Open(ctx, store.Config{DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, Logger: log, Parts: features.Parts()})
+	s, err := store.Open(ctx, store.Config{DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, Logger: log, Parts: installed.Parts()})
 	if err != nil {
 		return nil, err
 	}

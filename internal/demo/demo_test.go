@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard/internal/app/features"
+	"leaderboard/internal/app/installed"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
@@ -79,7 +79,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dsn: testenv.MySQL(t)}
-	s, err := store.Open(t.Context(), store.Config{DSN: w.dsn, Clock: dbtest.ClockAhead(func() time.Duration { return w.ahead }), Parts: features.Parts()})
+	s, err := store.Open(t.Context(), store.Config{DSN: w.dsn, Clock: dbtest.ClockAhead(func() time.Duration { return w.ahead }), Parts: installed.Parts()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestLoadFew(t *testing.T) {
 	if days := w.periods(Board, leaderboard.WindowDay); len(days) < 2 {
 		t.Errorf("%d days", len(days))
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store), 1)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, nil), 1)
 	for range 20 {
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -261,7 +261,7 @@ func TestLoadIsKilled(t *testing.T) {
 	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 1500 {
 		t.Errorf("%d entries", all.EntryCount)
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store), 1500)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, nil), 1500)
 	for range 60 {
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -278,7 +278,7 @@ func TestFirstPlay(t *testing.T) {
 	w := newWorld(t)
 	w.mustLoad(300)
 	for seed := range uint64(20) {
-		r, p := rand.New(rand.NewPCG(1, seed)), newPlayer(storetest.Of(w.Store), 300)
+		r, p := rand.New(rand.NewPCG(1, seed)), newPlayer(storetest.Of(w.Store, nil), 300)
 		before := w.top()
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -299,7 +299,7 @@ func TestPlay(t *testing.T) {
 	if _, err := w.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: Board, Entries: you}); err != nil {
 		t.Fatal(err)
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store), 300)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, nil), 300)
 	for _, ahead := range []time.Duration{0, day, season * day} {
 		w.ahead = ahead
 		before := w.seqs()

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard/internal/app/features"
+	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
@@ -54,7 +54,7 @@ func (c *clock) sql(database string) string {
 // that there are closed periods. Progress is called with the number of members that were added to Board.
 func Load(ctx context.Context, o Options) (err error) {
 	c := &clock{}
-	s, err := store.Open(ctx, store.Config{DSN: o.DSN, Clock: c.sql, BatchRows: batchRows, Logger: o.Log, Parts: features.Parts()})
+	s, err := store.Open(ctx, store.Config{DSN: o.DSN, Clock: c.sql, BatchRows: batchRows, Logger: o.Log, Parts: installed.Parts()})
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (h *history) decideHeld(t *rapid.T) {
 	i := rapid.IntRange(0, len(got)-1).Draw(t, "decided")
 	d := leaderboard.HeldDecision{ID: got[i].ID, Approve: rapid.IntRange(0, 3).Draw(t, "approve") > 0, Note: "seen"}
 	d.Reopen = d.Approve && rapid.Bool().Draw(t, "reopen")
-	after, err := deskOf(h.Database).DecideHeld(h.ctx, d)
+	after, err := h.Database.DecideHeld(h.ctx, d)
 	d.ID = want[i].ID
 	wanted, wantErr := h.model.DecideHeld(h.ctx, d)
 	gotRule, wantRule := leaderboard.AsRule(err), leaderboard.AsRule(wantErr)

@@ -39,6 +39,7 @@ type Database interface {
 	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
 	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
 	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
+	Desk
 	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
 

@@ -38,7 +38,7 @@ func (b *board) waiting() (texts string, ids []int64) {
 func (b *board) decide(d leaderboard.HeldDecision) string {
 	b.t.Helper()
 	ctx := leaderboard.WithCaller(b.t.Context(), leaderboard.Caller{Key: "kadminadmina", Admin: true})
-	h, err := deskOf(b.Database).DecideHeld(ctx, d)
+	h, err := b.Database.DecideHeld(ctx, d)
 	if err != nil {
 		if broken := leaderboard.AsRule(err); broken != nil {
 			return broken.Code
@@ -101,7 +101,7 @@ func testHeld(t *testing.T, s Database) {
 	if texts, _ := b.waiting(); texts != "" {
 		t.Errorf("%q still waits", texts)
 	}
-	if _, err := deskOf(s).DecideHeld(t.Context(), leaderboard.HeldDecision{ID: ids[1], Note: strings.Repeat("é", leaderboard.MaxHeldNote+1)}); leaderboard.AsRule(err) == nil {
+	if _, err := s.DecideHeld(t.Context(), leaderboard.HeldDecision{ID: ids[1], Note: strings.Repeat("é", leaderboard.MaxHeldNote+1)}); leaderboard.AsRule(err) == nil {
 		t.Errorf("a long note: %v", err)
 	}
 	CheckLog(t, s, b.ref)

@@ -30,13 +30,19 @@ type whole struct {
 	*store.FriendLists
 	*store.Erasures
 	*store.Housekeeping
+	Desk
 	store *store.Store
 }
 
-// Of returns a store as one Database.
-func Of(s *store.Store) Database {
+// Desk is where admins decide about held submissions.
+type Desk interface {
+	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
+}
+
+// Of returns a store as one Database, with the desk that a feature adds, nil if nothing is decided there.
+func Of(s *store.Store, desk Desk) Database {
 	return whole{
-		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Held, s.Hidden, s.Members, s.Profiles, s.Friends, s.Erasures, s.Housekeeping, s,
+		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Held, s.Hidden, s.Members, s.Profiles, s.Friends, s.Erasures, s.Housekeeping, desk, s,
 	}
 }
 

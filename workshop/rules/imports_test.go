@@ -57,7 +57,7 @@ func importRules() []importRule {
 				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, storeOutbox, storedPkg, sqlxPkg,
 			},
-			inTest: []string{"leaderboard/internal/app/features", "leaderboard/features/review", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
+			inTest: []string{"leaderboard/internal/app/installed", "leaderboard/features/review", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
 		{dir: "internal/mysql", may: []string{"leaderboard/internal/serverfault", nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
@@ -79,7 +79,7 @@ func importRules() []importRule {
 		{dir: "store/internal/sweep", may: []string{nounsPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", mysqlPkg}},
 		{dir: "store/storetest/dbtest", may: []string{nounsPkg, "leaderboard/store", "leaderboard/migrations", "leaderboard/internal/testenv", "github.com/go-sql-driver/mysql"}},
-		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "leaderboard/features/review", "pgregory.net/rapid"}},
+		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
 			may:    []string{nounsPkg, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", "leaderboard/internal/bounded", tracePkg, "golang.org/x/sync/..."},
@@ -129,11 +129,16 @@ func importRules() []importRule {
 	})
 }
 
-// featureRules are the rows of the features. None imports another.
-func featureRules() (rules []importRule) {
+// featureRules are the rows of the features, and of what says what a feature is. Features stand on the engine, and none imports another.
+func featureRules() []importRule {
+	const prometheus = "github.com/prometheus/client_golang/prometheus"
+	rules := []importRule{{dir: "features", may: []string{mysqlPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus}}}
 	for _, f := range []string{"hidden", "metadata", "plays", "records", "review"} {
 		rules = append(rules, importRule{
-			dir: "features/" + f, may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, storeCommit, "leaderboard/store", auditPkg, outboxPkg, sqlxPkg, "leaderboard/httpapi", guardPkg, wirePkg, "github.com/go-json-experiment/json/..."},
+			dir: "features/" + f, may: []string{
+				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
+				sqlxPkg, prometheus, "github.com/go-json-experiment/json/...",
+			},
 			inTest: []string{plansPkg, "leaderboard/httpapi/apitest", "leaderboard/features/featuretest"},
 		})
 	}
@@ -144,14 +149,14 @@ func featureRules() (rules []importRule) {
 func programRules() []importRule {
 	return []importRule{
 		{dir: "internal/app", any: true},
-		{dir: "internal/app/features", any: true},
+		{dir: "internal/app/installed", any: true},
 		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
 		{dir: "internal/child"},
 		{dir: "internal/serverfault"},
 		{dir: "internal/csvcell"},
 		{dir: "internal/varint"},
 		{dir: "internal/stored", may: []string{nounsPkg, mysqlPkg, "leaderboard/internal/varint"}},
-		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "leaderboard/internal/app/features", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
+		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "leaderboard/internal/app/installed", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},
 		{dir: "internal/turn"},

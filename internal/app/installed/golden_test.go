@@ -1,4 +1,4 @@
-package features_test
+package installed_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"leaderboard/features/review"
-	"leaderboard/internal/app/features"
+	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
@@ -132,7 +132,7 @@ func (g *golden) restart() {
 // server opens a store.
 func (g *golden) server() *store.Store {
 	g.Helper()
-	cfg := store.Config{DSN: g.dsn, Clock: g.clock, Parts: features.Parts()}
+	cfg := store.Config{DSN: g.dsn, Clock: g.clock, Parts: installed.Parts()}
 	dbtest.Patient(&cfg)
 	cfg.Random = func() uint64 { return g.ids.Add(1) * 0x0123_4567_89ab_cdef }
 	s, err := store.Open(g.Context(), cfg)

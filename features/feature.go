@@ -1,0 +1,113 @@
+// Package features says what a feature is. A feature is what one can understand alone: a folder below this one, with its nouns, SQL,
+// handlers, part in a submission and tests. It stands on the engine (store, cache, httpapi and the packages below them), which
+// names no feature, and imports no other feature. internal/app/installed lists all of them: to remove a feature, delete its folder and
+// its line there.
+package features
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leaderboard/httpapi"
+	"leaderboard/internal/mysql"
+	"leaderboard/store"
+	"leaderboard/store/commit"
+)
+
+// Feature is what a folder registers. It has only what it needs.
+type Feature struct {
+	// Name is the name of the folder.
+	Name string
+	// Part is what the feature adds to the transaction of submissions; nil: nothing.
+	Part commit.Part
+	// Open connects the feature to the engine of a process, once. It does no I/O. The engine may be empty, for tests that only look
+	// at what a feature has. nil: the feature is its Part.
+	Open func(*Engine) Opened
+}
+
+// Engine is what features stand on.
+type Engine struct {
+	DB      *mysql.DB
+	Writer  *store.Writer
+	Boards  *store.Boards
+	Entries *store.Entries
+
+	Catalog  httpapi.Catalog
+	Rankings httpapi.Rankings
+	Feed     httpapi.Feed
+	// Gate bounds how many questions go to MySQL at once that anyone may ask and no copy answers, see Through.
+	Gate func(ctx context.Context, ask func(context.Context) error) error
+	Log  *slog.Logger
+
+	offers []any
+}
+
+// Opened is a feature that is connected to an engine.
+type Opened struct {
+	name string // of the feature
+	// Routes are added to the table of routes.
+	Routes []httpapi.Route
+	// Sweep is the feature's share of the housekeeping.
+	Sweep []store.Job
+	// Forget is the feature's share of an erasure, before the entries of the member are removed and after it.
+	Forget, ForgetAfter store.Forget
+	// Data is what the feature keeps of a member, by kind.
+	Data map[string]store.Data
+	// Run does background work until ctx ends. It starts when the schema is ready; nil: there is none.
+	Run func(ctx context.Context)
+	// Metrics are registered with those of the engine.
+	Metrics []prometheus.Collector
+	// Offers are for the engine and for features that are opened later, see Offered.
+	Offers []any
+}
+
+// Open opens features on an engine, in their order. What a feature offers, those after it find by Offered.
+func Open(list []Feature, e *Engine) []Opened {
+	opened := make([]Opened, 0, len(list))
+	for _, f := range list {
+		if f.Open == nil {
+			continue
+		}
+		o := f.Open(e)
+		o.name = f.Name
+		e.offers = append(e.offers, o.Offers...)
+		opened = append(opened, o)
+	}
+	return opened
+}
+
+// AddTo adds the feature's share of housekeeping, of erasures and of the data of a member to those of a store.
+func (o *Opened) AddTo(s *store.Store) {
+	s.Housekeeping.Add(o.Sweep...)
+	if o.Forget != nil {
+		s.Erasures.Add(o.name, o.Forget)
+	}
+	if o.ForgetAfter != nil {
+		s.Erasures.AddAfter(o.name, o.ForgetAfter)
+	}
+	for kind, data := range o.Data {
+		s.Members.AddData(kind, data)
+	}
+}
+
+// Offered returns the first offer of a feature that is a T, the zero value if there is none. T is an interface that the caller
+// declares.
+func Offered[T any](e *Engine) (offer T) {
+	for _, o := range e.offers {
+		if found, ok := o.(T); ok {
+			return found
+		}
+	}
+	return offer
+}
+
+// Through asks a question once the gate of an engine lets it pass. Errors: those of ask, leaderboard.ErrOverloaded.
+func Through[V any](ctx context.Context, e *Engine, ask func(context.Context) (V, error)) (answer V, err error) {
+	err = e.Gate(ctx, func(ctx context.Context) error {
+		answer, err = ask(ctx)
+		return err
+	})
+	return answer, err
+}

@@ -1,0 +1,8 @@
+package metadata
+
+import "leaderboard/features"
+
+// Feature returns what the folder registers.
+func Feature() features.Feature {
+	return features.Feature{Name: "metadata", Part: Part{}}
+}

@@ -1,0 +1,8 @@
+package plays
+
+import "leaderboard/features"
+
+// Feature returns what the folder registers.
+func Feature() features.Feature {
+	return features.Feature{Name: "plays", Part: Part{}}
+}

@@ -1,0 +1,8 @@
+package review
+
+import "leaderboard/features"
+
+// Feature returns what the folder registers.
+func Feature() features.Feature {
+	return features.Feature{Name: "review", Part: Part{}}
+}

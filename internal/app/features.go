@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+
+	"leaderboard/features"
+	"leaderboard/httpapi"
+	"leaderboard/internal/app/installed"
+	"leaderboard/store"
+)
+
+// openedFeatures are the features of a process.
+type openedFeatures []features.Opened
+
+// openFeatures opens the features on an engine, and adds what they have to a store and to metrics.
+func openFeatures(s *store.Store, e *features.Engine, m *metrics) openedFeatures {
+	opened := features.Open(installed.Features(installed.Settings{}), e)
+	for i := range opened {
+		opened[i].AddTo(s)
+		m.registry.MustRegister(opened[i].Metrics...)
+	}
+	return opened
+}
+
+// routes returns the routes of all features.
+func (o openedFeatures) routes() (routes []httpapi.Route) {
+	for i := range o {
+		routes = append(routes, o[i].Routes...)
+	}
+	return routes
+}
+
+// run returns the background work of all features.
+func (o openedFeatures) run() (work []func(context.Context)) {
+	for i := range o {
+		if o[i].Run != nil {
+			work = append(work, o[i].Run)
+		}
+	}
+	return work
+}

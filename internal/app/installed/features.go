@@ -1,0 +1,37 @@
+// Package installed is the list of the features that the program has.
+package installed
+
+import (
+	"leaderboard/features"
+	"leaderboard/features/hidden"
+	"leaderboard/features/metadata"
+	"leaderboard/features/plays"
+	"leaderboard/features/records"
+	"leaderboard/features/review"
+	"leaderboard/store/commit"
+)
+
+// Settings are what features take of the settings of a server. The zero value is enough for their parts.
+type Settings struct{}
+
+// Features returns the features in the order in which a reader should meet them. In this order their parts read, decide and write in
+// a submission, and what one offers is there for those after it. To remove a feature, delete its folder and its line.
+func Features(Settings) []features.Feature {
+	return []features.Feature{
+		records.Feature(),
+		plays.Feature(),
+		review.Feature(),
+		hidden.Feature(),
+		metadata.Feature(),
+	}
+}
+
+// Parts returns what the features add to the transaction of submissions.
+func Parts() (parts []commit.Part) {
+	for _, f := range Features(Settings{}) {
+		if f.Part != nil {
+			parts = append(parts, f.Part)
+		}
+	}
+	return parts
+}
