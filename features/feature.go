@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
 
 	"leaderboard/httpapi"
 	"leaderboard/internal/mysql"
@@ -37,6 +38,7 @@ type Engine struct {
 	Catalog  httpapi.Catalog
 	Rankings httpapi.Rankings
 	Feed     httpapi.Feed
+	Redis    redis.UniversalClient // for work in the background; nil without Redis
 	// Gate bounds how many questions go to MySQL at once that anyone may ask and no copy answers, see Through.
 	Gate func(ctx context.Context, ask func(context.Context) error) error
 	Log  *slog.Logger
@@ -61,6 +63,8 @@ type Opened struct {
 	Metrics []prometheus.Collector
 	// Offers are for the engine and for features that are opened later, see Offered.
 	Offers []any
+	// Close ends what the feature began, after the last request and before connections are closed; nil: nothing.
+	Close func()
 }
 
 // Open opens features on an engine, in their order. What a feature offers, those after it find by Offered.

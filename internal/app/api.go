@@ -14,12 +14,12 @@ import (
 	"leaderboard/cache"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/features"
 	"leaderboard/features/review"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 	"leaderboard/pages"
-	"leaderboard/quota"
 	"leaderboard/store"
 )
 
@@ -98,19 +98,6 @@ func (r readings) BreakerTurned(server string, open bool) {
 	}
 }
 
-// wireQuotas makes the quotas of callers.
-func (a *App) wireQuotas() {
-	a.quotas = &quotas{
-		Quotas:  quota.New(quota.Options{Redis: a.behind, Servers: a.cfg.Servers, Observer: a.metrics}),
-		keys:    a.cfg.KeyQuota,
-		players: a.cfg.PlayerQuota,
-		refused: a.metrics.quotaRefused,
-	}
-	if a.cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address
-		a.quotas.addresses = a.cfg.AddressQuota
-	}
-}
-
 // wireAPI makes the HTTP API.
 func (a *App) wireAPI() error {
 	var letters []byte
@@ -139,7 +126,7 @@ func (a *App) wireAPI() error {
 		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: a.store.Plays, Keys: keys{a.store.Keys, a.keys},
 		Endpoints: endpoints{a.store.Events, a.sender, a.cfg.PrivateEndpoints}, Notices: a.store.Events,
 		Build: httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
-		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: a.quotas, Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
+		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		Observer: answeredRequests{a.metrics, &a.probes, a.log}, Tracer: a.traces.requests(), Logger: a.log,
 		Routes: a.features.routes(),
 		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.standingWait},

@@ -56,7 +56,6 @@ type App struct {
 	sender    *webhooks.Sender
 	keys      *keyring.Ring
 	players   *players.Players
-	quotas    *quotas
 	gate      gate
 	schema    schemaState
 	checked   atomic.Bool // the servers were found safe to use
@@ -64,6 +63,7 @@ type App struct {
 	writers   writers
 	health    *readiness
 	rules     *unknownRules
+	engine    *features.Engine // what features stand on, with what they offer
 	features  openedFeatures
 	api       *httpapi.API
 	probes    probes
@@ -116,11 +116,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireEvents()
 	a.wireReader()
 	a.wireHealth()
-	a.wireQuotas()
-	a.features = openFeatures(a.store, &features.Engine{
+	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries,
-		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Gate: a.gate, Log: a.log,
-	}, a.metrics)
+		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Redis: a.behind, Gate: a.gate, Log: a.log,
+	}
+	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
@@ -242,9 +242,7 @@ func (a *App) Stop(ctx context.Context) error {
 		a.log.Warn("background work is cut off")
 	}
 	errs = append(errs, a.stopRefreshes(ctx), a.store.Close())
-	if a.quotas != nil {
-		a.quotas.Close()
-	}
+	a.features.close()
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close(), a.behind.Close())
 	}

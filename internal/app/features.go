@@ -13,13 +13,22 @@ import (
 type openedFeatures []features.Opened
 
 // openFeatures opens the features on an engine, and adds what they have to a store and to metrics.
-func openFeatures(s *store.Store, e *features.Engine, m *metrics) openedFeatures {
-	opened := features.Open(installed.Features(installed.Settings{}), e)
+func openFeatures(s *store.Store, e *features.Engine, m *metrics, cfg *Config) openedFeatures {
+	opened := features.Open(installed.Features(settingsOfFeatures(cfg)), e)
 	for i := range opened {
 		opened[i].AddTo(s)
 		m.registry.MustRegister(opened[i].Metrics...)
 	}
 	return opened
+}
+
+// settingsOfFeatures returns what features take of the settings.
+func settingsOfFeatures(cfg *Config) installed.Settings {
+	s := installed.Settings{KeyQuota: cfg.KeyQuota, PlayerQuota: cfg.PlayerQuota, Servers: cfg.Servers}
+	if cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address
+		s.AddressQuota = cfg.AddressQuota
+	}
+	return s
 }
 
 // routes returns the routes of all features.
@@ -38,4 +47,13 @@ func (o openedFeatures) run() (work []func(context.Context)) {
 		}
 	}
 	return work
+}
+
+// close ends what features have begun.
+func (o openedFeatures) close() {
+	for i := range o {
+		if o[i].Close != nil {
+			o[i].Close()
+		}
+	}
 }

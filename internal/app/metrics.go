@@ -58,7 +58,7 @@ type metrics struct {
 
 	attempts *prometheus.HistogramVec
 
-	quotas quotaMetrics
+	tokens map[bool]prometheus.Counter // by whether the signature is right
 }
 
 func newMetrics() *metrics {
@@ -74,7 +74,7 @@ func newMetrics() *metrics {
 	m.newRefreshes()
 	m.newDerived()
 	m.newEvents()
-	m.newQuotas()
+	m.newTokens()
 	return m
 }
 
@@ -398,3 +398,13 @@ func (m *metrics) TickPassedOver() { m.lateTicks.Inc() }
 func (m *metrics) RunEnded(r leaderboard.Run) {
 	m.runs.WithLabelValues(string(r.Kind), string(r.Reason), string(r.State)).Observe(r.Took.Seconds())
 }
+
+func (m *metrics) newTokens() {
+	tokens := m.auto.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_token_verifications_total", Help: "Signatures of players' tokens that were verified, by how that ended. Those that are known are not.",
+	}, []string{"result"})
+	m.tokens = map[bool]prometheus.Counter{true: tokens.WithLabelValues("ok"), false: tokens.WithLabelValues("refused")}
+}
+
+// TokenVerified implements players.Observer.
+func (m *metrics) TokenVerified(good bool) { m.tokens[good].Inc() }

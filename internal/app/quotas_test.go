@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features"
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
@@ -113,12 +114,13 @@ func TestWhoseQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = a.Stop(t.Context()) }()
-		if most := a.quotas.Charge(httpapi.Bearer{}, from, requests).Limits[leaderboard.QuotaKindRequests].Most; (most == 5000) != given || !given && most != 0 {
+		quotas := features.Offered[httpapi.Quotas](a.engine)
+		if most := quotas.Charge(httpapi.Bearer{}, from, requests).Limits[leaderboard.QuotaKindRequests].Most; (most == 5000) != given || !given && most != 0 {
 			t.Errorf("proxies known: %t, an address may make %d requests at once", given, most)
 		}
 		own := leaderboard.Key{ID: "own", Quota: leaderboard.Quota{RequestsPerSecond: 7}}
 		for key, want := range map[*leaderboard.Key][2]int64{{ID: "other"}: {100_000, 2_500_000}, &own: {35, 2_500_000}} {
-			limits := a.quotas.Charge(httpapi.Bearer{Key: key}, from, requests).Limits
+			limits := quotas.Charge(httpapi.Bearer{Key: key}, from, requests).Limits
 			if got := [2]int64{limits[leaderboard.QuotaKindRequests].Most, limits[leaderboard.QuotaKindRows].Most}; got != want {
 				t.Errorf("key %s: %v, want %v", key.ID, got, want)
 			}

@@ -40,7 +40,7 @@ func onBoth() []suite {
 	}
 }
 
-// onSQL are the suites of an engine of SQL. Those of cache/topn and quota ask Redis alone.
+// onSQL are the suites of an engine of SQL. Those of cache/topn and features/quotas ask Redis alone.
 func onSQL() []suite {
 	suites := []suite{{pkg: "store", quick: "TestConformance|TestProperty$|Plans|ReadOnly|Silent|LockWait|TestCommitLost|ConcurrentSums"}}
 	for _, pkg := range []string{"internal/entries", "internal/audit", "store/commit", "store/internal/derived", "store/internal/read", "store/internal/sweep", "internal/app/installed"} {
@@ -50,7 +50,9 @@ func onSQL() []suite {
 }
 
 // onRedis are the suites of an engine that is Redis. Those of store and migrations ask the database alone.
-func onRedis() []suite { return append([]suite{{pkg: "cache/topn"}, {pkg: "quota"}}, onBoth()...) }
+func onRedis() []suite {
+	return append([]suite{{pkg: "cache/topn"}, {pkg: "features/quotas"}}, onBoth()...)
+}
 
 // packaged returns a finder of a program of a distribution's release.
 func packaged(distribution, suite, pkg, program string) func(context.Context, fetcher) (string, error) {

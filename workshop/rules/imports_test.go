@@ -100,7 +100,6 @@ func importRules() []importRule {
 		{dir: "cache/feed", may: []string{nounsPkg}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/resident", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},
-		{dir: "quota", may: []string{nounsPkg, "leaderboard/internal/bounded", redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
 		{
 			dir: "refresher", may: []string{nounsPkg, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
@@ -132,14 +131,14 @@ func importRules() []importRule {
 // featureRules are the rows of the features, and of what says what a feature is. Features stand on the engine, and none imports another.
 func featureRules() []importRule {
 	const prometheus = "github.com/prometheus/client_golang/prometheus"
-	rules := []importRule{{dir: "features", may: []string{mysqlPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus}}}
-	for _, f := range []string{"hidden", "metadata", "plays", "records", "review"} {
+	rules := []importRule{{dir: "features", may: []string{mysqlPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus, redisPkg}}}
+	for _, f := range []string{"hidden", "metadata", "plays", "quotas", "records", "review"} {
 		rules = append(rules, importRule{
 			dir: "features/" + f, may: []string{
 				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				sqlxPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/internal/bounded", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
-			inTest: []string{plansPkg, "leaderboard/httpapi/apitest", "leaderboard/features/featuretest"},
+			inTest: []string{plansPkg, "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest"}, // a Redis Cluster that it plays
 		})
 	}
 	return append(rules, importRule{dir: "features/featuretest", may: []string{"leaderboard/httpapi", "leaderboard/httpapi/apitest"}, inTest: []string{guardPkg}})

@@ -6,23 +6,29 @@ import (
 	"leaderboard/features/hidden"
 	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
+	"leaderboard/features/quotas"
 	"leaderboard/features/records"
 	"leaderboard/features/review"
+	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
 )
 
 // Settings are what features take of the settings of a server. The zero value is enough for their parts.
-type Settings struct{}
+type Settings struct {
+	KeyQuota, PlayerQuota, AddressQuota leaderboard.Rates // of those that have no quota of their own
+	Servers                             int               // that share the quotas when Redis does not answer
+}
 
 // Features returns the features in the order in which a reader should meet them. In this order their parts read, decide and write in
 // a submission, and what one offers is there for those after it. To remove a feature, delete its folder and its line.
-func Features(Settings) []features.Feature {
+func Features(s Settings) []features.Feature {
 	return []features.Feature{
 		records.Feature(),
 		plays.Feature(),
 		review.Feature(),
 		hidden.Feature(),
 		metadata.Feature(),
+		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 	}
 }
 

@@ -1,42 +1,39 @@
-package app
+package quotas
 
 import (
 	"net/netip"
 
 	"leaderboard/httpapi"
 	"leaderboard/leaderboard"
-	"leaderboard/quota"
 )
 
-// quotas chooses the quota of a caller: of its key, or of its address.
-type quotas struct {
-	*quota.Quotas
-	keys      leaderboard.Rates // of keys that have none of their own
-	players   leaderboard.Rates
-	addresses leaderboard.Rates
-	refused   func(leaderboard.QuotaKind)
+// callers chooses the quota of a caller: of its key, or of its address.
+type callers struct {
+	*Quotas
+	settings Settings
+	metrics  *metrics
 }
 
 // Charge implements httpapi.Quotas.
-func (q *quotas) Charge(by httpapi.Bearer, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
+func (q *callers) Charge(by httpapi.Bearer, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
 	switch {
 	case by.Key != nil:
 		out = q.Key(by.Key.ID, q.ratesOf(by.Key), c)
 	case by.Player != nil:
 		out = q.chargePlayer(by.Player, c)
 	default:
-		out = q.Address(from, q.addresses, c)
+		out = q.Address(from, q.settings.Addresses, c)
 	}
 	if out.Refused {
-		q.refused(out.Kind)
+		q.metrics.refused[out.Kind].Inc()
 	}
 	return out
 }
 
 // chargePlayer charges a player, and then all players of the issuer if they have a quota together: one player who does too
 // much takes nothing from the others.
-func (q *quotas) chargePlayer(p *leaderboard.Player, c leaderboard.Charge) leaderboard.Allowance {
-	out := q.Player(p.Owner, q.players, c)
+func (q *callers) chargePlayer(p *leaderboard.Player, c leaderboard.Charge) leaderboard.Allowance {
+	out := q.Player(p.Owner, q.settings.Players, c)
 	if out.Refused || p.Quota == (leaderboard.Quota{}) {
 		return out
 	}
@@ -48,8 +45,8 @@ func (q *quotas) chargePlayer(p *leaderboard.Player, c leaderboard.Charge) leade
 }
 
 // ratesOf returns the quota of a key: its own rates, and those of the settings in the place of rates that it lacks.
-func (q *quotas) ratesOf(key *leaderboard.Key) leaderboard.Rates {
-	rates := q.keys
+func (q *callers) ratesOf(key *leaderboard.Key) leaderboard.Rates {
+	rates := q.settings.Keys
 	if own := key.Quota.RequestsPerSecond; own != 0 {
 		rates.Requests = float64(own)
 	}

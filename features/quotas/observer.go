@@ -1,4 +1,4 @@
-package quota
+package quotas
 
 // Observer hears what happens, for metrics. Its method must not block.
 type Observer interface {

@@ -1,4 +1,4 @@
-// Package quota bounds how much each caller uses, on all servers together, without a round trip for any request.
+// Package quotas bounds how much each caller uses, on all servers together, without a round trip for any request.
 //
 // A quota is a token bucket: rate tokens a second come in, burst tokens fit. The bucket that counts is in Redis. A
 // process takes tokens out of it ahead of need, a block of a twentieth of a second's at a time, in the background: a
@@ -20,4 +20,4 @@
 // answered lease, and without Redis. Callers that were idle for long are forgotten: here when there are too many, in
 // Redis
 // by a TTL after which their bucket would be full.
-package quota
+package quotas

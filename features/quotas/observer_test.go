@@ -1,4 +1,4 @@
-package quota
+package quotas
 
 // observed is an Observer that calls a function.
 type observed func(err error)

@@ -1,4 +1,4 @@
-package quota
+package quotas
 
 import (
 	"context"
@@ -115,7 +115,7 @@ func (l *leaser) lease(s *node, name string, rate, burst, used, ahead float64, w
 	answer, err := l.script.Run(ctx, l.client, []string{key, key + ":" + l.process},
 		number(rate), number(burst), number(used), number(ahead), l.number.Add(1), answerKept.Milliseconds(), whole).StringSlice()
 	if err == nil && len(answer) != 2 {
-		err = fmt.Errorf("quota: a lease has %d parts", len(answer))
+		err = fmt.Errorf("quotas: a lease has %d parts", len(answer))
 	}
 	if err == nil {
 		if granted, err = strconv.ParseFloat(answer[0], 64); err == nil {
