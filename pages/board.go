@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -63,6 +64,9 @@ func (b *rules) Long(entries []entry) bool {
 // podium is how many members stand on it.
 const podium = 3
 
+// Rows returns the entries of the table: those who do not stand on the podium.
+func (v *boardView) Rows() []entry { return v.Top.Entries[len(v.Podium()):] }
+
 // Podium returns the first three of the ranking, when the page begins with them and there are three.
 func (v *boardView) Podium() []entry {
 	if v.Embed || v.question.offset > 0 || len(v.Top.Entries) < podium {
@@ -83,11 +87,33 @@ type top struct {
 // found is a member that the reader searched for: its entry, and the entries around it.
 type found struct {
 	entry
-	Percentile float64
-	Total      int64
-	Around     []entry
-	Page       string // the page of the ranking with the member
+	Total  int64
+	Around []entry
+	Page   string // the page of the ranking with the member
+	next   *entry // the nearest one ahead with another score
 }
+
+// ahead returns the nearest entry ahead with another score, of those around; nil: there is none.
+func (f *found) ahead(around []entry) *entry {
+	at := slices.IndexFunc(around, func(e entry) bool { return e.Member == f.Member })
+	for i := at - 1; i >= 0; i-- {
+		if around[i].Score != f.Score {
+			return &around[i]
+		}
+	}
+	return nil
+}
+
+// Next returns the entry at the next rank; nil: there is none, or scores are moments, which are no distance apart.
+func (f *found) Next(d *leaderboard.Display) *entry {
+	if d != nil && d.Kind == leaderboard.DisplayKindDate {
+		return nil
+	}
+	return f.next
+}
+
+// Gap returns how many points another entry is away.
+func (f *found) Gap(to *entry) int64 { return max(to.Score-f.Score, f.Score-to.Score) }
 
 // choice is a link to the page with another choice.
 type choice struct {
@@ -101,7 +127,8 @@ type boardView struct {
 	Top                      *top // nil: not available, and the problem says why
 	Windows, Modes, Periods  []choice
 	Parts                    []partOf // boards of a part of the members, and first the board of all
-	First, Previous, Next    string   // pages of the ranking, empty at the ends
+	Labels                   []labelled
+	First, Previous, Next    string // pages of the ranking, empty at the ends
 	Member                   string
 	Found                    *found
 	Named                    []entry // members whose names begin so, when none has that id
@@ -153,6 +180,7 @@ func (h *handlers) boardView(a *asker, q *question, b *rules, l *language) *boar
 	if !q.embed {
 		v.periods(a, q)
 		v.parts(a, q)
+		v.labels(a)
 	}
 	if q.member != "" && v.Top != nil && !q.embed {
 		v.find(a, q)
@@ -203,7 +231,11 @@ func (v *boardView) choices(q *question, l *language) {
 		v.Windows = append(v.Windows, choice{Text: l.Window(name), Link: q.link("window", name, "period", ""), Chosen: name == window})
 	}
 	for _, name := range []string{"strict", "tied", "dense"} {
-		v.Modes = append(v.Modes, choice{Text: l.say("mode." + name), Title: l.say("mode." + name + ".about"), Link: q.link("mode", name), Chosen: name == mode})
+		as := name
+		if name == v.Rules.Mode { // it needs no word in the address
+			as = ""
+		}
+		v.Modes = append(v.Modes, choice{Text: l.say("mode." + name), Title: l.say("mode." + name + ".about"), Link: q.link("mode", as), Chosen: name == mode})
 	}
 }
 
@@ -226,6 +258,35 @@ func (v *boardView) periods(a *asker, q *question) {
 		}
 		v.Periods = append(v.Periods, c)
 	}
+}
+
+// labelled is a label that other boards have too.
+type labelled struct{ Name, Value string }
+
+// mostLabels is how many labels of a board its page shows.
+const mostLabels = 8
+
+// labels are those that lead to other boards.
+func (v *boardView) labels(a *asker) {
+	for _, name := range slices.Sorted(maps.Keys(v.Rules.Labels)) {
+		if len(v.Labels) == mostLabels {
+			return
+		}
+		if name == leaderboard.PartOf || v.Rules.Face != nil && name == v.Rules.Face.Parts { // parts have links of their own
+			continue
+		}
+		value := v.Rules.Labels[name]
+		var list struct{ Boards []rules }
+		if a.aside("/v1/boards", url.Values{"labels": {name + ":" + value}, "limit": {"2"}}, &list) && slices.ContainsFunc(list.Boards, func(b rules) bool { return b.Name != v.Rules.Name }) {
+			v.Labels = append(v.Labels, labelled{name, value})
+		}
+	}
+}
+
+// LabelsTold returns the labels as JSON, for the script.
+func (v *boardView) LabelsTold() (string, error) {
+	told, err := json.Marshal(v.Labels)
+	return string(told), err
 }
 
 // mostParts is how many parts of a board its page leads to.
@@ -320,6 +381,11 @@ func (v *boardView) isMissing(a *asker, q *question) bool {
 	var around struct{ Entries []entry }
 	if problem, err = a.get(path+"/around", q.state(url.Values{"before": {"3"}, "after": {"3"}, "profiles": {"true"}}), &around); err == nil && problem == nil {
 		f.Around = around.Entries
+	}
+	if f.next = f.ahead(f.Around); f.next == nil && len(f.Around) > 0 && f.Around[0].Rank > 1 { // many have the same score
+		if problem, err = a.get(path+"/around", q.state(url.Values{"before": {"49"}, "after": {"0"}, "profiles": {"true"}}), &around); err == nil && problem == nil {
+			f.next = f.ahead(around.Entries)
+		}
 	}
 	f.Page = q.link("rank", strconv.FormatInt(f.Rank, 10))
 	v.Found = &f

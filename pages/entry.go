@@ -71,6 +71,24 @@ func (e *entry) Picture() template.URL {
 	return ""
 }
 
+// Country returns the code of the country in the member's attribute; "": none.
+func (e *entry) Country() string {
+	if e.Profile == nil {
+		return ""
+	}
+	code, _ := e.Profile.Attributes["country"].(string)
+	if len(code) != 2 || strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) {
+		return ""
+	}
+	return strings.ToUpper(code)
+}
+
+// Flag returns the flag of the member's country: the letters of its code as regional indicators.
+func (e *entry) Flag() string {
+	const indicators = '🇦' - 'A'
+	return strings.Map(func(r rune) rune { return r + indicators }, e.Country())
+}
+
 // sameOrigin reports whether an address is a path on this server: not //host, nor anything that browsers take for that.
 func sameOrigin(u string) bool {
 	return len(u) > 1 && u[0] == '/' && u[1] != '/' && !strings.ContainsAny(u, "\\\t\r\n")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -271,6 +272,19 @@ func (l *language) Score(d *leaderboard.Display, score int64) string {
 func (l *language) Percent(n float64) string {
 	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(n, 'f', 2, 64), "0"), ".")
 	return l.say("percent", "n", strings.Replace(text, ".", l.Point, 1))
+}
+
+// Best says among which share of all a rank is, in whole percent or, below one, in tenths; "" in the worse half. web/src/shared/format.ts has it too.
+func (l *language) Best(rank, total int64) string {
+	share := 100 * float64(rank) / float64(total)
+	if share > 50 {
+		return ""
+	}
+	step := 1.0
+	if share < 1 {
+		step = 10
+	}
+	return l.say("place.top", "percent", l.Percent(math.Ceil(share*step)/step))
 }
 
 // Ordinal writes a rank as a part of a sentence: 603rd.

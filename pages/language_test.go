@@ -106,24 +106,24 @@ func TestForms(t *testing.T) {
 		n    int64
 		want string
 	}{
-		{"en", 0, "0 members"},
-		{"en", 1, "1 member"},
-		{"en", 5001, "5,001 members"},
-		{"en", 10_000_001, "10,000,001 members"},
-		{"de", 1, "1 Mitglied"},
-		{"de", 9223372036854775807, "9.223.372.036.854.775.807 Mitglieder"},
-		{"fr", 0, "0 membre"},
-		{"fr", 2_000_000, "2\u202f000\u202f000 de membres"},
-		{"es", 5001, "5.001 miembros"},
-		{"es", 1_000_000, "1.000.000 de miembros"},
-		{"pt", 1, "1 membro"},
+		{"en", 0, "0 players"},
+		{"en", 1, "1 player"},
+		{"en", 5001, "5,001 players"},
+		{"en", 10_000_001, "10,000,001 players"},
+		{"de", 1, "1 Spieler"},
+		{"de", 9223372036854775807, "9.223.372.036.854.775.807 Spieler"},
+		{"fr", 0, "0 joueur"},
+		{"fr", 2_000_000, "2\u202f000\u202f000 de joueurs"},
+		{"es", 5001, "5.001 jugadores"},
+		{"es", 1_000_000, "1.000.000 de jugadores"},
+		{"pt", 1, "1 jogador"},
 		{"ja", 1, "1 人"},
-		{"ar", 0, "لا أعضاء"},
-		{"ar", 2, "عضوان"},
-		{"ar", 3, "3 أعضاء"},
-		{"ar", 11, "11 عضوًا"},
-		{"ar", 100, "100 عضو"},
-		{"ar", 10_000_003, "10,000,003 أعضاء"},
+		{"ar", 0, "لا لاعبين"},
+		{"ar", 2, "لاعبان"},
+		{"ar", 3, "3 لاعبين"},
+		{"ar", 11, "11 لاعبًا"},
+		{"ar", 100, "100 لاعب"},
+		{"ar", 10_000_003, "10,000,003 لاعبين"},
 	} {
 		if got := by[c.tag].Members(c.n); got != c.want {
 			t.Errorf("%s: %q, want %q", c.tag, got, c.want)
@@ -204,12 +204,12 @@ func TestLanguageOfReader(t *testing.T) {
 // TestPagesInLanguages: a page is in its language with the numbers of it, its links keep a language of the address, and only that.
 func TestPagesInLanguages(t *testing.T) {
 	for path, wants := range map[string][]string{
-		"/?lang=de":                              {"60 Mitglieder", "9.223.372.036.854.775.807", `href="/boards/demo?lang=de"`, `href="/?cursor=more&amp;lang=de"`, "<title>Bestenlisten</title>", `<a href="/docs/start">das Handbuch</a>`, `<a class="brand" href="/?lang=de">`, `<a href="/?lang=fr" lang="fr" hreflang="fr"`, `aria-current="true">Deutsch</a>`},
-		"/boards/demo?lang=de&mode=dense":        {"Veraltet: Die Datenbank antwortet nicht; Stand: <time", `href="/?labels=type:moba&amp;lang=de"`, `href="/boards/source?lang=de"`, `href="/boards/demo?lang=de&amp;mode=dense&amp;offset=25"`, `name="lang" value="de"`, `href="/boards/demo?lang=es&amp;mode=dense" lang="es"`, "die Summe der Punkte", `aria-label="Zeiträume"`, `content="60 Mitglieder"`, `picture.png?lang=de&amp;mode=dense"`},
-		"/boards/demo?lang=fr&member=ada":        {"88,64 %", "Qui est autour", "rang 1 sur 60"},
+		"/?lang=de":                              {"60 Spieler", "9.223.372.036.854.775.807", `href="/boards/demo?lang=de"`, `href="/?cursor=more&amp;lang=de"`, "<title>Bestenlisten</title>", `<a href="/docs/start">das Handbuch</a>`, `<a class="brand" href="/?lang=de">`, `<a href="/?lang=fr" lang="fr" hreflang="fr"`, `aria-current="true">Deutsch</a>`},
+		"/boards/demo?lang=de&mode=dense":        {"Verzögert; Stand: <time", `href="/?labels=type:moba&amp;lang=de"`, `href="/boards/source?lang=de"`, `href="/boards/demo?lang=de&amp;mode=dense&amp;offset=25"`, `name="lang" value="de"`, `href="/boards/demo?lang=es&amp;mode=dense" lang="es"`, "die Summe der Punkte", `aria-label="Zeiträume"`, `content="60 Spieler"`, `picture.png?lang=de&amp;mode=dense"`},
+		"/boards/demo?lang=fr&member=ada":        {"top 2 %", "Autour", "rang 1 sur 60"},
 		"/boards/demo?lang=ja&member=nobody":     {"この期間にスコアのある人で、<bdi>nobody</bdi> で始まる名前の人はいません。"},
-		"/boards/demo?lang=ar":                   {`<html lang="ar" dir="rtl">`, "60 عضوًا"},
-		"/boards/demo?lang=es&embed=1":           {`<html lang="es">`, "60 miembros"},
+		"/boards/demo?lang=ar":                   {`<html lang="ar" dir="rtl">`, "60 لاعبًا"},
+		"/boards/demo?lang=es&embed=1":           {`<html lang="es">`, "60 jugadores"},
 		"/boards/busy?lang=pt":                   {"Recarregue a página em 7 segundos.", `href="/?lang=pt"`},
 		"/boards/none?lang=de":                   {"Hier ist nichts", "Es gibt keine öffentliche Bestenliste mit diesem Namen."},
 		"/boards/demo?lang=de&period=1999-01-01": {"Hier ist nichts", "It ended before the board was made."},
@@ -222,10 +222,10 @@ func TestPagesInLanguages(t *testing.T) {
 		}
 	}
 	_, body := ask(t, http.MethodGet, "/boards/demo", http.Header{"Accept-Language": {"de"}})
-	if !strings.Contains(body, "60 Mitglieder") || strings.Contains(strings.Split(body, "<footer")[0], "?lang=") {
+	if !strings.Contains(body, "60 Spieler") || strings.Contains(strings.Split(body, "<footer")[0], "?lang=") {
 		t.Errorf("a language that the browser asks for is in links: %s", body)
 	}
-	if !strings.Contains(body, `og:description" content="60 members"`) {
+	if !strings.Contains(body, `og:description" content="60 players"`) {
 		t.Error("what other sites show is in the language of one reader")
 	}
 	if _, body := get(t, "/boards/demo?embed=1&lang=de"); strings.Contains(body, "hreflang") {
@@ -319,6 +319,7 @@ var (
 var unsaid = map[string]string{
 	"windows":                                "the name of a rule",
 	"record":                                 "the name of a rule",
+	`"Escape"`:                               "a key",
 	`"AbortError"`:                           "the name of an error of browsers",
 	`"card note own"`:                        "classes",
 	`"(prefers-reduced-motion: reduce)"`:     "a question to the browser",

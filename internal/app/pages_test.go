@@ -37,7 +37,7 @@ func TestPageWithoutMySQL(t *testing.T) {
 		t.Logf("%s after %s", resp.Status, time.Since(began))
 		return string(body)
 	}
-	const stale = `<p class="state stale">Stale: the database does not answer`
+	const stale = `<p class="state stale">Delayed;`
 	if got := page(); !strings.Contains(got, "77") || strings.Contains(got, stale) {
 		t.Fatalf("the page says\n%s", got)
 	}

@@ -397,15 +397,14 @@ func sourceText(t *testing.T) string {
 	return all.String()
 }
 
-// TestOneWordingOfOutages: the log, answers, pages and alerts describe an outage in the same words, so a search for one finds the
-// others. Readers read that it is the database, operators which one.
+// TestOneWordingOfOutages: the log, answers and alerts describe an outage in the same words, so a search for one finds the others.
+// Programs read that it is the database, operators which one, and players on the pages that what they see is delayed.
 func TestOneWordingOfOutages(t *testing.T) {
 	for file, words := range map[string][]string{
 		"internal/mysql/outage.go":                {"MySQL does not answer"},
 		"internal/app/servers.go":                 {"Redis does not answer"},
 		"refresher/failures.go":                   {"MySQL does not answer"},
 		"internal/wire/problems.go":               {"The database does not answer."},
-		"pages/languages/en.json":                 {"the database does not answer", "its database does not answer"},
 		"deploy/prometheus/leaderboard.rules.yml": {"MySQL does not answer", "Redis does not answer"},
 		"docs/alerts.md":                          {"MySQL does not answer", "Redis does not answer"},
 	} {

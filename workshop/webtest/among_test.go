@@ -11,7 +11,7 @@ import (
 // awaitOverall waits until the page shows these among friends: place, name and rank on the board.
 func (p *tab) awaitOverall(rows string) {
 	p.t.Helper()
-	p.await(`[...document.querySelectorAll(".ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".overall")?.innerText).join("|") === ` + quote(rows))
+	p.await(`[...document.querySelectorAll(".podium > li, .ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".overall")?.innerText.replace("Overall ", "")).join("|") === ` + quote(rows))
 }
 
 // TestAmongFriends: a player with a token sees the own friends and itself in the place of everybody, each with its place among them and its rank
@@ -32,10 +32,11 @@ func TestAmongFriends(t *testing.T) {
 			p.press("Friends")
 			p.awaitOverall(fmt.Sprintf("1 m002 2|2 m010 10|3 %s 31|4 m055 56", me))
 			p.awaitYou("3 " + me + " You")
-			p.awaitText(".about", "61 members, 4 in your circle of friends")
+			p.awaitText(".about", "61 players, 4 in your circle of friends")
 			p.await(`location.search === "?mode=tied&among=friends" && document.querySelector(".podium .step-1").innerText.includes("m002") && !document.querySelector(".race")`)
-			p.await(`[...document.querySelectorAll(".ranking .you .overall")].filter(e => e.checkVisibility()).map(e => e.innerText).join() === ` + quote(map[bool]string{true: "Overall 31", false: "31"}[name == "small"]))
-			p.await(`document.querySelector(".ranking .you bdi").getBoundingClientRect().width > 50`)
+			p.await(`[...document.querySelectorAll(".podium .you .overall")].filter(e => e.checkVisibility()).map(e => e.innerText).join() === "Overall 31"`)
+			p.await(`[...document.querySelectorAll(".ranking td.overall, .ranking small.overall")].filter(e => e.checkVisibility()).map(e => e.innerText).join() === ` + quote(map[bool]string{true: "Overall 56", false: "56"}[name == "small"]))
+			p.await(`document.querySelector(".podium .you bdi").getBoundingClientRect().width > 50`)
 			p.fits()
 			p.accessible()
 			submit(t, c, board, "m055", 5000)

@@ -48,7 +48,7 @@ func TestBasePath(t *testing.T) {
 	below := `[...document.querySelectorAll("[href], [src], [action]")].map(e => e.getAttribute("href") ?? e.getAttribute("src") ?? e.getAttribute("action")).filter(a => a.startsWith("/") && !a.startsWith("/games/")).join() === ""`
 
 	p := opened(desktop(), "/boards/below")
-	p.awaitText(".state.live", "Live, as of")
+	p.awaitText(".state.live", "Live")
 	p.await(below)
 	if _, err := c.Submit(t.Context(), "below", []leaderboard.Submission{{Member: "newcomer", Score: 999_999}}); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestBasePath(t *testing.T) {
 	p.awaitText(".found h2", "m0")
 	p.await(below)
 	p.click(`.languages a[lang="de"]`)
-	p.awaitText(".found", "Mitglied suchen")
+	p.awaitText(".found", "Spieler suchen")
 	p.await(`location.pathname === "/games/boards/below"`)
 	p.click(".brand")
 	p.awaitText("h1", "Bestenlisten")

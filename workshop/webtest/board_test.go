@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"leaderboard/client"
 	"leaderboard/leaderboard"
 )
@@ -31,7 +34,17 @@ func submit(t *testing.T, c *client.Client, board, member string, score int64) {
 // awaitRows waits until the ranking is these cells: ranks and members, as in "1 ada".
 func (p *tab) awaitRows(rows ...string) {
 	p.t.Helper()
-	p.await(`[...document.querySelectorAll(".ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText).join("|").startsWith(` + quote(strings.Join(rows, "|")) + `)`)
+	p.await(`[...document.querySelectorAll(".podium > li, .ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText).join("|").startsWith(` + quote(strings.Join(rows, "|")) + `)`)
+}
+
+// ties chooses how equal scores are numbered, in the menu, which is shut before and after that.
+func (p *tab) ties(words string) {
+	p.t.Helper()
+	const link = `[...document.querySelectorAll(".menu a")].find(e => e.textContent === `
+	p.await(`!` + link + quote(words) + `).checkVisibility()`)
+	p.press("More choices")
+	p.await(`(() => { const e = ` + link + quote(words) + `); if (!e.checkVisibility()) return false; e.click(); return true })()`)
+	p.await(`!document.querySelector(".menu[open]")`)
 }
 
 // TestRowMoves: a new score moves its row on the open page, and a board that is deleted is said to be gone.
@@ -41,16 +54,16 @@ func TestRowMoves(t *testing.T) {
 	makeBoard(t, c, "moves", leaderboard.Rules{Title: "Moves"}, members(3)...)
 	p := open(t, desktop(), "/boards/moves")
 	p.awaitRows("1 m001", "2 m002", "3 m003")
-	p.awaitText(".state.live", "Live, as of")
-	eval[bool](p, `window.row = [...document.querySelectorAll(".ranking tr")].at(-1), true`)
+	p.awaitText(".state.live", "Live")
+	eval[bool](p, `window.row = [...document.querySelectorAll(".podium > li")].at(-1), true`)
 	submit(t, c, "moves", "m003", 9223372036854775807)
 	p.awaitRows("1 m003", "2 m001", "3 m002")
-	p.awaitText(".ranking .score", "9,223,372,036,854,775,807")
-	p.await(`document.querySelector(".ranking tbody tr") === window.row`) // it moved, it is still the same row
+	p.awaitText(".podium .score", "9,223,372,036,854,775,807")
+	p.await(`document.querySelector(".podium > li") === window.row`) // it moved, it is still the same row
 	submit(t, c, "moves", "new", 9007199254740993)
 	p.awaitRows("1 m003", "2 new", "3 m001")
-	p.awaitText(".ranking .score", "9,007,199,254,740,993")
-	p.awaitText(".about", "4 members")
+	p.awaitText(".podium .score", "9,007,199,254,740,993")
+	p.awaitText(".about", "4 players")
 	if err := c.DeleteBoard(t.Context(), "moves"); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +82,7 @@ func TestArrows(t *testing.T) {
 	// What is lit or has an arrow at any time is noted.
 	eval[bool](p, `(() => {
 		window.arrows = new Set(); window.lit = new Set()
-		new MutationObserver(() => document.querySelectorAll(".moved").forEach(m => arrows.add(m.innerText + " " + m.closest("tr").querySelector("bdi").innerText)))
+		new MutationObserver(() => document.querySelectorAll(".moved").forEach(m => arrows.add(m.innerText + " " + m.closest("li, tr").querySelector("bdi").innerText)))
 			.observe(document.querySelector(".ranks"), {childList: true, subtree: true, characterData: true})
 		const animate = Element.prototype.animate
 		Element.prototype.animate = function (frames, ...rest) {
@@ -78,8 +91,12 @@ func TestArrows(t *testing.T) {
 		}
 		return true
 	})()`)
-	for _, step := range [][2]string{{"Next", "26 m026"}, {"Next", "51 m051"}, {"Previous", "26 m026"}, {"First", "1 m001"}, {"Day", "1 m001"}, {"Tied", "1 m001"}, {"Next", "26 m026"}, {"All time", "1 m001"}} {
-		p.press(step[0])
+	for _, step := range [][2]string{{"Next", "26 m026"}, {"Next", "51 m051"}, {"Previous", "26 m026"}, {"First", "1 m001"}, {"Day", "1 m001"}, {"They share a rank 1, 2, 2, 4", "1 m001"}, {"Next", "26 m026"}, {"All time", "1 m001"}} {
+		if strings.Contains(step[0], "rank") {
+			p.ties(step[0])
+		} else {
+			p.press(step[0])
+		}
 		p.awaitRows(step[1])
 	}
 	p.await(`location.search === "?window=all_time&mode=tied"`)
@@ -94,7 +111,7 @@ func TestArrows(t *testing.T) {
 		t.Errorf("arrows, and rows that were lit: %s; want that of m003", got)
 	}
 	// A board that goes on changing keeps no arrow for that.
-	eval[bool](p, `(() => { const ended = setInterval(() => { if (!document.querySelector(".medal-1 .moved")) { clearInterval(ended); window.faded = true } }, 50); return true })()`)
+	eval[bool](p, `(() => { const ended = setInterval(() => { if (!document.querySelector(".step-1 .moved")) { clearInterval(ended); window.faded = true } }, 50); return true })()`)
 	for score := int64(1); !eval[bool](p, "!!window.faded"); score++ {
 		submit(t, c, "arrows", "m010", 100+score)
 		submit(t, c, "arrows", "m020", 991-score%2)
@@ -115,9 +132,9 @@ func TestWindowsAndModes(t *testing.T) {
 	makeBoard(t, c, "choices", rules, leaderboard.Submission{Member: "a", Score: 9}, leaderboard.Submission{Member: "b", Score: 9}, leaderboard.Submission{Member: "c", Score: 5})
 	p := open(t, desktop(), "/boards/choices")
 	p.awaitRows("1 a", "2 b", "3 c")
-	p.press("Tied")
+	p.ties("They share a rank 1, 2, 2, 4")
 	p.awaitRows("1 a", "1 b", "3 c")
-	p.press("Dense")
+	p.ties("They share a rank, and no rank is left out 1, 2, 2, 3")
 	p.awaitRows("1 a", "1 b", "2 c")
 	p.await(`location.search === "?mode=dense"`)
 	p.press("Day")
@@ -126,9 +143,11 @@ func TestWindowsAndModes(t *testing.T) {
 	p.awaitText(".ends", "ends")
 	eval[bool](p, `history.go(-2) ?? true`)
 	p.awaitRows("1 a", "1 b", "3 c")
-	p.awaitText(".choices [aria-current]", "Tied")
+	p.awaitText(".menu [aria-current]", "They share a rank 1, 2, 2, 4")
 	submit(t, c, "choices", "c", 7) // the stream is that of what is shown
-	p.await(`[...document.querySelectorAll(".ranking .score")].at(-1).innerText === "7"`)
+	p.await(`[...document.querySelectorAll(".podium .score")].at(-1).innerText === "7"`)
+	p.ties("Who was first is ahead 1, 2, 3, 4") // the board's own way
+	p.await(`location.search === ""`)
 }
 
 // TestPastPeriod: a period that is over is chosen from the list, and said to be over.
@@ -153,16 +172,16 @@ func TestFindMember(t *testing.T) {
 	p.press("Find")
 	p.awaitText(".person", "50th of 60")
 	p.awaitText(".figures", "951")
-	p.awaitText(".figures", "18.33 %")
+	p.awaitText(".figures", "To rank 49")
 	p.awaitText(".around", "m047")
 	p.await(`document.querySelectorAll(".found .plot svg").length === 1`)
 	p.awaitText(".found details", "951")
 	p.await(`location.search === "?member=m050"`)
 	submit(t, c, "finds", "m050", 5000)
-	p.awaitText(".person", "1st of 60")
+	p.awaitText(".person", "1st of 60, top 2 %")
 	p.awaitText(".since", "▲ Up 49 since the last score")
-	p.press("show on its page")
-	p.awaitText(".ranking [aria-current]", "m050")
+	p.press("show in the ranking")
+	p.awaitText(".ranks [aria-current]", "m050")
 	p.expect("404") // of who is not there
 	p.fill("#member", "nobody")
 	p.press("Find")
@@ -198,13 +217,13 @@ func TestFindMember(t *testing.T) {
 	plain.noScript = true
 	open(t, plain, "/boards/finds?member=ada%20l").await(`location.search === "?member=m041"`)
 	p.press("Close")
-	p.click(".ranking tbody tr:nth-child(3) a")
+	p.click(".podium > li:nth-child(3) a")
 	p.awaitText(".person", "3rd of 60")
 	again := open(t, phone(), "/boards/finds?member=m060")
 	again.awaitText(".person", "60th of 60")
 	again.fits()
 	lines := open(t, phone(), "/boards/demo?member=lucky-ibex-8")
-	lines.awaitText(".found", "Its scores")
+	lines.awaitText(".found", "Scores")
 	if out := eval[[]string](lines, `[...document.querySelectorAll(".found .plot")].flatMap(plot => [...plot.querySelectorAll("text")].filter(e => {
 		const text = e.getBoundingClientRect(), room = plot.getBoundingClientRect()
 		return text.left < room.left || text.right > room.right
@@ -265,9 +284,9 @@ func TestHistogram(t *testing.T) {
 				}
 				switch name {
 				case "above":
-					p.awaitText(".cut", "1 member has more, up to 9,223,372,036,854,775,807.")
+					p.awaitText(".cut", "1 player has more, up to 9,223,372,036,854,775,807.")
 				case "below":
-					p.awaitText(".cut", "1 member has less, down to -7,500,000,000,000,000,000.")
+					p.awaitText(".cut", "1 player has less, down to -7,500,000,000,000,000,000.")
 				default:
 					p.await(`!document.querySelector(".cut")`)
 				}
@@ -363,18 +382,22 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// TestHome: a card moves to what has happened, and leads to its board.
+// TestHome: a card moves to what has happened, and leads to its board, whose labels lead back where other boards have them.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
-	rules := leaderboard.Rules{Title: "A card of its own", Labels: leaderboard.Labels{"kind": "card"}}
+	rules := leaderboard.Rules{Title: "A card of its own", Labels: leaderboard.Labels{"kind": "card", "only": "here"}}
 	makeBoard(t, c, "card", rules, members(4)...)
+	makeBoard(t, c, "card-too", leaderboard.Rules{Labels: leaderboard.Labels{"kind": "card"}}, members(1)...)
 	p := open(t, desktop(), "/?labels=kind:card")
-	p.awaitText(".card", "4 members")
+	p.awaitText(".card", "4 players")
 	submit(t, c, "card", "m004", 5000)
 	p.awaitText(".leaders li:first-child", "m004")
 	p.click(".card h2 a")
 	p.awaitRows("1 m004")
+	if shown := p.text(".labels"); shown != "kind: card" {
+		t.Errorf("labels %q: one of them leads to other boards", shown)
+	}
 	p.press("kind: card")
 	p.awaitText(".card", "A card of its own")
 }
@@ -447,5 +470,33 @@ func TestNewRowsHaveNames(t *testing.T) {
 	p.awaitRows("1 plain", "2 Name of named-3")
 	if shown := eval[string](p, `shown.filter(t => t.startsWith("named-")).join(" ")`); shown != "" {
 		t.Errorf("ids were shown: %s", shown)
+	}
+}
+
+// TestShare: the button Share has the picture of what is shown and copies its address, which names the member and not the reader; Escape shuts the
+// menu, and leads back to its button.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "shares", leaderboard.Rules{Title: "Shares"}, members(30)...)
+	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "large": desktop(), "dark": phone().inDark()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, s, "/boards/shares?member=m023&mode=tied#token=x.y&member=m001")
+			p.expect("401") // of the token, which is none
+			p.awaitText(".person", "m023")
+			eval[bool](p, `(() => { window.copied = ""; Object.defineProperty(navigator, "clipboard", {value: {writeText: async (text) => { copied = text }}}); return true })()`)
+			p.press("Share")
+			p.await(`document.querySelector(".share img")?.naturalWidth === 1200`)
+			p.await(`new URL(document.querySelector(".share a[download]").href).search === "?mode=tied&member=m023"`)
+			p.press("Copy the link")
+			p.awaitText(".share button", "Copied")
+			if copied := eval[string](p, "copied"); copied != running(t).URL+"/boards/shares?mode=tied&member=m023" {
+				t.Errorf("copied: %s", copied)
+			}
+			p.fits()
+			p.accessible()
+			p.do(chromedp.KeyEvent(kb.Escape))
+			p.await(`!document.querySelector(".menu[open]") && document.activeElement === document.querySelector(".menu summary")`)
+		})
 	}
 }

@@ -74,7 +74,7 @@ func TestFace(t *testing.T) {
 			}
 			isHome := c.path[1] == '?'
 			p := openURL(t, c.screen, dressed(t, &pages.Face{Title: title, Accent: accent, Logo: logo, Footer: `<script>x()</script> Arcade, https://arcade.example/imprint.`})+c.path)
-			p.awaitText(map[bool]string{true: ".leaders", false: ".ranking"}[isHome], "m001")
+			p.awaitText(map[bool]string{true: ".leaders", false: ".ranks"}[isHome], "m001")
 			p.await(`document.querySelector(".brand").innerText.trim() === ` + quote(title))
 			p.await(`document.querySelector(".brand img").naturalWidth === 300 && document.querySelector(".brand img").getBoundingClientRect().width <= 100`)
 			p.await(`document.querySelector(".footer").innerText.startsWith("<script>x()</script> Arcade, https") && document.querySelector(".footer a").href === "https://arcade.example/imprint"`)

@@ -10,7 +10,7 @@ import (
 )
 
 // shownTexts is JavaScript that lists what both the server and the script write into a board's page.
-const shownTexts = `[...document.querySelectorAll(".about, .ranking th, .ranking td.score, .ranking caption, .choices a, .figures dt, .figures dd, .found label, .found button:not(.quiet), .podium span, .around caption")].map(e => e.textContent.trim()).filter(t => t).join("\n")`
+const shownTexts = `[...document.querySelectorAll(".about, .ranking th, .ranking td.score, .ranking caption, .choices a, .figures dt, .figures dd, .found label, .find button:not(.quiet), .podium span, .around caption")].map(e => e.textContent.trim()).filter(t => t).join("\n")`
 
 // TestLanguages: in each language a board's page says the same with scripts and without, with numbers as browsers write them, has all the
 // plurals that browsers know, fits the smallest screen, and can be read by everybody; its links keep the language.
@@ -26,7 +26,7 @@ func TestLanguages(t *testing.T) {
 			p := open(t, small, path)
 			p.await(`document.querySelector(".state.live") && document.querySelector(".figures") && document.querySelector(".around tr")`)
 			p.await(`document.documentElement.lang === ` + quote(tag) + ` && document.documentElement.dir === ` + quote(map[bool]string{true: "rtl"}[tag == "ar"]))
-			p.await(`document.querySelector(".ranking td.score").textContent === ` + quote(number))
+			p.await(`document.querySelector(".podium .score").textContent === ` + quote(number))
 			p.await(`(l => { const its = Object.keys(l.texts.members).sort().join(), has = new Intl.PluralRules(l.locale).resolvedOptions().pluralCategories.sort().join(); return its === has })(JSON.parse(document.getElementById("language").textContent))`)
 			p.await(`[...document.querySelectorAll("main a[href^='/boards/'], main a[href^='/?'], .brand")].every(a => new URL(a.href).searchParams.get("lang") === ` + quote(tag) + `)`)
 			p.fits()
@@ -64,7 +64,7 @@ func TestLanguageOfBrowser(t *testing.T) {
 	tell(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-AT,de;q=0.9,en;q=0.8"}})
 	eval[bool](p, `(location.assign("/boards/zungen"), true)`)
 	p.awaitText(".state.live", "Live, Stand: ")
-	p.awaitText(".about", "2 Mitglieder")
+	p.awaitText(".about", "2 Spieler")
 	p.awaitText(".ranking", "1.234.567")
 	if _, err := admin(t).Submit(t.Context(), "zungen", []leaderboard.Submission{{Member: "erste", Score: 7654321}}); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func tokenOf(t *testing.T, member, board string, ttl time.Duration) string {
 // awaitYou waits until the marked rows are these: rank and member.
 func (p *tab) awaitYou(rows string) {
 	p.t.Helper()
-	p.await(`[...document.querySelectorAll(".ranking .you")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".badge").innerText).join("|") === ` + quote(rows))
+	p.await(`[...document.querySelectorAll(".podium .you, .ranking .you")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".badge").innerText).join("|") === ` + quote(rows))
 }
 
 // TestYou: a token marks the own row, which is pinned when it is on another page, and goes with the member; the address has no token.
@@ -138,7 +138,7 @@ func TestYouOnPrivateBoard(t *testing.T) {
 	p.expect("401")
 	p.awaitRows("15 m015", "16 m016", "17 m017", "18 m018", "19 m019", "20 m020")
 	p.awaitYou("20 m020 You")
-	p.awaitText(".about", "30 members")
+	p.awaitText(".about", "30 players")
 	p.accessible()
 	submit(t, c, "secret", "m020", 5000)
 	p.awaitRows("1 m020", "2 m001")

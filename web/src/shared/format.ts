@@ -1,4 +1,5 @@
 import type { Schemas } from "@leaderboard/client";
+import { countryName } from "./country";
 import { locale, number, text } from "./language";
 
 export { number, windowName } from "./language";
@@ -58,7 +59,12 @@ export function about(n: bigint, step: bigint): string {
   const first = new Intl.NumberFormat(locale, { maximumFractionDigits: fraction }).format(Number(n) / 10 ** digits);
   return `${first}×10${[...String(digits)].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(d)]).join("")}`;
 }
-export const percent = (n: number) => text("percent", { n: share.format(n) });
+
+/** best says among which share of all a rank is, in whole percent or, below one, in tenths; empty in the worse half. pages/entry.go says the same. */
+export function best(rank: number, total: number): string {
+  const n = (100 * rank) / total;
+  return n > 50 ? "" : text("place.top", { percent: text("percent", { n: share.format(n < 1 ? Math.ceil(n * 10) / 10 : Math.ceil(n)) }) });
+}
 /** members says how many there are. */
 export const members = (n: number) => text("members", { n });
 
@@ -104,13 +110,12 @@ export function periodTick(window: string, period: string): string {
   return window === "week" ? text("period.weekShort", { week: period.slice(6) }) : periodName(window, period);
 }
 
-const regions = new Intl.DisplayNames(locale, { type: "region", fallback: "code" });
 const order = new Intl.Collator(locale);
 /** compare orders names as the language does. */
 export const compare = (a: string, b: string) => order.compare(a, b);
 
 /** partName is what a part of a board is called, by the value of its label: a country by its name. pages/view.go writes its code. */
-export const partName = (label: string, value: string) => (label === "country" && /^[a-z]{2}$/.test(value) ? (regions.of(value.toUpperCase()) ?? value) : value);
+export const partName = (label: string, value: string) => (label === "country" && /^[a-z]{2}$/.test(value) ? countryName(value) : value);
 
 const hourly = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });
 const daily = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" });
