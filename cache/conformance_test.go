@@ -38,7 +38,7 @@ func layered(t *testing.T) storetest.Subject {
 		StaleWait: time.Minute, // a busy machine is no outage
 	})
 	return storetest.Subject{
-		Database: model, Rankings: reader, Pasts: reader,
+		Database: model, Featured: model, Rankings: reader, Pasts: reader,
 		Disturb: cachetest.Disturbances(client, copies.Drop, func(ctx context.Context, p leaderboard.PeriodRef) error {
 			_, err := copies.Build(ctx, p)
 			return err

@@ -13,8 +13,8 @@ import (
 func TestCombinedProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, dbtest.Patient)
-		storetest.PropertyCombined(t, storetest.Subject{Database: storetest.Of(s, desk(s)), Rankings: s.Entries}, s.Entries, true)
+		s := dbtest.Open(t, dsn, dbtest.Patient)
+		storetest.PropertyCombined(t, storetest.Subject{Database: storetest.Of(s, nil), Rankings: s.Entries}, s.Entries, true)
 	})
 }
 
@@ -22,9 +22,9 @@ func TestCombinedProperty(t *testing.T) {
 func TestCombinedIndexProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, patientEverywhere)
+		s := dbtest.Open(t, dsn, patientEverywhere)
 		storetest.PropertyCombined(t, storetest.Subject{
-			Database: storetest.Of(s, desk(s)), Rankings: s.Entries,
+			Database: storetest.Of(s, nil), Rankings: s.Entries,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
 					_, err := s.Indexes.Build(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})

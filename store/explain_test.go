@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"leaderboard/internal/plantest"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
+	"leaderboard/store/commit"
 )
 
 // TestPlans: every statement that is sent often reads through the index meant for it and sorts nothing.
@@ -48,7 +48,7 @@ func planned(query string, keys map[string]string) plantest.Planned {
 // planHidden adds the statements about hidden members.
 func planHidden(out map[string]plantest.Planned) {
 	for name, row := range map[string]hiddenRow{
-		"hiding": {State: stored.StateHiding}, "restoring": {State: stored.StateRestoring}, "reopen": {State: stored.StateHiding, Reopen: true},
+		"hiding": {State: commit.StateHiding}, "restoring": {State: commit.StateRestoring}, "reopen": {State: commit.StateHiding, Reopen: true},
 	} {
 		keys := map[string]string{"periods": "periods_open", "e": "PRIMARY"}
 		if row.Reopen {

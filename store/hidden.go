@@ -12,8 +12,8 @@ import (
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
+	"leaderboard/store/commit"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/sweep"
 )
@@ -69,7 +69,7 @@ func (s *HiddenMembers) Hide(ctx context.Context, r leaderboard.HideRequest) (le
 	if broken := r.Check(); broken != nil {
 		return leaderboard.HiddenMember{}, mysql.Wrap("hide", broken)
 	}
-	row, err := s.changeHidden(ctx, r, stored.StateHiding, (*hiddenRow).hide)
+	row, err := s.changeHidden(ctx, r, commit.StateHiding, (*hiddenRow).hide)
 	if err != nil {
 		return leaderboard.HiddenMember{}, mysql.Translate(ctx, "hide", err)
 	}
@@ -85,7 +85,7 @@ func (s *HiddenMembers) Restore(ctx context.Context, r leaderboard.HideRequest) 
 	if broken := r.CheckRestore(); broken != nil {
 		return mysql.Wrap("restore", broken)
 	}
-	row, err := s.changeHidden(ctx, r, stored.StateRestoring, (*hiddenRow).restore)
+	row, err := s.changeHidden(ctx, r, commit.StateRestoring, (*hiddenRow).restore)
 	if err != nil {
 		return mysql.Translate(ctx, "restore", err)
 	}
@@ -94,7 +94,7 @@ func (s *HiddenMembers) Restore(ctx context.Context, r leaderboard.HideRequest) 
 
 // moveNow moves the entries after the row was committed.
 func (s *HiddenMembers) moveNow(ctx context.Context, doing string, row *hiddenRow) error {
-	if row.State == stored.StateHidden {
+	if row.State == commit.StateHidden {
 		return nil
 	}
 	if _, err := s.moveHidden(ctx, row, sweep.Slice{}); err != nil {
@@ -105,7 +105,7 @@ func (s *HiddenMembers) moveNow(ctx context.Context, doing string, row *hiddenRo
 
 // hide changes the row, whose Version is 0 when it does not exist yet, as a request wants it; false when it stays as it is.
 func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed bool, err error) {
-	fresh := r.Version == 0 || r.State == stored.StateRestoring
+	fresh := r.Version == 0 || r.State == commit.StateRestoring
 	if !fresh && r.Reason == req.Reason && r.Actor == req.Actor && !req.Reopen {
 		return false, nil
 	}
@@ -113,7 +113,7 @@ func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed b
 		r.HiddenAt, r.Reopen = now, false
 	}
 	if fresh || req.Reopen {
-		r.State, r.fresh = stored.StateHiding, true
+		r.State, r.fresh = commit.StateHiding, true
 	}
 	r.Reason, r.Actor, r.Reopen = req.Reason, req.Actor, r.Reopen || req.Reopen
 	return true, nil
@@ -124,10 +124,10 @@ func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed 
 	switch {
 	case r.Version == 0:
 		return false, leaderboard.ErrNotHidden
-	case r.State == stored.StateRestoring && (r.Reopen || !req.Reopen):
+	case r.State == commit.StateRestoring && (r.Reopen || !req.Reopen):
 		return false, nil
 	}
-	r.State, r.fresh, r.Reopen, r.Actor = stored.StateRestoring, true, req.Reopen, req.Actor
+	r.State, r.fresh, r.Reopen, r.Actor = commit.StateRestoring, true, req.Reopen, req.Actor
 	return true, nil
 }
 
@@ -193,7 +193,7 @@ func (s *HiddenMembers) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *le
 
 // enterHidden enters the event that a member is hidden who was not, or the reverse.
 func (s *HiddenMembers) enterHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) error {
-	hidden := func(r *hiddenRow) bool { return r.Version > 0 && r.State != stored.StateRestoring }
+	hidden := func(r *hiddenRow) bool { return r.Version > 0 && r.State != commit.StateRestoring }
 	if hidden(before) == hidden(after) {
 		return nil
 	}
@@ -219,7 +219,7 @@ type hiddenState struct {
 // auditHidden records what was done. The id becomes the version of the row if it gets a new one. No two versions are the
 // same, even if the row was gone in between, so a late request does not take a later hide for its own.
 func (s *HiddenMembers) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) (id int64, err error) {
-	hidden := after.State != stored.StateRestoring
+	hidden := after.State != commit.StateRestoring
 	c := audit.Change{
 		Action: leaderboard.AuditActionMemberHide, Board: req.Board, Member: req.Member, After: hiddenState{hidden, req.Reason, req.Actor, req.Reopen},
 	}
@@ -227,7 +227,7 @@ func (s *HiddenMembers) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leade
 		c.Action = leaderboard.AuditActionMemberRestore
 	}
 	if before.Version > 0 {
-		c.Before = hiddenState{before.State != stored.StateRestoring, before.Reason, before.Actor, before.Reopen}
+		c.Before = hiddenState{before.State != commit.StateRestoring, before.Reason, before.Actor, before.Reopen}
 	}
 	return audit.Write(ctx, s.db, tx, c)
 }

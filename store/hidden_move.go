@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"leaderboard/internal/mysql"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
 	"leaderboard/store/internal/sweep"
@@ -40,12 +39,12 @@ func (s *HiddenMembers) moveHidden(ctx context.Context, row *hiddenRow, slice sw
 	if !finished || err != nil {
 		return false, err
 	}
-	if row.State == stored.StateRestoring {
+	if row.State == commit.StateRestoring {
 		_, err = s.db.Pool.ExecContext(ctx, "DELETE FROM hidden_members WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			row.BoardID, row.Member, row.Version, row.State)
 	} else {
 		_, err = s.db.Pool.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0, after_board = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
-			stored.StateHidden, row.BoardID, row.Member, row.Version, row.State)
+			commit.StateHidden, row.BoardID, row.Member, row.Version, row.State)
 	}
 	return err == nil, err
 }
@@ -232,7 +231,7 @@ func (s *HiddenMembers) checkMovable(ctx context.Context, row *hiddenRow) error 
 // misplacedQuery takes a board, a period to start after, how many to look through, and the member.
 func misplacedQuery(row *hiddenRow) string {
 	side, periods := "q.id", "FORCE INDEX (periods_open) WHERE board_id = ? AND state = 'open'"
-	if row.State == stored.StateRestoring {
+	if row.State == commit.StateRestoring {
 		side = "-q.id"
 	}
 	if row.Reopen {

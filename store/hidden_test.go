@@ -8,35 +8,9 @@ import (
 	"time"
 
 	"leaderboard/leaderboard"
-	"leaderboard/store"
 	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
-
-// TestHiddenNeedsItsPart: a program without the part of hidden members writes to no board that has some: it would show them.
-func TestHiddenNeedsItsPart(t *testing.T) {
-	t.Parallel()
-	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s, without := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.Parts = nil })
-		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
-		submit := func(s *store.Store) error {
-			_, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5}}})
-			return err
-		}
-		if err := submit(without); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Hidden.Hide(t.Context(), ban("b", "m")); err != nil {
-			t.Fatal(err)
-		}
-		if err := submit(without); !errors.Is(err, leaderboard.ErrUnknownRule) {
-			t.Errorf("without the part: %v", err)
-		}
-		if err := submit(s); err != nil || dbtest.ScoreOf(t, s, ref, "m") != -1 {
-			t.Errorf("with it: %v, m is shown with %d", err, dbtest.ScoreOf(t, s, ref, "m"))
-		}
-	})
-}
 
 // TestHidingIsFinished: when a process was killed while it hid or restored a member, the next sweep of
 // any other finishes.

@@ -26,17 +26,17 @@ func patientEverywhere(cfg *store.Config) {
 func TestIndexConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, patientEverywhere)
-		storetest.Run(t, storetest.Of(s, desk(s)))
+		s := dbtest.Open(t, dsn, patientEverywhere)
+		storetest.Run(t, storetest.Of(s, nil))
 	})
 }
 
 func TestIndexProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, patientEverywhere)
+		s := dbtest.Open(t, dsn, patientEverywhere)
 		storetest.Property(t, storetest.Subject{
-			Database: storetest.Of(s, desk(s)), Rankings: s.Entries,
+			Database: storetest.Of(s, nil), Rankings: s.Entries,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
 					_, err := s.Indexes.Build(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})

@@ -10,15 +10,15 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, dbtest.Patient)
-		storetest.Run(t, storetest.Of(s, desk(s)))
+		storetest.Run(t, storetest.Of(dbtest.Open(t, dsn, dbtest.Patient), nil))
 	})
 }
 
+// TestProperty runs histories without features; internal/app/installed runs those with them.
 func TestProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, dbtest.Patient)
-		storetest.Property(t, storetest.Subject{Database: storetest.Of(s, desk(s)), Rankings: s.Entries})
+		s := dbtest.Open(t, dsn, dbtest.Patient)
+		storetest.Property(t, storetest.Subject{Database: storetest.Of(s, nil), Rankings: s.Entries})
 	})
 }

@@ -246,7 +246,7 @@ func TestPropertyAgainstModel(t *testing.T) {
 	f := follow(model)
 	storetest.Property(t, storetest.Subject{
 		WithoutMetadata: true,
-		Database:        model, Rankings: f, SetNow: model.SetNow,
+		Database:        model, Featured: model, Rankings: f, SetNow: model.SetNow,
 		Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 			"evicted": func(_ context.Context, ref leaderboard.PeriodRef) error {
 				f.mu.Lock()

@@ -41,7 +41,7 @@ func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 	first := &copyFirst{t: t, copies: copies, database: model}
 	return storetest.Subject{
 		WithoutMetadata: true,
-		Database:        model, Rankings: first,
+		Database:        model, Featured: model, Rankings: first,
 		Disturb: cachetest.Disturbances(client, copies.Drop, func(ctx context.Context, p leaderboard.PeriodRef) error {
 			_, err := copies.Build(ctx, p)
 			return err

@@ -58,15 +58,6 @@ func (b *Board) done(a *Attempt, res *leaderboard.Result) {
 	each(b, func(p Finisher) { p.Done(a, res) })
 }
 
-// checkParts returns an ErrUnknownRule when the board has a rule that no part carries out, or members are hidden and no part knows of
-// it: their entries would be shown.
-func (b *Board) checkParts(parts []Part) error {
-	if b.known.HasHidden && len(b.asides) == 0 {
-		return fmt.Errorf("%w: members of board %s are hidden", leaderboard.ErrUnknownRule, b.Name())
-	}
-	return checkRules(parts, &b.known.Board)
-}
-
 // checkRules returns an ErrUnknownRule when a board has a rule that no part carries out.
 func checkRules(parts []Part, b *leaderboard.Board) error {
 	for _, rule := range leaderboard.RulesOfParts(&b.Rules) {
@@ -87,9 +78,6 @@ func (b *Board) Name() string { return b.known.Board.Name }
 
 // Rules returns the rules of the board, which nobody may change.
 func (b *Board) Rules() *leaderboard.Rules { return &b.known.Board.Rules }
-
-// HasHidden reports whether members may be hidden on the board.
-func (b *Board) HasHidden() bool { return b.known.HasHidden }
 
 // Clock returns the database clock, read under the lock.
 func (b *Board) Clock() leaderboard.Micros { return b.clock }

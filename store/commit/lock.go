@@ -95,7 +95,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *Needs) (*Bo
 		b.periods = []*Period{{missing: b.whyNone()}}
 	}
 	if err == nil {
-		err = b.checkParts(t.parts)
+		err = checkRules(t.parts, &b.known.Board)
 	}
 	if err == nil {
 		err = t.lockPast(ctx, b, n)

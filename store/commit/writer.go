@@ -18,11 +18,11 @@ type Writer struct {
 	end    context.CancelFunc // of life
 }
 
-// New returns a Writer to whose transactions features add parts.
+// New returns a Writer to whose transactions features add parts, after the one of hidden members.
 func New(d *mysql.DB, m *boards.Memory, limits Limits, events Events, parts ...Part) *Writer {
 	boards := newBoardMutexes(d.Config.LockWait + time.Second)
 	q := newQueues(limits, boards)
-	w := &Writer{queues: q, committer: committer{db: d, memory: m, parts: parts, tell: events, boards: boards}}
+	w := &Writer{queues: q, committer: committer{db: d, memory: m, parts: append([]Part{hiding{}}, parts...), tell: events, boards: boards}}
 	q.away, q.commit, q.line.conns = d.Away, w.commit, d.Writers.Stats().MaxOpenConnections
 	d.OnAway(q.refuseAll)
 	w.life, w.end = context.WithCancel(context.Background())

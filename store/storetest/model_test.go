@@ -9,6 +9,7 @@ import (
 func TestModelConformance(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, storetest.NewModel())
+	storetest.RunFeatured(t, storetest.NewModel())
 }
 
 func TestModelWindows(t *testing.T) {

@@ -68,11 +68,16 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 		TopN:     rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "top_n"),
 		Windows:  []leaderboard.Window{leaderboard.WindowAllTime},
 
-		Overrides: anyOverrides().Draw(t, "overrides"), Metadata: rapid.SampledFrom([]*leaderboard.Metadata{{MaxBytes: 20}, nil}).Draw(t, "rule metadata"),
-		Players: anyPlayers().Draw(t, "players"),
+		Overrides: anyOverrides().Draw(t, "overrides"),
+	}
+	if s.Featured != nil {
+		rules.Metadata = rapid.SampledFrom([]*leaderboard.Metadata{{MaxBytes: 20}, nil}).Draw(t, "rule metadata")
+		rules.Players = anyPlayers().Draw(t, "players")
+	}
+	if s.Featured != nil && s.SetNow != nil {
+		rules.Review = anyReview().Draw(t, "review")
 	}
 	if s.SetNow != nil {
-		rules.Review = anyReview().Draw(t, "review")
 		rules.TimeZone = rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo"}).Draw(t, "zone")
 		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
 			leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek, leaderboard.WindowMonth, leaderboard.WindowQuarter, leaderboard.WindowYear,
@@ -172,7 +177,9 @@ func (h *history) step(t *rapid.T) {
 		case 0:
 			h.forget(t)
 		case 1, 2:
-			h.decideHeld(t)
+			if h.Featured != nil {
+				h.decideHeld(t)
+			}
 		default:
 			h.hideOrRestore(t)
 		}
@@ -471,7 +478,7 @@ func (h *history) comparePagesWithMetadata(t *rapid.T, q leaderboard.PageQuery) 
 	h.comparePages(t, q)
 	q.Metadata = true
 	want, err := h.model.Page(h.ctx, h.modelRef, q)
-	if err != nil || h.ref.Rules.Metadata == nil {
+	if err != nil || h.ref.Rules.Metadata == nil || h.Featured == nil {
 		return
 	}
 	ask := leaderboard.MetadataQuery{Period: &h.ref}
@@ -479,7 +486,7 @@ func (h *history) comparePagesWithMetadata(t *rapid.T, q leaderboard.PageQuery) 
 	for _, e := range want.Entries {
 		ask.Entries, bodies = append(ask.Entries, e.Entry), append(bodies, leaderboard.EntryMetadata{Body: e.Metadata})
 	}
-	got, err := h.Database.Metadata(h.ctx, []leaderboard.MetadataQuery{ask})
+	got, err := h.Featured.Metadata(h.ctx, []leaderboard.MetadataQuery{ask})
 	if err != nil || len(got) != 1 || len(bodies) > 0 && !reflect.DeepEqual(got[0], bodies) {
 		t.Fatalf("metadata of %v: %v, %v; want %v", ask.Entries, got, err, bodies)
 	}

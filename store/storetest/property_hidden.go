@@ -107,7 +107,7 @@ func anyReview() *rapid.Generator[*leaderboard.Review] {
 func (h *history) decideHeld(t *rapid.T) {
 	h.syncClock(t)
 	state := rapid.SampledFrom([]leaderboard.HeldState{leaderboard.HeldStateWaiting, leaderboard.HeldStateWaiting, leaderboard.HeldStateApproved}).Draw(t, "state")
-	got, want := h.held(t, h.Database, state), h.held(t, h.model, state) // at a clock that stands their ids say nothing of the order
+	got, want := h.held(t, h.Featured, state), h.held(t, h.model, state) // at a clock that stands their ids say nothing of the order
 	if a, b := heldTexts(got), heldTexts(want); a != b {
 		t.Fatalf("%s is\n%s\nwant\n%s", state, a, b)
 	}
@@ -117,7 +117,7 @@ func (h *history) decideHeld(t *rapid.T) {
 	i := rapid.IntRange(0, len(got)-1).Draw(t, "decided")
 	d := leaderboard.HeldDecision{ID: got[i].ID, Approve: rapid.IntRange(0, 3).Draw(t, "approve") > 0, Note: "seen"}
 	d.Reopen = d.Approve && rapid.Bool().Draw(t, "reopen")
-	after, err := h.Database.DecideHeld(h.ctx, d)
+	after, err := h.Featured.DecideHeld(h.ctx, d)
 	d.ID = want[i].ID
 	wanted, wantErr := h.model.DecideHeld(h.ctx, d)
 	gotRule, wantRule := leaderboard.AsRule(err), leaderboard.AsRule(wantErr)
@@ -132,7 +132,7 @@ func (h *history) decideHeld(t *rapid.T) {
 }
 
 // held returns the held submissions of the board, newest first.
-func (h *history) held(t *rapid.T, database Database, state leaderboard.HeldState) []leaderboard.Held {
+func (h *history) held(t *rapid.T, database Featured, state leaderboard.HeldState) []leaderboard.Held {
 	board, err := database.Board(h.ctx, h.name)
 	if err != nil {
 		t.Fatal(err)

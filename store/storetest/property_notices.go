@@ -82,7 +82,7 @@ func (h *noticeHistory) begin(t *rapid.T) {
 // befriend gives a member a list of friends.
 func (h *noticeHistory) befriend(t *rapid.T, member string) {
 	friends := slices.DeleteFunc(rapid.SliceOfNDistinct(anyMember(), 0, 6, rapid.ID).Draw(t, "friends"), func(f string) bool { return f == member })
-	for _, database := range []Database{h.Database, h.model} {
+	for _, database := range []Featured{h.Featured, h.model} {
 		if _, err := database.PutFriends(h.ctx, member, friends); err != nil {
 			t.Fatal(err)
 		}

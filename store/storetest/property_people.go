@@ -64,21 +64,24 @@ func (h *history) play(t *rapid.T) {
 // begin begins a play on both sides.
 func (h *history) begin(t *rapid.T, member string) {
 	h.syncClock(t)
-	begin := func(ctx context.Context, database Database, ref leaderboard.PeriodRef) leaderboard.Play {
+	begin := func(ctx context.Context, database Featured, ref leaderboard.PeriodRef) leaderboard.Play {
 		p, err := database.BeginPlay(ctx, leaderboard.Board{ID: ref.BoardID, Name: h.name}, member)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	h.plays = append(h.plays, begun{begin(h.ctx, h.Database, h.ref), begin(h.ctx, h.model, h.modelRef)})
+	h.plays = append(h.plays, begun{begin(h.ctx, h.Featured, h.ref), begin(h.ctx, h.model, h.modelRef)})
 }
 
 // compareFound gives a member a name, then looks for members of the period by what is shown of them: exactly those are found that the
 // ranking has. The model knows who that is, the database the names: members of earlier histories may have some.
 func (h *history) compareFound(t *rapid.T) {
+	if h.Featured == nil {
+		return
+	}
 	named := leaderboard.Profile{Member: anyMember().Draw(t, "named"), DisplayName: rapid.SampledFrom([]string{"", "Ada", "ADA", "Émile", "m"}).Draw(t, "name")}
-	if _, _, err := h.Database.PutProfile(h.ctx, named); err != nil {
+	if _, _, err := h.Featured.PutProfile(h.ctx, named); err != nil {
 		t.Fatal(err)
 	}
 	page, err := h.model.Page(h.ctx, h.modelRef, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100})
@@ -89,7 +92,7 @@ func (h *history) compareFound(t *rapid.T) {
 	for i := range page.Entries {
 		members[i] = page.Entries[i].Member
 	}
-	profiles, err := h.Database.Profiles(h.ctx, members)
+	profiles, err := h.Featured.Profiles(h.ctx, members)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +109,7 @@ func (h *history) compareFound(t *rapid.T) {
 	}
 	var got []string
 	for {
-		found, err := h.Database.FindMembers(h.ctx, q)
+		found, err := h.Featured.FindMembers(h.ctx, q)
 		if err != nil || found.Partial {
 			t.Fatalf("find %+v: %+v, %v", q, found, err)
 		}

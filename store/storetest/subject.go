@@ -10,12 +10,11 @@ import (
 	"leaderboard/rank"
 )
 
-// Database is all that the parts of store.Store and Model do.
+// Database is what a store does without features.
 type Database interface {
 	leaderboard.BatchRankings
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
-	leaderboard.MetadataReader
 
 	Ping(ctx context.Context) error
 	Now(ctx context.Context) (leaderboard.Micros, error)
@@ -38,25 +37,6 @@ type Database interface {
 	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
 	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
 	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
-	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
-	Desk
-	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
-	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
-
-	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
-	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
-	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
-	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
-	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
-	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
-
-	PutFriends(ctx context.Context, member string, friends []string) (int, error)
-	AddFriends(ctx context.Context, member string, friends []string) (int, error)
-	RemoveFriend(ctx context.Context, member, friend string) error
-	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
-	FriendsOf(ctx context.Context, members []string) (map[string][]string, error)
-	FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error)
 
 	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
@@ -79,15 +59,43 @@ type Database interface {
 	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
 }
 
+// Featured is a store with what features add.
+type Featured interface {
+	Database
+	leaderboard.MetadataReader
+
+	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
+	Desk
+	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
+	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
+
+	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
+	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
+
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	RemoveFriend(ctx context.Context, member, friend string) error
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	FriendsOf(ctx context.Context, members []string) (map[string][]string, error)
+	FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error)
+}
+
 var (
-	_ Database = (*Model)(nil)
-	_ Database = whole{}
+	_ Featured = (*Model)(nil)
+	_ Featured = whole{}
 )
 
 // Subject is what a suite is run on. Suites make boards of their own and leave other boards alone.
 type Subject struct {
 	// Database is where boards are made and scores submitted.
 	Database Database
+	// Featured is Database with what features add; nil: it has no features, and histories do without.
+	Featured Featured
 	// Rankings answers the queries: Database itself, or a layer above it.
 	Rankings leaderboard.Rankings
 	// WithoutMetadata: Rankings leaves the metadata of entries to the layer above it.

@@ -16,12 +16,8 @@ func Run(t *testing.T, database Database) {
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "keys of callers": testKeysOfCallers, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"conditions": testConditions, "conditions and windows": testConditionWindows, "conditions and hidden members": testConditionHidden,
-		"metadata": testMetadata, "metadata of several windows": testMetadataWindows, "metadata refused": testMetadataRefused,
-		"atomic": testAtomic, "atomic on several boards": testAtomicBoards, "overrides": testOverrides, "plays": testPlays, "plays of others": testPlaysOfOthers,
-		"held": testHeld, "held and times": testHeldTimes, "held for reasons": testHeldReasons, "held too many": testHeldFull,
-		"held in atomic requests": testHeldAtomic, "held and erased": testHeldErased,
+		"atomic": testAtomic, "atomic on several boards": testAtomicBoards, "overrides": testOverrides,
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,
-		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "friends": testFriendLists, "forget": testForget,
 		"log": testLog, "logs of several periods": testLogs, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,
@@ -29,6 +25,19 @@ func Run(t *testing.T, database Database) {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, database) })
 	}
 	RunRankings(t, Subject{Database: database, Rankings: database})
+}
+
+// RunFeatured runs the conformance suite of what features add.
+func RunFeatured(t *testing.T, database Featured) {
+	for name, test := range map[string]func(*testing.T, Featured){
+		"metadata": testMetadata, "metadata of several windows": testMetadataWindows, "metadata refused": testMetadataRefused,
+		"plays": testPlays, "plays of others": testPlaysOfOthers,
+		"held": testHeld, "held and times": testHeldTimes, "held for reasons": testHeldReasons, "held too many": testHeldFull,
+		"held in atomic requests": testHeldAtomic, "held and erased": testHeldErased,
+		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "friends": testFriendLists, "forget": testForget,
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, database) })
+	}
 }
 
 // RunRankings runs the part of the suite that is about queries. The queries ask for the seq of the last write, so that

@@ -11,11 +11,11 @@ import (
 )
 
 // reviewed makes a board with a rule of review.
-func reviewed(t *testing.T, s Database, rules leaderboard.Rules, hold ...leaderboard.HoldRule) *board {
+func reviewed(t *testing.T, s Featured, rules leaderboard.Rules, hold ...leaderboard.HoldRule) *board {
 	t.Helper()
 	rules.Review = &leaderboard.Review{Hold: hold}
 	name := boardName(t)
-	return newBoardNamed(t, Subject{Database: s, Rankings: s}, name[max(0, len(name)-50):]+string(rules.Policy), rules)
+	return newBoardNamed(t, Subject{Database: s, Featured: s, Rankings: s}, name[max(0, len(name)-50):]+string(rules.Policy), rules)
 }
 
 func holdAbove(score int64) leaderboard.HoldRule { return leaderboard.HoldRule{Above: &score} }
@@ -23,7 +23,7 @@ func holdAbove(score int64) leaderboard.HoldRule { return leaderboard.HoldRule{A
 // waiting returns what waits on the board, newest first, as "member score", and the ids.
 func (b *board) waiting() (texts string, ids []int64) {
 	b.t.Helper()
-	list, err := b.Database.Held(b.t.Context(), leaderboard.HeldQuery{BoardID: b.ref.BoardID, State: leaderboard.HeldStateWaiting, Limit: 100})
+	list, err := b.Featured.Held(b.t.Context(), leaderboard.HeldQuery{BoardID: b.ref.BoardID, State: leaderboard.HeldStateWaiting, Limit: 100})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func (b *board) waiting() (texts string, ids []int64) {
 func (b *board) decide(d leaderboard.HeldDecision) string {
 	b.t.Helper()
 	ctx := leaderboard.WithCaller(b.t.Context(), leaderboard.Caller{Key: "kadminadmina", Admin: true})
-	h, err := b.Database.DecideHeld(ctx, d)
+	h, err := b.Featured.DecideHeld(ctx, d)
 	if err != nil {
 		if broken := leaderboard.AsRule(err); broken != nil {
 			return broken.Code
@@ -53,7 +53,7 @@ func approve(id int64) leaderboard.HeldDecision {
 }
 
 // testHeld: what is held changes nothing until it is approved, once; a repeated request keeps the answer held.
-func testHeld(t *testing.T, s Database) {
+func testHeld(t *testing.T, s Featured) {
 	b := reviewed(t, s, leaderboard.Rules{}, holdAbove(100))
 	ask := func(key string, entries ...leaderboard.Submission) string {
 		t.Helper()
@@ -109,7 +109,7 @@ func testHeld(t *testing.T, s Database) {
 
 // testHeldTimes: an approved entry has the time at which it came in, where that is before those that came meanwhile; with policy
 // latest a later entry stays, and with policy sum the amount is added now.
-func testHeldTimes(t *testing.T, s Database) {
+func testHeldTimes(t *testing.T, s Featured) {
 	b := reviewed(t, s, leaderboard.Rules{}, holdAbove(100))
 	b.submit(score("early", 200))
 	_, ids := b.waiting()
@@ -137,7 +137,7 @@ func testHeldTimes(t *testing.T, s Database) {
 }
 
 // testHeldReasons: each rule holds what it names, and keys of scope admin are not held.
-func testHeldReasons(t *testing.T, s Database) {
+func testHeldReasons(t *testing.T, s Featured) {
 	rate := int64(10)
 	b := reviewed(t, s, leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}},
 		leaderboard.HoldRule{RankWithin: 2}, leaderboard.HoldRule{PerSecond: &rate}, leaderboard.HoldRule{By: leaderboard.HoldByPlayers})
@@ -189,7 +189,7 @@ func testHeldReasons(t *testing.T, s Database) {
 }
 
 // testHeldFull: of a member's submissions that wait the best MaxHeldPerMember stay.
-func testHeldFull(t *testing.T, s Database) {
+func testHeldFull(t *testing.T, s Featured) {
 	b := reviewed(t, s, leaderboard.Rules{}, holdAbove(100))
 	var entries []leaderboard.Submission
 	for i := range leaderboard.MaxHeldPerMember {
@@ -204,7 +204,7 @@ func testHeldFull(t *testing.T, s Database) {
 }
 
 // testHeldAtomic: an atomic request is not held in part: what would be held is rejected, and nothing of it waits.
-func testHeldAtomic(t *testing.T, s Database) {
+func testHeldAtomic(t *testing.T, s Featured) {
 	b := reviewed(t, s, leaderboard.Rules{}, holdAbove(100))
 	got := short(b.atomic("", score("a", 5), score("b", 101)).Results)
 	if texts, _ := b.waiting(); got != "a aborted -<- aborted; b rejected -<- review-needed" || texts != "" {
@@ -218,7 +218,7 @@ func testHeldAtomic(t *testing.T, s Database) {
 }
 
 // testHeldErased: an erasure takes what waits of a member; a hidden member's submission is held and approved as ever, unseen.
-func testHeldErased(t *testing.T, s Database) {
+func testHeldErased(t *testing.T, s Featured) {
 	b := reviewed(t, s, leaderboard.Rules{}, holdAbove(100))
 	gone, hidden := boardName(t)+"-gone", boardName(t)+"-hidden"
 	gone, hidden = gone[max(0, len(gone)-60):], hidden[max(0, len(hidden)-60):]

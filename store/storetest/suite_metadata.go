@@ -29,7 +29,7 @@ func (b *board) withBodies() string {
 		ask.Entries = append(ask.Entries, e.Entry)
 		out = append(out, fmt.Sprint(e.Member, " ", e.Score, " ", e.Metadata))
 	}
-	got, err := b.Database.Metadata(b.t.Context(), []leaderboard.MetadataQuery{ask})
+	got, err := b.Featured.Metadata(b.t.Context(), []leaderboard.MetadataQuery{ask})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -49,9 +49,9 @@ func (b *board) wantBodies(want string) {
 }
 
 // testMetadata: an entry has the metadata of the submission that made it what it is, and no other.
-func testMetadata(t *testing.T, s Database) {
+func testMetadata(t *testing.T, s Featured) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicyBest, Tiebreak: leaderboard.Tiebreak{Fields: gameFields()}, Metadata: &leaderboard.Metadata{MaxBytes: 100}}
-	b := newBoard(t, Subject{Database: s, Rankings: s}, rules)
+	b := newBoard(t, Subject{Database: s, Featured: s, Rankings: s}, rules)
 	b.submit(withMetadata(withFields("a", 5, 0, 0, 0), `{"n":1}`), withMetadata(withFields("b", 3, 0, 0, 0), `{"n":2}`), withFields("c", 1, 0, 0, 0))
 	b.wantBodies(`a 5 {"n":1}; b 3 {"n":2}; c 1 `)
 
@@ -95,11 +95,11 @@ func testMetadata(t *testing.T, s Database) {
 }
 
 // testMetadataWindows: each window has the metadata of its own entry.
-func testMetadataWindows(t *testing.T, s Database) {
+func testMetadataWindows(t *testing.T, s Featured) {
 	rules := leaderboard.Rules{
 		Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}, Metadata: &leaderboard.Metadata{MaxBytes: 100},
 	}
-	b := newBoard(t, Subject{Database: s, Rankings: s}, rules)
+	b := newBoard(t, Subject{Database: s, Featured: s, Rankings: s}, rules)
 	l, err := s.Current(t.Context(), b.ref.Board)
 	if err != nil {
 		t.Fatal(err)
@@ -122,14 +122,14 @@ func testMetadataWindows(t *testing.T, s Database) {
 }
 
 // testMetadataRefused: metadata that the board does not take rejects the submission, which changes nothing.
-func testMetadataRefused(t *testing.T, s Database) {
-	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 7}})
+func testMetadataRefused(t *testing.T, s Featured) {
+	b := newBoard(t, Subject{Database: s, Featured: s, Rankings: s}, leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 7}})
 	got := b.submit(withMetadata(score("a", 5), `{"n":1}`), withMetadata(score("a", 6), `{"n":12}`), withMetadata(score("b", 6), `[1]`))
 	if want := "a applied 5<-; a rejected 5<5 invalid-metadata; b rejected -<- invalid-metadata"; short(got) != want {
 		t.Errorf("results are %s, want %s", short(got), want)
 	}
 	b.wantBodies(`a 5 {"n":1}`)
-	other := newBoardNamed(t, Subject{Database: s, Rankings: s}, b.ref.Board+"-none", leaderboard.Rules{})
+	other := newBoardNamed(t, Subject{Database: s, Featured: s, Rankings: s}, b.ref.Board+"-none", leaderboard.Rules{})
 	if got := other.submit(withMetadata(score("a", 5), `{"n":1}`)); short(got) != "a rejected -<- invalid-metadata" {
 		t.Errorf("without the rule: %s", short(got))
 	}

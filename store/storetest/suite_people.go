@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-func testProfiles(t *testing.T, s Database) {
+func testProfiles(t *testing.T, s Featured) {
 	ctx := t.Context()
 	own := func(name string) string { return boardName(t)[2:20] + name } // other tests have members of their own
 	if _, err := s.Profile(ctx, own("a")); !errors.Is(err, leaderboard.ErrProfileNotFound) {
@@ -58,7 +58,7 @@ func testProfiles(t *testing.T, s Database) {
 }
 
 // testPatchProfiles: a change of a part leaves the rest, and many parts that change at the same time are all kept.
-func testPatchProfiles(t *testing.T, s Database) {
+func testPatchProfiles(t *testing.T, s Featured) {
 	ctx, member := t.Context(), boardName(t)[2:20]+"m"
 	text := func(v string) *string { return &v }
 	want := leaderboard.Profile{Member: member, Attributes: leaderboard.NoAttributes}
@@ -123,7 +123,7 @@ func testPatchProfiles(t *testing.T, s Database) {
 }
 
 // testResetNames: a name that was taken away is not given again, in whatever case, unless by an admin; another one is.
-func testResetNames(t *testing.T, s Database) {
+func testResetNames(t *testing.T, s Featured) {
 	own, ctx := func(name string) string { return "reset-" + boardName(t)[2:20] + name }, t.Context()
 	admin := leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "kadmin", Admin: true})
 	reset := leaderboard.NameReset{Member: own("m"), Reason: "a slur", Actor: "boss"}
@@ -195,7 +195,7 @@ func testResetNames(t *testing.T, s Database) {
 }
 
 // testProfilesOf asks for many at once: those that there are come back, each as it was put.
-func testProfilesOf(t *testing.T, s Database, own func(string) string) {
+func testProfilesOf(t *testing.T, s Featured, own func(string) string) {
 	t.Helper()
 	want := map[string]leaderboard.Profile{}
 	var members []string
@@ -267,7 +267,7 @@ func testFriends(t *testing.T, s Subject) {
 	}
 }
 
-func testFriendLists(t *testing.T, s Database) {
+func testFriendLists(t *testing.T, s Featured) {
 	ctx := t.Context()
 	me := boardName(t)[2:20] + "me"
 	last := map[string]leaderboard.Micros{}
@@ -329,7 +329,7 @@ func testFriendLists(t *testing.T, s Database) {
 }
 
 // testMostFriends fills a list and finds that one more is refused, with all that came with it.
-func testMostFriends(t *testing.T, s Database, me string) {
+func testMostFriends(t *testing.T, s Featured, me string) {
 	t.Helper()
 	var many []string
 	for i := range leaderboard.MaxFriends {
@@ -354,15 +354,15 @@ func testMostFriends(t *testing.T, s Database, me string) {
 }
 
 // testForget leaves nothing of a member, anywhere, and everybody else as they were.
-func testForget(t *testing.T, s Database) {
+func testForget(t *testing.T, s Featured) {
 	ctx := t.Context()
 	name := boardName(t)[2:]
 	gone, stays := name[:20]+"gone", name[:20]+"stays"
 	if f, err := s.Forget(ctx, gone, "boss"); err != nil || !f.Done || f.Entries != 0 || f.Member != gone {
 		t.Fatalf("nobody: %+v, %v", f, err)
 	}
-	first := newBoardNamed(t, Subject{Database: s, Rankings: s}, name+"-1", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}})
-	second := newBoardNamed(t, Subject{Database: s, Rankings: s}, name+"-2", leaderboard.Rules{Order: leaderboard.OrderAsc})
+	first := newBoardNamed(t, Subject{Database: s, Featured: s, Rankings: s}, name+"-1", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}})
+	second := newBoardNamed(t, Subject{Database: s, Featured: s, Rankings: s}, name+"-2", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	for _, b := range []*board{first, second} {
 		b.submit(score(gone, 5), score(stays, 5), score("worse", 4), score("better", 6))
 	}
@@ -424,9 +424,9 @@ func testForget(t *testing.T, s Database) {
 }
 
 // testSearchMembers: by name, in any case, members that have one; by id also members that are hidden or only play.
-func testSearchMembers(t *testing.T, s Database) {
+func testSearchMembers(t *testing.T, s Featured) {
 	ctx, own := t.Context(), boardName(t)[2:20] // other tests have members of their own
-	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+	b := newBoard(t, Subject{Database: s, Featured: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 	b.submit(score(own+"-3-plays", 1), score(own+"-4-hidden", 2), score(own+"-1-both", 3))
 	b.hide(own + "-4-hidden")
 	mark := boardName(t)
@@ -486,10 +486,10 @@ func testSearchMembers(t *testing.T, s Database) {
 
 // testFindMembers: on a board those with a visible entry are found by what is shown of them, page by page: by display names in any case,
 // without one by id. Members that are hidden, erased or elsewhere are not.
-func testFindMembers(t *testing.T, s Database) {
+func testFindMembers(t *testing.T, s Featured) {
 	ctx, own := t.Context(), "found-"+boardName(t)[2:20] // other tests have members of their own
-	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
-	other := newBoardNamed(t, Subject{Database: s, Rankings: s}, boardName(t)+"-2", leaderboard.Rules{})
+	b := newBoard(t, Subject{Database: s, Featured: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+	other := newBoardNamed(t, Subject{Database: s, Featured: s, Rankings: s}, boardName(t)+"-2", leaderboard.Rules{})
 	mark := boardName(t)
 	for id, name := range map[string]string{"-1": mark + " Émile", "-2": mark + " ÉMILIE", "-3": mark + " émile", "-4": mark + " Émile", "-5": mark + " émile", "-6": mark + " émile", "-7": ""} {
 		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: own + id, DisplayName: name}); err != nil {

@@ -8,10 +8,10 @@ import (
 )
 
 // playing makes a board on which players submit with plays, a point a second at most, and returns how a player submits there.
-func playing(t *testing.T, s Database, name string, policy leaderboard.Policy) (b *board, play func(member string, id leaderboard.PlayID, score int64, key string) leaderboard.Receipt) {
+func playing(t *testing.T, s Featured, name string, policy leaderboard.Policy) (b *board, play func(member string, id leaderboard.PlayID, score int64, key string) leaderboard.Receipt) {
 	t.Helper()
 	least, rate := int64(-10), int64(1)
-	b = newBoardNamed(t, Subject{Database: s, Rankings: s}, name, leaderboard.Rules{
+	b = newBoardNamed(t, Subject{Database: s, Featured: s, Rankings: s}, name, leaderboard.Rules{
 		Policy: policy, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}, Limits: leaderboard.Limits{MinScore: &least, PerSecond: &rate},
 	})
 	return b, func(member string, id leaderboard.PlayID, score int64, key string) leaderboard.Receipt {
@@ -30,7 +30,7 @@ func playing(t *testing.T, s Database, name string, policy leaderboard.Policy) (
 }
 
 // beginPlay begins a play of a member on a board.
-func beginPlay(t *testing.T, s Database, b *board, member string) leaderboard.PlayID {
+func beginPlay(t *testing.T, s Featured, b *board, member string) leaderboard.PlayID {
 	t.Helper()
 	play, err := s.BeginPlay(t.Context(), leaderboard.Board{ID: b.ref.BoardID, Name: b.ref.Board}, member)
 	if err != nil {
@@ -42,7 +42,7 @@ func beginPlay(t *testing.T, s Database, b *board, member string) leaderboard.Pl
 const muchMore = 1 << 60 // than a play of a test can have taken seconds
 
 // testPlays: a play counts once. Refusals leave it, the third ends it; a repeated request has the first answer and uses nothing up.
-func testPlays(t *testing.T, s Database) {
+func testPlays(t *testing.T, s Featured) {
 	b, submit := playing(t, s, boardName(t), leaderboard.PolicySum)
 	want := func(what, want string, r leaderboard.Receipt) {
 		t.Helper()
@@ -79,7 +79,7 @@ func testPlays(t *testing.T, s Database) {
 
 // testPlaysOfOthers: a play is its member's and its board's; one that leads to nothing is used up too; a member who is erased has
 // none.
-func testPlaysOfOthers(t *testing.T, s Database) {
+func testPlaysOfOthers(t *testing.T, s Featured) {
 	b, submit := playing(t, s, boardName(t), leaderboard.PolicyBest)
 	other, _ := playing(t, s, boardName(t)+"-other", leaderboard.PolicyBest)
 	status := func(r leaderboard.Receipt) leaderboard.Status { return r.Results[0].Status }

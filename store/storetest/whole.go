@@ -40,7 +40,7 @@ type Desk interface {
 }
 
 // Of returns a store as one Database, with the desk that a feature adds, nil if nothing is decided there.
-func Of(s *store.Store, desk Desk) Database {
+func Of(s *store.Store, desk Desk) Featured {
 	return whole{
 		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Held, s.Hidden, s.Members, s.Profiles, s.Friends, s.Erasures, s.Housekeeping, desk, s,
 	}

@@ -3,7 +3,6 @@ package installed
 
 import (
 	"leaderboard/features"
-	"leaderboard/features/hidden"
 	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
 	"leaderboard/features/quotas"
@@ -26,7 +25,6 @@ func Features(s Settings) []features.Feature {
 		records.Feature(),
 		plays.Feature(),
 		review.Feature(),
-		hidden.Feature(),
 		metadata.Feature(),
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 	}

@@ -1,4 +1,4 @@
-package hidden
+package commit
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	"leaderboard/internal/plantest"
 )
 
-// TestPlans: hidden members and their entries are read by primary keys.
-func TestPlans(t *testing.T) {
+// TestHiddenPlans: hidden members and their entries are read by primary keys.
+func TestHiddenPlans(t *testing.T) {
 	t.Parallel()
 	var text mysql.Text
 	(&hidden{boardID: 7, periods: []int64{1, 2}, asked: []string{"m2", "m4"}}).Read(&text)

@@ -1,5 +1,4 @@
-// Package hidden sets the entries of hidden members aside.
-package hidden
+package commit
 
 import (
 	"database/sql"
@@ -8,31 +7,36 @@ import (
 
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
-	"leaderboard/store/commit"
 )
 
-// Part adds hidden members to the transaction of submissions.
-type Part struct{}
+// States of a row of hidden_members.
+const (
+	StateHiding    = "hiding"    // hidden; visible entries are still to be moved
+	StateHidden    = "hidden"    // hidden, and everything is moved
+	StateRestoring = "restoring" // not hidden; entries are still to be moved back, then the row goes
+)
+
+// hiding is the part that sets the entries of hidden members aside. It is the engine's own: all that reads knows both sides of a period.
+type hiding struct{}
 
 // On returns the hidden members of a board, nil if it has none.
-func (Part) On(b *commit.Board, n *commit.Needs) commit.BoardPart {
-	if !b.HasHidden() {
+func (hiding) On(b *Board, n *Needs) BoardPart {
+	if !b.known.HasHidden {
 		return nil
 	}
 	return &hidden{board: b, boardID: b.ID(), periods: b.PeriodIDs(), asked: n.Members(), members: map[string]bool{}}
 }
 
 // Same is always true: whether a board has hidden members is no rule.
-func (Part) Same(_, _ *leaderboard.Rules) bool { return true }
+func (hiding) Same(_, _ *leaderboard.Rules) bool { return true }
 
 // Rule returns nothing: to hide a member is no rule of a board.
-func (Part) Rule() string { return "" }
+func (hiding) Rule() string { return "" }
 
 // hidden is which members of a batch are hidden on a board, or everywhere.
 type hidden struct {
-	board   *commit.Board
+	board   *Board
 	boardID int64
 	periods []int64
 	asked   []string
@@ -66,7 +70,7 @@ func (h *hidden) Scan(rows *sql.Rows) error {
 			if err := rows.Scan(&board, &member, &state, &id, &score, &tiebreak, &created); err != nil {
 				return err
 			}
-			if state != stored.StateRestoring {
+			if state != StateRestoring {
 				h.members[member] = true
 			}
 			if id.Valid {
