@@ -133,7 +133,7 @@ func importRules() []importRule {
 func featureRules() []importRule {
 	const prometheus = "github.com/prometheus/client_golang/prometheus"
 	rules := []importRule{{dir: "features", may: []string{mysqlPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus, redisPkg}}}
-	folders, err := os.ReadDir("../../features")
+	folders, err := os.ReadDir("features")
 	if err != nil {
 		panic(err)
 	}
