@@ -97,29 +97,42 @@ func sameOrigin(u string) bool {
 // Avatar draws a member who has no picture.
 func (e *entry) Avatar() avatar { return newAvatar(e.Member) }
 
-// avatar is a drawing of 5 × 5 cells, always the same for the same member. web/src/shared/avatar.ts draws it too.
-type avatar struct{ Path, Fill string }
+// drawing is one of 5 × 5 cells, always the same for the same member. web/src/shared/avatar.ts has it too.
+type drawing struct {
+	cells      [][2]int // across and down
+	hue, light int      // in degrees and in percent
+}
 
-func newAvatar(member string) avatar {
+func draws(member string) drawing {
 	h := hash(member)
-	var path strings.Builder
+	out := drawing{hue: int(h >> 15 & 511 * 360 / 512), light: 46 + int(h>>24&3)*4}
 	for i := range 15 {
 		if h>>i&1 == 0 && i != 12 { // the middle is always filled
 			continue
 		}
 		x, y := i/5, i%5
-		cell(&path, x, y)
+		out.cells = append(out.cells, [2]int{x, y})
 		if x < 2 {
-			cell(&path, 4-x, y)
+			out.cells = append(out.cells, [2]int{4 - x, y})
 		}
 	}
-	hue := int(h >> 15 & 511 * 360 / 512)
-	return avatar{path.String(), "hsl(" + strconv.Itoa(hue) + " 62% " + strconv.Itoa(46+int(h>>24&3)*4) + "%)"}
+	return out
 }
 
-func cell(path *strings.Builder, x, y int) {
-	path.WriteString("M" + strconv.Itoa(x) + " " + strconv.Itoa(y) + "h1v1h-1z")
+// avatar is a drawing in SVG.
+type avatar struct{ Path, Fill string }
+
+func newAvatar(member string) avatar {
+	var path strings.Builder
+	of := draws(member)
+	for _, c := range of.cells {
+		path.WriteString("M" + strconv.Itoa(c[0]) + " " + strconv.Itoa(c[1]) + "h1v1h-1z")
+	}
+	return avatar{path.String(), "hsl(" + strconv.Itoa(of.hue) + " " + strconv.Itoa(saturation) + "% " + strconv.Itoa(of.light) + "%)"}
 }
+
+// saturation is of the colours of all drawings, in percent.
+const saturation = 62
 
 // hash is FNV-1a of the bytes, mixed as MurmurHash3 ends.
 func hash(s string) uint32 {

@@ -128,7 +128,15 @@ func ReadLogos(folder string) (Logos, error) {
 
 // newLogo looks at what a picture is, and not at the name of its file. It decodes all of it, so that readers never see half a picture.
 func newLogo(body []byte) (*Logo, error) {
-	var ext string
+	_, ext, err := decodePicture(body)
+	if err != nil {
+		return nil, err
+	}
+	return &Logo{body, ext}, nil
+}
+
+// decodePicture returns a picture in a format that all browsers know, and the ending of files in it.
+func decodePicture(body []byte) (picture image.Image, ext string, err error) {
 	var size func(io.Reader) (image.Config, error)
 	var decode func(io.Reader) (image.Image, error)
 	switch kind := http.DetectContentType(body); kind {
@@ -139,19 +147,19 @@ func newLogo(body []byte) (*Logo, error) {
 	case "image/webp":
 		ext, size, decode = ".webp", webp.DecodeConfig, webp.Decode
 	default:
-		return nil, errors.New("want a picture in PNG, JPEG or WebP; others, SVG too, are not taken")
+		return nil, "", errors.New("want a picture in PNG, JPEG or WebP; others, SVG too, are not taken")
 	}
 	c, err := size(bytes.NewReader(body))
 	if err == nil && (c.Width > maxLogoSide || c.Height > maxLogoSide) { // before it takes memory
-		return nil, fmt.Errorf("want a picture of %d × %d pixels at most, it has %d × %d", maxLogoSide, maxLogoSide, c.Width, c.Height)
+		return nil, "", fmt.Errorf("want a picture of %d × %d pixels at most, it has %d × %d", maxLogoSide, maxLogoSide, c.Width, c.Height)
 	}
 	if err == nil {
-		_, err = decode(bytes.NewReader(body))
+		picture, err = decode(bytes.NewReader(body))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("want a whole picture (%w)", err)
+		return nil, "", fmt.Errorf("want a whole picture (%w)", err)
 	}
-	return &Logo{body, ext}, nil
+	return picture, ext, nil
 }
 
 // face is a Face as templates use it.

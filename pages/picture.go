@@ -2,15 +2,19 @@ package pages
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/png"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 
+	xdraw "golang.org/x/image/draw"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/goregular"
@@ -28,15 +32,28 @@ const (
 
 // picture is what a share picture says.
 type picture struct {
+	Site         string // what the pages are called
+	Logo         string // the address of the picture beside that; "": none
+	logo         []byte
 	Title, About string
 	Rows         []pictureRow // three at most
 	Stripe       rgb          // along the edge at the top
-	Member, Does string       // a name, and what is said of it: "is 603rd of 5,001"; empty: nothing
+	Shown        *person      // a member, of whom Does is said: "is 603rd of 5,001"; nil: none
+	Does         string
+}
+
+// person is a member with the avatar.
+type person struct {
+	Name    string // "": no font has the letters
+	Member  string // by which the avatar is drawn
+	Picture string // the member's own, in data:
 }
 
 type pictureRow struct {
-	Rank        int64
-	Name, Score string
+	person
+
+	Rank  int64
+	Score string
 }
 
 // typefaces are fonts of regular and of bold text. The first one that has a letter draws it.
@@ -84,6 +101,22 @@ func (t *typefaces) legible(name, other string) string {
 		}
 	}
 	return name
+}
+
+// first returns the first text of which each letter can be drawn, without signs that cannot, such as emoji; "": none.
+func (t *typefaces) first(texts ...string) string {
+	for _, text := range texts {
+		bare := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+			if unicode.In(r, unicode.So, unicode.Sk, unicode.Mn) && t.legible(string(r), "") == "" {
+				return ' '
+			}
+			return r
+		}, string(visible(text)))), " ")
+		if bare != "" && t.legible(bare, "") != "" {
+			return bare
+		}
+	}
+	return ""
 }
 
 // pen writes text of one size and colour.
@@ -167,48 +200,136 @@ func fill(on *image.RGBA, x, y, width, height int, c color.Color) {
 	draw.Draw(on, image.Rect(x, y, x+width, y+height), image.NewUniform(c), image.Point{}, draw.Src)
 }
 
+// easel has what a picture is painted with.
+type easel struct {
+	on    *image.RGBA
+	fonts *typefaces
+	text  color.Color
+	err   error // the first one
+}
+
+// pen makes one of regular or bold letters.
+func (e *easel) pen(fonts []*sfnt.Font, pixels float64, ink color.Color) *pen {
+	made, err := newPen(e.on, fonts, pixels, ink)
+	if err != nil && e.err == nil {
+		e.err = err
+	}
+	return made
+}
+
 // paint draws a picture as PNG.
 func (t *typefaces) paint(p *picture) ([]byte, error) {
-	ground, panel, text, faint := color.RGBA{16, 18, 24, 255}, color.RGBA{43, 58, 115, 255}, color.RGBA{233, 235, 240, 255}, color.RGBA{155, 163, 180, 255}
-	on := image.NewRGBA(image.Rect(0, 0, pictureWidth, pictureHeight))
-	fill(on, 0, 0, pictureWidth, pictureHeight, ground)
-	fill(on, 0, 0, pictureWidth, 14, p.Stripe)
-	var failed error
-	with := func(fonts []*sfnt.Font, pixels float64, ink color.Color) *pen {
-		made, err := newPen(on, fonts, pixels, ink)
-		if err != nil {
-			failed = err
-		}
-		return made
-	}
-	title, about, row, bold := with(t.bold, 62, text), with(t.regular, 32, faint), with(t.regular, 44, text), with(t.bold, 44, text)
-	place := with(t.bold, 38, color.RGBA{32, 26, 0, 255})
-	if failed != nil {
-		return nil, failed
+	ground, panel, text, faint := rgb{16, 18, 24}, rgb{43, 58, 115}, rgb{233, 235, 240}, rgb{155, 163, 180}
+	e := &easel{on: image.NewRGBA(image.Rect(0, 0, pictureWidth, pictureHeight)), fonts: t, text: text}
+	fill(e.on, 0, 0, pictureWidth, pictureHeight, ground)
+	fill(e.on, 0, 0, pictureWidth, 14, p.Stripe)
+	title, about, site := e.pen(t.bold, 58, text), e.pen(t.regular, 32, faint), e.pen(t.bold, 28, faint)
+	row, bold, place := e.pen(t.regular, 44, text), e.pen(t.bold, 44, text), e.pen(t.bold, 38, rgb{32, 26, 0})
+	if e.err != nil {
+		return nil, e.err
 	}
 	const room = pictureWidth - 2*pictureMargin
-	title.write(title.fit(p.Title, room), pictureMargin, 120)
-	about.write(about.fit(p.About, room), pictureMargin, 172)
-	medals := []color.RGBA{{245, 215, 122, 255}, {211, 217, 227, 255}, {233, 189, 149, 255}}
-	for i := range p.Rows {
-		y := 222 + 92*i
-		fill(on, pictureMargin, y, 64, 64, medals[min(i, len(medals)-1)])
-		rank := place.fit(strconv.FormatInt(p.Rows[i].Rank, 10), 60)
-		place.write(rank, pictureMargin+32-place.width(rank)/2, y+46)
-		score := row.fit(p.Rows[i].Score, room/2)
-		at := pictureWidth - pictureMargin - row.width(score)
-		row.write(score, at, y+48)
-		bold.write(bold.fit(p.Rows[i].Name, at-pictureMargin-64-28-24), pictureMargin+64+28, y+48)
+	x := pictureMargin
+	if logo := decoded(p.logo); logo != nil {
+		x += e.show(logo, x, 30, 160, 44) + 16
 	}
-	if p.Member != "" {
-		fill(on, 0, pictureHeight-110, pictureWidth, 110, panel)
-		does := visible(" " + p.Does)
-		end := bold.write(bold.fit(p.Member, room-row.width(does)), pictureMargin, pictureHeight-40)
+	site.write(site.fit(p.Site, pictureWidth-pictureMargin-x), x, 62)
+	title.write(title.fit(p.Title, room), pictureMargin, 136)
+	about.write(about.fit(p.About, room), pictureMargin, 184)
+	medals := []rgb{{245, 215, 122}, {211, 217, 227}, {233, 189, 149}}
+	for i := range p.Rows {
+		r, y := &p.Rows[i], 222+92*i
+		fill(e.on, pictureMargin, y, 64, 64, medals[min(i, len(medals)-1)])
+		rank := place.fit(strconv.FormatInt(r.Rank, 10), 60)
+		place.write(rank, pictureMargin+32-place.width(rank)/2, y+46)
+		e.avatar(&r.person, pictureMargin+64+20, y)
+		from := pictureMargin + 64 + 20 + 64 + 24
+		at := e.score(r.Score, from+200, y+48)
+		bold.write(bold.fit(r.Name, at-from-24), from, y+48)
+	}
+	if p.Shown != nil {
+		fill(e.on, 0, pictureHeight-110, pictureWidth, 110, panel)
+		e.avatar(p.Shown, pictureMargin, pictureHeight-87)
+		does, from := visible(" "+p.Does), pictureMargin+64+24
+		end := bold.write(bold.fit(p.Shown.Name, pictureWidth-pictureMargin-from-row.width(does)), from, pictureHeight-40)
 		row.write(does, end, pictureHeight-40)
 	}
+	if e.err != nil {
+		return nil, e.err
+	}
 	var out bytes.Buffer
-	if err := png.Encode(&out, on); err != nil {
+	if err := png.Encode(&out, e.on); err != nil {
 		return nil, fmt.Errorf("encode a picture: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// score writes a whole score up to the margin, in letters so small that it begins at least there, and returns where it begins. A score for which there
+// is no room is left out: a part of a number is another number.
+func (e *easel) score(score string, least, y int) int {
+	const end = pictureWidth - pictureMargin
+	letters := visible(score)
+	for pixels := 44.0; pixels >= 20; pixels -= 4 {
+		if p := e.pen(e.fonts.regular, pixels, e.text); e.err == nil && end-p.width(letters) >= least {
+			p.write(letters, end-p.width(letters), y)
+			return end - p.width(letters)
+		}
+	}
+	return end
+}
+
+// avatar draws a member's own picture, or the drawing of the member, in 64 × 64 pixels.
+func (e *easel) avatar(of *person, x, y int) {
+	if own := decoded(embedded(of.Picture)); own != nil {
+		e.show(own, x, y, 64, 64)
+		return
+	}
+	fill(e.on, x, y, 64, 64, rgb{31, 35, 45})
+	d := draws(of.Member)
+	ink := hsl(d.hue, d.light)
+	for _, c := range d.cells {
+		fill(e.on, x+7+10*c[0], y+7+10*c[1], 10, 10, ink)
+	}
+}
+
+// show draws a picture as large as there is room for, and returns its width.
+func (e *easel) show(of image.Image, x, y, width, height int) int {
+	b := of.Bounds()
+	scale := min(float64(width)/float64(b.Dx()), float64(height)/float64(b.Dy()))
+	w, h := max(1, int(float64(b.Dx())*scale)), max(1, int(float64(b.Dy())*scale))
+	at := image.Rect(x, y+(height-h)/2, x+w, y+(height-h)/2+h)
+	xdraw.ApproxBiLinear.Scale(e.on, at, of, b, xdraw.Over, nil)
+	return w
+}
+
+// embedded returns the picture in an address data:…;base64; nil for others.
+func embedded(address string) []byte {
+	kind, body, ok := strings.Cut(address, ";base64,")
+	if !ok || !strings.HasPrefix(kind, "data:image/") {
+		return nil
+	}
+	picture, err := base64.StdEncoding.DecodeString(body)
+	if err != nil {
+		return nil
+	}
+	return picture
+}
+
+// decoded returns a picture; nil for what is none, or larger than a logo may be.
+func decoded(body []byte) image.Image {
+	picture, _, err := decodePicture(body)
+	if err != nil || picture.Bounds().Empty() {
+		return nil
+	}
+	return picture
+}
+
+// hsl returns the colour of a drawing, as CSS computes it.
+func hsl(hue, light int) rgb {
+	s, l := float64(saturation)/100, float64(light)/100
+	part := func(n float64) uint8 {
+		k := math.Mod(n+float64(hue)/30, 12)
+		return uint8(math.Round(255 * (l - s*min(l, 1-l)*max(-1, min(k-3, 9-k, 1)))))
+	}
+	return rgb{part(0), part(8), part(4)}
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -114,8 +116,8 @@ func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	send(w, r, http.StatusOK, name, out)
 }
 
-// pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why. Of a member whose name the fonts lack
-// letters for it says the id.
+// pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why. Of what the fonts lack
+// letters for it says another name, or none.
 func (s *Site) pictureOf(a *asker, q *question, l *language) *picture {
 	var b rules
 	var t top
@@ -123,13 +125,20 @@ func (s *Site) pictureOf(a *asker, q *question, l *language) *picture {
 		return nil
 	}
 	fonts := s.painter.fonts
-	of := &picture{Title: b.Heading(), About: l.Members(t.Total), Stripe: s.assets.worn(s.face, b.Face).dark}
+	worn := s.assets.worn(s.face, b.Face)
+	of := &picture{
+		Site: fonts.first(s.face.Title, l.say("site.title")), Logo: cmp.Or(worn.Board.Logo, worn.Logo),
+		Title: fonts.first(b.Heading(), b.Name), About: l.Members(t.Total), Stripe: worn.dark,
+	}
+	if a := s.assets.files[path.Base(of.Logo)]; a != nil {
+		of.logo = a.plain
+	}
 	if t.Window != "all_time" {
 		of.About = l.say("picture.period", "window", l.Window(t.Window), "period", t.Period, "members", of.About)
 	}
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		of.Rows = append(of.Rows, pictureRow{e.Rank, fonts.legible(e.Name(), e.Member), l.Score(b.Display, e.Score)})
+		of.Rows = append(of.Rows, pictureRow{fonts.person(e), e.Rank, l.Score(b.Display, e.Score)})
 	}
 	if q.member == "" {
 		return of
@@ -138,8 +147,14 @@ func (s *Site) pictureOf(a *asker, q *question, l *language) *picture {
 	if !a.need(q.path("/members/"+url.PathEscape(q.member)), q.state(url.Values{"profiles": {"true"}}), &f) {
 		return nil
 	}
-	of.Member, of.Does = fonts.legible(f.Name(), f.Member), l.say("picture.is", "rank", l.Ordinal(f.Rank), "n", f.Total)
+	shown := fonts.person(&f.entry)
+	of.Shown, of.Does = &shown, l.say("picture.is", "rank", l.Ordinal(f.Rank), "n", f.Total)
 	return of
+}
+
+// person returns a member as a picture shows it.
+func (t *typefaces) person(e *entry) person {
+	return person{Name: t.first(e.Name(), e.Member), Member: e.Member, Picture: string(e.Picture())}
 }
 
 // legible returns a language in which pictures can be written: English when the fonts lack letters of it, or it is written from right to left.

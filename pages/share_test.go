@@ -2,11 +2,13 @@ package pages
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -146,6 +148,59 @@ func TestLetters(t *testing.T) {
 	}
 	if _, err := loadTypefaces([]byte("no font")); err == nil {
 		t.Error("what is no font is taken for one")
+	}
+}
+
+// TestWholeOrNot: a picture never says a part of a score, and has no boxes: signs and names that no font has are left out.
+func TestWholeOrNot(t *testing.T) {
+	fonts, err := loadTypefaces(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, texts := range map[string][]string{
+		"Rocket Rosa": {"🚀 Rocket Rosa 🚀", "m1"}, "m1": {"高橋", "m1"}, "": {"高橋", "王"}, "demo": {"👩‍👩‍👧‍👦🏳️‍🌈", "demo"}, "Zażółć": {"Zażółć"}, "Café": {"Café"},
+	} {
+		if got := fonts.first(texts...); got != want {
+			t.Errorf("%q are shown as %q, want %q", texts, got, want)
+		}
+	}
+	e := &easel{on: image.NewRGBA(image.Rect(0, 0, pictureWidth, pictureHeight)), fonts: fonts, text: image.White.C}
+	const end = pictureWidth - pictureMargin
+	for score, want := range map[string]bool{"9": true, "-9,223,372,036,854,775,808": true, "-9,223,372,036,854,775,808 kilograms": true, strings.Repeat("9", 80): false} {
+		clear(e.on.Pix)
+		from := e.score(score, 400, 100)
+		drawn := slices.ContainsFunc(e.on.Pix, func(v uint8) bool { return v > 0 })
+		if drawn != want || from < 400 || (from == end) == want {
+			t.Errorf("%q is drawn %t from %d, want %t", score, drawn, from, want)
+		}
+	}
+	if e.err != nil {
+		t.Error(e.err)
+	}
+}
+
+// TestPictureOfMember: the picture has the member's own, if it is one, and else the drawing that the pages have.
+func TestPictureOfMember(t *testing.T) {
+	own := image.NewRGBA(image.Rect(0, 0, 8, 8))
+	fill(own, 0, 0, 8, 8, rgb{1, 2, 3})
+	var body bytes.Buffer
+	if err := png.Encode(&body, own); err != nil {
+		t.Fatal(err)
+	}
+	fonts, err := loadTypefaces(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := newAvatar("ada")
+	for picture, want := range map[string]rgb{"data:image/png;base64," + base64.StdEncoding.EncodeToString(body.Bytes()): {1, 2, 3}, "data:image/png;base64,AAAA": hsl(draws("ada").hue, draws("ada").light), "/own.png": hsl(draws("ada").hue, draws("ada").light)} {
+		e := &easel{on: image.NewRGBA(image.Rect(0, 0, 64, 64)), fonts: fonts}
+		e.avatar(&person{Member: "ada", Picture: picture}, 0, 0)
+		if got := rgbOf(e.on.At(32, 32)); got != want { // the middle is always filled
+			t.Errorf("%.30s: the middle is %v, want %v (%s)", picture, got, want, of.Fill)
+		}
+	}
+	if got := hsl(120, 50); got != (rgb{48, 207, 48}) { // as browsers compute hsl(120 62% 50%)
+		t.Errorf("a green is %v", got)
 	}
 }
 
