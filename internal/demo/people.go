@@ -1,12 +1,17 @@
 package demo
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -98,7 +103,11 @@ func profile(i int, name string) (leaderboard.Profile, error) {
 		attributes["clan"] = clans[r.IntN(len(clans))]
 	}
 	if i%2 == 0 {
-		attributes["avatar"] = avatar(r)
+		picture, err := avatar(r)
+		if err != nil {
+			return leaderboard.Profile{}, err
+		}
+		attributes["avatar"] = picture
 	}
 	text, err := json.Marshal(attributes)
 	if err != nil {
@@ -108,21 +117,28 @@ func profile(i int, name string) (leaderboard.Profile, error) {
 	return leaderboard.Profile{Member: Member(i), DisplayName: name, Attributes: parsed}, err
 }
 
-// avatar returns a picture as a data URL: five columns of squares, symmetrical.
-func avatar(r *rand.Rand) string {
-	var path strings.Builder
+// avatar returns a picture as a data URL: five columns of squares, symmetrical, in one of eight colours. It is a PNG, which share pictures show too.
+func avatar(r *rand.Rand) (string, error) {
+	inks := [...]color.RGBA{{163, 41, 41, 255}, {163, 102, 41, 255}, {122, 122, 31, 255}, {41, 133, 71, 255}, {41, 122, 133, 255}, {41, 82, 163, 255}, {92, 41, 163, 255}, {163, 41, 122, 255}}
+	ink := inks[r.IntN(len(inks))]
+	const cell = 8 // pixels
+	tint := color.RGBA{ink.R/4 + 191, ink.G/4 + 191, ink.B/4 + 191, 255}
+	on := image.NewPaletted(image.Rect(0, 0, 7*cell, 7*cell), color.Palette{tint, ink})
+	fill := func(x, y int) {
+		draw.Draw(on, image.Rect((x+1)*cell, (y+1)*cell, (x+2)*cell, (y+2)*cell), image.NewUniform(ink), image.Point{}, draw.Src)
+	}
 	for y := range 5 {
 		for x := range 3 {
 			if r.IntN(2) == 0 {
 				continue
 			}
-			fmt.Fprintf(&path, "M%d %dh1v1h-1z", x, y)
-			if x < 2 {
-				fmt.Fprintf(&path, "M%d %dh1v1h-1z", 4-x, y)
-			}
+			fill(x, y)
+			fill(4-x, y)
 		}
 	}
-	hue := r.IntN(360)
-	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 7 7"><path fill="hsl(%d,60%%,85%%)" d="M-1-1h7v7h-7z"/><path fill="hsl(%d,60%%,40%%)" d="%s"/></svg>`, hue, hue, path.String())
-	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(svg))
+	var out bytes.Buffer
+	if err := png.Encode(&out, on); err != nil {
+		return "", fmt.Errorf("draw an avatar: %w", err)
+	}
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(out.Bytes()), nil
 }
