@@ -34,11 +34,13 @@ type Engine struct {
 	Writer  *store.Writer
 	Boards  *store.Boards
 	Entries *store.Entries
+	Sweeper store.Sweeper
 
-	Catalog  httpapi.Catalog
-	Rankings httpapi.Rankings
-	Feed     httpapi.Feed
-	Redis    redis.UniversalClient // for work in the background; nil without Redis
+	Catalog     httpapi.Catalog
+	BoardFinder httpapi.BoardFinder
+	Rankings    httpapi.Rankings
+	Feed        httpapi.Feed
+	Redis       redis.UniversalClient // for work in the background; nil without Redis
 	// Gate bounds how many questions go to MySQL at once that anyone may ask and no copy answers, see Through.
 	Gate func(ctx context.Context, ask func(context.Context) error) error
 	Log  *slog.Logger
@@ -53,6 +55,8 @@ type Opened struct {
 	Routes []httpapi.Route
 	// Sweep is the feature's share of the housekeeping.
 	Sweep []store.Job
+	// Purge are statements that delete the feature's rows of a board that is deleted, see store.Housekeeping.AddPurge.
+	Purge []string
 	// Forget is the feature's share of an erasure, before the entries of the member are removed and after it.
 	Forget, ForgetAfter store.Forget
 	// Data is what the feature keeps of a member, by kind.
@@ -85,6 +89,7 @@ func Open(list []Feature, e *Engine) []Opened {
 // AddTo adds the feature's share of housekeeping, of erasures and of the data of a member to those of a store.
 func (o *Opened) AddTo(s *store.Store) {
 	s.Housekeeping.Add(o.Sweep...)
+	s.Housekeeping.AddPurge(o.Purge...)
 	if o.Forget != nil {
 		s.Erasures.Add(o.name, o.Forget)
 	}

@@ -319,19 +319,3 @@ func TestAllBadParametersAreTold(t *testing.T) {
 		t.Errorf("got %+v", p.Errors)
 	}
 }
-
-// TestRoutesDoNotOverlap: no two routes take the same request.
-func TestRoutesDoNotOverlap(t *testing.T) {
-	table := (&handlers{}).routes(true)
-	for i := range table {
-		var s segments
-		if !s.split(concrete(table[i].Path)) {
-			t.Fatalf("%s is not a path", table[i].Path)
-		}
-		for j := range table {
-			if i != j && table[i].Method == table[j].Method && len(table[j].segments) == s.n && table[j].matches(&s) {
-				t.Errorf("%s %s is also taken by %s", table[i].Method, table[i].Path, table[j].Path)
-			}
-		}
-	}
-}

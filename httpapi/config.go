@@ -30,8 +30,6 @@ type Config struct {
 	Records      Records
 	Activity     Activities
 	Hidden       Hides
-	Held         HeldList
-	Review       Review
 	Profiles     Profiles
 	Members      Members
 	MemberFinder MemberFinder

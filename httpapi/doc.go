@@ -31,7 +31,7 @@
 //	keys.go, tokens.go, issuers.go     keys, players' tokens, and who issues them
 //	endpoints.go                       where events are sent
 //	members.go, find.go                profiles, and finding members
-//	held.go, submissions.go, audit.go  what waits for an admin, what was submitted, what was changed
+//	submissions.go, audit.go           what was submitted, what was changed
 //	activity.go, runs.go               how much is submitted; builds, and checks of copies
 //	broadcast.go, passed.go            what streams share; who was passed
 //	stream_pages.go, stream.go         streams of pages

@@ -336,14 +336,3 @@ func TestRetryAfterSpreads(t *testing.T) {
 		}
 	}
 }
-
-// TestBodyRules: the routes that the document gives a body are those that read one.
-func TestBodyRules(t *testing.T) {
-	doc, _ := apitest.Document()
-	for _, rt := range (&handlers{}).routes(true) {
-		operation := doc.Paths.Find(rt.Path).GetOperation(rt.Method)
-		if got, want := rt.Body.Limit > 0, operation.RequestBody != nil; got != want {
-			t.Errorf("%s %s: reads a body: %t, has one in the document: %t", rt.Method, rt.Path, got, want)
-		}
-	}
-}

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"html"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,22 +11,17 @@ import (
 
 // TestManualExamples runs each line for a shell of /docs, as a reader would after filling in the server and a key.
 func TestManualExamples(t *testing.T) {
-	page := string(newEnv(t).Get(apitest.NoKey, "/docs").Body)
-	examples := regexp.MustCompile(`(?s)<article class="op" id="(\w+)">.*?<pre class="curl">(.*?)</pre>`).FindAllStringSubmatch(page, -1)
-	if n := len((&handlers{}).routes(true)); len(examples) != n {
-		t.Fatalf("found %d examples of %d operations", len(examples), n)
-	}
-	for _, m := range examples {
-		operation, line := m[1], html.UnescapeString(regexp.MustCompile(`<[^>]+>`).ReplaceAllString(m[2], ""))
+	examples := newEnv(t).Examples()
+	for _, rt := range (&handlers{}).routes(true) {
+		operation := apitest.OperationOf(rt.Method, rt.Path)
+		line := examples[operation]
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
 			e := exampleServer(t)
 			if before := beforeExample[operation]; before != nil {
 				line = before(e, line)
 			}
-			if got := e.Do(curlOf(t, line)); got.Status >= 400 {
-				t.Errorf("%s\n%d %s", line, got.Status, got.Body)
-			}
+			e.RunExample(line)
 		})
 	}
 }
@@ -60,7 +53,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
 	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
 	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
-	"getHeld": aboutNewHeld, "approveHeld": aboutNewHeld, "rejectHeld": aboutNewHeld,
 	"beginPlay": func(e *env, line string) string {
 		e.Board("plays", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
 		e.fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true}
@@ -94,49 +86,8 @@ func aboutNewBar(e *env, line string) string {
 	return line
 }
 
-// aboutNewHeld has a submission held, and makes the example one about it.
-func aboutNewHeld(e *env, line string) string {
-	return strings.Replace(line, "3690000000000000000", e.held("reviewed", leaderboard.Submission{Member: "1", Score: 500}), 1)
-}
-
 // aboutNewEndpoint makes the endpoint of the examples.
 func aboutNewEndpoint(e *env, line string) string {
 	e.Put(apitest.AdminKey, "/v1/endpoints/game", `{"url":"https://game.example/hooks"}`).Want(201)
 	return line
-}
-
-// curlOf reads a line for a shell, with the values of $SERVER and $KEY.
-func curlOf(t *testing.T, line string) apitest.Ask {
-	t.Helper()
-	words := regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s"'\\]+`).FindAllString(line, -1)
-	for i, w := range words {
-		words[i] = strings.NewReplacer("$SERVER", "", "$KEY", apitest.AdminKey).Replace(strings.Trim(w, `"'`))
-	}
-	a := apitest.Ask{Method: "GET", Header: http.Header{}}
-	for i := 1; i < len(words); i++ {
-		switch words[i] {
-		case "-N":
-		case "-X", "-H", "-d":
-			option := words[i]
-			i++
-			switch value := words[i]; option {
-			case "-X":
-				a.Method = value
-			case "-H":
-				name, value, _ := strings.Cut(value, ": ")
-				a.Header.Set(name, value)
-			case "-d":
-				a.Body = value
-				if a.Method == "GET" {
-					a.Method = "POST"
-				}
-			}
-		default:
-			if a.Path != "" || words[0] != "curl" {
-				t.Fatalf("this is no call of curl: %s", line)
-			}
-			a.Path = words[i]
-		}
-	}
-	return a
 }

@@ -76,6 +76,8 @@ const dataPart = 64 << 10
 // tell takes the next record.
 func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 	switch {
+	case r.List != "":
+		return w.add(r.List, r.Record)
 	case r.Profile != nil:
 		return w.add("profile", showProfile(r.Profile))
 	case r.Friend != "":
@@ -88,8 +90,6 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add("bars", barJSON{r.Bar.Member, r.Bar.NotBefore})
 	case r.Play != nil:
 		return w.add("plays", memberPlayJSON{r.Play.Board, r.Play.StartedTime, r.Play.Refusals})
-	case r.Held != nil:
-		return w.add("held", showHeld(r.Held))
 	case r.Entry != nil:
 		e := r.Entry
 		shown := memberEntryJSON{e.Period.Board, e.Period.Window, e.Period.Name, e.Period.Closed, e.Hidden, e.Score, e.Tiebreak, e.CreatedTime, nil}

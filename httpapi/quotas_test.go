@@ -359,16 +359,6 @@ func FuzzElements(f *testing.F) {
 	})
 }
 
-// TestDocumentHasTheQuotas: every route that is charged says that it may answer 429.
-func TestDocumentHasTheQuotas(t *testing.T) {
-	doc, _ := apitest.Document()
-	for _, rt := range (&handlers{}).routes(true) {
-		if op := doc.Paths.Value(rt.Path).GetOperation(rt.Method); !rt.Ops && op.Responses.Value("429") == nil {
-			t.Errorf("%s %s: openapi.yaml has no answer 429", rt.Method, rt.Path)
-		}
-	}
-}
-
 // TestQuotaFieldsAllocate: the fields cost two allocations, and none without a key.
 func TestQuotaFieldsAllocate(t *testing.T) {
 	q := &charges{most: leaderboard.Charge{1 << 40, 1 << 40, 1 << 40}}

@@ -14,7 +14,6 @@ type handlers struct {
 	boards   boardHandlers
 	scores   scoreHandlers
 	hidden   hiddenHandlers
-	held     heldHandlers
 	audit    auditHandlers
 	reader   reader
 	find     findHandlers
@@ -46,7 +45,6 @@ func newHandlers(cfg *Config) *handlers {
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Hidden},
-		held:     heldHandlers{cfg.Held, cfg.Review, cfg.Boards},
 		audit:    auditHandlers{cfg.Audit},
 		reader:   reader{Resolver: find, ProfileFinder: profiles, hides: cfg.Hidden},
 		past:     pastReader{find, cfg.Rankings},
@@ -165,12 +163,7 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Delete("/v1/keys/{id}"), Access: guard.AccessAdmins, Writes: true, Handle: h.keys.revoke},
 		{Pattern: Post("/v1/keys/{id}/rotate"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.rotate},
 	}
-	table = slices.Concat(table, h.heldRoutes(), h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes(), h.openRoutes())
-	for i := range table {
-		if rt := &table[i]; !rt.AnyQuery {
-			rt.Params = append(rt.Params, wire.NumbersParam)
-		}
-	}
+	table = slices.Concat(table, h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes(), h.openRoutes())
 	if metrics {
 		table = append(table, Route{Pattern: Get("/metrics"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.health.metricsPage})
 	}
@@ -193,16 +186,6 @@ func (h *handlers) openRoutes() []Route {
 		{Pattern: Get("/boards/{board}/picture.png"), Access: guard.AccessAnyone, Params: []string{"window", "period", "mode", "member", "lang"}, Ops: true, AnyQuery: true, Handle: h.pages.picture},
 		{Pattern: Get("/console"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.pages.serve},
 		{Pattern: Get("/assets/{file}"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.pages.serve},
-	}
-}
-
-// heldRoutes are the routes about submissions that wait for an admin.
-func (h *handlers) heldRoutes() []Route {
-	return []Route{
-		{Pattern: Get("/v1/held"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "state", "limit", "cursor"}, Handle: h.held.list},
-		{Pattern: Get("/v1/held/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.held.get},
-		{Pattern: Post("/v1/held/{id}/approve"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"reopen"}, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.held.approve},
-		{Pattern: Post("/v1/held/{id}/reject"), Access: guard.AccessAdmins, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.held.reject},
 	}
 }
 

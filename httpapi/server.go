@@ -50,7 +50,11 @@ func New(cfg Config) *API {
 	for i := range a.routes {
 		a.routes[i].checkPolicy()
 		a.routes[i].read = a.routes[i].isRead()
-		if rt := &a.routes[i]; !rt.Ops && !rt.Stream {
+		rt := &a.routes[i]
+		if !rt.AnyQuery {
+			rt.Params = append(slices.Clip(rt.Params), wire.NumbersParam)
+		}
+		if !rt.Ops && !rt.Stream {
 			rt.span = rt.Method + " " + rt.Path // as OpenTelemetry's conventions have it
 		}
 		a.router.add(&a.routes[i].Pattern, i)

@@ -1,6 +1,6 @@
 package leaderboard
 
-// MemberRecord is one thing that is stored of a member. One of its fields is set.
+// MemberRecord is one thing that is stored of a member. One of its fields is set, or the last two.
 type MemberRecord struct {
 	Profile    *Profile
 	Friend     string // a member on the list of friends
@@ -8,10 +8,13 @@ type MemberRecord struct {
 	Hidden     *HiddenMember
 	Bar        *MemberBar
 	Play       *Play
-	Held       *Held
 	Entry      *MemberEntry
 	Submission *MemberSubmission
 	Audit      *AuditEntry
+
+	// List names the list that a feature tells of, Record is what it shows there; "": it is one of the above.
+	List   string
+	Record any
 }
 
 // MemberEntry is an entry with the period that it is in.

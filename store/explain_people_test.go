@@ -38,11 +38,6 @@ func peoplePlans(out map[string]plantest.Planned) {
 	out["boards with submissions of a member"] = planned(plantest.Literal(submittedTo, 0, []byte("m7"), 10), map[string]string{"s": "submissions_member", "b": "PRIMARY"})
 	fans := strings.NewReplacer("friend = ?", "friend = 'm1'", "member > ?", "member > 'a'", "?", "10").Replace(selectFans)
 	out["plays of a member"] = planned(plantest.Literal(selectPlays, []byte("m7"), 0, 10), map[string]string{"p": "plays_member", "b": "PRIMARY"})
-	for name, q := range map[string]leaderboard.HeldQuery{"held_member": {Member: "m7"}, "held_waiting": {Member: "m7", BoardID: 1}, "held_board": {BoardID: 1}, "held_state": {}} {
-		q.State, q.Before, q.Limit = leaderboard.HeldStateWaiting, 9, 10
-		out["held by "+name] = planned(heldText(q), map[string]string{"h": name, "b": "PRIMARY"})
-	}
-	out["one that is held"] = planned(heldOneText(7), map[string]string{"h": "PRIMARY", "b": "PRIMARY"})
 	out["lists with a friend"] = planned(fans, map[string]string{"friends": "friends_of"})
 	out["versions of lists"] = planned(friendVersions(many), map[string]string{"friend_lists": "PRIMARY"})
 	list := strings.NewReplacer("member = ?", "member = 'm1'", "friend > ?", "friend > 'a'", "?", "10").Replace(selectFriends)

@@ -3,22 +3,14 @@ package store_test
 import (
 	"testing"
 
-	"leaderboard/features/review"
+	"leaderboard/features/featuretest"
 	"leaderboard/internal/app/installed"
 	"leaderboard/store"
-	"leaderboard/store/storetest/dbtest"
 )
 
 // open returns a migrated store on a database, with all features.
 func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	t.Helper()
-	return dbtest.Open(t, dsn, func(c *store.Config) {
-		c.Parts = installed.Parts()
-		if change != nil {
-			change(c)
-		}
-	})
+	s, _ := featuretest.Store(t, dsn, installed.Features(installed.Settings{}), change)
+	return s
 }
-
-// desk is where held submissions of a store are decided.
-func desk(s *store.Store) review.Desk { return review.Desk{Finder: s.Held, Writer: s.Writer} }

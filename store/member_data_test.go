@@ -40,8 +40,8 @@ func TestMemberData(t *testing.T) {
 				told["member_bars"]++
 			case r.Play != nil:
 				told["plays"]++
-			case r.Held != nil:
-				told["held"]++
+			case r.List != "":
+				told[r.List]++
 			case r.Entry != nil:
 				told[fmt.Sprint("entries, hidden ", r.Entry.Hidden)]++
 				if r.Entry.Metadata == `{"by":"`+forgotten+`"}` {

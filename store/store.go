@@ -31,7 +31,6 @@ type Store struct {
 	Runs     *Runs
 	Records  *Records
 	Plays    *Plays
-	Held     *HeldSubmissions
 	Hidden   *HiddenMembers
 	Members  *Members
 	Profiles *Profiles
@@ -58,7 +57,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		cfg: cfg, db: database,
-		Runs: &Runs{database, newRunsHere()}, Plays: &Plays{database}, Held: &HeldSubmissions{database},
+		Runs: &Runs{database, newRunsHere()}, Plays: &Plays{database},
 		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Friends: &FriendLists{database}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
 		Audit: &Audit{database}, Events: outbox.New(database, cfg.EventPoint), Notices: notices.New(database, cfg.EventPoint),
 	}
@@ -96,7 +95,6 @@ func (s *Store) addForgets() {
 	s.Erasures.Add("profile", s.Profiles.forget)
 	s.Erasures.Add("friends", s.Friends.forget)
 	s.Erasures.Add("plays", s.Plays.forget)
-	s.Erasures.Add("held", s.Held.forget)
 	s.Erasures.Add("bar", s.Tokens.forget)
 	s.Erasures.Add("friend_of", s.Friends.forgetFriend)
 	s.Erasures.AddAfter("metadata", forgetMetadata)
@@ -114,7 +112,6 @@ func (s *Store) addData() {
 	s.Members.AddData("hidden", s.Hidden.data)
 	s.Members.AddData("bar", s.Tokens.data)
 	s.Members.AddData("plays", s.Plays.data)
-	s.Members.AddData("held", s.Held.data)
 	s.Members.AddData("entries", s.Members.entryData)
 	s.Members.AddData("submissions", s.Records.data)
 	s.Members.AddData("audit", s.Audit.data)

@@ -55,7 +55,6 @@ func (s *Housekeeping) Sweep(ctx context.Context) error {
 		{Name: "sweep sessions", Run: s.sweeper.Sessions},
 		{Name: "sweep plays", Run: s.sweeper.Plays},
 		{Name: "sweep metadata", Run: s.sweeper.Metadata},
-		{Name: "sweep held", Run: s.sweeper.Held},
 		{Name: "sweep submissions", Run: s.sweeper.Submissions},
 		{Name: "sweep events", Run: s.sweepEvents},
 		{Name: "sweep hidden members", Run: s.hidden.sweep},

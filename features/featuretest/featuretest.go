@@ -1,14 +1,18 @@
-// Package featuretest makes the API of a feature's tests: the engine's routes and the feature's own, over the fake of apitest. It is
-// no feature.
+// Package featuretest makes what features' tests run on: a store with what features add to it, and an API with the engine's routes
+// and a feature's own, over the fake of apitest. It is no feature.
 package featuretest
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
+	"leaderboard/features"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
+	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // New returns an API with the engine's routes and those of a feature, over a fake that both have. change changes what the API needs.
@@ -22,6 +26,30 @@ func New(t testing.TB, routes func(*apitest.Fake) []httpapi.Route, change ...fun
 	return &apitest.Env{T: t, Handler: httpapi.New(cfg), Fake: f}
 }
 
+// Store returns a migrated store on a database, with what features add to it, and the engine that they are opened on.
+func Store(t testing.TB, dsn string, list []features.Feature, change func(*store.Config)) (*store.Store, *features.Engine) {
+	t.Helper()
+	s := dbtest.Open(t, dsn, func(c *store.Config) {
+		for _, f := range list {
+			if f.Part != nil {
+				c.Parts = append(c.Parts, f.Part)
+			}
+		}
+		if change != nil {
+			change(c)
+		}
+	})
+	e := &features.Engine{
+		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
+		Gate: func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }, Log: slog.New(slog.DiscardHandler),
+	}
+	opened := features.Open(list, e)
+	for i := range opened {
+		opened[i].AddTo(s)
+	}
+	return s, e
+}
+
 // Config returns what the engine's routes need.
 func Config(f *apitest.Fake) httpapi.Config {
 	return httpapi.Config{
@@ -29,5 +57,21 @@ func Config(f *apitest.Fake) httpapi.Config {
 		Keyring: f.Keyring, Players: f.Players, SettingsKeys: apitest.SettingsKeys(), Build: httpapi.Build{Version: "v1", Commit: "abc"},
 		Health: func(context.Context) httpapi.Health { return httpapi.Health{Ready: true} },
 		Limits: httpapi.Limits{StandingWait: time.Minute}, // few tests are about a late one
+	}
+}
+
+// Examples runs the lines for a shell that /docs has of routes, each on a server of its own. before makes what an example is about,
+// and returns the example about that.
+func Examples(t *testing.T, routes []httpapi.Route, server func(testing.TB) *apitest.Env, before map[string]func(e *apitest.Env, line string) string) {
+	examples := server(t).Examples()
+	for _, rt := range routes {
+		operation := apitest.OperationOf(rt.Method, rt.Path)
+		t.Run(operation, func(t *testing.T) {
+			e, line := server(t), examples[operation]
+			if make := before[operation]; make != nil {
+				line = make(e, line)
+			}
+			e.RunExample(line)
+		})
 	}
 }

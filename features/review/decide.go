@@ -86,30 +86,14 @@ func (d *decision) change(before, after *leaderboard.Held) commit.AuditChange {
 	}
 }
 
-// Finder finds held submissions.
-type Finder interface {
-	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
-}
-
-// Writer carries out work under the lock of a board.
-type Writer interface {
-	Do(ctx context.Context, board string, w commit.Work) error
-}
-
-// Desk is where admins decide.
-type Desk struct {
-	Finder Finder
-	Writer Writer
-}
-
 // DecideHeld approves or rejects a held submission. The same decision again returns the first result. Errors: the errors of Submit,
 // ErrHeldNotFound, ErrHeldDecided when it was decided otherwise, ErrPeriodClosed and ErrPeriodNotFound of the periods that it
 // came in, a *leaderboard.RuleError when the board's rules do not take it any more.
-func (d Desk) DecideHeld(ctx context.Context, asked leaderboard.HeldDecision) (leaderboard.Held, error) {
+func (s *Store) DecideHeld(ctx context.Context, asked leaderboard.HeldDecision) (leaderboard.Held, error) {
 	if broken := asked.Check(); broken != nil {
 		return leaderboard.Held{}, mysql.Wrap("decide", broken)
 	}
-	h, err := d.Finder.HeldOne(ctx, asked.ID)
+	h, err := s.HeldOne(ctx, asked.ID)
 	if err != nil {
 		return h, err
 	}
@@ -117,7 +101,7 @@ func (d Desk) DecideHeld(ctx context.Context, asked leaderboard.HeldDecision) (l
 		return leaderboard.Held{}, mysql.Wrap("decide", leaderboard.ErrHeldNotFound)
 	}
 	w := &decision{asked, &h}
-	if err := d.Writer.Do(ctx, h.Board, w); err != nil {
+	if err := s.writer.Do(ctx, h.Board, w); err != nil {
 		return leaderboard.Held{Board: h.Board}, err
 	}
 	decided := *w.held

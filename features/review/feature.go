@@ -1,8 +1,17 @@
 package review
 
-import "leaderboard/features"
+import (
+	"leaderboard/features"
+	"leaderboard/store"
+)
 
 // Feature returns what the folder registers.
-func Feature() features.Feature {
-	return features.Feature{Name: "review", Part: Part{}}
+func Feature() features.Feature { return features.Feature{Name: "review", Part: Part{}, Open: open} }
+
+func open(e *features.Engine) features.Opened {
+	s := NewStore(e.DB, e.Writer)
+	return features.Opened{
+		Routes: Routes(s, e.BoardFinder), Sweep: []store.Job{sweep(e.Sweeper)}, Purge: []string{purge}, Forget: s.forget,
+		Data: map[string]store.Data{"held": s.data}, Offers: []any{s},
+	}
 }

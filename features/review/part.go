@@ -1,7 +1,11 @@
 // Package review holds submissions until an admin approves or rejects them.
 //
-// Read part.go (which submissions wait, in the transaction of submissions) and decide.go (what an admin decides). Their rows are
-// in internal/stored/held.go.
+//	part.go      which submissions wait, in the transaction of submissions
+//	decide.go    what an admin decides
+//	store.go     what waits, is listed, swept and forgotten
+//	rows.go      its rows
+//	handlers.go  its routes
+//	feature.go   what the folder registers
 package review
 
 import (
@@ -14,7 +18,6 @@ import (
 
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
 )
@@ -79,11 +82,11 @@ func (r *reviews) Read(t *mysql.Text) {
 		t.Str(";")
 	}
 	for chunk := range slices.Chunk(r.members, mysql.MaxRows) {
-		t.Str("SELECT " + stored.WaitingColumns() + " FROM held FORCE INDEX (held_waiting) WHERE board_id = ").Int(r.boardID)
+		t.Str("SELECT " + waitingColumns() + " FROM held FORCE INDEX (held_waiting) WHERE board_id = ").Int(r.boardID)
 		t.Str(" AND member IN (").Hexes(chunk).Str(") AND state = 'waiting';")
 	}
 	if len(r.named) > 0 {
-		t.Str("SELECT " + stored.HeldColumns("") + " FROM held FORCE INDEX (PRIMARY) WHERE board_id = ").Int(r.boardID).Str(" AND id IN (").Ints(r.named).Str(");")
+		t.Str("SELECT " + heldColumns("") + " FROM held FORCE INDEX (PRIMARY) WHERE board_id = ").Int(r.boardID).Str(" AND id IN (").Ints(r.named).Str(");")
 	}
 }
 
@@ -119,7 +122,7 @@ func (r *reviews) Scan(rows *sql.Rows) error {
 
 func eachHeld(rows *sql.Rows, do func(h *leaderboard.Held)) error {
 	return mysql.EachRow(rows, func() error {
-		h, err := stored.ReadHeld(rows.Scan)
+		h, err := readHeld(rows.Scan)
 		if err == nil {
 			do(h)
 		}
@@ -188,7 +191,7 @@ func (Part) Write(t *mysql.Text, changed []commit.BoardPart) {
 			t.Str("INSERT INTO held (id, board_id, member, held_at, expires_at, created_time, score, tiebreak, reason, submission, actor, request_id) VALUES ")
 			for i, h := range chunk {
 				t.Comma(i).Str("(").Int(h.ID).Str(",").Int(h.BoardID).Str(",").Hex(h.Member).Str(",").Time(h.HeldTime).Str(",").Time(r.heldUntil(h)).Str(",")
-				t.Time(h.CreatedTime).Str(",").Int(h.NewScore).Str(",").Int(h.Tiebreak).Str(",").HexText(h.Reason).Str(",").HexBytes(stored.HeldText(h)).Str(",")
+				t.Time(h.CreatedTime).Str(",").Int(h.NewScore).Str(",").Int(h.Tiebreak).Str(",").HexText(h.Reason).Str(",").HexBytes(heldText(h)).Str(",")
 				t.Hex(mysql.CutBytes(h.Actor, mysql.MaxActor)).Str(",").Hex(mysql.CutBytes(h.RequestID, mysql.MaxRequestID)).Str(")")
 			}
 			t.Str(";")

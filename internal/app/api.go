@@ -15,7 +15,6 @@ import (
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/features"
-	"leaderboard/features/review"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -98,6 +97,9 @@ func (r readings) BreakerTurned(server string, open bool) {
 	}
 }
 
+// boards returns the boards of the process.
+func (a *App) boards() boards { return boards{a.store.Boards, a.catalog, a.listings, a.gate, a.log} }
+
 // wireAPI makes the HTTP API.
 func (a *App) wireAPI() error {
 	var letters []byte
@@ -112,7 +114,7 @@ func (a *App) wireAPI() error {
 		return fmt.Errorf("load the pages: %w", err)
 	}
 	build := ReadBuildInfo()
-	boards, tokens := boards{a.store.Boards, a.catalog, a.listings, a.gate, a.log}, tokens{a.store.Tokens, a.players}
+	boards, tokens := a.boards(), tokens{a.store.Tokens, a.players}
 	profiles, friends := newProfiles(a.store.Profiles), newFriends(a.store.Friends)
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
@@ -120,7 +122,6 @@ func (a *App) wireAPI() error {
 		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
 		Records: a.store.Records, Activity: records{a.store.Records, a.gate}, Audit: a.store.Audit, Hidden: a.store.Hidden,
-		Held: a.store.Held, Review: review.Desk{Finder: a.store.Held, Writer: a.store.Writer},
 		Profiles: profiles, Friends: friends, Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
 		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, profiles, friends},
 		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: a.store.Plays, Keys: keys{a.store.Keys, a.keys},

@@ -117,8 +117,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireReader()
 	a.wireHealth()
 	a.engine = &features.Engine{
-		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries,
-		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Redis: a.behind, Gate: a.gate, Log: a.log,
+		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Redis: a.behind, Gate: a.gate, Log: a.log,
 	}
 	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)
 	if err := a.wireAPI(); err != nil {

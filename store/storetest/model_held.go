@@ -65,7 +65,7 @@ func (b *modelBoard) keepHeld(held *leaderboard.Held, why *leaderboard.RuleError
 	return why
 }
 
-// Held does what store.HeldSubmissions.Held does.
+// Held does what review.Store.Held does.
 func (m *Model) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Held"); err != nil {
@@ -83,7 +83,7 @@ func (m *Model) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboar
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// HeldOne does what store.HeldSubmissions.HeldOne does.
+// HeldOne does what review.Store.HeldOne does.
 func (m *Model) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error) {
 	for _, state := range leaderboard.HeldStates() {
 		list, err := m.Held(ctx, leaderboard.HeldQuery{State: state, Before: id + 1, Limit: 1})
@@ -94,7 +94,7 @@ func (m *Model) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 }
 
-// DecideHeld does what review.Desk.DecideHeld does.
+// DecideHeld does what review.Store.DecideHeld does.
 func (m *Model) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "DecideHeld"); err != nil {

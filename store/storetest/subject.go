@@ -64,9 +64,7 @@ type Featured interface {
 	Database
 	leaderboard.MetadataReader
 
-	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
 	Desk
-	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
 
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)

@@ -23,7 +23,6 @@ type whole struct {
 	*store.Derived
 	*runsPart
 	*store.Plays
-	*store.HeldSubmissions
 	*store.HiddenMembers
 	*membersPart
 	*profilesPart
@@ -36,13 +35,15 @@ type whole struct {
 
 // Desk is where admins decide about held submissions.
 type Desk interface {
+	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
+	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
 }
 
 // Of returns a store as one Database, with the desk that a feature adds, nil if nothing is decided there.
 func Of(s *store.Store, desk Desk) Featured {
 	return whole{
-		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Held, s.Hidden, s.Members, s.Profiles, s.Friends, s.Erasures, s.Housekeeping, desk, s,
+		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Hidden, s.Members, s.Profiles, s.Friends, s.Erasures, s.Housekeeping, desk, s,
 	}
 }
 

@@ -58,7 +58,7 @@ func importRules() []importRule {
 				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, storeOutbox, storedPkg, sqlxPkg,
 			},
-			inTest: []string{"leaderboard/internal/app/installed", "leaderboard/features/review", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
+			inTest: []string{"leaderboard/internal/app/installed", "leaderboard/features/featuretest", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
 		{dir: "internal/mysql", may: []string{"leaderboard/internal/serverfault", nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
@@ -149,7 +149,9 @@ func featureRules() []importRule {
 			inTest: []string{plansPkg, "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest"}, // a Redis Cluster that it plays
 		})
 	}
-	return append(rules, importRule{dir: "features/featuretest", may: []string{"leaderboard/httpapi", "leaderboard/httpapi/apitest"}, inTest: []string{guardPkg}})
+	return append(rules, importRule{
+		dir: "features/featuretest", may: []string{"leaderboard/features", "leaderboard/httpapi", "leaderboard/httpapi/apitest", "leaderboard/store", "leaderboard/store/storetest/dbtest"}, inTest: []string{guardPkg},
+	})
 }
 
 // programRules are the rows of wiring, commands, tools and tests.

@@ -370,6 +370,9 @@ func (g *golden) remove(r leaderboard.RemoveRequest) func() (string, error) {
 	}
 }
 
+// held returns the held submissions.
+func (g *golden) held() *review.Store { return review.NewStore(g.s.Database(), g.s.Writer) }
+
 // waiting returns the ids of the submissions that wait, the oldest first.
 func (g *golden) waiting(board string) []int64 {
 	g.Helper()
@@ -377,7 +380,7 @@ func (g *golden) waiting(board string) []int64 {
 	if err != nil {
 		g.Fatal(err)
 	}
-	list, err := g.s.Held.Held(g.Context(), leaderboard.HeldQuery{BoardID: b.ID, State: leaderboard.HeldStateWaiting, Limit: 10})
+	list, err := g.held().Held(g.Context(), leaderboard.HeldQuery{BoardID: b.ID, State: leaderboard.HeldStateWaiting, Limit: 10})
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -392,7 +395,7 @@ func (g *golden) waiting(board string) []int64 {
 // decide decides about a held submission.
 func (g *golden) decide(d leaderboard.HeldDecision) func() (string, error) {
 	return func() (string, error) {
-		h, err := review.Desk{Finder: g.s.Held, Writer: g.s.Writer}.DecideHeld(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), d)
+		h, err := g.held().DecideHeld(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), d)
 		return fmt.Sprint(h.State, " ", h.Outcome), err
 	}
 }

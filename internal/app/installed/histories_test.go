@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"leaderboard/features/review"
-	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
@@ -16,14 +15,13 @@ import (
 // featured returns a store with all features, as one Database.
 func featured(t testing.TB, dsn string, change func(*store.Config)) (*store.Store, storetest.Subject) {
 	t.Helper()
-	s := dbtest.Open(t, dsn, func(c *store.Config) {
+	s := serve(t, dsn, func(c *store.Config) {
 		dbtest.Patient(c)
-		c.Parts = installed.Parts()
 		if change != nil {
 			change(c)
 		}
 	})
-	all := storetest.Of(s, review.Desk{Finder: s.Held, Writer: s.Writer})
+	all := storetest.Of(s, review.NewStore(s.Database(), s.Writer))
 	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries}
 }
 

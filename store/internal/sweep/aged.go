@@ -23,7 +23,6 @@ const (
 	barsNext     = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
 	playsNext    = "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?, 1"
 	emptiedNext  = "SELECT emptied_at FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?, 1"
-	heldNext     = "SELECT expires_at FROM held WHERE expires_at >= ? AND expires_at < ? ORDER BY expires_at LIMIT ?, 1"
 	sessionsNext = "SELECT key_id FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?"
 	runsNext     = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	runsKept     = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
@@ -90,12 +89,6 @@ const emptiedTTL = 10 * time.Minute
 func (s *Sweeper) Metadata(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?"
 	return s.Aged(ctx, slice, emptiedNext, remove, s.Before(emptiedTTL))
-}
-
-// Held deletes held submissions whose time is over, decided or not.
-func (s *Sweeper) Held(ctx context.Context, slice Slice) (more bool, err error) {
-	const remove = "DELETE FROM held WHERE expires_at >= ? AND expires_at < ? ORDER BY expires_at LIMIT ?"
-	return s.Aged(ctx, slice, heldNext, remove, s.Before(0))
 }
 
 // Aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which

@@ -67,7 +67,6 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 		"DELETE FROM submissions WHERE board_id = ? ORDER BY recorded_at, id LIMIT ?",
 		"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?",
 		"DELETE FROM plays WHERE board_id = ? ORDER BY member LIMIT ?",
-		"DELETE FROM held WHERE board_id = ? ORDER BY member, state, id LIMIT ?",
 		"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?",
 		"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?",
 		"DELETE FROM notice_boards WHERE board_id = ? LIMIT ?",

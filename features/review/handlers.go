@@ -1,4 +1,4 @@
-package httpapi
+package review
 
 import (
 	"cmp"
@@ -9,30 +9,38 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// HeldList lists the submissions that wait for an admin.
-type HeldList interface {
+// Reviews is what the routes show and decide about.
+type Reviews interface {
 	// Held lists held submissions, newest first.
 	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
 	// HeldOne finds one; ErrHeldNotFound.
 	HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
-}
-
-// Review decides about held submissions.
-type Review interface {
 	// DecideHeld approves or rejects one; the same decision again changes nothing. Errors: ErrHeldNotFound, ErrHeldDecided,
 	// ErrPeriodClosed, ErrPeriodNotFound, *leaderboard.RuleError.
 	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
 }
 
-// heldHandlers show submissions that wait for an admin, and decide about them.
-type heldHandlers struct {
-	held   HeldList
-	review Review
-	boards BoardFinder
+// handlers show submissions that wait for an admin, and decide about them.
+type handlers struct {
+	held   Reviews
+	boards httpapi.BoardFinder
+}
+
+// Routes returns the routes about submissions that wait for an admin.
+func Routes(held Reviews, boards httpapi.BoardFinder) []httpapi.Route {
+	h := &handlers{held, boards}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/held"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "state", "limit", "cursor"}, Handle: h.list},
+		{Pattern: httpapi.Get("/v1/held/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.get},
+		{Pattern: httpapi.Post("/v1/held/{id}/approve"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"reopen"}, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.approve},
+		{Pattern: httpapi.Post("/v1/held/{id}/reject"), Access: guard.AccessAdmins, SomeBoards: true, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.reject},
+	}
 }
 
 // heldJSON is a held submission as it is shown.
@@ -66,7 +74,7 @@ func showHeld(h *leaderboard.Held) heldJSON {
 	out := heldJSON{
 		ID: strconv.FormatInt(h.ID, 10), Board: h.Board, Member: h.Member, State: h.State, Reason: h.Reason, Score: &h.Score, Tiebreak: h.Sub.Tiebreak,
 		Fields: h.Sub.Fields, NewScore: h.NewScore, NewTiebreak: h.Tiebreak, CreatedTime: h.CreatedTime, HeldTime: h.HeldTime, Actor: h.Actor,
-		RequestID: h.RequestID, DecidedTime: Given(h.DecidedTime), DecidedBy: h.DecidedBy, Note: h.Note, Outcome: h.Outcome,
+		RequestID: h.RequestID, DecidedTime: httpapi.Given(h.DecidedTime), DecidedBy: h.DecidedBy, Note: h.Note, Outcome: h.Outcome,
 	}
 	if h.Sub.Metadata != "" {
 		out.Metadata = jsontext.Value(h.Sub.Metadata)
@@ -81,19 +89,19 @@ func showHeld(h *leaderboard.Held) heldJSON {
 }
 
 // list answers GET /v1/held: newest first, those that wait as a rule.
-func (h *heldHandlers) list(c *Call) error {
+func (h *handlers) list(c *httpapi.Call) error {
 	board, q := c.Params.Text("board"), leaderboard.HeldQuery{Member: c.Params.OptionalMember(), State: leaderboard.HeldState(cmp.Or(c.Params.Text("state"), string(leaderboard.HeldStateWaiting)))}
 	if !slices.Contains(leaderboard.HeldStates(), q.State) {
 		c.Params.BadParam("state", "want one of waiting, approved, rejected")
 	}
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
 	of := wire.List{Name: "held " + string(q.State) + " " + board}
-	q.Before = AfterCursor(c, of.AfterID)
+	q.Before = httpapi.AfterCursor(c, of.AfterID)
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
 	var err error
-	if q.BoardID, err = BoardIDOf(c, h.boards, board); err != nil {
+	if q.BoardID, err = httpapi.BoardIDOf(c, h.boards, board); err != nil {
 		return err
 	}
 	q.Limit = limit + 1
@@ -102,11 +110,11 @@ func (h *heldHandlers) list(c *Call) error {
 		return err
 	}
 	c.NoStore()
-	return SendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.CursorID(last.ID) })
+	return httpapi.SendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.CursorID(last.ID) })
 }
 
 // get answers GET /v1/held/{id}.
-func (h *heldHandlers) get(c *Call) error {
+func (h *handlers) get(c *httpapi.Call) error {
 	held, err := h.find(c)
 	if err != nil {
 		return err
@@ -116,8 +124,8 @@ func (h *heldHandlers) get(c *Call) error {
 }
 
 // find returns the held submission in the path, if the key is for its board.
-func (h *heldHandlers) find(c *Call) (leaderboard.Held, error) {
-	id, ok := Positive(c.Params.PathValue("id"), true)
+func (h *handlers) find(c *httpapi.Call) (leaderboard.Held, error) {
+	id, ok := httpapi.Positive(c.Params.PathValue("id"), true)
 	if !ok || id == 0 {
 		return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 	}
@@ -128,11 +136,11 @@ func (h *heldHandlers) find(c *Call) (leaderboard.Held, error) {
 	return held, err
 }
 
-func (h *heldHandlers) approve(c *Call) error { return h.decide(c, true) }
-func (h *heldHandlers) reject(c *Call) error  { return h.decide(c, false) }
+func (h *handlers) approve(c *httpapi.Call) error { return h.decide(c, true) }
+func (h *handlers) reject(c *httpapi.Call) error  { return h.decide(c, false) }
 
 // decide answers POST /v1/held/{id}/approve and …/reject. The same decision again has the same answer.
-func (h *heldHandlers) decide(c *Call, approve bool) error {
+func (h *handlers) decide(c *httpapi.Call, approve bool) error {
 	d := leaderboard.HeldDecision{Approve: approve}
 	if approve {
 		d.Reopen = c.Params.Boolean("reopen")
@@ -151,7 +159,7 @@ func (h *heldHandlers) decide(c *Call, approve bool) error {
 		return err
 	}
 	d.ID, d.Note = held.ID, body.Note
-	if held, err = h.review.DecideHeld(c.Ctx, d); err != nil {
+	if held, err = h.held.DecideHeld(c.Ctx, d); err != nil {
 		return wire.WriteError(err)
 	}
 	return c.SendJSON(http.StatusOK, showHeld(&held))

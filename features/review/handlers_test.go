@@ -1,22 +1,31 @@
-package httpapi
+package review
 
 import (
 	"strings"
 	"testing"
 
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
-// held has a submission held on a board, which it makes when it is not there, and returns the id.
-func (e *env) held(board string, sub leaderboard.Submission) string {
+// newServer returns an API with the routes of the feature.
+func newServer(t testing.TB) *apitest.Env {
+	return featuretest.New(t, func(f *apitest.Fake) []httpapi.Route { return Routes(f, f) })
+}
+
+// hold has a submission held on a board, which it makes when it is not there, and returns the id.
+func hold(e *apitest.Env, board string, sub leaderboard.Submission) string {
 	e.T.Helper()
 	most := int64(100)
 	rules := leaderboard.Rules{Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{{Above: &most}}}}
-	if _, err := e.fake.Board(e.T.Context(), board); err != nil {
+	if _, err := e.Fake.Board(e.T.Context(), board); err != nil {
 		e.Board(board, rules)
 	}
-	e.submit(board, sub)
+	if _, err := e.Fake.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{sub}}); err != nil {
+		e.T.Fatal(err)
+	}
 	var list struct{ Held []heldJSON }
 	e.Get(apitest.AdminKey, "/v1/held?board="+board).Want(200).Decode(&list)
 	if len(list.Held) == 0 {
@@ -25,11 +34,19 @@ func (e *env) held(board string, sub leaderboard.Submission) string {
 	return list.Held[0].ID
 }
 
+// TestExamples runs the lines for a shell of /docs.
+func TestExamples(t *testing.T) {
+	about := func(e *apitest.Env, line string) string {
+		return strings.Replace(line, "3690000000000000000", hold(e, "reviewed", leaderboard.Submission{Member: "1", Score: 500}), 1)
+	}
+	featuretest.Examples(t, Routes(nil, nil), newServer, map[string]func(*apitest.Env, string) string{"getHeld": about, "approveHeld": about, "rejectHeld": about})
+}
+
 // TestHeld: what is held is told as such, listed for admins, entered once or left out, and the other decision is refused (promise A7).
 func TestHeld(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t)
-	first := e.held("b", leaderboard.Submission{Member: "a", Score: 101})
+	e := newServer(t)
+	first := hold(e, "b", leaderboard.Submission{Member: "a", Score: 101})
 	r := string(e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":7},{"member":"a","score":200}]}`).Want(200).Body)
 	if !strings.Contains(r, `"status":"applied"`) || !strings.Contains(r, `"status":"held","score":7`) || !strings.Contains(r, `"type":"/problems/held-for-review"`) {
 		t.Errorf("submitted: %s", r)
@@ -77,8 +94,8 @@ func TestHeld(t *testing.T) {
 // TestHeldOfOtherBoards: a key for some boards sees and decides only what is held on those (promise A7).
 func TestHeldOfOtherBoards(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t)
-	mine, other := e.held("game1-b", leaderboard.Submission{Member: "a", Score: 101}), e.held("game2-b", leaderboard.Submission{Member: "a", Score: 101})
+	e := newServer(t)
+	mine, other := hold(e, "game1-b", leaderboard.Submission{Member: "a", Score: 101}), hold(e, "game2-b", leaderboard.Submission{Member: "a", Score: 101})
 	key := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
 	e.Get(key, "/v1/held").Want(403)
 	e.Get(key, "/v1/held?board=game2-b").Want(403)

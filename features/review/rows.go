@@ -1,5 +1,4 @@
-// Package stored has the formats of rows that features write in the transaction of submissions and the store lists.
-package stored
+package review
 
 import (
 	"database/sql"
@@ -11,8 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// HeldColumns returns the columns that ReadHeld reads, each after a prefix such as "h.".
-func HeldColumns(prefix string) string {
+// heldColumns returns the columns that readHeld reads, each after a prefix such as "h.".
+func heldColumns(prefix string) string {
 	names := [...]string{
 		"id", "board_id", "member", "state", "held_at", "created_time", "score", "tiebreak", "reason", "submission", "actor", "request_id",
 		"decided_at", "decided_by", "note", "outcome",
@@ -20,8 +19,8 @@ func HeldColumns(prefix string) string {
 	return prefix + strings.Join(names[:], ", "+prefix)
 }
 
-// WaitingColumns returns HeldColumns of what is only compared: what was submitted is left out.
-func WaitingColumns() string { return strings.Replace(HeldColumns(""), "submission", "'{}'", 1) }
+// waitingColumns returns heldColumns of what is only compared: what was submitted is left out.
+func waitingColumns() string { return strings.Replace(heldColumns(""), "submission", "'{}'", 1) }
 
 // heldSubmission is held.submission.
 type heldSubmission struct {
@@ -33,8 +32,8 @@ type heldSubmission struct {
 	Periods  []int64           `json:"periods"`
 }
 
-// ReadHeld reads a row of columns.
-func ReadHeld(scan func(dest ...any) error) (*leaderboard.Held, error) {
+// readHeld reads a row of columns.
+func readHeld(scan func(dest ...any) error) (*leaderboard.Held, error) {
 	var (
 		h                        leaderboard.Held
 		held, created            time.Time
@@ -60,8 +59,8 @@ func ReadHeld(scan func(dest ...any) error) (*leaderboard.Held, error) {
 	return &h, nil
 }
 
-// HeldText returns held.submission.
-func HeldText(h *leaderboard.Held) []byte {
+// heldText returns held.submission.
+func heldText(h *leaderboard.Held) []byte {
 	text, err := json.Marshal(heldSubmission{h.Score, h.Sub.Tiebreak, h.Sub.Fields, h.Sub.Edit, h.Sub.Metadata, h.Periods})
 	if err != nil {
 		return []byte("{}") // it has numbers and texts only
