@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,15 +9,23 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestGame: a visitor plays for ten seconds on a page of another origin and lands on the board; a second play is the same
+// TestGame: a visitor enters a name, plays for ten seconds on a page of another origin and lands on the board by it; a second play is the same
 // visitor's, and a score that nobody can reach is refused.
 func TestGame(t *testing.T) {
 	t.Parallel()
 	d := running(t)
 	p := openURL(t, desktop(), d.Game)
 	p.expect("request to " + d.URL)
+	if suggested := eval[string](p, `document.querySelector("#name").value`); len(strings.Fields(suggested)) != 2 {
+		t.Errorf("the suggested name is %q", suggested)
+	}
 	p.accessible()
 	p.fits()
+	p.fill("#name", " ")
+	p.press("Play")
+	p.awaitText("#said", "The board wants a name.")
+	p.fill("#name", "Grace Hopper")
+	p.await(`document.querySelector("iframe").src.endsWith("/board")`) // who leads so far
 	began := time.Now()
 	p.press("Play")
 	for range 12 {
@@ -29,16 +38,21 @@ func TestGame(t *testing.T) {
 	}
 
 	// The board has the score, and nothing that makes another player of the one who reads it.
-	visitor := eval[string](p, `fetch("/token", {method: "POST"}).then(r => r.json()).then(t => t.member)`)
+	visitor := eval[string](p, `fetch("/token", {method: "POST", body: new URLSearchParams({name: "Grace Hopper"})}).then(r => r.json()).then(t => t.member)`)
 	e, err := admin(t).Member(t.Context(), "demo-game", visitor, client.ReadQuery{})
 	if err != nil || e.Score != 12 {
 		t.Errorf("%s has %+v, %v", visitor, e, err)
 	}
-	if other := eval[string](openURL(t, desktop(), d.Game), `fetch("/token", {method: "POST"}).then(r => r.json()).then(t => t.member)`); other == visitor {
+	if of, err := admin(t).Member(t.Context(), "demo-game", visitor, client.ReadQuery{Profiles: true}); err != nil || of.Profile == nil || of.Profile.DisplayName != "Grace Hopper" {
+		t.Errorf("the player is called %+v, %v", of.Profile, err)
+	}
+	p.await(`document.querySelector("#board a").href === ` + quote(d.URL+"/boards/demo-game"))
+	p.accessible()
+	if other := eval[string](openURL(t, desktop(), d.Game), `fetch("/token", {method: "POST", body: new URLSearchParams({name: "Grace Hopper"})}).then(r => r.json()).then(t => t.member)`); other == visitor {
 		t.Error("two visitors are one player")
 	}
 
-	p.press("Play")
+	p.press("Play again")
 	p.press("★")
 	eval[bool](p, `(() => { for (let i = 0; i < 500; i++) document.querySelector("#star").click(); return true })()`)
 	p.awaitText("#said", "the score may be 5 for each second of the play")

@@ -3,9 +3,12 @@ package game
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,11 +38,24 @@ func read(t *testing.T, file string) string {
 	return string(content)
 }
 
-// TestToken: a visitor is the same player at each visit, another visitor is another one, and a page of another site gets no token
+// TestToken: a visitor is the same player at each visit, with the name that was entered, another visitor is another one, and a page of another site gets no token
 // of either.
 func TestToken(t *testing.T) {
 	var away bool
+	names := map[string]string{}
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if member, ok := strings.CutPrefix(r.URL.Path, "/v1/members/"); ok {
+			var of client.ProfileFields
+			if err := json.NewDecoder(r.Body).Decode(&of); err != nil || r.Method != http.MethodPut {
+				t.Errorf("%s %s: %v", r.Method, r.URL, err)
+			}
+			if names[member] = of.DisplayName; of.DisplayName == "reset" {
+				w.WriteHeader(http.StatusUnprocessableEntity)
+				return
+			}
+			fmt.Fprintf(w, `{"member": %q, "display_name": %q}`, member, of.DisplayName)
+			return
+		}
 		var body struct {
 			Member string   `json:"member"`
 			Boards []string `json:"boards"`
@@ -61,9 +77,11 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	backend := Backend(c, "https://scores.example", "arcade")
+	name := "Ada"
 	ask := func(method, path string, header http.Header) *httptest.ResponseRecorder {
-		r, w := httptest.NewRequestWithContext(t.Context(), method, path, nil), httptest.NewRecorder()
+		r, w := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(url.Values{"name": {" " + name}}.Encode())), httptest.NewRecorder()
 		r.Header = header
+		header.Set("Content-Type", "application/x-www-form-urlencoded")
 		backend.ServeHTTP(w, r)
 		return w
 	}
@@ -71,6 +89,9 @@ func TestToken(t *testing.T) {
 	cookie, body := first.Header().Get("Set-Cookie"), first.Body.String()
 	if first.Code != http.StatusOK || !strings.Contains(cookie, "HttpOnly; SameSite=Lax") || !strings.Contains(body, `"token":"of visitor-`) {
 		t.Fatalf("%d %s %s", first.Code, cookie, body)
+	}
+	if len(names) != 1 || !slices.Contains(slices.Collect(maps.Values(names)), "Ada") {
+		t.Errorf("the names are %v", names)
 	}
 	session, _, _ := strings.Cut(cookie, ";")
 	again := ask(http.MethodPost, "/token", http.Header{"Cookie": {session}})
@@ -89,6 +110,10 @@ func TestToken(t *testing.T) {
 	if w := ask(http.MethodGet, "/", http.Header{}); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "<title>Ten Seconds") {
 		t.Errorf("the page: %d %s", w.Code, w.Body)
 	}
+	if name = "reset"; ask(http.MethodPost, "/token", http.Header{"Cookie": {session}}).Code != http.StatusUnprocessableEntity {
+		t.Error("a name that the board does not take")
+	}
+	name = "Ada"
 	if away = true; ask(http.MethodPost, "/token", http.Header{}).Code != http.StatusBadGateway {
 		t.Error("a token without the service")
 	}
