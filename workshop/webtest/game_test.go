@@ -48,7 +48,9 @@ func TestGame(t *testing.T) {
 	}
 	p.await(`document.querySelector("#board a").href === ` + quote(d.URL+"/boards/demo-game"))
 	p.accessible()
-	if other := eval[string](openURL(t, desktop(), d.Game), `fetch("/token", {method: "POST", body: new URLSearchParams({name: "Grace Hopper"})}).then(r => r.json()).then(t => t.member)`); other == visitor {
+	elsewhere := openURL(t, desktop(), d.Game)
+	elsewhere.expect("request to " + d.URL)
+	if other := eval[string](elsewhere, `fetch("/token", {method: "POST", body: new URLSearchParams({name: "Grace Hopper"})}).then(r => r.json()).then(t => t.member)`); other == visitor {
 		t.Error("two visitors are one player")
 	}
 
