@@ -101,6 +101,9 @@ func (o *Opened) AddTo(s *store.Store) {
 	}
 }
 
+// Offer adds an offer of the program itself to those of features.
+func (e *Engine) Offer(offer any) { e.offers = append(e.offers, offer) }
+
 // Offered returns the first offer of a feature that is a T, the zero value if there is none. T is an interface that the caller
 // declares.
 func Offered[T any](e *Engine) (offer T) {

@@ -43,7 +43,6 @@ type Config struct {
 	Keys         Keys
 	Audit        AuditLog
 	Status       BoardStatus
-	Endpoints    Endpoints
 
 	// Notices are what streams tell members of being passed; nil: nothing.
 	Notices Notices

@@ -29,7 +29,6 @@
 //	terms.go, scores.go                submitting
 //	rules.go, boards.go                changes of rules, and boards
 //	keys.go, tokens.go, issuers.go     keys, players' tokens, and who issues them
-//	endpoints.go                       where events are sent
 //	members.go, find.go                profiles, and finding members
 //	submissions.go, audit.go           what was submitted, what was changed
 //	activity.go, runs.go               how much is submitted; builds, and checks of copies

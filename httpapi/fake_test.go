@@ -13,11 +13,10 @@ import (
 // fake is everything behind the API: what is behind the engine's routes, and what features need besides.
 type fake struct {
 	*apitest.Fake
-	keys      *fakeKeys
-	endpoints *fakeEndpoints
-	issuers   *fakeIssuers
-	audit     *auditLog
-	health    Health
+	keys    *fakeKeys
+	issuers *fakeIssuers
+	audit   *auditLog
+	health  Health
 
 	exportAll  exporting     // nil: of the model
 	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
@@ -35,8 +34,7 @@ func newFake() *fake {
 	f := apitest.NewFake()
 	return &fake{
 		Fake: f, keys: &fakeKeys{f.Keyring}, audit: &auditLog{}, health: Health{Ready: true},
-		endpoints: &fakeEndpoints{Table: apitest.NewTable[leaderboard.Endpoint](leaderboard.ErrEndpointNotFound)},
-		issuers:   &fakeIssuers{apitest.NewTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), apitest.NewTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound), nil},
+		issuers: &fakeIssuers{apitest.NewTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), apitest.NewTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound), nil},
 	}
 }
 

@@ -51,8 +51,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 	},
 	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
-	"getEndpoint": aboutNewEndpoint, "deleteEndpoint": aboutNewEndpoint, "rotateEndpoint": aboutNewEndpoint, "testEndpoint": aboutNewEndpoint,
-	"listDeliveries": aboutNewEndpoint, "replayEvents": aboutNewEndpoint,
 	"beginPlay": func(e *env, line string) string {
 		e.Board("plays", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
 		e.fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true}
@@ -83,11 +81,5 @@ func aboutNewIssuer(e *env, line string) string {
 
 func aboutNewBar(e *env, line string) string {
 	e.Put(apitest.AdminKey, "/v1/members/1/bar", "").Want(200)
-	return line
-}
-
-// aboutNewEndpoint makes the endpoint of the examples.
-func aboutNewEndpoint(e *env, line string) string {
-	e.Put(apitest.AdminKey, "/v1/endpoints/game", `{"url":"https://game.example/hooks"}`).Want(201)
 	return line
 }

@@ -43,10 +43,6 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"POST /v1/tokens/rotate":                         {},
 	"PUT /v1/issuers/{name}":                         {},
 	"PUT /v1/members/{member}/bar":                   {},
-	"PUT /v1/endpoints/{name}":                       {}, // nor what an endpoint gets events of
-	"POST /v1/endpoints/{name}/rotate":               {},
-	"POST /v1/endpoints/{name}/test":                 {},
-	"POST /v1/endpoints/{name}/replay":               {},
 }
 
 // namings are all places of all routes in which a request names a board.

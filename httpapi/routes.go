@@ -28,7 +28,6 @@ type handlers struct {
 	streams  streamHandlers
 	changes  changeHandlers
 	keys     keyHandlers
-	hooks    endpointHandlers
 	issuers  issuerHandlers
 	tokens   tokenHandlers
 	people   signInHandlers
@@ -55,7 +54,6 @@ func newHandlers(cfg *Config) *handlers {
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
 		members:  memberHandlers{cfg.Profiles, cfg.Members, cfg.Erasures},
 		keys:     keyHandlers{cfg.Keys},
-		hooks:    endpointHandlers{cfg.Endpoints},
 		issuers:  issuerHandlers{cfg.Issuers, cfg.Players},
 		tokens:   tokenHandlers{cfg.Signing, cfg.Bars, cfg.Players},
 		people:   signInHandlers{cfg.Keys, cfg.SignIn, cfg.isSecure(), cfg.Base},
@@ -163,7 +161,7 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Delete("/v1/keys/{id}"), Access: guard.AccessAdmins, Writes: true, Handle: h.keys.revoke},
 		{Pattern: Post("/v1/keys/{id}/rotate"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.rotate},
 	}
-	table = slices.Concat(table, h.signInRoutes(), h.tokenRoutes(), h.endpointRoutes(), h.openRoutes())
+	table = slices.Concat(table, h.signInRoutes(), h.tokenRoutes(), h.openRoutes())
 	if metrics {
 		table = append(table, Route{Pattern: Get("/metrics"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.health.metricsPage})
 	}
@@ -214,20 +212,6 @@ func (h *handlers) tokenRoutes() []Route {
 		{Pattern: Put("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.tokens.bar},
 		{Pattern: Delete("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Writes: true, Handle: h.tokens.unbar},
 		{Pattern: Get("/.well-known/jwks.json"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.tokens.keys},
-	}
-}
-
-// endpointRoutes are the routes about where events are sent.
-func (h *handlers) endpointRoutes() []Route {
-	return []Route{
-		{Pattern: Get("/v1/endpoints"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Handle: h.hooks.list},
-		{Pattern: Get("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.hooks.get},
-		{Pattern: Put("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.hooks.put},
-		{Pattern: Delete("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Writes: true, Handle: h.hooks.delete},
-		{Pattern: Post("/v1/endpoints/{name}/rotate"), Access: guard.AccessAdmins, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.hooks.rotate},
-		{Pattern: Post("/v1/endpoints/{name}/test"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: maxTestWait, Body: BodyRule{Limit: AnyBody}, Writes: true, Heavy: 5, Handle: h.hooks.test},
-		{Pattern: Get("/v1/endpoints/{name}/deliveries"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"state", "limit", "cursor"}, Heavy: 1, Handle: h.hooks.deliveries},
-		{Pattern: Post("/v1/endpoints/{name}/replay"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: time.Minute, Body: BodyRule{Limit: AnyBody}, Writes: true, Heavy: 10, Handle: h.hooks.replay},
 	}
 }
 

@@ -35,7 +35,7 @@ func TestForgetIsRestartable(t *testing.T) {
 			}
 		}
 		s := open(t, dsn, configure)
-		putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed, leaderboard.EventKindMemberHidden, leaderboard.EventKindMemberRestored)
+		dbtest.Listen(t, dsn, "game", leaderboard.EventKindPeriodClosed, leaderboard.EventKindMemberHidden, leaderboard.EventKindMemberRestored)
 		boards := fillForErasure(t, s, &offset)
 		before := forgottenPlaces(t, s, boards)
 		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "submissions WHERE member = '"+forgotten+"'"); n < 18 {
@@ -84,7 +84,7 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		p, through := dbtest.NewProxy(t, dsn)
 		s, other, db := open(t, through, nil), open(t, dsn, nil), dbtest.Connect(t, dsn)
-		putEndpoint(t, other, "game", leaderboard.EventKindMemberHidden)
+		dbtest.Listen(t, dsn, "game", leaderboard.EventKindMemberHidden)
 		b, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}})
 		if err != nil {
 			t.Fatal(err)
@@ -267,44 +267,11 @@ func withoutMetadata(r leaderboard.Rules) leaderboard.Rules {
 func checkForgotten(t *testing.T, db *sql.DB) {
 	t.Helper()
 	agesOut := []string{"changes.payload", "idempotency_keys.receipt"} // after Config.ChangeTTL and KeyTTL
-	for _, place := range slices.Concat(placesOf(t, db, forgotten), placesOf(t, db, forgottenName)) {
+	for _, place := range slices.Concat(dbtest.PlacesOf(t, db, forgotten), dbtest.PlacesOf(t, db, forgottenName)) {
 		if !slices.Contains(agesOut, place) {
 			t.Errorf("%s still names the member", place)
 		}
 	}
-}
-
-// placesOf returns the columns of all tables, as table.column, in which a text is.
-func placesOf(t *testing.T, db *sql.DB, text string) (places []string) {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), "SELECT c.table_name, c.column_name FROM information_schema.columns c"+
-		" JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name AND t.table_type = 'BASE TABLE'"+
-		" WHERE c.table_schema = DATABASE() AND (c.data_type LIKE '%char' OR c.data_type LIKE '%binary' OR c.data_type LIKE '%blob' OR c.data_type LIKE '%text')")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var columns [][2]string
-	for rows.Next() {
-		var c [2]string
-		if err := rows.Scan(&c[0], &c[1]); err != nil {
-			t.Fatal(err)
-		}
-		columns = append(columns, c)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(columns) < 20 {
-		t.Fatalf("%d columns, %v", len(columns), err)
-	}
-	for _, c := range columns {
-		var n int
-		query := fmt.Sprintf("SELECT COUNT(*) FROM `%s` WHERE INSTR(`%s`, ?) > 0", c[0], c[1])
-		if err := db.QueryRowContext(t.Context(), query, []byte(text)).Scan(&n); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-		if n > 0 {
-			places = append(places, c[0]+"."+c[1])
-		}
-	}
-	return places
 }
 
 // TestErasureKeepsNoOtherWaiting: one that cannot be finished, because another session holds the lock of a board, is left to

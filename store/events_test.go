@@ -1,9 +1,7 @@
 package store_test
 
 import (
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -13,43 +11,8 @@ import (
 	"time"
 
 	"leaderboard/leaderboard"
-	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
 )
-
-func putEndpoint(t testing.TB, s *store.Store, name string, kinds ...leaderboard.EventKind) leaderboard.Endpoint {
-	t.Helper()
-	r := leaderboard.EndpointRequest{URL: "https://game.example/" + name, Kinds: kinds, Enabled: true}
-	e, _, err := s.Events.PutEndpoint(t.Context(), name, r, leaderboard.NewEndpointSecret(), func(*leaderboard.Endpoint) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// sent delivers all that is due to an endpoint, and returns it.
-func sent(t testing.TB, s *store.Store, e leaderboard.Endpoint) []leaderboard.Event {
-	t.Helper()
-	if _, err := s.Events.Spread(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	var events []leaderboard.Event
-	for {
-		due, err := s.Events.Due(t.Context(), e.ID, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(due) == 0 {
-			return events
-		}
-		for i := range due {
-			events = append(events, due[i].Event)
-			if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[i].Seq, Status: 204}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
 
 // closed is what a test reads of the end of a period.
 type closed struct {
@@ -85,7 +48,7 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 		var offset atomic.Int64
 		configure := dbtest.ClockBy(&offset)
 		s, other := open(t, dsn, configure), open(t, dsn, configure)
-		e := putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed)
+		e := dbtest.Listen(t, dsn, "game", leaderboard.EventKindPeriodClosed)
 		rules := leaderboard.Rules{
 			Order: leaderboard.OrderAsc, Mode: leaderboard.ModeTied, Windows: []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime},
 			Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 8}}},
@@ -114,10 +77,10 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 					t.Fatal(r, err)
 				}
 			}
-			sent(t, s, e)
+			e.Heard(t)
 			offset.Add(int64(time.Hour + time.Minute)) // behind what sweeping leaves to others
 			closers[how]()
-			events := sent(t, s, e)
+			events := e.Heard(t)
 			if len(events) != 1 {
 				t.Fatalf("by %s: %d events", how, len(events))
 			}
@@ -135,12 +98,12 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 			if want != nil && !reflect.DeepEqual(top, want) || c.Data.Board != "b" || c.Data.Window != "hour" || c.Data.Mode != "tied" || int(c.Data.Total) != len(top) {
 				t.Errorf("by %s: %+v", how, c)
 			}
-			if again := sent(t, other, e); len(again) > 0 {
+			if again := e.Heard(t); len(again) > 0 {
 				t.Errorf("by %s: told again: %+v", how, again)
 			}
 			offset.Add(int64(time.Hour)) // an hour that nothing was submitted into
 			_, _ = s.Boards.Current(t.Context(), "b")
-			sent(t, s, e)
+			e.Heard(t)
 		}
 	})
 }
@@ -158,7 +121,7 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
 		s := open(t, dsn, dbtest.ClockBy(&offset))
-		e := putEndpoint(t, s, "game", leaderboard.EventKindPeriodClosed)
+		e := dbtest.Listen(t, dsn, "game", leaderboard.EventKindPeriodClosed)
 		if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 			t.Fatal(err)
 		}
@@ -170,13 +133,13 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 		}
 		at(0, "a")
 		at(25*time.Hour, "b")
-		early := sent(t, s, e)
+		early := e.Heard(t)
 		at(0, "c")
-		if again := sent(t, s, e); len(early) != 1 || len(again) != 0 {
+		if again := e.Heard(t); len(early) != 1 || len(again) != 0 {
 			t.Fatalf("%d events of the leap, %d after it", len(early), len(again))
 		}
 		at(25*time.Hour, "d")
-		late := sent(t, s, e)
+		late := e.Heard(t)
 		if len(late) != 1 || late[0].ID != early[0].ID || len(late[0].Members) != 2 || len(early[0].Members) != 1 {
 			t.Errorf("early %+v, late %+v", early, late)
 		}
@@ -237,156 +200,9 @@ func TestClosingAsksNothingOfEvents(t *testing.T) {
 		if asked := closing(); len(asked) > 0 {
 			t.Errorf("without endpoints: %q", asked)
 		}
-		putEndpoint(t, s, "other", leaderboard.EventKindMemberErased)
+		dbtest.Listen(t, dsn, "other", leaderboard.EventKindMemberErased)
 		if asked := closing(); len(asked) != 2 {
 			t.Errorf("with one that does not get it: %q", asked)
-		}
-	})
-}
-
-// TestErasedIsToldAndForgotten: an erasure is told to the endpoints that ask for it, with the id; as soon as all of them have it, the
-// id is nowhere. One that is off holds it, for as long as events are kept.
-func TestErasedIsToldAndForgotten(t *testing.T) {
-	t.Parallel()
-	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
-		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
-		all, other := putEndpoint(t, s, "all"), putEndpoint(t, s, "closed", leaderboard.EventKindPeriodClosed)
-		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		events := sent(t, s, all)
-		told := events[len(events)-1]
-		if told.Kind != leaderboard.EventKindMemberErased || len(told.Members) != 1 || told.Members[0].Member != forgotten {
-			t.Fatalf("told %+v", events)
-		}
-		if got := sent(t, s, other); len(got) > 0 {
-			t.Errorf("one that did not ask got %+v", got)
-		}
-		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		checkForgotten(t, db)
-
-		off := leaderboard.EndpointRequest{URL: "https://game.example/off", Kinds: []leaderboard.EventKind{leaderboard.EventKindMemberErased}}
-		if _, _, err := s.Events.PutEndpoint(t.Context(), "off", off, leaderboard.NewEndpointSecret(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
-			t.Fatal(err)
-		}
-		sent(t, s, all)
-		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if places := placesOf(t, db, forgotten); !reflect.DeepEqual(places, []string{"outbox_members.member"}) {
-			t.Errorf("while an endpoint waits, the id is in %v", places)
-		}
-		dbtest.MustExec(t, db, "UPDATE outbox SET created_at = created_at - INTERVAL 73 HOUR")
-		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		checkForgotten(t, db)
-		if n := dbtest.Count(t, db, "outbox") + dbtest.Count(t, db, "deliveries"); n != 0 {
-			t.Errorf("%d rows are left after three days", n)
-		}
-	})
-}
-
-// TestGoneAndReplay: an endpoint that answers 410 is turned off, of which the audit tells, and gets what it missed when it is on
-// again; events are delivered once more under their ids, all from a moment on, or one.
-func TestGoneAndReplay(t *testing.T) {
-	t.Parallel()
-	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, nil)
-		e := putEndpoint(t, s, "game", leaderboard.EventKindBoardChanged)
-		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Events.Spread(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		due, err := s.Events.Due(t.Context(), e.ID, 10)
-		if err != nil || len(due) != 1 {
-			t.Fatal(due, err)
-		}
-		if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 410, Error: "gone", Gone: true}); err != nil {
-			t.Fatal(err)
-		}
-		if gone, err := s.Events.Endpoint(t.Context(), "game"); err != nil || gone.State != leaderboard.EndpointStateGone || gone.Waiting != 1 {
-			t.Errorf("%+v, %v", gone, err)
-		}
-		log, _, err := s.Audit.Audit(t.Context(), leaderboard.AuditQuery{Action: leaderboard.AuditActionEndpointUpdate, Limit: 10})
-		if err != nil || len(log) != 1 || log[0].Actor != "" || !strings.Contains(log[0].After, `"state":"gone"`) {
-			t.Errorf("audit: %+v, %v", log, err)
-		}
-		dbtest.MakeBoard(t, s, "c", leaderboard.Rules{})
-		putEndpoint(t, s, "game", leaderboard.EventKindBoardChanged)
-		got := sent(t, s, e)
-		if len(got) != 2 || got[0].ID != due[0].ID {
-			t.Errorf("on again: %+v", got)
-		}
-		anyone := func(*leaderboard.Endpoint) error { return nil }
-		if n, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game"}, anyone); n != 2 || err != nil {
-			t.Errorf("replayed %d, %v", n, err)
-		}
-		if again := sent(t, s, e); len(again) != 2 || again[0].ID != got[0].ID || again[1].ID != got[1].ID {
-			t.Errorf("once more: %+v", again)
-		}
-		if n, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: got[1].ID}, anyone); n != 1 || err != nil {
-			t.Errorf("replayed %d, %v", n, err)
-		}
-		if again := sent(t, s, e); len(again) != 1 || again[0].ID != got[1].ID {
-			t.Errorf("one once more: %+v", again)
-		}
-		if _, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: leaderboard.NewEventID()}, anyone); !errors.Is(err, leaderboard.ErrEventNotFound) {
-			t.Errorf("an event that is not there: %v", err)
-		}
-		if err := s.Events.DeleteEndpoint(t.Context(), "game", anyone); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: got[1].Seq, Status: 204}); err != nil {
-			t.Errorf("what became of an attempt of a deleted endpoint: %v", err)
-		}
-		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "deliveries"); n != 0 {
-			t.Errorf("%d deliveries are left", n)
-		}
-	})
-}
-
-// TestDeliveryIsGivenUp: a delivery that would be tried three days after its event has failed for good.
-func TestDeliveryIsGivenUp(t *testing.T) {
-	t.Parallel()
-	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
-		e := putEndpoint(t, s, "game")
-		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
-		if _, err := s.Events.Spread(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		due, err := s.Events.Due(t.Context(), e.ID, 10)
-		if err != nil || len(due) != 1 {
-			t.Fatal(due, err)
-		}
-		attempt := leaderboard.Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 500, Error: "the answer was 500", Retry: time.Hour}
-		for _, c := range []struct {
-			old    string
-			failed bool
-		}{{"70 HOUR", false}, {"72 HOUR", true}} {
-			dbtest.MustExec(t, db, "UPDATE deliveries SET event_at = NOW(6) - INTERVAL "+c.old)
-			failed, err := s.Events.Settle(t.Context(), attempt)
-			if err != nil || failed != c.failed {
-				t.Errorf("an event of %s ago: failed %t, %v", c.old, failed, err)
-			}
-		}
-		list, err := s.Events.Deliveries(t.Context(), leaderboard.DeliveriesQuery{Endpoint: "game", State: leaderboard.DeliveryStateFailed, Limit: 10})
-		if err != nil || len(list) != 1 || list[0].Attempts != 2 || list[0].Status != 500 || list[0].Next != 0 || list[0].Tried == 0 {
-			t.Errorf("listed %+v, %v", list, err)
-		}
-		var next sql.NullTime
-		if err := db.QueryRowContext(t.Context(), "SELECT next_at FROM deliveries").Scan(&next); err != nil || time.Until(next.Time) < 50*time.Minute {
-			t.Errorf("next at %v, %v", next.Time, err)
 		}
 	})
 }

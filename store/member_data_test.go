@@ -80,7 +80,7 @@ func TestMemberData(t *testing.T) {
 			table, _, _ := strings.Cut(kind, ",")
 			known = append(known, table+".member")
 		}
-		for _, place := range placesOf(t, db, forgotten) {
+		for _, place := range dbtest.PlacesOf(t, db, forgotten) {
 			if !slices.Contains(known, place) {
 				t.Errorf("%s has the member, and tell got nothing of it", place)
 			}

@@ -46,14 +46,14 @@ func passedOf(t testing.TB, e *leaderboard.Event) (p passedEvent) {
 }
 
 // notices returns the notices that are found now, in the order in which they were entered.
-func notices(t testing.TB, s *store.Store, e leaderboard.Endpoint) (out []passedEvent) {
+func notices(t testing.TB, s *store.Store, e *dbtest.Ear) (out []passedEvent) {
 	t.Helper()
 	for range 6 { // a round on a busy machine leaves some boards to the next, and one goes on to the next period
 		if err := s.Notices.Notice(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	events := sent(t, s, e)
+	events := e.Heard(t)
 	slices.SortFunc(events, func(a, b leaderboard.Event) int { return int(a.Seq - b.Seq) })
 	for i := range events {
 		out = append(out, passedOf(t, &events[i]))
@@ -67,7 +67,7 @@ func TestNoticesFollowTheModel(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		subject := clocked(t, dsn)
 		s := storetest.StoreOf(subject.Database)
-		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 		found := 0
 		storetest.PropertyNotices(t, subject, func(t testing.TB) (out []storetest.Notice, _ error) {
 			for _, p := range notices(t, s, e) {
@@ -86,7 +86,7 @@ func TestNoticesFollowTheModel(t *testing.T) {
 }
 
 // noticed returns the notices as texts that are found now, in the order in which they were entered.
-func noticed(t testing.TB, s *store.Store, e leaderboard.Endpoint) (out []string) {
+func noticed(t testing.TB, s *store.Store, e *dbtest.Ear) (out []string) {
 	t.Helper()
 	for _, p := range notices(t, s, e) {
 		out = append(out, fmt.Sprint(p.Data.Seq, " ", p.Data.Member, " ", p.Data.Score, " by ", p.Data.By.Member, " ", p.Data.By.Previous, "-", p.Data.By.Score))
@@ -129,7 +129,7 @@ func TestNoticesAreExact(t *testing.T) {
 		told := 0
 		for _, passed := range []leaderboard.NotifyPassed{leaderboard.NotifyPassedTop, leaderboard.NotifyPassedFriends} {
 			board := string(passed)
-			e := putEndpoint(t, s, board, leaderboard.EventKindMemberPassed)
+			e := dbtest.Listen(t, dsn, board, leaderboard.EventKindMemberPassed)
 			if _, _, err := s.Boards.PutBoard(t.Context(), board, leaderboard.Rules{
 				Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: passed, Within: 2},
 			}); err != nil {
@@ -213,7 +213,7 @@ func TestNoticeStorm(t *testing.T) {
 			start := time.Now()
 			c.Clock = dbtest.ClockAhead(func() time.Duration { return -start.Sub(start.Truncate(time.Minute)) }) // the minute has just begun
 		})
-		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: 100}})
 		var all []leaderboard.Submission
 		for i := range 1000 {
@@ -247,7 +247,7 @@ func TestNoticesOfErased(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
-		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		submit := func(member string, score int64) {
 			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, score)); err != nil {
@@ -280,7 +280,7 @@ func TestNoticesOfErased(t *testing.T) {
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for _, place := range placesOf(t, db, "mover") {
+		for _, place := range dbtest.PlacesOf(t, db, "mover") {
 			if strings.HasPrefix(place, "outbox") {
 				t.Errorf("the one that passed, and then was passed, is in %s", place)
 			}
@@ -296,7 +296,7 @@ func TestNoticeBoards(t *testing.T) {
 		var offset atomic.Int64
 		p, through := dbtest.NewProxy(t, dsn)
 		s, db := open(t, through, dbtest.ClockBy(&offset)), dbtest.Connect(t, dsn)
-		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}}
 		for _, name := range []string{"b", "c"} {
 			if _, _, err := s.Boards.PutBoard(t.Context(), name, rules); err != nil {
@@ -370,7 +370,7 @@ func TestNoticesOnceMore(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
-		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		for i, m := range []string{"a", "b", "mover"} {
 			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", m, int64(10-i))); err != nil {
@@ -387,7 +387,7 @@ func TestNoticesOnceMore(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for _, event := range sent(t, s, e) {
+			for _, event := range e.Heard(t) {
 				ids = append(ids, event.ID)
 			}
 			slices.Sort(ids)
@@ -429,20 +429,13 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 			}
 		}
 		notice()
-		mark, err := s.Events.EventsMark(t.Context(), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "mover", 50)); err != nil {
 			t.Fatal(err)
 		}
 		notice()
 		read := func() (members []string) {
 			t.Helper()
-			events, _, err := s.Events.EventsAbove(t.Context(), leaderboard.EventKindMemberPassed, mark, func(int64) bool { return false })
-			if err != nil {
-				t.Fatal(err)
-			}
+			events := dbtest.Events(t, db)
 			for i := range events {
 				members = append(members, passedOf(t, &events[i]).Data.Member)
 			}
@@ -515,7 +508,7 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 		}
 	})
 	db := dbtest.Connect(t, dsn)
-	e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+	e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 	dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
 	submit := func(member string, score int) {
 		t.Helper()
@@ -537,7 +530,7 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 				t.Fatal(err)
 			}
 		}
-		for _, event := range sent(t, s, e) {
+		for _, event := range e.Heard(t) {
 			told := passedOf(t, &event)
 			if ids[told.Data.Member] == nil {
 				ids[told.Data.Member] = map[string]bool{}
@@ -594,7 +587,7 @@ func TestNoticesOfReopened(t *testing.T) {
 		var ahead atomic.Int64
 		ahead.Store(base)
 		s := open(t, dsn, dbtest.ClockBy(&ahead))
-		e := putEndpoint(t, s, "e", leaderboard.EventKindMemberPassed)
+		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 		rules := leaderboard.Rules{
 			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay},
 			Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin},

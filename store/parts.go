@@ -5,7 +5,6 @@ import (
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/notices"
-	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
 )
@@ -18,8 +17,6 @@ type (
 	Entries = read.Reader
 	// Derived keeps derived boards up to date with their sources.
 	Derived = derived.Follower
-	// Events is the outbox of events, and the endpoints that they are sent to.
-	Events = outbox.Outbox
 	// Notices makes the events of who was passed.
 	Notices = notices.Folder
 	// Indexes is the rank indexes of periods.

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/notices"
-	"leaderboard/store/internal/outbox"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
 )
@@ -39,7 +39,6 @@ type Store struct {
 	Keys     *APIKeys
 	Tokens   *Tokens
 	Audit    *Audit
-	Events   *Events
 	Notices  *Notices
 
 	Housekeeping *Housekeeping
@@ -59,7 +58,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		cfg: cfg, db: database,
 		Runs: &Runs{database, newRunsHere()}, Plays: &Plays{database},
 		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Friends: &FriendLists{database}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
-		Audit: &Audit{database}, Events: outbox.New(database, cfg.EventPoint), Notices: notices.New(database, cfg.EventPoint),
+		Audit: &Audit{database}, Notices: notices.New(database, cfg.EventPoint),
 	}
 	memory := boards.NewMemory()
 	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL})
@@ -82,7 +81,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s.Members = &Members{db: database, profiles: s.Profiles}
 	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper}
 	s.Housekeeping = &Housekeeping{
-		db: database, writer: s.Writer, sweeper: sweeper, indexes: s.Indexes, boards: s.Boards, events: s.Events, hidden: s.Hidden,
+		db: database, writer: s.Writer, sweeper: sweeper, indexes: s.Indexes, boards: s.Boards, hidden: s.Hidden,
 		erasures: s.Erasures, changeTTL: cfg.ChangeTTL,
 	}
 	s.addForgets()
@@ -101,7 +100,9 @@ func (s *Store) addForgets() {
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
 	s.Erasures.AddAfter("audit", s.Audit.forget)
 	s.Erasures.AddAfter("submissions", s.Records.forget)
-	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error { return s.Events.RemoveMember(ctx, member) })
+	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error {
+		return outbox.RemoveMember(ctx, s.db, member)
+	})
 }
 
 // addData adds the kinds of data that are kept here.

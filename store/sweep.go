@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/sweep"
 )
@@ -19,7 +19,6 @@ type Housekeeping struct {
 	sweeper   *sweep.Sweeper
 	indexes   *Indexes
 	boards    *Boards
-	events    *Events
 	hidden    *HiddenMembers
 	erasures  *Erasures
 	changeTTL time.Duration
@@ -114,10 +113,9 @@ func (s *Housekeeping) ChangeLog() (changes int64, overdue time.Duration, known 
 	return size.Changes, max(0, size.Oldest+time.Since(size.At)-s.changeTTL), true
 }
 
-// sweepEvents deletes events that are older than leaderboard.EventTTL, and those about erased members that were delivered.
+// sweepEvents deletes events that are older than leaderboard.EventTTL.
 func (s *Housekeeping) sweepEvents(ctx context.Context, slice Slice) (more bool, err error) {
-	more, err = s.events.RemoveAged(ctx, s.sweeper.Before(leaderboard.EventTTL), slice.Over)
-	return more, errors.Join(err, s.events.RemoveTold(ctx))
+	return outbox.RemoveAged(ctx, s.db, s.sweeper.Before(leaderboard.EventTTL), slice.Over)
 }
 
 // sweepIndexes brings the rank indexes up to date from the log.

@@ -6,7 +6,7 @@
 //	fake.go, catalog.go                what is behind the API
 //	reply.go                           what is asked, what comes back, and what tests look at in it
 //	document.go, schemas.go            what openapi.yaml says of both
-//	env.go, example.go                 the API, and lines for a shell that use it
+//	env.go, example.go, empty.go       the API, lines for a shell that use it, and bodies with nothing in them
 package apitest
 
 import (

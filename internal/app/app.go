@@ -26,7 +26,6 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/refresher"
 	"leaderboard/store"
-	"leaderboard/webhooks"
 )
 
 // App is one serving process, wired together from a Config. New makes it without any I/O, Start serves, Stop ends it in
@@ -53,7 +52,6 @@ type App struct {
 	collector *collector   // nil until Run
 	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader
-	sender    *webhooks.Sender
 	keys      *keyring.Ring
 	players   *players.Players
 	gate      gate
@@ -113,13 +111,13 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireCatalog()
 	a.refresher = newRefresher(a.store, a.feed, a.copies, log, a.metrics, a.traces.root())
 	a.metrics.watchDerived(a.refresher.Lag)
-	a.wireEvents()
 	a.wireReader()
 	a.wireHealth()
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
 		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Redis: a.behind, Gate: a.gate, Log: a.log,
 	}
+	a.engine.Offer(a.store.Notices)
 	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())

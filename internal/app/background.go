@@ -155,7 +155,6 @@ func (a *App) startBackground(ctx context.Context) {
 		}
 		a.background.Go(func() { a.sweep(ctx) })
 		a.background.Go(func() { a.endRuns(ctx) })
-		a.background.Go(func() { a.sender.Run(ctx) })
 		a.background.Go(func() { a.rules.run(ctx) })
 		for _, run := range a.features.run() {
 			a.background.Go(func() { run(ctx) })

@@ -24,7 +24,10 @@ func openFeatures(s *store.Store, e *features.Engine, m *metrics, cfg *Config) o
 
 // settingsOfFeatures returns what features take of the settings.
 func settingsOfFeatures(cfg *Config) installed.Settings {
-	s := installed.Settings{KeyQuota: cfg.KeyQuota, PlayerQuota: cfg.PlayerQuota, Servers: cfg.Servers}
+	s := installed.Settings{
+		KeyQuota: cfg.KeyQuota, PlayerQuota: cfg.PlayerQuota, Servers: cfg.Servers,
+		PrivateEndpoints: cfg.PrivateEndpoints, EventRetry: cfg.eventRetry, EventPoint: cfg.Fault.hook(),
+	}
 	if cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address
 		s.AddressQuota = cfg.AddressQuota
 	}

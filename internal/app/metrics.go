@@ -56,8 +56,6 @@ type metrics struct {
 	derivedSteps *prometheus.HistogramVec
 	derivedRows  prometheus.Counter
 
-	attempts *prometheus.HistogramVec
-
 	tokens map[bool]prometheus.Counter // by whether the signature is right
 }
 
@@ -73,7 +71,6 @@ func newMetrics() *metrics {
 	m.newResident()
 	m.newRefreshes()
 	m.newDerived()
-	m.newEvents()
 	m.newTokens()
 	return m
 }

@@ -1,6 +1,7 @@
-// Package outbox enters events in the transaction of the change that they tell of. Package store/internal/outbox delivers them.
+// Package outbox enters events in the transaction of the change that they tell of, and removes them when their time is over. Who
+// delivers them is not known here.
 //
-// Read enter.go (how an event is entered), then closed.go (the one with a list of members).
+// Read enter.go (how an event is entered), then closed.go (the one with a list of members), then aged.go (how rows go).
 package outbox
 
 import (

@@ -343,8 +343,8 @@ func ofServers() []mutant {
 func ofEvents() []mutant {
 	return []mutant{
 		{
-			"B9", "the mark moves while others enter events", "store/internal/outbox/spread.go",
-			`"' FOR UPDATE NOWAIT")`, `"'")`, "store/internal/outbox TestSpreadMissesNone",
+			"B9", "the mark moves while others enter events", "features/events/spread.go",
+			`"' FOR UPDATE NOWAIT")`, `"'")`, "features/events TestSpreadMissesNone",
 		},
 		{
 			"B9", "notices of a log that was lost in a restore are entered", "store/internal/notices/fold.go",
@@ -360,11 +360,11 @@ func ofEvents() []mutant {
 		},
 		{
 			"B9", "who closes a period does not keep endpoints from coming", "internal/outbox/enter.go",
-			`Version + "' LOCK IN SHARE MODE))"`, `Version + "'))"`, "store/internal/outbox TestListen",
+			`Version + "' LOCK IN SHARE MODE))"`, `Version + "'))"`, "internal/outbox TestListen",
 		},
 		{
-			"B9", "what was tried before comes after all that is new", "store/internal/outbox/deliver.go",
-			"limit-min(len(again), limit/2))", "limit)", "store/internal/outbox TestDueIsShared",
+			"B9", "what was tried before comes after all that is new", "features/events/deliver.go",
+			"limit-min(len(again), limit/2))", "limit)", "features/events TestDueIsShared",
 		},
 		{
 			"B9", "a log that is read again gives other notices", "store/internal/notices/read.go",
@@ -375,7 +375,7 @@ func ofEvents() []mutant {
 			"\t\tkeys[c.member] = c.old\n", "", "store/internal/notices TestPassed",
 		},
 		{
-			"B9", "what an endpoint refuses is delivered", "store/internal/outbox/deliver.go",
+			"B9", "what an endpoint refuses is delivered", "features/events/deliver.go",
 			"\t\tif a.Delivered() {\n", "\t\tif a.Status > 0 {\n", "workshop/e2e TestKilledSenders",
 		},
 	}

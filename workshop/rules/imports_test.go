@@ -37,7 +37,6 @@ const (
 	entriesPkg   = "leaderboard/internal/entries"
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
-	storeOutbox  = "leaderboard/store/internal/outbox"
 	storeNotices = "leaderboard/store/internal/notices"
 	storeCommit  = "leaderboard/store/commit"
 	storedPkg    = "leaderboard/internal/stored"
@@ -56,7 +55,7 @@ func importRules() []importRule {
 		{
 			dir: "store", may: []string{
 				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, storeOutbox, storedPkg, sqlxPkg,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, storedPkg, sqlxPkg,
 			},
 			inTest: []string{"leaderboard/internal/app/installed", "leaderboard/features/featuretest", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
@@ -69,8 +68,7 @@ func importRules() []importRule {
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
 		},
 		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeBoards, outboxPkg, sqlxPkg}, inTest: []string{plansPkg}},
-		{dir: "internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg}},
-		{dir: "store/internal/outbox", may: []string{nounsPkg, mysqlPkg, auditPkg, outboxPkg, sqlxPkg}, inTest: []string{plansPkg, "leaderboard/migrations"}},
+		{dir: "internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, outboxPkg, sqlxPkg, "github.com/go-json-experiment/json"}},
 		{dir: "store/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, auditPkg, entriesPkg, storeBoards, outboxPkg, tracePkg, "leaderboard/internal/varint", sqlxPkg}, inTest: []string{plansPkg}},
 		{
@@ -115,7 +113,6 @@ func importRules() []importRule {
 			dir: "internal/wire", may: []string{nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
-		{dir: "webhooks", may: []string{nounsPkg, "leaderboard/internal/dialer"}},
 		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
 		{dir: "pages", may: []string{nounsPkg, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
 		{dir: "docs"},
@@ -144,9 +141,9 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/internal/bounded", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/internal/bounded", "leaderboard/internal/dialer", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
-			inTest: []string{plansPkg, "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest"}, // a Redis Cluster that it plays
+			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest"}, // a Redis Cluster that it plays
 		})
 	}
 	return append(rules, importRule{

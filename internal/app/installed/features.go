@@ -2,7 +2,10 @@
 package installed
 
 import (
+	"time"
+
 	"leaderboard/features"
+	"leaderboard/features/events"
 	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
 	"leaderboard/features/quotas"
@@ -16,6 +19,10 @@ import (
 type Settings struct {
 	KeyQuota, PlayerQuota, AddressQuota leaderboard.Rates // of those that have no quota of their own
 	Servers                             int               // that share the quotas when Redis does not answer
+	// PrivateEndpoints lets endpoints of events have addresses that are not public, if they ask for it.
+	PrivateEndpoints bool
+	EventRetry       time.Duration     // before the second attempt to send an event; 0: the default
+	EventPoint       func(name string) // is called at named points of the way of events, for tests; nil: nothing is
 }
 
 // Features returns the features in the order in which a reader should meet them. In this order their parts read, decide and write in
@@ -27,6 +34,7 @@ func Features(s Settings) []features.Feature {
 		review.Feature(),
 		metadata.Feature(),
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
+		events.Feature(events.Options{AllowPrivate: s.PrivateEndpoints, Retry: s.EventRetry, Point: s.EventPoint}),
 	}
 }
 

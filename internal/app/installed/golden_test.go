@@ -417,10 +417,7 @@ func (g *golden) play(board, member string) *leaderboard.PlayID {
 // endpoint makes an endpoint that gets events of these kinds.
 func (g *golden) endpoint(kinds ...leaderboard.EventKind) {
 	g.Helper()
-	r := leaderboard.EndpointRequest{URL: "https://game.example/game", Kinds: kinds, Enabled: true}
-	if _, _, err := g.s.Events.PutEndpoint(g.Context(), "game", r, leaderboard.NewEndpointSecret(), func(*leaderboard.Endpoint) error { return nil }); err != nil {
-		g.Fatal(err)
-	}
+	dbtest.Listen(g, g.dsn, "game", kinds...)
 }
 
 // period returns the id of a period by its name.

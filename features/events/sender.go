@@ -1,4 +1,4 @@
-package webhooks
+package events
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"leaderboard/internal/dialer"
 	"leaderboard/leaderboard"
@@ -32,33 +34,15 @@ const (
 	backlogEvery = 15 * time.Second
 )
 
-// Outbox has the events and the endpoints. What it returns is committed.
-type Outbox interface {
-	// Notice enters the events of who was passed since the last time. It ends soon, and the next call goes on.
+// Noticer makes events that a feature finds out beside all transactions, such as who was passed.
+type Noticer interface {
+	// Notice enters the events of what has happened since the last time. It ends soon, and the next call goes on.
 	Notice(ctx context.Context) error
-	// Spread gives new events their deliveries and returns the endpoints that are on.
-	Spread(ctx context.Context) ([]leaderboard.Recipient, error)
-	// Due returns up to limit deliveries to an endpoint that are to be tried now: half of them have been tried before, those that
-	// wait longest, and half have not, as long as there are enough of both.
-	Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error)
-	// Settle notes what became of an attempt; failed: it is not tried any more.
-	Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error)
-	// Backlog returns what waits.
-	Backlog(ctx context.Context) (leaderboard.Backlog, error)
 }
 
-// Lead makes one process the one that sends.
-type Lead interface {
-	// LeadEvents reports whether this process is the one, and makes it so when none is. It is asked in each round.
-	LeadEvents(ctx context.Context) (bool, error)
-	// YieldEvents lets another one send.
-	YieldEvents(ctx context.Context) error
-}
-
-// Config is what a Sender needs. Outbox and Lead are required.
+// Config is what a Sender needs. Store is required.
 type Config struct {
-	Outbox Outbox
-	Lead   Lead
+	Store *Store
 	// AllowPrivate lets endpoints that ask for it have addresses that are not public.
 	AllowPrivate bool
 	Every        time.Duration    // between two rounds, give or take a tenth. Default 1s
@@ -67,8 +51,6 @@ type Config struct {
 	Resolver     dialer.Resolver  // nil: that of the system
 	Now          func() time.Time // nil: time.Now
 	Logger       *slog.Logger     // nil: nothing is logged
-	// Observer hears of attempts, for metrics; nil: nobody does.
-	Observer Observer
 }
 
 func (c Config) withDefaults() Config {
@@ -90,16 +72,15 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.Observer == nil {
-		c.Observer = unobserved{}
-	}
 	return c
 }
 
-// Sender sends events. Run and RunOnce must not be called at the same time; the other methods may be called at any time.
+// Sender sends events. Run is called once; the other methods may be called at any time.
 type Sender struct {
-	cfg    Config
-	poster *poster
+	cfg      Config
+	poster   *poster
+	noticer  Noticer // set before Run; nil: there is none
+	attempts *prometheus.HistogramVec
 
 	backlog atomic.Pointer[leaderboard.Backlog]
 	asked   time.Time // when backlog was; the goroutine of the rounds alone
@@ -117,16 +98,10 @@ type lane struct {
 	until    time.Time              // it pauses
 }
 
-// Result is what a round found.
-type Result struct {
-	Led       bool
-	Endpoints int // that are on
-}
-
-// New returns a Sender. It does nothing before RunOnce or Run.
-func New(cfg Config) *Sender {
+// NewSender returns a Sender. It does nothing before Run.
+func NewSender(cfg Config) *Sender {
 	cfg = cfg.withDefaults()
-	return &Sender{cfg: cfg, poster: newPoster(&cfg), lanes: map[int64]*lane{}}
+	return &Sender{cfg: cfg, poster: newPoster(&cfg), attempts: newAttempts(), lanes: map[int64]*lane{}}
 }
 
 // Backlog returns what waited when this process last looked, if it is the one that sends; zeros otherwise.
@@ -146,17 +121,10 @@ func (s *Sender) Test(ctx context.Context, to *leaderboard.Recipient) (a leaderb
 	return leaderboard.Attempt{EndpointID: to.ID, Status: out.status, Error: out.err}, time.Since(start)
 }
 
-// RunOnce does one round and waits until nothing more is due.
-func (s *Sender) RunOnce(ctx context.Context) (Result, error) {
-	r, err := s.round(ctx)
-	s.working.Wait()
-	return r, err
-}
-
 // Run does rounds until ctx ends, and returns when nothing is on its way.
 func (s *Sender) Run(ctx context.Context) {
 	for failed := error(nil); ctx.Err() == nil; {
-		_, err := s.round(ctx)
+		err := s.round(ctx)
 		switch {
 		case err != nil && failed == nil && ctx.Err() == nil:
 			s.cfg.Logger.WarnContext(ctx, "events wait", "error", err)
@@ -170,29 +138,32 @@ func (s *Sender) Run(ctx context.Context) {
 	s.poster.close()
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := s.cfg.Lead.YieldEvents(bounded); err != nil {
+	if err := s.cfg.Store.YieldEvents(bounded); err != nil {
 		s.cfg.Logger.DebugContext(ctx, "the lead of events ends with its connection", "error", err)
 	}
 }
 
 // round gives new events their deliveries and starts the lanes that have something to do.
-func (s *Sender) round(ctx context.Context) (r Result, err error) {
-	led, err := s.cfg.Lead.LeadEvents(ctx)
+func (s *Sender) round(ctx context.Context) error {
+	led, err := s.cfg.Store.LeadEvents(ctx)
 	if err != nil || !led {
 		s.aim(nil)
 		s.backlog.Store(nil)
-		return r, err
+		return err
 	}
-	unnoticed := s.cfg.Outbox.Notice(ctx) // which keeps nothing from being sent
-	recipients, err := s.cfg.Outbox.Spread(ctx)
+	var unnoticed error // which keeps nothing from being sent
+	if s.noticer != nil {
+		unnoticed = s.noticer.Notice(ctx)
+	}
+	recipients, err := s.cfg.Store.Spread(ctx)
 	if err != nil {
-		return Result{Led: true}, errors.Join(err, unnoticed)
+		return errors.Join(err, unnoticed)
 	}
 	s.aim(recipients)
 	for i := range recipients {
 		s.start(ctx, recipients[i].ID)
 	}
-	return Result{Led: true, Endpoints: len(recipients)}, errors.Join(unnoticed, s.look(ctx))
+	return errors.Join(unnoticed, s.look(ctx))
 }
 
 // look finds out what waits, once in a while.
@@ -200,7 +171,7 @@ func (s *Sender) look(ctx context.Context) error {
 	if !s.asked.IsZero() && time.Since(s.asked) < backlogEvery {
 		return nil
 	}
-	b, err := s.cfg.Outbox.Backlog(ctx)
+	b, err := s.cfg.Store.Backlog(ctx)
 	if err == nil {
 		s.asked = time.Now()
 		s.backlog.Store(&b)
@@ -257,7 +228,7 @@ func (s *Sender) sendDue(ctx context.Context, l *lane) bool {
 	if to == nil || ctx.Err() != nil {
 		return false
 	}
-	due, err := s.cfg.Outbox.Due(ctx, to.ID, width)
+	due, err := s.cfg.Store.Due(ctx, to.ID, width)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.cfg.Logger.DebugContext(ctx, "deliveries that are due are looked for later", "endpoint", to.Name, "error", err)
@@ -342,7 +313,7 @@ func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *lead
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	failed, err := s.cfg.Outbox.Settle(bounded, a)
+	failed, err := s.cfg.Store.Settle(bounded, a)
 	if err != nil {
 		s.cfg.Logger.WarnContext(ctx, "what became of a delivery could not be noted, so it is sent again", "endpoint", to.Name, "event", d.ID, "error", err)
 		return a, err
@@ -350,7 +321,7 @@ func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *lead
 	if failed {
 		s.cfg.Logger.WarnContext(ctx, "an event is given up", "endpoint", to.Name, "event", d.ID, "kind", string(d.Kind), "error", a.Error)
 	}
-	s.cfg.Observer.AttemptNoted(a.Delivered(), failed, took)
+	s.noteAttempt(a.Delivered(), failed, took)
 	return a, nil
 }
 

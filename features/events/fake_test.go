@@ -1,4 +1,4 @@
-package httpapi
+package events
 
 import (
 	"context"
@@ -8,15 +8,15 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fakeEndpoints is the endpoints of the database, and their deliveries.
-type fakeEndpoints struct {
+// fake is the endpoints of the database, and their deliveries.
+type fake struct {
 	*apitest.Table[leaderboard.Endpoint]
 	deliveries []leaderboard.Delivery // of each, newest first
 	attempt    leaderboard.Attempt    // what becomes of a test
 	replays    []leaderboard.Replay
 }
 
-func (f *fakeEndpoints) PutEndpoint(
+func (f *fake) PutEndpoint(
 	_ context.Context, name string, r leaderboard.EndpointRequest, _ leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
 ) (e leaderboard.Endpoint, created bool, err error) {
 	if err := r.Check(name); err != nil {
@@ -34,22 +34,22 @@ func (f *fakeEndpoints) PutEndpoint(
 	return e, f.Put(name, e), nil
 }
 
-func (f *fakeEndpoints) Endpoint(_ context.Context, name string) (leaderboard.Endpoint, error) {
+func (f *fake) Endpoint(_ context.Context, name string) (leaderboard.Endpoint, error) {
 	return f.Get(name)
 }
 
-func (f *fakeEndpoints) Endpoints(context.Context) ([]leaderboard.Endpoint, error) {
+func (f *fake) Endpoints(context.Context) ([]leaderboard.Endpoint, error) {
 	return f.List("", 1000), nil
 }
 
-func (f *fakeEndpoints) DeleteEndpoint(_ context.Context, name string, may func(*leaderboard.Endpoint) error) error {
+func (f *fake) DeleteEndpoint(_ context.Context, name string, may func(*leaderboard.Endpoint) error) error {
 	if _, err := f.Change(name, may); err != nil {
 		return err
 	}
 	return f.Remove(name)
 }
 
-func (f *fakeEndpoints) RotateEndpoint(
+func (f *fake) RotateEndpoint(
 	_ context.Context, name string, _ leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error,
 ) (leaderboard.Endpoint, error) {
 	return f.Change(name, func(e *leaderboard.Endpoint) error {
@@ -58,12 +58,16 @@ func (f *fakeEndpoints) RotateEndpoint(
 	})
 }
 
-func (f *fakeEndpoints) TestEndpoint(_ context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Attempt, time.Duration, error) {
-	_, err := f.Change(name, may)
-	return f.attempt, 12 * time.Millisecond, err
+func (f *fake) Recipient(_ context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Recipient, error) {
+	e, err := f.Change(name, may)
+	return leaderboard.Recipient{Endpoint: e}, err
 }
 
-func (f *fakeEndpoints) Deliveries(_ context.Context, q leaderboard.DeliveriesQuery) (out []leaderboard.Delivery, _ error) {
+func (f *fake) Test(context.Context, *leaderboard.Recipient) (leaderboard.Attempt, time.Duration) {
+	return f.attempt, 12 * time.Millisecond
+}
+
+func (f *fake) Deliveries(_ context.Context, q leaderboard.DeliveriesQuery) (out []leaderboard.Delivery, _ error) {
 	for i := range f.deliveries {
 		if d := f.deliveries[i]; (q.State == "" || d.State == q.State) && (q.Before == 0 || d.Seq < q.Before) && len(out) < q.Limit {
 			out = append(out, d)
@@ -72,7 +76,7 @@ func (f *fakeEndpoints) Deliveries(_ context.Context, q leaderboard.DeliveriesQu
 	return out, nil
 }
 
-func (f *fakeEndpoints) Replay(_ context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error) {
+func (f *fake) Replay(_ context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error) {
 	if _, err := f.Change(r.Endpoint, may); err != nil {
 		return 0, err
 	}

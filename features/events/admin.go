@@ -1,4 +1,4 @@
-package outbox
+package events
 
 import (
 	"context"
@@ -49,35 +49,35 @@ type MayChange func(*leaderboard.Endpoint) error
 // PutEndpoint creates an endpoint or changes it; created reports which. A new one has the secret, and gets what happens from
 // then on; one that exists keeps its own. The same again changes nothing. Errors: a *leaderboard.RuleError, those of may,
 // ErrUnavailable.
-func (o *Outbox) PutEndpoint(
+func (s *Store) PutEndpoint(
 	ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
 ) (e leaderboard.Endpoint, created bool, err error) {
 	if broken := r.Check(name); broken != nil {
 		return e, false, mysql.Wrap("put endpoint", broken)
 	}
-	err = o.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+	err = s.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
 		if created = old == nil; created {
-			return o.create(ctx, tx, name, &r, secret)
+			return s.create(ctx, tx, name, &r, secret)
 		}
 		if err := may(old); err != nil {
 			return err
 		}
-		return o.update(ctx, tx, old, &r)
+		return s.update(ctx, tx, old, &r)
 	})
 	if err == nil {
-		e, err = o.Endpoint(ctx, name)
+		e, err = s.Endpoint(ctx, name)
 	}
 	return e, created, mysql.Translate(ctx, "put endpoint", err)
 }
 
 // change runs fn in a transaction that has the endpoints alone: nothing enters an event meanwhile. old is nil without an
 // endpoint of this name.
-func (o *Outbox) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, old *leaderboard.Endpoint) error) error {
-	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if err := o.db.NextVersion(ctx, tx, outbox.Version); err != nil {
+func (s *Store) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, old *leaderboard.Endpoint) error) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := s.db.NextVersion(ctx, tx, outbox.Version); err != nil {
 			return err
 		}
-		old, err := o.endpointIn(ctx, tx, name)
+		old, err := s.endpointIn(ctx, tx, name)
 		if errors.Is(err, leaderboard.ErrEndpointNotFound) {
 			return fn(tx, nil)
 		}
@@ -89,7 +89,7 @@ func (o *Outbox) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, o
 }
 
 // endpointIn reads an endpoint. Errors: ErrEndpointNotFound.
-func (o *Outbox) endpointIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderboard.Endpoint, error) {
+func (s *Store) endpointIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderboard.Endpoint, error) {
 	var row endpointRow
 	err := sqlx.GetContext(ctx, q, &row, "SELECT "+endpointColumns+" FROM endpoints WHERE name = ?", []byte(name))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -101,7 +101,7 @@ func (o *Outbox) endpointIn(ctx context.Context, q sqlx.QueryerContext, name str
 	return row.endpoint()
 }
 
-func (o *Outbox) create(ctx context.Context, tx *sqlx.Tx, name string, r *leaderboard.EndpointRequest, secret leaderboard.EndpointSecret) error {
+func (s *Store) create(ctx context.Context, tx *sqlx.Tx, name string, r *leaderboard.EndpointRequest, secret leaderboard.EndpointSecret) error {
 	var n int
 	if err := tx.GetContext(ctx, &n, "SELECT COUNT(*) FROM endpoints"); err != nil {
 		return err
@@ -113,22 +113,22 @@ func (o *Outbox) create(ctx context.Context, tx *sqlx.Tx, name string, r *leader
 	if err != nil {
 		return err
 	}
-	now := o.db.Now()
+	now := s.db.Now()
 	_, err = tx.ExecContext(ctx, "INSERT INTO endpoints (name, url, kinds, boards, allow_private, state, secret, low_water, created_at, updated_at)"+
 		" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT COALESCE(MAX(id), 0) FROM outbox), "+now+", "+now+")",
 		[]byte(name), []byte(r.URL), kinds, boards, r.AllowPrivate, []byte(nextState(leaderboard.EndpointStateOff, r.Enabled)), []byte(secret))
 	if err != nil {
 		return err
 	}
-	made, err := o.endpointIn(ctx, tx, name)
+	made, err := s.endpointIn(ctx, tx, name)
 	if err != nil {
 		return err
 	}
-	_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointCreate, After: stateOf(&made)})
+	_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointCreate, After: stateOf(&made)})
 	return err
 }
 
-func (o *Outbox) update(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Endpoint, r *leaderboard.EndpointRequest) error {
+func (s *Store) update(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Endpoint, r *leaderboard.EndpointRequest) error {
 	e := *old
 	e.URL, e.Kinds, e.Boards, e.AllowPrivate, e.State = r.URL, r.Kinds, r.Boards, r.AllowPrivate, nextState(old.State, r.Enabled)
 	before, after := stateOf(old), stateOf(&e)
@@ -139,10 +139,10 @@ func (o *Outbox) update(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Endpo
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE endpoints SET url = ?, kinds = ?, boards = ?, allow_private = ?, state = ?, updated_at = "+o.db.Now()+" WHERE id = ?",
+	_, err = tx.ExecContext(ctx, "UPDATE endpoints SET url = ?, kinds = ?, boards = ?, allow_private = ?, state = ?, updated_at = "+s.db.Now()+" WHERE id = ?",
 		[]byte(e.URL), kinds, boards, e.AllowPrivate, []byte(e.State), e.ID)
 	if err == nil {
-		_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointUpdate, Before: before, After: after})
+		_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointUpdate, Before: before, After: after})
 	}
 	return err
 }
@@ -173,9 +173,9 @@ const deleteSteps = 20
 
 // DeleteEndpoint deletes an endpoint with its deliveries. What is on its way to it just now may still arrive. Errors:
 // ErrEndpointNotFound, those of may, ErrUnavailable.
-func (o *Outbox) DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error {
+func (s *Store) DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error {
 	var id int64
-	err := o.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+	err := s.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
 		if err := mayChange(old, may); err != nil {
 			return err
 		}
@@ -183,14 +183,14 @@ func (o *Outbox) DeleteEndpoint(ctx context.Context, name string, may func(*lead
 		if _, err := tx.ExecContext(ctx, "DELETE FROM endpoints WHERE id = ?", id); err != nil {
 			return err
 		}
-		_, err := audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointDelete, Before: stateOf(old)})
+		_, err := audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointDelete, Before: stateOf(old)})
 		return err
 	})
 	for range deleteSteps {
 		if err != nil {
 			break
 		}
-		result, failed := o.db.Pool.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, mysql.MaxRows)
+		result, failed := s.db.Pool.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, mysql.MaxRows)
 		if failed != nil {
 			break // it is no more than tidy
 		}
@@ -210,24 +210,24 @@ func mayChange(old *leaderboard.Endpoint, may func(*leaderboard.Endpoint) error)
 
 // RotateEndpoint gives an endpoint another secret. Deliveries are signed with the one before too for the time of the overlap.
 // Errors: as of DeleteEndpoint.
-func (o *Outbox) RotateEndpoint(
+func (s *Store) RotateEndpoint(
 	ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error,
 ) (e leaderboard.Endpoint, err error) {
-	err = o.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+	err = s.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
 		if err := mayChange(old, may); err != nil {
 			return err
 		}
 		between := overlap.Microseconds()
 		// Assignments are carried out from left to right.
-		_, err := tx.ExecContext(ctx, "UPDATE endpoints SET previous_secret = IF(? > 0, secret, NULL), previous_ends_at = IF(? > 0, "+o.db.Now()+" + INTERVAL ? MICROSECOND, NULL),"+
-			" secret = ?, updated_at = "+o.db.Now()+" WHERE id = ?", between, between, between, []byte(secret), old.ID)
+		_, err := tx.ExecContext(ctx, "UPDATE endpoints SET previous_secret = IF(? > 0, secret, NULL), previous_ends_at = IF(? > 0, "+s.db.Now()+" + INTERVAL ? MICROSECOND, NULL),"+
+			" secret = ?, updated_at = "+s.db.Now()+" WHERE id = ?", between, between, between, []byte(secret), old.ID)
 		if err != nil {
 			return err
 		}
-		if e, err = o.endpointIn(ctx, tx, name); err != nil {
+		if e, err = s.endpointIn(ctx, tx, name); err != nil {
 			return err
 		}
-		_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointRotate, Before: stateOf(old), After: stateOf(&e)})
+		_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointRotate, Before: stateOf(old), After: stateOf(&e)})
 		return err
 	})
 	return e, mysql.Translate(ctx, "rotate endpoint", err)
@@ -235,12 +235,12 @@ func (o *Outbox) RotateEndpoint(
 
 // Recipient returns an endpoint with its secrets, for a test of it, and records that. Errors: ErrEndpointNotFound, those of may,
 // ErrUnavailable.
-func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (to leaderboard.Recipient, err error) {
-	now, err := o.db.Clock(ctx)
+func (s *Store) Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (to leaderboard.Recipient, err error) {
+	now, err := s.db.Clock(ctx)
 	if err != nil {
 		return to, mysql.Translate(ctx, "endpoint", err)
 	}
-	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var row endpointRow
 		err := tx.GetContext(ctx, &row, "SELECT "+endpointColumns+" FROM endpoints WHERE name = ?", []byte(name))
 		if errors.Is(err, sql.ErrNoRows) {
@@ -253,7 +253,7 @@ func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboa
 			err = may(&to.Endpoint)
 		}
 		if err == nil {
-			_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointTest, After: stateOf(&to.Endpoint)})
+			_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointTest, After: stateOf(&to.Endpoint)})
 		}
 		return err
 	})
@@ -261,26 +261,26 @@ func (o *Outbox) Recipient(ctx context.Context, name string, may func(*leaderboa
 }
 
 // Endpoint returns an endpoint and what waits for it. Errors: ErrEndpointNotFound, ErrUnavailable.
-func (o *Outbox) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error) {
-	e, err := o.endpointIn(ctx, o.db.Pool, name)
+func (s *Store) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error) {
+	e, err := s.endpointIn(ctx, s.db.Pool, name)
 	if err == nil {
-		err = o.addWaiting(ctx, &e)
+		err = s.addWaiting(ctx, &e)
 	}
 	return e, mysql.Translate(ctx, "endpoint", err)
 }
 
 // Endpoints lists all endpoints in the order of their names, with what waits for them. Errors: ErrUnavailable.
-func (o *Outbox) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) {
+func (s *Store) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) {
 	var rows []endpointRow
 	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY name LIMIT ", leaderboard.MaxEndpoints)
-	if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(query)); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {
 		return nil, mysql.Translate(ctx, "endpoints", err)
 	}
 	out := make([]leaderboard.Endpoint, len(rows))
 	for i := range rows {
 		var err error
 		if out[i], err = rows[i].endpoint(); err == nil {
-			err = o.addWaiting(ctx, &out[i])
+			err = s.addWaiting(ctx, &out[i])
 		}
 		if err != nil {
 			return nil, mysql.Translate(ctx, "endpoints", err)

@@ -1,9 +1,4 @@
-// Package outbox delivers the events that package internal/outbox enters, and keeps them until then.
-//
-// Read endpoints.go (their rows), then spread.go (how each event gets a delivery for each endpoint, though ids commit out of
-// order), deliver.go (what is due, and what became of it), above.go (events for streams), list.go (what admins see and repeat),
-// and aged.go (how rows go).
-package outbox
+package events
 
 import (
 	"context"
@@ -26,18 +21,18 @@ import (
 // that lock alone. It does not wait for it: as long as others share it, the mark stays where it is, and a few more rows are
 // looked at.
 
-// Outbox is the events that wait, and the endpoints that they wait for. All methods may be called concurrently.
-type Outbox struct {
+// Store is the events that wait, and the endpoints that they wait for. All methods may be called concurrently.
+type Store struct {
 	db    *mysql.DB
 	point func(name string)
 }
 
-// New returns the outbox of a database. point is called at named points of the work, for tests; nil: nothing is.
-func New(d *mysql.DB, point func(name string)) *Outbox {
+// NewStore returns the events of a database. point is called at named points of the work, for tests; nil: nothing is.
+func NewStore(d *mysql.DB, point func(name string)) *Store {
 	if point == nil {
 		point = func(string) {}
 	}
-	return &Outbox{db: d, point: point}
+	return &Store{db: d, point: point}
 }
 
 // spreadRows is how many events are spread in one transaction.
@@ -49,8 +44,8 @@ func leadLock() mysql.Lock { return mysql.Lock{Kind: "events"} }
 // LeadEvents reports whether this process is the one that sends, and becomes it when there is none. It does not wait for
 // another process. The caller asks again from time to time: the server gives the lock up with the connection. Errors:
 // ErrUnavailable.
-func (o *Outbox) LeadEvents(ctx context.Context) (bool, error) {
-	have, err := o.db.Locks.Hold(ctx, []mysql.Lock{leadLock()})
+func (s *Store) LeadEvents(ctx context.Context) (bool, error) {
+	have, err := s.db.Locks.Hold(ctx, []mysql.Lock{leadLock()})
 	if err != nil {
 		return false, mysql.Translate(ctx, "lead events", err)
 	}
@@ -58,14 +53,14 @@ func (o *Outbox) LeadEvents(ctx context.Context) (bool, error) {
 }
 
 // YieldEvents lets another process send.
-func (o *Outbox) YieldEvents(ctx context.Context) error {
-	return mysql.Translate(ctx, "yield events", o.db.Locks.Release(ctx, leadLock()))
+func (s *Store) YieldEvents(ctx context.Context) error {
+	return mysql.Translate(ctx, "yield events", s.db.Locks.Release(ctx, leadLock()))
 }
 
 // Spread gives each event its deliveries, and returns the endpoints that are on. What came too late for this round is found
 // by the next. Two processes may do so at once. Errors: ErrUnavailable.
-func (o *Outbox) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
-	rows, now, err := o.endpointsOn(ctx)
+func (s *Store) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
+	rows, now, err := s.endpointsOn(ctx)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "spread events", err)
 	}
@@ -74,24 +69,24 @@ func (o *Outbox) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
 	for i := range rows {
 		to, err := rows[i].recipient(now)
 		if err != nil {
-			o.db.Log.ErrorContext(ctx, "an endpoint cannot be read and gets nothing", "endpoint", string(rows[i].Name), "error", err)
+			s.db.Log.ErrorContext(ctx, "an endpoint cannot be read and gets nothing", "endpoint", string(rows[i].Name), "error", err)
 			continue
 		}
 		recipients = append(recipients, to)
 	}
 	var any bool
 	if len(rows) > 0 {
-		err = o.db.Pool.GetContext(ctx, &any, o.db.Limited("SELECT EXISTS (SELECT 1 FROM outbox WHERE id > ?)"), low)
+		err = s.db.Pool.GetContext(ctx, &any, s.db.Limited("SELECT EXISTS (SELECT 1 FROM outbox WHERE id > ?)"), low)
 	}
 	if err != nil || !any {
 		return recipients, mysql.Translate(ctx, "spread events", err)
 	}
-	bound, err := o.settled(ctx)
+	bound, err := s.settled(ctx)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "spread events", err)
 	}
 	for i := range recipients {
-		if err := o.spreadTo(ctx, &recipients[i].Endpoint, markOf(rows, recipients[i].ID), bound); err != nil {
+		if err := s.spreadTo(ctx, &recipients[i].Endpoint, markOf(rows, recipients[i].ID), bound); err != nil {
 			return nil, mysql.Translate(ctx, "spread events", err)
 		}
 	}
@@ -116,17 +111,17 @@ func markOf(rows []endpointRow, id int64) int64 {
 	return 0
 }
 
-func (o *Outbox) endpointsOn(ctx context.Context) (rows []endpointRow, now leaderboard.Micros, err error) {
+func (s *Store) endpointsOn(ctx context.Context) (rows []endpointRow, now leaderboard.Micros, err error) {
 	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints WHERE state = 'on' ORDER BY id LIMIT ", leaderboard.MaxEndpoints)
-	if err = o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(query)); err == nil && len(rows) > 0 {
-		now, err = o.db.Clock(ctx)
+	if err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query)); err == nil && len(rows) > 0 {
+		now, err = s.db.Clock(ctx)
 	}
 	return rows, now, err
 }
 
 // settled returns an id up to which every event is there that ever will be, 0 when others are entering events just now.
-func (o *Outbox) settled(ctx context.Context) (bound int64, err error) {
-	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+func (s *Store) settled(ctx context.Context) (bound int64, err error) {
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var version int64
 		err := tx.GetContext(ctx, &version, "SELECT version FROM table_versions WHERE name = '"+outbox.Version+"' FOR UPDATE NOWAIT")
 		if mysql.IsLocked(err) {
@@ -153,10 +148,10 @@ const missing = "SELECT o.id, o.kind, o.board FROM outbox o FORCE INDEX (PRIMARY
 
 // spreadTo gives an endpoint the events that it lacks above its mark, and moves the mark as far as that is certain: up to
 // bound.
-func (o *Outbox) spreadTo(ctx context.Context, e *leaderboard.Endpoint, mark, bound int64) error {
+func (s *Store) spreadTo(ctx context.Context, e *leaderboard.Endpoint, mark, bound int64) error {
 	for after := mark; ; {
 		var rows []outboxRow
-		if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(missing), after, e.ID, spreadRows); err != nil {
+		if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(missing), after, e.ID, spreadRows); err != nil {
 			return err
 		}
 		next := max(mark, bound)
@@ -166,11 +161,11 @@ func (o *Outbox) spreadTo(ctx context.Context, e *leaderboard.Endpoint, mark, bo
 		}
 		wanted := wantedOf(e, rows)
 		if len(wanted) > 0 || next > mark {
-			o.point("events-spread")
-			if err := o.deliverTo(ctx, e.ID, wanted, next, keepWaiting); err != nil {
+			s.point("events-spread")
+			if err := s.deliverTo(ctx, e.ID, wanted, next, keepWaiting); err != nil {
 				return err
 			}
-			o.point("events-spread-done")
+			s.point("events-spread-done")
 		}
 		if len(rows) < spreadRows {
 			return nil
@@ -194,8 +189,8 @@ const (
 )
 
 // deliverTo makes deliveries of events to an endpoint, if it is still there, and moves its mark up to one.
-func (o *Outbox) deliverTo(ctx context.Context, endpoint int64, events []int64, mark int64, again string) error {
-	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+func (s *Store) deliverTo(ctx context.Context, endpoint int64, events []int64, mark int64, again string) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var id int64
 		if err := tx.GetContext(ctx, &id, "SELECT id FROM endpoints WHERE id = ? FOR UPDATE", endpoint); err != nil {
 			return ignoreNoRows(err) // it was deleted meanwhile

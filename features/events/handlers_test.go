@@ -1,18 +1,26 @@
-package httpapi
+package events
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
+// newEnv returns an API with the routes of endpoints, and what they stand on.
+func newEnv(t testing.TB) (*apitest.Env, *fake) {
+	f := &fake{Table: apitest.NewTable[leaderboard.Endpoint](leaderboard.ErrEndpointNotFound)}
+	return featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(f, f, true) }), f
+}
+
 // TestEndpoints: an endpoint is made, shown without its secret, changed, rotated and deleted.
 func TestEndpoints(t *testing.T) {
-	e := newEnv(t)
+	e, f := newEnv(t)
 	const path, body = "/v1/endpoints/game", `{"url":"https://game.example/hooks","kinds":["period.closed"],"boards":["game1-*"]}`
 	made := e.Put(apitest.AdminKey, path, body).Want(201)
 	var shown struct{ Secret, State string }
@@ -32,7 +40,7 @@ func TestEndpoints(t *testing.T) {
 		t.Errorf("rotated: %s", text)
 	}
 	e.Post(apitest.AdminKey, path+"/rotate", `{"overlap":"721h"}`).WantProblem(400, wire.CodeMalformed)
-	e.fake.endpoints.attempt = leaderboard.Attempt{Status: 500, Error: "the answer was 500"}
+	f.attempt = leaderboard.Attempt{Status: 500, Error: "the answer was 500"}
 	if r := e.Post(apitest.AdminKey, path+"/test", "").Want(200); string(r.Body) != `{"delivered":false,"status":500,"error":"the answer was 500","took":"12ms"}` {
 		t.Errorf("tested: %s", r.Body)
 	}
@@ -44,7 +52,7 @@ func TestEndpoints(t *testing.T) {
 
 // TestBadEndpoints: what is not right is told by place, and nothing is made.
 func TestBadEndpoints(t *testing.T) {
-	e := newEnv(t)
+	e, f := newEnv(t)
 	for body, places := range map[string]string{
 		`{}`: "400 /url",
 		`{"url":"https://g.example/","kinds":[]}`:                                "400 /kinds",
@@ -67,14 +75,14 @@ func TestBadEndpoints(t *testing.T) {
 		}
 	}
 	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/endpoints/NAME", Key: apitest.AdminKey, Body: `{"url":"https://g.example/"}`, Off: true}).WantProblem(422, "invalid-endpoint")
-	if len(e.fake.endpoints.Rows) > 0 {
-		t.Errorf("made: %v", e.fake.endpoints.Rows)
+	if len(f.Rows) > 0 {
+		t.Errorf("made: %v", f.Rows)
 	}
 }
 
 // TestEndpointsOfSomeBoards: a key for some boards makes, sees and changes only endpoints whose boards it covers (promise G1).
 func TestEndpointsOfSomeBoards(t *testing.T) {
-	e := newEnv(t)
+	e, _ := newEnv(t)
 	key := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*", "lobby"} })
 	with := func(boards string) string { return `{"url":"https://g.example/","boards":` + boards + `}` }
 	e.Put(apitest.AdminKey, "/v1/endpoints/all", with("null")).Want(201)
@@ -105,7 +113,7 @@ func TestEndpointsOfSomeBoards(t *testing.T) {
 
 // TestDeliveries: deliveries are listed page by page with what is sent, and events are delivered once more.
 func TestDeliveries(t *testing.T) {
-	e := newEnv(t)
+	e, f := newEnv(t)
 	const path = "/v1/endpoints/game"
 	e.Put(apitest.AdminKey, path, `{"url":"https://game.example/hooks"}`).Want(201)
 	for i := range 5 {
@@ -114,7 +122,7 @@ func TestDeliveries(t *testing.T) {
 			Seq: int64(5 - i), ID: leaderboard.EventIDOf(fmt.Sprint(i)), Kind: leaderboard.EventKindMemberHidden, Time: 1_700_000_000_000_000, Data: `{"board":"b"}`,
 			Members: []leaderboard.EventMember{{Member: "<a>"}},
 		}
-		e.fake.endpoints.deliveries = append(e.fake.endpoints.deliveries, d)
+		f.deliveries = append(f.deliveries, d)
 	}
 	var got []string
 	for cursor := ""; ; {
@@ -150,4 +158,23 @@ func TestDeliveries(t *testing.T) {
 	for _, body := range []string{`{}`, `{"since":"2020-01-01T00:00:00Z","event":"` + got[0] + `"}`, `{"event":"5"}`} {
 		e.Do(apitest.Ask{Method: "POST", Path: path + "/replay", Key: apitest.AdminKey, Body: body, Off: true}).WantProblem(400, wire.CodeMalformed)
 	}
+}
+
+// TestExamples runs each line for a shell of /docs about endpoints.
+func TestExamples(t *testing.T) {
+	server := func(t testing.TB) *apitest.Env {
+		e, _ := newEnv(t)
+		e.Put(apitest.AdminKey, "/v1/endpoints/game", `{"url":"https://game.example/hooks"}`).Want(201)
+		return e
+	}
+	featuretest.Examples(t, Routes(nil, nil, true), server, nil)
+}
+
+// TestNullAndEmpty: what is null in a request is as if it were absent, where the document allows it.
+func TestNullAndEmpty(t *testing.T) {
+	e, _ := newEnv(t)
+	apitest.NullAndEmpty(t, e, apitest.Ask{
+		Method: "PUT", Path: "/v1/endpoints/e", Key: apitest.AdminKey,
+		Body: `{"url":"https://events.example/","kinds":["board.changed"],"boards":["b"],"enabled":true,"allow_private":false}`,
+	}, true)
 }

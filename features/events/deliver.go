@@ -1,4 +1,4 @@
-package outbox
+package events
 
 import (
 	"context"
@@ -53,11 +53,11 @@ type dueRow struct {
 // Due returns deliveries to an endpoint that are to be tried now, at most limit. Half of them have been tried before, those that
 // wait longest; the others have not; what one half lacks the other may have. So neither new events nor events that are refused
 // each time hold up the others. Errors: ErrUnavailable.
-func (o *Outbox) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error) {
+func (s *Store) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error) {
 	var again, first []dueRow
-	err := o.db.Pool.SelectContext(ctx, &again, o.db.Limited(fmt.Sprintf(dueAgain, o.db.Now())), endpoint, limit)
+	err := s.db.Pool.SelectContext(ctx, &again, s.db.Limited(fmt.Sprintf(dueAgain, s.db.Now())), endpoint, limit)
 	if err == nil {
-		err = o.db.Pool.SelectContext(ctx, &first, o.db.Limited(dueFirst), endpoint, limit-min(len(again), limit/2))
+		err = s.db.Pool.SelectContext(ctx, &first, s.db.Limited(dueFirst), endpoint, limit-min(len(again), limit/2))
 	}
 	if err != nil {
 		return nil, mysql.Translate(ctx, "due deliveries", err)
@@ -69,11 +69,11 @@ func (o *Outbox) Due(ctx context.Context, endpoint int64, limit int) ([]leaderbo
 		out[i] = leaderboard.Delivery{Event: rows[i].event(), State: leaderboard.DeliveryStateWaiting, Attempts: rows[i].Attempts}
 		events[i] = &out[i].Event
 	}
-	return out, mysql.Translate(ctx, "due deliveries", o.addMembers(ctx, events))
+	return out, mysql.Translate(ctx, "due deliveries", s.addMembers(ctx, events))
 }
 
 // addMembers gives events their members.
-func (o *Outbox) addMembers(ctx context.Context, events []*leaderboard.Event) error {
+func (s *Store) addMembers(ctx context.Context, events []*leaderboard.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (o *Outbox) addMembers(ctx context.Context, events []*leaderboard.Event) er
 	}
 	t := (&mysql.Text{}).Str("SELECT event_id, member, detail FROM outbox_members WHERE event_id IN (").Ints(ids)
 	t.Str(") ORDER BY event_id, place LIMIT ").Int(int64(len(ids) * leaderboard.MaxClosedTop))
-	if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(t.String())); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(t.String())); err != nil {
 		return err
 	}
 	for i := range rows {
@@ -100,17 +100,17 @@ func (o *Outbox) addMembers(ctx context.Context, events []*leaderboard.Event) er
 
 // Settle notes what became of an attempt. A delivery that would be tried later than leaderboard.EventTTL after its event has
 // failed for good, of which failed tells. Nothing is noted of an endpoint that was deleted meanwhile. Errors: ErrUnavailable.
-func (o *Outbox) Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error) {
-	o.point("events-sent")
-	err = o.db.InTx(ctx, func(tx *sqlx.Tx) error {
+func (s *Store) Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error) {
+	s.point("events-sent")
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if a.Gone {
-			if err := o.turnOff(ctx, tx, a.EndpointID); err != nil {
+			if err := s.turnOff(ctx, tx, a.EndpointID); err != nil {
 				return err
 			}
 		}
 		const note = "UPDATE deliveries SET attempt_count = attempt_count + 1, status = ?, error = ?, tried_at = "
 		const which = " WHERE endpoint_id = ? AND event_id = ? AND state = 'waiting'"
-		now := o.db.Now()
+		now := s.db.Now()
 		if a.Delivered() {
 			_, err := tx.ExecContext(ctx, note+now+", state = 'delivered'"+which, a.Status, "", a.EndpointID, a.Event)
 			return err
@@ -123,12 +123,12 @@ func (o *Outbox) Settle(ctx context.Context, a leaderboard.Attempt) (failed bool
 		}
 		return tx.GetContext(ctx, &failed, "SELECT EXISTS (SELECT 1 FROM deliveries WHERE endpoint_id = ? AND event_id = ? AND state = 'failed')", a.EndpointID, a.Event)
 	})
-	o.point("events-settled")
+	s.point("events-settled")
 	return failed, mysql.Translate(ctx, "settle", err)
 }
 
 // turnOff turns an endpoint off that is on, because it is gone.
-func (o *Outbox) turnOff(ctx context.Context, tx *sqlx.Tx, endpoint int64) error {
+func (s *Store) turnOff(ctx context.Context, tx *sqlx.Tx, endpoint int64) error {
 	var row endpointRow
 	if err := tx.GetContext(ctx, &row, "SELECT "+endpointColumns+" FROM endpoints WHERE id = ? AND state = 'on' FOR UPDATE", endpoint); err != nil {
 		return ignoreNoRows(err)
@@ -137,24 +137,24 @@ func (o *Outbox) turnOff(ctx context.Context, tx *sqlx.Tx, endpoint int64) error
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE endpoints SET state = 'gone', updated_at = "+o.db.Now()+" WHERE id = ?", endpoint); err != nil {
+	if _, err := tx.ExecContext(ctx, "UPDATE endpoints SET state = 'gone', updated_at = "+s.db.Now()+" WHERE id = ?", endpoint); err != nil {
 		return err
 	}
 	after := before
 	after.State = leaderboard.EndpointStateGone
-	_, err = audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointUpdate, Before: stateOf(&before), After: stateOf(&after)})
+	_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointUpdate, Before: stateOf(&before), After: stateOf(&after)})
 	return err
 }
 
 // Backlog returns what waits for the endpoints that are on. Errors: ErrUnavailable.
-func (o *Outbox) Backlog(ctx context.Context) (b leaderboard.Backlog, err error) {
-	rows, _, err := o.endpointsOn(ctx)
+func (s *Store) Backlog(ctx context.Context) (b leaderboard.Backlog, err error) {
+	rows, _, err := s.endpointsOn(ctx)
 	for i := range rows {
 		if err != nil {
 			break
 		}
 		e := leaderboard.Endpoint{ID: rows[i].ID}
-		if err = o.addWaiting(ctx, &e); err == nil && e.Waiting > 0 {
+		if err = s.addWaiting(ctx, &e); err == nil && e.Waiting > 0 {
 			b.Waiting += e.Waiting
 			if b.Oldest == 0 || e.OldestWaiting < b.Oldest {
 				b.Oldest = e.OldestWaiting
@@ -170,8 +170,8 @@ const (
 )
 
 // addWaiting tells of an endpoint what waits for it.
-func (o *Outbox) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error {
-	err := o.db.Pool.GetContext(ctx, &e.Waiting, o.db.Limited(waitingCount), e.ID, leaderboard.MaxWaiting)
+func (s *Store) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error {
+	err := s.db.Pool.GetContext(ctx, &e.Waiting, s.db.Limited(waitingCount), e.ID, leaderboard.MaxWaiting)
 	if err != nil || e.Waiting == 0 {
 		return err
 	}
@@ -179,7 +179,7 @@ func (o *Outbox) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error 
 		At    time.Time `db:"event_at"`
 		Error string    `db:"error"`
 	}
-	err = o.db.Pool.GetContext(ctx, &oldest, o.db.Limited(waitingFirst), e.ID)
+	err = s.db.Pool.GetContext(ctx, &oldest, s.db.Limited(waitingFirst), e.ID)
 	if errors.Is(err, sql.ErrNoRows) { // it was delivered meanwhile
 		e.Waiting = 0
 		return nil

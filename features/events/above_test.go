@@ -1,4 +1,4 @@
-package outbox
+package events
 
 import (
 	"math/rand/v2"
@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
 
 // TestEventsAboveMissNone: transactions that enter events commit and roll back in any order, while a reader reads on. It has each event of its
 // kind that is committed, once, and its mark is never above an id whose transaction has not ended (promise B9).
 func TestEventsAboveMissNone(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		o, pool := newOutbox(t, dsn)
 		o.put(t, "e") // which gets all, so all are entered
 		seed := rand.Uint64()

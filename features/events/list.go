@@ -1,4 +1,4 @@
-package outbox
+package events
 
 import (
 	"context"
@@ -47,8 +47,8 @@ const (
 )
 
 // Deliveries lists deliveries of an endpoint, newest event first. Errors: ErrEndpointNotFound, ErrUnavailable.
-func (o *Outbox) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error) {
-	e, err := o.endpointIn(ctx, o.db.Pool, q.Endpoint)
+func (s *Store) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error) {
+	e, err := s.endpointIn(ctx, s.db.Pool, q.Endpoint)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "deliveries", err)
 	}
@@ -58,9 +58,9 @@ func (o *Outbox) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) 
 	}
 	var rows []deliveryRow
 	if q.State == "" {
-		err = o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(listedAll), e.ID, before, max(0, q.Limit))
+		err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(listedAll), e.ID, before, max(0, q.Limit))
 	} else {
-		err = o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(listedState), e.ID, []byte(q.State), before, max(0, q.Limit))
+		err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(listedState), e.ID, []byte(q.State), before, max(0, q.Limit))
 	}
 	if err != nil {
 		return nil, mysql.Translate(ctx, "deliveries", err)
@@ -70,7 +70,7 @@ func (o *Outbox) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) 
 		out[i] = rows[i].delivery()
 		events[i] = &out[i].Event
 	}
-	return out, mysql.Translate(ctx, "deliveries", o.addMembers(ctx, events))
+	return out, mysql.Translate(ctx, "deliveries", s.addMembers(ctx, events))
 }
 
 // replayed finds events from a moment on.
@@ -78,42 +78,42 @@ const replayed = "SELECT id, kind, board, created_at FROM outbox FORCE INDEX (ou
 
 // Replay has events delivered to an endpoint once more, under the ids that they have, and returns how many. When it fails, some
 // of them are. Errors: ErrEndpointNotFound, ErrEventNotFound, those of may, ErrUnavailable.
-func (o *Outbox) Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (events int, err error) {
-	e, err := o.endpointIn(ctx, o.db.Pool, r.Endpoint)
+func (s *Store) Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (events int, err error) {
+	e, err := s.endpointIn(ctx, s.db.Pool, r.Endpoint)
 	if err == nil {
 		err = may(&e)
 	}
 	if err == nil && r.Event != "" {
-		events, err = o.replayOne(ctx, &e, r.Event)
+		events, err = s.replayOne(ctx, &e, r.Event)
 	} else if err == nil {
-		events, err = o.replaySince(ctx, &e, r.Since)
+		events, err = s.replaySince(ctx, &e, r.Since)
 	}
 	if events > 0 {
-		err = errors.Join(err, o.auditReplay(ctx, &e, &r, events))
+		err = errors.Join(err, s.auditReplay(ctx, &e, &r, events))
 	}
 	return events, mysql.Translate(ctx, "replay", err)
 }
 
-func (o *Outbox) replayOne(ctx context.Context, e *leaderboard.Endpoint, id string) (int, error) {
+func (s *Store) replayOne(ctx context.Context, e *leaderboard.Endpoint, id string) (int, error) {
 	var row outboxRow
-	err := o.db.Pool.GetContext(ctx, &row, o.db.Limited("SELECT id, kind, board FROM outbox WHERE dedupe = ?"), []byte(id))
+	err := s.db.Pool.GetContext(ctx, &row, s.db.Limited("SELECT id, kind, board FROM outbox WHERE dedupe = ?"), []byte(id))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && len(wantedOf(e, []outboxRow{row})) == 0 {
 		err = leaderboard.ErrEventNotFound
 	}
 	if err != nil {
 		return 0, err
 	}
-	return 1, o.deliverTo(ctx, e.ID, []int64{row.ID}, 0, startAgain)
+	return 1, s.deliverTo(ctx, e.ID, []int64{row.ID}, 0, startAgain)
 }
 
-func (o *Outbox) replaySince(ctx context.Context, e *leaderboard.Endpoint, since leaderboard.Micros) (events int, err error) {
+func (s *Store) replaySince(ctx context.Context, e *leaderboard.Endpoint, since leaderboard.Micros) (events int, err error) {
 	at, id := since.Time(), int64(0)
 	for {
 		var rows []struct {
 			outboxRow
 			Created time.Time `db:"created_at"`
 		}
-		if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(replayed), at, at, id, spreadRows); err != nil || len(rows) == 0 {
+		if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(replayed), at, at, id, spreadRows); err != nil || len(rows) == 0 {
 			return events, err
 		}
 		found := make([]outboxRow, len(rows))
@@ -122,7 +122,7 @@ func (o *Outbox) replaySince(ctx context.Context, e *leaderboard.Endpoint, since
 		}
 		wanted := wantedOf(e, found)
 		if len(wanted) > 0 {
-			if err := o.deliverTo(ctx, e.ID, wanted, 0, startAgain); err != nil {
+			if err := s.deliverTo(ctx, e.ID, wanted, 0, startAgain); err != nil {
 				return events, err
 			}
 		}
@@ -135,7 +135,7 @@ func (o *Outbox) replaySince(ctx context.Context, e *leaderboard.Endpoint, since
 }
 
 // auditReplay records a replay.
-func (o *Outbox) auditReplay(ctx context.Context, e *leaderboard.Endpoint, r *leaderboard.Replay, events int) error {
+func (s *Store) auditReplay(ctx context.Context, e *leaderboard.Endpoint, r *leaderboard.Replay, events int) error {
 	type replay struct {
 		Name   string              `json:"name"`
 		Since  *leaderboard.Micros `json:"since,omitempty"`
@@ -146,8 +146,8 @@ func (o *Outbox) auditReplay(ctx context.Context, e *leaderboard.Endpoint, r *le
 	if r.Event == "" {
 		after.Since = &r.Since
 	}
-	return o.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		_, err := audit.Write(ctx, o.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointReplay, After: after})
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointReplay, After: after})
 		return err
 	})
 }

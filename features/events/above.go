@@ -1,4 +1,4 @@
-package outbox
+package events
 
 import (
 	"context"
@@ -24,8 +24,8 @@ const (
 )
 
 // EventsMark returns a mark above which are all events of the last time, d, and of what is to come. Errors: ErrUnavailable.
-func (o *Outbox) EventsMark(ctx context.Context, d time.Duration) (mark int64, err error) {
-	err = o.db.Pool.GetContext(ctx, &mark, o.db.Limited(fmt.Sprintf(olderThan, o.db.Now())), d.Microseconds())
+func (s *Store) EventsMark(ctx context.Context, d time.Duration) (mark int64, err error) {
+	err = s.db.Pool.GetContext(ctx, &mark, s.db.Limited(fmt.Sprintf(olderThan, s.db.Now())), d.Microseconds())
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -35,19 +35,19 @@ func (o *Outbox) EventsMark(ctx context.Context, d time.Duration) (mark int64, e
 // EventsAbove returns the events of a kind above a mark that known does not know by their Seq, and a mark for the next call: below
 // it no event is to come, above it those of now may be returned again. The order in which they come is that of their commits as far as the
 // calls tell; what commits late comes by a later call. Errors: ErrUnavailable.
-func (o *Outbox) EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error) {
+func (s *Store) EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error) {
 	var any bool
-	if err := o.db.Pool.GetContext(ctx, &any, o.db.Limited(anyAbove), []byte(kind), mark); err != nil || !any {
+	if err := s.db.Pool.GetContext(ctx, &any, s.db.Limited(anyAbove), []byte(kind), mark); err != nil || !any {
 		return nil, mark, mysql.Translate(ctx, "events", err)
 	}
-	bound, err := o.settled(ctx) // before they are read
+	bound, err := s.settled(ctx) // before they are read
 	if err != nil {
 		return nil, mark, mysql.Translate(ctx, "events", err)
 	}
 	next = max(mark, bound)
 	for after := mark; ; {
 		var rows []eventRow
-		if err := o.db.Pool.SelectContext(ctx, &rows, o.db.Limited(above), []byte(kind), after, aboveRows); err != nil {
+		if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(above), []byte(kind), after, aboveRows); err != nil {
 			return nil, mark, mysql.Translate(ctx, "events", err)
 		}
 		page := make([]*leaderboard.Event, 0, len(rows))
@@ -57,7 +57,7 @@ func (o *Outbox) EventsAbove(ctx context.Context, kind leaderboard.EventKind, ma
 				page = append(page, &e)
 			}
 		}
-		if err := o.addMembers(ctx, page); err != nil {
+		if err := s.addMembers(ctx, page); err != nil {
 			return nil, mark, mysql.Translate(ctx, "events", err)
 		}
 		for _, e := range page {

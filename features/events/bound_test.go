@@ -1,4 +1,4 @@
-package store_test
+package events
 
 import (
 	"database/sql"
@@ -10,7 +10,6 @@ import (
 
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
-	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
 )
 
@@ -83,7 +82,7 @@ type outboxBound struct {
 	dsn    string
 	db     *sql.DB
 	proxy  *dbtest.Proxy
-	store  *store.Store
+	store  *opened
 	offset atomic.Int64
 	score  int64
 }

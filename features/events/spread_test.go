@@ -1,4 +1,4 @@
-package outbox
+package events
 
 import (
 	"context"
@@ -17,12 +17,13 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/migrations"
+	"leaderboard/store/storetest/dbtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
 // newOutbox returns the outbox of an empty database, and a pool for transactions of the test.
-func newOutbox(t *testing.T, dsn string) (*Outbox, *sql.DB) {
+func newOutbox(t *testing.T, dsn string) (*Store, *sql.DB) {
 	t.Helper()
 	cfg := mysql.Config{
 		DSN: dsn, MaxConns: 16, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
@@ -41,20 +42,15 @@ func newOutbox(t *testing.T, dsn string) (*Outbox, *sql.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	return New(d, nil), pool
-}
-
-func dialects(t *testing.T, test func(t *testing.T, dsn string)) {
-	t.Run("mysql", func(t *testing.T) { t.Parallel(); test(t, testenv.MySQL(t)) })
-	t.Run("mariadb", func(t *testing.T) { t.Parallel(); test(t, testenv.MariaDB(t)) })
+	return NewStore(d, nil), pool
 }
 
 func anyone(*leaderboard.Endpoint) error { return nil }
 
-func (o *Outbox) put(t *testing.T, name string, kinds ...leaderboard.EventKind) {
+func (s *Store) put(t *testing.T, name string, kinds ...leaderboard.EventKind) {
 	t.Helper()
 	r := leaderboard.EndpointRequest{URL: "https://game.example/" + name, Kinds: kinds, Enabled: true}
-	if _, _, err := o.PutEndpoint(t.Context(), name, r, leaderboard.NewEndpointSecret(), anyone); err != nil {
+	if _, _, err := s.PutEndpoint(t.Context(), name, r, leaderboard.NewEndpointSecret(), anyone); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,7 +104,7 @@ func enter(t *testing.T, pool *sql.DB, kind leaderboard.EventKind) entering {
 // id whose transaction has not ended; and once nothing is open the marks reach the end (promise B9).
 func TestSpreadMissesNone(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		o, pool := newOutbox(t, dsn)
 		seed := rand.Uint64()
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -190,7 +186,7 @@ func TestSpreadMissesNone(t *testing.T) {
 // who creates it waits for those who enter events, since they may have found that none gets theirs.
 func TestEndpointWaitsForEvents(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		o, pool := newOutbox(t, dsn)
 		first := enter(t, pool, leaderboard.EventKindBoardChanged) // there is no endpoint, so nothing is entered
 		made := make(chan struct{})
@@ -220,56 +216,11 @@ func TestEndpointWaitsForEvents(t *testing.T) {
 	})
 }
 
-// TestListen: whether there may be an endpoint is told by a statement that changes a row, and stays so until its transaction ends.
-func TestListen(t *testing.T) {
-	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		o, pool := newOutbox(t, dsn)
-		if _, err := pool.ExecContext(t.Context(), "INSERT INTO periods (id, incarnation, board_id, window_name, starts_at, last_created_time, committed_at)"+
-			" VALUES (1, 1, 1, 'day', '2026-01-01', '2026-01-01', '2026-01-01')"); err != nil {
-			t.Fatal(err)
-		}
-		asked := func(to string) (*sql.Tx, bool) {
-			tx, err := pool.BeginTx(context.Background(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = tx.Rollback() })
-			result, err := tx.ExecContext(t.Context(), "UPDATE periods SET state = IF("+outbox.Listen+", ?, ?) WHERE id = 1", to, to)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return tx, outbox.MayListen(result)
-		}
-		tx, may := asked("closed")
-		if may {
-			t.Error("without an endpoint there may be one")
-		}
-		made := make(chan struct{})
-		go func() {
-			defer close(made)
-			o.put(t, "e")
-		}()
-		select {
-		case <-made:
-			t.Error("an endpoint was created beside a transaction that knows of none")
-		case <-time.After(300 * time.Millisecond): // that it waits cannot be seen otherwise
-		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		<-made
-		if _, may := asked("open"); !may {
-			t.Error("with an endpoint there may be none")
-		}
-	})
-}
-
 // TestDueIsShared: deliveries that were tried before and those that were not share what is sent at once, also when there are many of
 // either; what one kind lacks the other gets.
 func TestDueIsShared(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		o, pool := newOutbox(t, dsn)
 		o.put(t, "e")
 		endpoint := ids(t, pool, "SELECT id FROM endpoints")[0]
@@ -308,31 +259,6 @@ func TestDueIsShared(t *testing.T) {
 	})
 }
 
-// TestOnce: what happens only once is entered once.
-func TestOnce(t *testing.T) {
-	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		o, pool := newOutbox(t, dsn)
-		o.put(t, "e")
-		for range 2 {
-			tx, err := pool.BeginTx(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			news := outbox.News{Kind: leaderboard.EventKindPeriodClosed, Once: "the end", Data: outbox.Of(struct{}{}, leaderboard.EventMember{Member: "m", Detail: "{}"})}
-			if err := outbox.Enter(t.Context(), tx, "NOW(6)", news); err != nil {
-				t.Fatal(err)
-			}
-			if err := tx.Commit(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if n := ids(t, pool, "SELECT COUNT(*) FROM outbox UNION ALL SELECT COUNT(*) FROM outbox_members"); n[0] != 1 || n[1] != 1 {
-			t.Errorf("%v events and members, want one of each", n)
-		}
-	})
-}
-
 // TestPlans: no statement reads more than it works on, or sorts.
 func TestPlans(t *testing.T) {
 	t.Parallel()
@@ -345,8 +271,6 @@ func TestPlans(t *testing.T) {
 		"listed":       {Query: plantest.Literal(listedAll, 1, 1000, 20), Keys: map[string]string{"d": "PRIMARY", "o": "PRIMARY"}},
 		"listed state": {Query: plantest.Literal(listedState, 1, "'failed'", 1000, 20), Keys: map[string]string{"d": "deliveries_state", "o": "PRIMARY"}},
 		"replayed":     {Query: plantest.Literal(replayed, "'2026-01-01'", "'2026-01-01'", 0, 500), Keys: map[string]string{"outbox": "outbox_age"}},
-		"aged":         {Query: plantest.Literal(agedEvents, "'2026-01-01'", 20), Keys: map[string]string{"outbox": "outbox_age"}},
-		"of a member":  {Query: plantest.Literal(memberNews, "'m7'", 20), Keys: map[string]string{"m": "outbox_members_member", "o": "PRIMARY"}},
 		"erased":       {Query: plantest.Literal(erasedNews, 1000, 1000), Keys: map[string]string{"outbox": "outbox_kind"}},
 		"older":        {Query: plantest.Literal(fmt.Sprintf(olderThan, "NOW(6)"), 60_000_000), Keys: map[string]string{"outbox": "outbox_age"}},
 		"any above":    {Query: plantest.Literal(anyAbove, "'member.passed'", 1000), Keys: map[string]string{"outbox": "outbox_kind"}},
@@ -358,7 +282,7 @@ func TestPlans(t *testing.T) {
 // TestNewEndpointGetsNothingOld: an endpoint gets the events from its creation on, and none of those that others were sent before.
 func TestNewEndpointGetsNothingOld(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		o, pool := newOutbox(t, dsn)
 		happen := func() int64 {
 			t.Helper()

@@ -1,4 +1,4 @@
-package httpapi
+package events
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/dialer"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -25,19 +27,43 @@ type Endpoints interface {
 	DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error
 	// RotateEndpoint gives an endpoint another secret; the one before signs too until the overlap is over.
 	RotateEndpoint(ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error) (leaderboard.Endpoint, error)
-	// TestEndpoint makes one attempt to deliver an event that is kept nowhere, and returns how long it took.
-	TestEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Attempt, time.Duration, error)
+	// Recipient returns an endpoint with its secrets, for a test of it.
+	Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Recipient, error)
 	// Deliveries lists those of an endpoint, newest event first.
 	Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error)
 	// Replay has events delivered once more and returns how many; ErrEventNotFound.
 	Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error)
 }
 
-// endpointHandlers make, show, change, test and delete endpoints.
-type endpointHandlers struct{ endpoints Endpoints }
+// Tester makes one attempt to deliver an event that is kept nowhere, and returns how long it took.
+type Tester interface {
+	Test(ctx context.Context, to *leaderboard.Recipient) (leaderboard.Attempt, time.Duration)
+}
+
+// handlers make, show, change, test and delete endpoints.
+type handlers struct {
+	endpoints Endpoints
+	tester    Tester
+	private   bool // the settings allow addresses that are not public
+}
+
+// Routes are the routes about where events are sent. private: the settings allow addresses that are not public.
+func Routes(endpoints Endpoints, tester Tester, private bool) []httpapi.Route {
+	h := &handlers{endpoints, tester, private}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/endpoints"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Handle: h.list},
+		{Pattern: httpapi.Get("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.get},
+		{Pattern: httpapi.Put("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.put},
+		{Pattern: httpapi.Delete("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Writes: true, Handle: h.delete},
+		{Pattern: httpapi.Post("/v1/endpoints/{name}/rotate"), Access: guard.AccessAdmins, SomeBoards: true, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.rotate},
+		{Pattern: httpapi.Post("/v1/endpoints/{name}/test"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: maxTestWait, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Heavy: 5, Handle: h.test},
+		{Pattern: httpapi.Get("/v1/endpoints/{name}/deliveries"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"state", "limit", "cursor"}, Heavy: 1, Handle: h.deliveries},
+		{Pattern: httpapi.Post("/v1/endpoints/{name}/replay"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: time.Minute, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Heavy: 10, Handle: h.replay},
+	}
+}
 
 // maySee returns a function that returns ErrEndpointNotFound for an endpoint that gets events of boards that the request's key is not for.
-func maySee(c *Call) func(*leaderboard.Endpoint) error {
+func maySee(c *httpapi.Call) func(*leaderboard.Endpoint) error {
 	return func(e *leaderboard.Endpoint) error {
 		if !c.Key.CoversAll(e.Boards) {
 			return leaderboard.ErrEndpointNotFound
@@ -67,7 +93,7 @@ type endpointJSON struct {
 func showEndpoint(e *leaderboard.Endpoint) endpointJSON {
 	out := endpointJSON{
 		Name: e.Name, URL: e.URL, Enabled: e.State == leaderboard.EndpointStateOn, AllowPrivate: e.AllowPrivate, State: e.State, Waiting: e.Waiting,
-		OldestWaitingAt: Given(e.OldestWaiting), LastError: Given(e.LastError), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: Given(e.PreviousUntil),
+		OldestWaitingAt: httpapi.Given(e.OldestWaiting), LastError: httpapi.Given(e.LastError), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: httpapi.Given(e.PreviousUntil),
 	}
 	if len(e.Kinds) > 0 {
 		out.Kinds = &e.Kinds
@@ -110,7 +136,7 @@ func (b *endpointBody) request() (leaderboard.EndpointRequest, error) {
 }
 
 // put answers PUT /v1/endpoints/{name}: 201 with the secret, which is never shown again, or 200.
-func (h *endpointHandlers) put(c *Call) error {
+func (h *handlers) put(c *httpapi.Call) error {
 	var body endpointBody
 	if err := c.Decode(&body, false, &wire.Emptiness{Nullable: []string{"kinds", "boards"}}); err != nil {
 		return err
@@ -123,6 +149,9 @@ func (h *endpointHandlers) put(c *Call) error {
 		return guard.ErrNotCovered(c.Key, wire.InputError{Pointer: "/boards", Detail: "the key is not for all of these boards"})
 	}
 	name, secret := c.Params.PathValue("name"), leaderboard.NewEndpointSecret()
+	if err := h.checkAddress(name, &r); err != nil {
+		return wire.WriteError(err)
+	}
 	e, created, err := h.endpoints.PutEndpoint(c.Ctx, name, r, secret, func(old *leaderboard.Endpoint) error {
 		if !c.Key.CoversAll(old.Boards) {
 			return guard.ErrNotCovered(c.Key)
@@ -139,8 +168,32 @@ func (h *endpointHandlers) put(c *Call) error {
 	return sendEndpoint(c, http.StatusCreated, &e, secret)
 }
 
+// checkAddress returns what is wrong with the address of an endpoint by the settings. Endpoints say what else is wrong.
+func (h *handlers) checkAddress(name string, r *leaderboard.EndpointRequest) error {
+	if r.AllowPrivate && !h.private {
+		return invalid("/allow_private", "the server's setting allow-private-addresses does not allow it")
+	}
+	if r.Check(name) != nil {
+		return nil
+	}
+	wrong := dialer.Check(r.URL, dialer.Rules{Private: r.AllowPrivate, Plain: r.AllowPrivate})
+	if wrong == "" {
+		return nil
+	}
+	if !r.AllowPrivate && dialer.Check(r.URL, dialer.Rules{Private: true, Plain: true}) == "" {
+		wrong += "; others need allow_private"
+	}
+	return invalid("/url", wrong)
+}
+
+func invalid(pointer, detail string) error {
+	return &leaderboard.RuleError{
+		Code: leaderboard.CodeInvalidEndpoint, Detail: "the endpoint is not valid", Fields: []leaderboard.FieldError{{Pointer: pointer, Detail: detail}},
+	}
+}
+
 // sendEndpoint answers with an endpoint and its secret, which no cache may keep.
-func sendEndpoint(c *Call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
+func sendEndpoint(c *httpapi.Call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
 	shown := showEndpoint(e)
 	shown.Secret = secret
 	body, err := json.Marshal(shown, json.Deterministic(true))
@@ -152,7 +205,7 @@ func sendEndpoint(c *Call, status int, e *leaderboard.Endpoint, secret leaderboa
 }
 
 // endpointName returns the name in the path.
-func endpointName(c *Call) (string, error) {
+func endpointName(c *httpapi.Call) (string, error) {
 	name := c.Params.PathValue("name")
 	if !leaderboard.IsEndpointName(name) {
 		return "", leaderboard.ErrEndpointNotFound
@@ -161,7 +214,7 @@ func endpointName(c *Call) (string, error) {
 }
 
 // find returns the endpoint of the path, if the key may see it.
-func (h *endpointHandlers) find(c *Call) (e leaderboard.Endpoint, err error) {
+func (h *handlers) find(c *httpapi.Call) (e leaderboard.Endpoint, err error) {
 	name, err := endpointName(c)
 	if err == nil {
 		e, err = h.endpoints.Endpoint(c.Ctx, name)
@@ -173,7 +226,7 @@ func (h *endpointHandlers) find(c *Call) (e leaderboard.Endpoint, err error) {
 }
 
 // get answers GET /v1/endpoints/{name}.
-func (h *endpointHandlers) get(c *Call) error {
+func (h *handlers) get(c *httpapi.Call) error {
 	e, err := h.find(c)
 	if err != nil {
 		return err
@@ -182,10 +235,10 @@ func (h *endpointHandlers) get(c *Call) error {
 }
 
 // list answers GET /v1/endpoints: all that the key may see.
-func (h *endpointHandlers) list(c *Call) error {
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+func (h *handlers) list(c *httpapi.Call) error {
+	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
 	of := wire.List{Name: "endpoints"}
-	after := AfterCursor(c, of.After)
+	after := httpapi.AfterCursor(c, of.After)
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -199,11 +252,11 @@ func (h *endpointHandlers) list(c *Call) error {
 			seen = append(seen, all[i])
 		}
 	}
-	return SendList(c, "endpoints", seen, limit, showEndpoint, func(last *leaderboard.Endpoint) string { return of.Cursor(last.Name) })
+	return httpapi.SendList(c, "endpoints", seen, limit, showEndpoint, func(last *leaderboard.Endpoint) string { return of.Cursor(last.Name) })
 }
 
 // delete answers DELETE /v1/endpoints/{name}.
-func (h *endpointHandlers) delete(c *Call) error {
+func (h *handlers) delete(c *httpapi.Call) error {
 	name, err := endpointName(c)
 	if err == nil {
 		err = h.endpoints.DeleteEndpoint(c.Ctx, name, maySee(c))
@@ -216,12 +269,12 @@ func (h *endpointHandlers) delete(c *Call) error {
 }
 
 // rotate answers POST /v1/endpoints/{name}/rotate with another secret.
-func (h *endpointHandlers) rotate(c *Call) error {
+func (h *handlers) rotate(c *httpapi.Call) error {
 	name, err := endpointName(c)
 	if err != nil {
 		return err
 	}
-	overlap, err := OverlapGiven(c, leaderboard.MaxEndpointOverlap)
+	overlap, err := httpapi.OverlapGiven(c, leaderboard.MaxEndpointOverlap)
 	if err != nil {
 		return err
 	}
@@ -237,7 +290,7 @@ func (h *endpointHandlers) rotate(c *Call) error {
 const maxTestWait = 20 * time.Second
 
 // test answers POST /v1/endpoints/{name}/test once the endpoint has answered.
-func (h *endpointHandlers) test(c *Call) error {
+func (h *handlers) test(c *httpapi.Call) error {
 	name, err := endpointName(c)
 	if err != nil {
 		return err
@@ -245,16 +298,17 @@ func (h *endpointHandlers) test(c *Call) error {
 	if err := c.Decode(&struct{}{}, true, nil); err != nil {
 		return err
 	}
-	a, took, err := h.endpoints.TestEndpoint(c.Ctx, name, maySee(c))
+	to, err := h.endpoints.Recipient(c.Ctx, name, maySee(c))
 	if err != nil {
 		return wire.WriteError(err)
 	}
+	a, took := h.tester.Test(c.Ctx, &to)
 	return c.SendJSON(http.StatusOK, struct {
 		Delivered bool    `json:"delivered"`
 		Status    *int    `json:"status"`
 		Error     *string `json:"error"`
 		Took      string  `json:"took"`
-	}{a.Delivered(), Given(a.Status), Given(a.Error), took.Round(10 * time.Microsecond).String()})
+	}{a.Delivered(), httpapi.Given(a.Status), httpapi.Given(a.Error), took.Round(10 * time.Microsecond).String()})
 }
 
 // deliveryJSON is a delivery as it is shown.
@@ -277,13 +331,13 @@ func showDelivery(d *leaderboard.Delivery) deliveryJSON {
 		payload = []byte("null") // it cannot be delivered either, and the error of that says why
 	}
 	return deliveryJSON{
-		ID: d.ID, Kind: d.Kind, Time: d.Time, State: d.State, Attempts: d.Attempts, TriedAt: Given(d.Tried), NextAt: Given(d.Next),
-		Status: Given(d.Status), Error: Given(d.Error), Payload: payload,
+		ID: d.ID, Kind: d.Kind, Time: d.Time, State: d.State, Attempts: d.Attempts, TriedAt: httpapi.Given(d.Tried), NextAt: httpapi.Given(d.Next),
+		Status: httpapi.Given(d.Status), Error: httpapi.Given(d.Error), Payload: payload,
 	}
 }
 
 // deliveries answers GET /v1/endpoints/{name}/deliveries: newest event first.
-func (h *endpointHandlers) deliveries(c *Call) error {
+func (h *handlers) deliveries(c *httpapi.Call) error {
 	q := leaderboard.DeliveriesQuery{Endpoint: c.Params.PathValue("name"), State: leaderboard.DeliveryState(c.Params.Text("state"))}
 	limit := int(c.Params.Integer("limit", defaultDeliveries, 1, maxDeliveries))
 	of := wire.List{Name: "deliveries " + q.Endpoint + " " + string(q.State)}
@@ -292,7 +346,7 @@ func (h *endpointHandlers) deliveries(c *Call) error {
 	default:
 		c.Params.BadParam("state", "want one of waiting, delivered, failed")
 	}
-	q.Before = AfterCursor(c, of.AfterID)
+	q.Before = httpapi.AfterCursor(c, of.AfterID)
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -304,7 +358,7 @@ func (h *endpointHandlers) deliveries(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
+	return httpapi.SendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
 }
 
 // Bounds of the list of deliveries, which come with their payloads.
@@ -314,7 +368,7 @@ const (
 )
 
 // replay answers POST /v1/endpoints/{name}/replay: 202 with how many events are delivered once more.
-func (h *endpointHandlers) replay(c *Call) error {
+func (h *handlers) replay(c *httpapi.Call) error {
 	var body struct {
 		Since *leaderboard.Micros `json:"since"`
 		Event *string             `json:"event"`
