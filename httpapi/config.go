@@ -41,7 +41,6 @@ type Config struct {
 	Bars         Bars
 	Plays        Plays
 	Keys         Keys
-	Audit        AuditLog
 	Status       BoardStatus
 
 	// Notices are what streams tell members of being passed; nil: nothing.

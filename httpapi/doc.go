@@ -30,7 +30,7 @@
 //	rules.go, boards.go                changes of rules, and boards
 //	keys.go, tokens.go, issuers.go     keys, players' tokens, and who issues them
 //	members.go, find.go                profiles, and finding members
-//	submissions.go, audit.go           what was submitted, what was changed
+//	submissions.go                     what was submitted
 //	activity.go, runs.go               how much is submitted; builds, and checks of copies
 //	broadcast.go, passed.go            what streams share; who was passed
 //	stream_pages.go, stream.go         streams of pages

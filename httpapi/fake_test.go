@@ -15,7 +15,6 @@ type fake struct {
 	*apitest.Fake
 	keys    *fakeKeys
 	issuers *fakeIssuers
-	audit   *auditLog
 	health  Health
 
 	exportAll  exporting     // nil: of the model
@@ -33,7 +32,7 @@ type fake struct {
 func newFake() *fake {
 	f := apitest.NewFake()
 	return &fake{
-		Fake: f, keys: &fakeKeys{f.Keyring}, audit: &auditLog{}, health: Health{Ready: true},
+		Fake: f, keys: &fakeKeys{f.Keyring}, health: Health{Ready: true},
 		issuers: &fakeIssuers{apitest.NewTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), apitest.NewTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound), nil},
 	}
 }
@@ -61,7 +60,7 @@ func (f *fake) Race(_ context.Context, q leaderboard.RaceQuery) (leaderboard.Rac
 	return f.race, f.Enter("Race")
 }
 
-// MemberData tells of records and of the audit besides.
+// MemberData tells of records besides.
 func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	if err := f.Model.MemberData(ctx, member, tell); err != nil {
 		return err
@@ -73,13 +72,7 @@ func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderbo
 			}
 		}
 	}
-	found, _, err := f.audit.Audit(ctx, leaderboard.AuditQuery{Member: member, Limit: 1000})
-	for i := range found {
-		if err == nil {
-			err = tell(leaderboard.MemberRecord{Audit: &found[i]})
-		}
-	}
-	return err
+	return nil
 }
 
 // Forget is done at once unless it is to look as if it took longer.

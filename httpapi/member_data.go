@@ -97,10 +97,8 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 			shown.Metadata = jsontext.Value(e.Metadata)
 		}
 		return w.add("entries", shown)
-	case r.Submission != nil:
-		return w.add("submissions", memberSubmissionJSON{r.Submission.Board, showSubmission(&r.Submission.SubmissionRecord)})
 	default:
-		return w.add("audit", showAudit(r.Audit))
+		return w.add("submissions", memberSubmissionJSON{r.Submission.Board, showSubmission(&r.Submission.SubmissionRecord)})
 	}
 }
 

@@ -14,7 +14,6 @@ type handlers struct {
 	boards   boardHandlers
 	scores   scoreHandlers
 	hidden   hiddenHandlers
-	audit    auditHandlers
 	reader   reader
 	find     findHandlers
 	past     pastReader
@@ -44,7 +43,6 @@ func newHandlers(cfg *Config) *handlers {
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Players},
 		hidden:   hiddenHandlers{cfg.Hidden},
-		audit:    auditHandlers{cfg.Audit},
 		reader:   reader{Resolver: find, ProfileFinder: profiles, hides: cfg.Hidden},
 		past:     pastReader{find, cfg.Rankings},
 		records:  submissionHandlers{find, cfg.Records},
@@ -135,7 +133,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/boards/{board}/verify"), Access: guard.AccessAdmins, Params: []string{"window", "period", "against"}, ExtraTime: maxVerifyWait, Heavy: 10, Handle: h.runs.verify},
 		{Pattern: Get("/v1/boards/{board}/export"), Access: guard.AccessAdmins, Params: []string{"window", "period", "format", "raw", "metadata"}, ExtraTime: maxExport, Heavy: 10, Handle: fresh(h.exports.export)},
 		{Pattern: Get("/v1/boards/{board}/changes"), Access: guard.AccessAdmins, Params: []string{"window", "after", "limit", "wait"}, ExtraTime: maxFeedWait, Heavy: 1, Stream: true, Handle: h.changes.serve},
-		{Pattern: Get("/v1/audit"), Access: guard.AccessAdmins, Params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, Handle: h.audit.list},
 		{Pattern: Get("/v1/status"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Heavy: 1, Handle: h.status.get},
 		{Pattern: Get("/v1/runs"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "limit", "cursor"}, Handle: h.runs.list},
 		{Pattern: Get("/v1/runs/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.runs.get},

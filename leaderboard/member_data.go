@@ -10,7 +10,6 @@ type MemberRecord struct {
 	Play       *Play
 	Entry      *MemberEntry
 	Submission *MemberSubmission
-	Audit      *AuditEntry
 
 	// List names the list that a feature tells of, Record is what it shows there; "": it is one of the above.
 	List   string

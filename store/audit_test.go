@@ -303,9 +303,9 @@ func startAgain(t *testing.T, db *sql.DB) {
 // checkAudited checks the one record that there is.
 func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audited) {
 	t.Helper()
-	found, _, err := s.Audit.Audit(t.Context(), leaderboard.AuditQuery{Limit: 10})
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%s: %+v, %v", name, found, err)
+	found := dbtest.Audited(t, db)
+	if len(found) != 1 {
+		t.Fatalf("%s: %+v", name, found)
 	}
 	e := found[0]
 	if now, err := s.Now(t.Context()); err != nil || e.Time > now || now-e.Time > leaderboard.Micros(time.Minute/time.Microsecond) {
@@ -354,12 +354,8 @@ func TestAuditOfProfiles(t *testing.T) {
 		put(quiet, machine, "Machine", `{}`)
 		put(quiet, leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "person:ada", Session: "k1"}), "Person", `{}`)
 		put(quiet, leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "env:admin", Admin: true}), "Admin", `{}`)
-		found, _, err := s.Audit.Audit(t.Context(), leaderboard.AuditQuery{Member: "m", Limit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
 		var told []string
-		for _, e := range found {
+		for _, e := range dbtest.Audited(t, dbtest.Connect(t, dsn)) {
 			told = append(told, fmt.Sprintf("%s %s %s -> %s", e.Actor, e.Action, e.Before, e.After))
 		}
 		want := []string{
@@ -371,39 +367,6 @@ func TestAuditOfProfiles(t *testing.T) {
 		}
 		if !slices.Equal(told, want) {
 			t.Errorf("the audit has\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
-		}
-	})
-}
-
-// TestAuditLooksAtSoMany: a page of several filters looks at a bounded number of records, and the pages together have all
-// that the filters leave.
-func TestAuditLooksAtSoMany(t *testing.T) {
-	t.Parallel()
-	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
-		dbtest.MustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) VALUES (NOW(6), 'k1', 'board.update', 'b', '', '')")
-		for range 15 {
-			dbtest.MustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) SELECT logged_at, actor, action, board, member, request_id FROM audit")
-		}
-		dbtest.MustExec(t, db, "UPDATE audit SET action = 'board.create' WHERE id IN (SELECT id FROM (SELECT MIN(id) id FROM audit UNION SELECT MAX(id) FROM audit) rare)")
-		q := leaderboard.AuditQuery{Board: "b", Actor: "k1", Action: leaderboard.AuditActionBoardCreate, Limit: 10}
-		var pages []int
-		for {
-			found, rest, err := s.Audit.Audit(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if pages = append(pages, len(found)); rest == (leaderboard.AuditPlace{}) {
-				break
-			}
-			q.BeforeTime, q.BeforeID = rest.Time, rest.ID
-		}
-		if !slices.Equal(pages, []int{1, 1}) {
-			t.Errorf("pages of %v records, want one of the newest and one of the oldest", pages)
-		}
-		q = leaderboard.AuditQuery{Board: "b", Actor: "k1", Limit: 10}
-		if found, rest, err := s.Audit.Audit(t.Context(), q); err != nil || len(found) != 10 || rest != (leaderboard.AuditPlace{}) {
-			t.Errorf("a page that is full: %d records, rest %v, %v", len(found), rest, err)
 		}
 	})
 }

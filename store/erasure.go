@@ -361,3 +361,11 @@ func (s *Erasures) sweep(ctx context.Context, slice sweep.Slice) (more bool, fai
 	}
 	return more || len(members) == erasuresAtOnce, failed
 }
+
+// forgetAudit gives a member who is erased another name in the audit. Texts that people have written about the member are removed, and
+// what its profile was.
+func forgetAudit(ctx context.Context, member, alias []byte, steps Steps) error {
+	const personal = "'$.reason', '$.display_name', '$.avatar_url', '$.attributes')"
+	return steps(ctx, "UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, "+personal+", after_json = JSON_REMOVE(after_json, "+personal+
+		", request_id = '' WHERE member = ? LIMIT ?", alias, member)
+}

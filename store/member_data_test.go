@@ -52,8 +52,6 @@ func TestMemberData(t *testing.T) {
 				}
 			case r.Submission != nil:
 				told["submissions"]++
-			case r.Audit != nil:
-				told["audit"]++
 			}
 			return nil
 		})

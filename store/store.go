@@ -38,7 +38,6 @@ type Store struct {
 	Erasures *Erasures
 	Keys     *APIKeys
 	Tokens   *Tokens
-	Audit    *Audit
 	Notices  *Notices
 
 	Housekeeping *Housekeeping
@@ -58,7 +57,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		cfg: cfg, db: database,
 		Runs: &Runs{database, newRunsHere()}, Plays: &Plays{database},
 		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Friends: &FriendLists{database}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
-		Audit: &Audit{database}, Notices: notices.New(database, cfg.EventPoint),
+		Notices: notices.New(database, cfg.EventPoint),
 	}
 	memory := boards.NewMemory()
 	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL})
@@ -98,7 +97,7 @@ func (s *Store) addForgets() {
 	s.Erasures.Add("friend_of", s.Friends.forgetFriend)
 	s.Erasures.AddAfter("metadata", forgetMetadata)
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
-	s.Erasures.AddAfter("audit", s.Audit.forget)
+	s.Erasures.AddAfter("audit", forgetAudit)
 	s.Erasures.AddAfter("submissions", s.Records.forget)
 	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error {
 		return outbox.RemoveMember(ctx, s.db, member)
@@ -115,7 +114,6 @@ func (s *Store) addData() {
 	s.Members.AddData("plays", s.Plays.data)
 	s.Members.AddData("entries", s.Members.entryData)
 	s.Members.AddData("submissions", s.Records.data)
-	s.Members.AddData("audit", s.Audit.data)
 }
 
 // Close waits for the batches under way and saves the rank indexes, 3 s each at most, then closes the connections. Writes that

@@ -278,8 +278,8 @@ func ofKeys() []mutant {
 			"what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}", "what = leaderboard.Charge{}", "httpapi TestDeniedIsCharged",
 		},
 		{
-			"E4", "a page of the audit looks at all of it", "internal/audit/audit.go",
-			`maxScanned = 20_000`, `maxScanned = 2_000_000`, "store TestAuditLooksAtSoMany",
+			"E4", "a page of the audit looks at all of it", "features/audit/store.go",
+			`maxScanned = 20_000`, `maxScanned = 2_000_000`, "features/audit TestAuditLooksAtSoMany",
 		},
 		{
 			"A1", "submissions that changed nothing are not recorded", "store/commit/write.go",

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leaderboard/features"
+	"leaderboard/features/audit"
 	"leaderboard/features/events"
 	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
@@ -33,6 +34,7 @@ func Features(s Settings) []features.Feature {
 		plays.Feature(),
 		review.Feature(),
 		metadata.Feature(),
+		audit.Feature(),
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 		events.Feature(events.Options{AllowPrivate: s.PrivateEndpoints, Retry: s.EventRetry, Point: s.EventPoint}),
 	}

@@ -194,3 +194,28 @@ func Count(t testing.TB, db *sql.DB, query string, args ...any) (n int) {
 	}
 	return n
 }
+
+// Audited returns the records of changes, newest first.
+func Audited(t testing.TB, db *sql.DB) (out []leaderboard.AuditEntry) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT id, logged_at, actor, action, board, member, COALESCE(before_json, ''), COALESCE(after_json, ''), request_id FROM audit ORDER BY logged_at DESC, id DESC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			e  leaderboard.AuditEntry
+			at time.Time
+		)
+		if err := rows.Scan(&e.ID, &at, &e.Actor, &e.Action, &e.Board, &e.Member, &e.Before, &e.After, &e.RequestID); err != nil {
+			t.Fatal(err)
+		}
+		e.Time = leaderboard.MicrosOf(at)
+		out = append(out, e)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

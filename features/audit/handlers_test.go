@@ -1,4 +1,4 @@
-package httpapi
+package audit
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -38,11 +40,18 @@ func (l *auditLog) Audit(_ context.Context, q leaderboard.AuditQuery) (out []lea
 	return out, rest, nil
 }
 
+// TestExamples runs the line for a shell of /docs.
+func TestExamples(t *testing.T) {
+	featuretest.Examples(t, Routes(nil), func(t testing.TB) *apitest.Env {
+		return featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(&auditLog{}) })
+	}, nil)
+}
+
 // TestAuditStopsLooking: a page of several filters that would take too long ends early, with or without a record, and its
 // cursor goes on behind what was looked at.
 func TestAuditStopsLooking(t *testing.T) {
 	log := &auditLog{looksAt: 2}
-	e := newEnv(t, func(c *Config) { c.Audit = log })
+	e := featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(log) })
 	for id := int64(7); id > 0; id-- {
 		action := leaderboard.AuditActionBoardUpdate
 		if id == 1 || id == 4 {
@@ -71,7 +80,7 @@ func TestAuditStopsLooking(t *testing.T) {
 // TestAuditRoute: the records come in pages, with what they say, and each parameter selects.
 func TestAuditRoute(t *testing.T) {
 	log := &auditLog{}
-	e := newEnv(t, func(c *Config) { c.Audit = log })
+	e := featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(log) })
 	const at = 1_700_000_000_000_000
 	for i := range 5 {
 		id := int64(5 - i)

@@ -1,4 +1,9 @@
-package httpapi
+// Package audit lists who changed what. The engine and features write the records (internal/audit), and the engine removes them.
+//
+//	store.go     the records in MySQL
+//	handlers.go  the route
+//	feature.go   what the folder registers
+package audit
 
 import (
 	"context"
@@ -8,22 +13,32 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// AuditLog keeps who changed what.
-type AuditLog interface {
+// Log has who changed what.
+type Log interface {
 	// Audit returns the records that the query selects, newest first. When it stopped looking before there were as many as
 	// the limit, more may be behind rest.
 	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error)
 }
 
-// auditHandlers serve the records of changes.
-type auditHandlers struct{ log AuditLog }
+// handlers serve the records of changes.
+type handlers struct{ log Log }
 
-// auditJSON is a record as it is shown.
-type auditJSON struct {
+// Routes returns the route about the records of changes.
+func Routes(log Log) []httpapi.Route {
+	h := &handlers{log}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/audit"), Access: guard.AccessAdmins, Params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, Handle: h.list},
+	}
+}
+
+// entryJSON is a record as it is shown.
+type entryJSON struct {
 	ID        int64                   `json:"id"`
 	Time      leaderboard.Micros      `json:"time"`
 	Actor     string                  `json:"actor"`
@@ -35,28 +50,28 @@ type auditJSON struct {
 	RequestID string                  `json:"request_id,omitempty"`
 }
 
-func showAudit(e *leaderboard.AuditEntry) auditJSON {
+func show(e *leaderboard.AuditEntry) entryJSON {
 	object := func(text string) jsontext.Value {
 		if text == "" {
 			return jsontext.Value("null")
 		}
 		return jsontext.Value(text)
 	}
-	return auditJSON{
+	return entryJSON{
 		ID: e.ID, Time: e.Time, Actor: e.Actor, Action: e.Action, Board: e.Board, Member: e.Member, Before: object(e.Before), After: object(e.After),
 		RequestID: e.RequestID,
 	}
 }
 
 // list answers GET /v1/audit: newest first.
-func (h *auditHandlers) list(c *Call) error {
-	q, limit := auditParams(c), int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+func (h *handlers) list(c *httpapi.Call) error {
+	q, limit := params(c), int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
 	of := wire.List{Name: strings.Join([]string{"audit", q.Board, q.Member, q.Actor, string(q.Action)}, " ")}
 	if cursor := c.Params.Text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)
 		at, id, _ := strings.Cut(after, " ")
-		micros, ok := Positive(at, ok)
-		if q.BeforeID, ok = Positive(id, ok); !ok || q.BeforeID == 0 || leaderboard.Micros(micros) > leaderboard.MaxTime {
+		micros, ok := httpapi.Positive(at, ok)
+		if q.BeforeID, ok = httpapi.Positive(id, ok); !ok || q.BeforeID == 0 || leaderboard.Micros(micros) > leaderboard.MaxTime {
 			c.Params.BadCursor()
 		}
 		q.BeforeTime = leaderboard.Micros(micros)
@@ -77,11 +92,11 @@ func (h *auditHandlers) list(c *Call) error {
 	if rest.ID != 0 {
 		next = of.Cursor(strconv.FormatInt(int64(rest.Time), 10) + " " + strconv.FormatInt(rest.ID, 10))
 	}
-	return SendPage(c, "entries", found, showAudit, next)
+	return httpapi.SendPage(c, "entries", found, show, next)
 }
 
-// auditParams returns what the parameters select. A board need not exist any more.
-func auditParams(c *Call) leaderboard.AuditQuery {
+// params returns what the parameters select. A board need not exist any more.
+func params(c *httpapi.Call) leaderboard.AuditQuery {
 	q := leaderboard.AuditQuery{
 		Board: c.Params.Text("board"), Member: c.Params.OptionalMember(), Actor: c.Params.Text("actor"), Action: leaderboard.AuditAction(c.Params.Text("action")),
 		Since: c.Params.Moment("since"), Until: c.Params.Moment("until"),

@@ -1,0 +1,14 @@
+package audit
+
+import (
+	"leaderboard/features"
+	"leaderboard/store"
+)
+
+// Feature returns what the folder registers.
+func Feature() features.Feature { return features.Feature{Name: "audit", Open: open} }
+
+func open(e *features.Engine) features.Opened {
+	s := &Store{e.DB}
+	return features.Opened{Routes: Routes(s), Data: map[string]store.Data{"audit": s.data}}
+}
