@@ -29,6 +29,7 @@ import (
 const (
 	maxSiteTitle  = 60  // characters
 	maxSiteFooter = 500 // characters
+	maxSiteHeader = 500 // characters
 	maxLogoBytes  = 256 << 10
 	maxLogoSide   = 2048 // pixels
 	maxLogos      = 100  // of boards
@@ -40,6 +41,7 @@ type Face struct {
 	Accent color.Color // of links and marks; nil: blue
 	Logo   *Logo       // beside the title; nil: three bars
 	Footer string      // plain text below the pages, in which addresses are links; "": none
+	Header string      // what the header leads to, as CheckHeader wants it; "": nothing
 	Logos  Logos       // that boards may have on their pages
 }
 
@@ -57,6 +59,53 @@ func CheckTitle(v string) (string, error) { return checkText(v, maxSiteTitle) }
 
 // CheckFooter returns v when it can stand below the pages.
 func CheckFooter(v string) (string, error) { return checkText(v, maxSiteFooter) }
+
+// CheckHeader returns v when the header can lead there: entries with commas between them, each the word manual, the word console, or a text and an
+// address.
+func CheckHeader(v string) (string, error) {
+	if _, err := checkText(v, maxSiteHeader); err != nil {
+		return "", err
+	}
+	for entry := range strings.SplitSeq(v, ",") {
+		if e := headerEntry(entry); e == (part{}) {
+			return "", fmt.Errorf("want the word manual, the word console, or a text and an address such as Shop https://example.com/, not %q", strings.TrimSpace(entry))
+		}
+	}
+	return v, nil
+}
+
+// Entries of a header that have a text in each language.
+const (
+	headerManual  = "manual"
+	headerConsole = "console"
+)
+
+// headerEntry parses one entry. Of manual and console the text is the word, and there is no address.
+func headerEntry(entry string) part {
+	words := strings.Fields(entry)
+	switch {
+	case len(words) == 1 && (words[0] == headerManual || words[0] == headerConsole):
+		return part{Text: words[0]}
+	case len(words) < 2:
+		return part{}
+	}
+	all := parts(strings.Join(words, " "))
+	link := all[len(all)-1].Link
+	if link == "" {
+		return part{}
+	}
+	return part{Text: strings.Join(words[:len(words)-1], " "), Link: link}
+}
+
+// header parses the entries of a header that was checked.
+func header(text string) (out []part) {
+	for entry := range strings.SplitSeq(text, ",") {
+		if e := headerEntry(entry); e != (part{}) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
 
 func checkText(v string, most int) (string, error) {
 	switch {
@@ -168,6 +217,7 @@ type face struct {
 	Icon   string // six hexadecimal digits, of the icon of the program
 	Logo   string // address of the logo; "": none
 	Footer []part
+	Header []part
 	Style  string // address of a stylesheet; "": none
 	Board  ownFace
 	light  rgb               // the accent on light ground
@@ -192,7 +242,7 @@ func usualFace() *face {
 // dress adds the files of a face to the assets.
 func (a *assets) dress(of *Face) (*face, error) {
 	out := usualFace()
-	out.Title, out.Footer = of.Title, parts(of.Footer)
+	out.Title, out.Footer, out.Header = of.Title, parts(of.Footer), header(of.Header)
 	var err error
 	if of.Accent != nil {
 		var style string

@@ -313,6 +313,42 @@ func manyLogos(body []byte) map[string][]byte {
 	return out
 }
 
+// TestHeader: the header of an installation leads to what the operator says, in the language of the reader, and to nothing else.
+func TestHeader(t *testing.T) {
+	read := func(header, path string) string {
+		site, err := Load(&Options{Face: Face{Header: header}, Base: "/games"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		site.Handler(http.HandlerFunc(fakeAPI)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+		body := w.Body.String()
+		_, nav, _ := strings.Cut(body, `<header class="masthead">`)
+		nav, _, _ = strings.Cut(nav, "</header>")
+		if isHome := path[1] == '?'; strings.Contains(body, "/docs") != strings.Contains(header, "manual") || isHome && strings.Contains(body, `/docs/start`) != strings.Contains(header, "manual") {
+			t.Errorf("%q, %s: %s", header, path, body)
+		}
+		_, nav, _ = strings.Cut(nav, "</a>")
+		return strings.TrimSpace(nav)
+	}
+	for _, path := range []string{"/?lang=de", "/boards/demo?lang=de"} {
+		for header, want := range map[string]string{
+			"":       "",
+			"manual": `<nav aria-label="Website"><a href="/games/docs">Handbuch</a></nav>`,
+			"console, The <shop> https://shop.example/a?b, Play http://127.0.0.1:1/": `<nav aria-label="Website"><a href="/games/console">Konsole</a><a href="https://shop.example/a?b">The &lt;shop&gt;</a><a href="http://127.0.0.1:1/">Play</a></nav>`,
+		} {
+			if got := read(header, path); got != want {
+				t.Errorf("%q, %s: %s", header, path, got)
+			}
+		}
+	}
+	for _, refused := range []string{"handbook", "Shop", "https://shop.example/", "Shop javascript:alert(1)", "manual,", "manual\nconsole", "Shop //shop.example/"} {
+		if _, err := CheckHeader(refused); err == nil {
+			t.Errorf("%q is taken", refused)
+		}
+	}
+}
+
 // TestBoardParts: the page of a board, and of each part of it, leads to all of them by what their label says, in order; its script is sent no more
 // than that. Without an answer there is no choice, and the page is the same.
 func TestBoardParts(t *testing.T) {

@@ -14,7 +14,7 @@ type Folder struct {
 	Font     string // a file with Options.Font, "" for none
 }
 
-// ReadFolder reads how the pages look from the files of a folder: title.txt, accent.txt, footer.txt and language.txt with a line each; logo.png,
+// ReadFolder reads how the pages look from the files of a folder: title.txt, accent.txt, header.txt, footer.txt and language.txt with a line each; logo.png,
 // .jpg or .webp; font.ttf, .otf or .ttc; and logos, a folder for ReadLogos. Each may be missing. Another file is refused, unless its name begins with a dot.
 func ReadFolder(folder string) (*Folder, error) {
 	files, err := os.ReadDir(folder)
@@ -41,6 +41,8 @@ func (f *Folder) read(name, path string) (err error) {
 		f.Face.Accent, err = readLine(path, ParseAccent)
 	case "footer.txt":
 		f.Face.Footer, err = readLine(path, CheckFooter)
+	case "header.txt":
+		f.Face.Header, err = readLine(path, CheckHeader)
 	case "language.txt":
 		f.Language, err = readLine(path, CheckLanguage)
 	case "logo.png", "logo.jpg", "logo.webp":
@@ -56,7 +58,7 @@ func (f *Folder) read(name, path string) (err error) {
 	case "logos":
 		f.Face.Logos, err = ReadLogos(path)
 	default:
-		return fmt.Errorf("want title.txt, accent.txt, footer.txt, language.txt, logo.png, font.ttf and logos, or some of them, not %s", path)
+		return fmt.Errorf("want title.txt, accent.txt, header.txt, footer.txt, language.txt, logo.png, font.ttf and logos, or some of them, not %s", path)
 	}
 	return err
 }

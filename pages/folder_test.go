@@ -28,7 +28,7 @@ func written(t *testing.T, files map[string]string) string {
 func TestReadFolder(t *testing.T) {
 	logo := string(encoded(t, 20, 10, asPNG))
 	whole := map[string]string{
-		"title.txt": "The arcade\n", "accent.txt": "#3151d3\n", "footer.txt": "Imprint", "language.txt": "de\n", "logo.png": logo, "font.ttf": "x",
+		"title.txt": "The arcade\n", "accent.txt": "#3151d3\n", "header.txt": "manual, Shop https://shop.example/", "footer.txt": "Imprint", "language.txt": "de\n", "logo.png": logo, "font.ttf": "x",
 		"logos/a.png": logo, ".hidden": "x",
 	}
 	folder := written(t, whole)
@@ -36,7 +36,7 @@ func TestReadFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := got.Face; f.Title != "The arcade" || f.Accent != (rgb{0x31, 0x51, 0xd3}) || f.Footer != "Imprint" || f.Logo == nil || f.Logos["a.png"] == nil ||
+	if f := got.Face; f.Title != "The arcade" || f.Accent != (rgb{0x31, 0x51, 0xd3}) || f.Footer != "Imprint" || f.Header != "manual, Shop https://shop.example/" || f.Logo == nil || f.Logos["a.png"] == nil ||
 		got.Language != "de" || got.Font != filepath.Join(folder, "font.ttf") {
 		t.Errorf("read %+v", got)
 	}
@@ -44,7 +44,7 @@ func TestReadFolder(t *testing.T) {
 		t.Errorf("of an empty folder: %+v, %v", got, err)
 	}
 	for name, content := range map[string]string{
-		"title.txt": "two\nlines", "accent.txt": "red", "footer.txt": strings.Repeat("x", maxSiteFooter+1), "language.txt": "tlh", "logo.png": "<svg/>",
+		"title.txt": "two\nlines", "accent.txt": "red", "header.txt": "manual, Shop", "footer.txt": strings.Repeat("x", maxSiteFooter+1), "language.txt": "tlh", "logo.png": "<svg/>",
 		"logo.webp": logo, "font.otf": "x", "logos/A.png": logo, "readme.txt": "", "title": "The arcade", "logos/b": "",
 	} {
 		files := maps.Clone(whole)

@@ -204,7 +204,7 @@ func TestLanguageOfReader(t *testing.T) {
 // TestPagesInLanguages: a page is in its language with the numbers of it, its links keep a language of the address, and only that.
 func TestPagesInLanguages(t *testing.T) {
 	for path, wants := range map[string][]string{
-		"/?lang=de":                              {"60 Spieler", "9.223.372.036.854.775.807", `href="/boards/demo?lang=de"`, `href="/?cursor=more&amp;lang=de"`, "<title>Bestenlisten</title>", `<a href="/docs/start">das Handbuch</a>`, `<a class="brand" href="/?lang=de">`, `<a href="/?lang=fr" lang="fr" hreflang="fr"`, `aria-current="true">Deutsch</a>`},
+		"/?lang=de":                              {"60 Spieler", "9.223.372.036.854.775.807", `href="/boards/demo?lang=de"`, `href="/?cursor=more&amp;lang=de"`, "<title>Bestenlisten</title>", `<a class="brand" href="/?lang=de">`, `<a href="/?lang=fr" lang="fr" hreflang="fr"`, `aria-current="true">Deutsch</a>`},
 		"/boards/demo?lang=de&mode=dense":        {"Verzögert; Stand: <time", `href="/?labels=type:moba&amp;lang=de"`, `href="/boards/source?lang=de"`, `href="/boards/demo?lang=de&amp;mode=dense&amp;offset=25"`, `name="lang" value="de"`, `href="/boards/demo?lang=es&amp;mode=dense" lang="es"`, "die Summe der Punkte", `aria-label="Zeiträume"`, `content="60 Spieler"`, `picture.png?lang=de&amp;mode=dense"`},
 		"/boards/demo?lang=fr&member=ada":        {"top 2 %", "Autour", "rang 1 sur 60"},
 		"/boards/demo?lang=ja&member=nobody":     {"この期間にスコアのある人で、<bdi>nobody</bdi> で始まる名前の人はいません。"},

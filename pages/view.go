@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -52,6 +53,23 @@ func (v *view) SiteTitle() string {
 	}
 	return v.say("site.title")
 }
+
+// Header is what the header leads to.
+func (v *view) Header() (out []part) {
+	for _, p := range v.Face.Header {
+		switch p {
+		case part{Text: headerManual}:
+			p = part{v.say("site.manual"), v.Path("/docs")}
+		case part{Text: headerConsole}:
+			p = part{v.say("site.console"), v.Path("/console")}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// HasManual reports whether the header leads to the manual.
+func (v *view) HasManual() bool { return slices.Contains(v.Face.Header, part{Text: headerManual}) }
 
 // Speaks is the language of the page.
 func (v *view) Speaks() *language { return v.language }

@@ -86,6 +86,9 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		return err
 	}
 	defer visitors.Close()
+	if cfg.Face.Header == "" {
+		cfg.Face.Header = "Play http://" + visitors.Addr + "/, manual, console"
+	}
 	log := p.logger(&cfg.Config)
 	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
 		return err

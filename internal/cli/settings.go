@@ -207,7 +207,7 @@ func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 
 // pageFlag names the folder that says how the pages for people look.
 func (p *program) pageFlag(cfg *app.Config) cli.Flag {
-	return newChecked(p.setting("site", "`folder` that says how the pages look; each of these may be missing: title.txt, footer.txt, accent.txt (a colour, #3151d3), "+
+	return newChecked(p.setting("site", "`folder` that says how the pages look; each of these may be missing: title.txt, header.txt (manual, console, Shop https://example.com/), footer.txt, accent.txt (a colour, #3151d3), "+
 		"language.txt (for readers whose languages there are not: de), logo.png, font.ttf (for letters in share pictures that are not Latin, Greek or Cyrillic), and "+
 		"logos, pictures that boards may have"), new(string), func(v string) (string, error) {
 		look, err := pages.ReadFolder(v)

@@ -53,7 +53,7 @@ func TestBasePath(t *testing.T) {
 	if _, err := c.Submit(t.Context(), "below", []leaderboard.Submission{{Member: "newcomer", Score: 999_999}}); err != nil {
 		t.Fatal(err)
 	}
-	p.awaitText(".ranking", "newcomer")
+	p.awaitText(".ranks", "newcomer")
 	p.click(`.turn a[rel="next"]`)
 	p.await(`location.pathname === "/games/boards/below" && location.search === "?offset=25"`)
 	p.awaitText(".where", "26–50")
@@ -74,7 +74,7 @@ func TestBasePath(t *testing.T) {
 	plain := desktop()
 	plain.noScript = true
 	plainPage := opened(plain, "/boards/below?lang=fr")
-	plainPage.awaitText(".ranking", "newcomer")
+	plainPage.awaitText(".ranks", "newcomer")
 	plainPage.await(below)
 
 	docs := opened(desktop(), "/docs/start")

@@ -73,7 +73,7 @@ func TestFace(t *testing.T) {
 				t.Fatal(err)
 			}
 			isHome := c.path[1] == '?'
-			p := openURL(t, c.screen, dressed(t, &pages.Face{Title: title, Accent: accent, Logo: logo, Footer: `<script>x()</script> Arcade, https://arcade.example/imprint.`})+c.path)
+			p := openURL(t, c.screen, dressed(t, &pages.Face{Title: title, Accent: accent, Logo: logo, Header: "manual, console, Shop https://arcade.example/", Footer: `<script>x()</script> Arcade, https://arcade.example/imprint.`})+c.path)
 			p.awaitText(map[bool]string{true: ".leaders", false: ".ranks"}[isHome], "m001")
 			p.await(`document.querySelector(".brand").innerText.trim() === ` + quote(title))
 			p.await(`document.querySelector(".brand img").naturalWidth === 300 && document.querySelector(".brand img").getBoundingClientRect().width <= 100`)
@@ -124,7 +124,7 @@ func TestBoardFace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := openURL(t, c.screen, at+"/boards/"+c.board)
-			p.awaitText(".ranking", "m001")
+			p.awaitText(".ranks", "m001")
 			if !c.noScript {
 				p.await(`document.querySelector(".state.live")`)
 			}
