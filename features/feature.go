@@ -40,6 +40,8 @@ type Engine struct {
 	BoardFinder httpapi.BoardFinder
 	Rankings    httpapi.Rankings
 	Feed        httpapi.Feed
+	Streams     *httpapi.Streams      // what answers without an end share
+	API         func() *httpapi.API   // the API, once it is made
 	Redis       redis.UniversalClient // for work in the background; nil without Redis
 	// Gate bounds how many questions go to MySQL at once that anyone may ask and no copy answers, see Through.
 	Gate func(ctx context.Context, ask func(context.Context) error) error

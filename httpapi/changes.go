@@ -39,7 +39,7 @@ type changeHandlers struct {
 	Resolver
 	log     ChangeLog
 	feed    Feed
-	streams *streamHandlers // clients of the feed are bounded like clients of streams, and end with them
+	streams *Streams // clients of the feed are bounded like clients of streams, and end with them
 }
 
 // serve answers GET …/changes: the changes behind a cursor as JSON lines, or as server-sent events without an end.
@@ -48,11 +48,11 @@ func (h *changeHandlers) serve(c *Call) error {
 	if err != nil {
 		return err
 	}
-	caller := streamCaller(c)
-	if err := h.streams.enter(caller); err != nil {
+	leave, err := h.streams.Enter(c)
+	if err != nil {
 		return err
 	}
-	defer h.streams.leave(caller)
+	defer leave()
 	if strings.Contains(c.R.Header.Get("Accept"), typeEvents) {
 		return f.events()
 	}
@@ -104,7 +104,7 @@ const badPlace = "is not a cursor of this board's changes"
 // lines answers with what there is, or with what comes while the client wants to wait.
 func (f *changeFeed) lines() error {
 	c := f.call
-	ctx, stop := f.streams.whileOpen(c.Ctx, f.wait)
+	ctx, stop := f.streams.WhileOpen(c.Ctx, f.wait)
 	defer stop()
 	buf, release := c.Buffer()
 	defer release()
@@ -158,29 +158,29 @@ func (f *changeFeed) events() error {
 	}
 	c.Ctx = c.R.Context() // for as long as the client stays
 	defer c.SetBuffers(StreamBuffer)()
-	ctx, stop := f.streams.whileOpen(c.Ctx, 0)
+	ctx, stop := f.streams.WhileOpen(c.Ctx, 0)
 	defer stop()
-	to := stream{c: c, ctl: http.NewResponseController(c.W)}
-	if !to.begin() {
+	to, more := BeginStream(c)
+	if !more {
 		return nil
 	}
 	for {
 		idle := len(text) == 0
-		if idle && time.Since(to.last) >= streamSilence {
+		if idle && time.Since(to.Last) >= StreamSilence {
 			text = append(text, ":\n\n"...)
 		}
-		if len(text) > 0 && !to.write(text) {
+		if len(text) > 0 && !to.Write(text) {
 			return nil
 		}
 		text = nil
 		err := c.MayGoOn(time.Now())
 		if err == nil && idle {
-			quiet, cancel := context.WithTimeout(ctx, streamSilence)
+			quiet, cancel := context.WithTimeout(ctx, StreamSilence)
 			err = UnlessUnknown(f.changed(quiet))
 			cancel()
 		}
 		if ctx.Err() != nil {
-			f.streams.sendRetry(&to)
+			to.Retry()
 			return nil
 		}
 		if err == nil {
@@ -189,8 +189,8 @@ func (f *changeFeed) events() error {
 		switch {
 		case err != nil && UnlessUnknown(err) == nil:
 			pause(ctx, AccessCheck)
-		case err != nil && (len(text) == 0 || to.write(text)):
-			to.gone(err)
+		case err != nil && (len(text) == 0 || to.Write(text)):
+			to.Gone(err)
 			return nil
 		case err != nil:
 			return nil

@@ -248,7 +248,7 @@ func TestChangesWait(t *testing.T) {
 		"change":  {func(e *env) { e.submit("b", leaderboard.Submission{Member: "z", Score: 9}) }, 200, "all_time 2 z ->9"},
 		"nothing": {func(*env) {}, 200, ""},
 		"gone":    {func(e *env) { _ = e.fake.DeleteBoard(context.Background(), "b") }, 404, ""},
-		"ending":  {func(e *env) { e.api.EndStreams() }, 200, ""},
+		"ending":  {func(e *env) { e.api.handlers.changes.streams.End() }, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -43,8 +43,8 @@ type Config struct {
 	Keys         Keys
 	Status       BoardStatus
 
-	// Notices are what streams tell members of being passed; nil: nothing.
-	Notices Notices
+	// Streams bound answers without an end; nil: as many as Limits has.
+	Streams *Streams
 	Build   Build
 	// Health returns the health of the process and of every dependency ("mysql", "redis"). The text of an error is shown only
 	// when it is a Reason.
@@ -93,6 +93,9 @@ func (c Config) withDefaults() Config {
 	c.Limits = c.Limits.withDefaults()
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Streams == nil {
+		c.Streams = NewStreams(c.Limits.MaxStreams)
 	}
 	if c.Purge == nil {
 		c.Purge = func() leaderboard.Purge { return leaderboard.Purge{} }

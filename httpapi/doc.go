@@ -32,8 +32,7 @@
 //	members.go, find.go                profiles, and finding members
 //	submissions.go                     what was submitted
 //	activity.go, runs.go               how much is submitted; builds, and checks of copies
-//	broadcast.go, passed.go            what streams share; who was passed
-//	stream_pages.go, stream.go         streams of pages
+//	streams.go                         what answers without an end share
 //	changes.go                         the change feed
 //	export.go, member_data.go          whole boards, and all that is stored of a member
 //	health.go, status.go, docs.go      health, how boards stand, the manual

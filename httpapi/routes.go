@@ -24,7 +24,6 @@ type handlers struct {
 	exports  exportHandlers
 	members  memberHandlers
 	friends  friendHandlers
-	streams  streamHandlers
 	changes  changeHandlers
 	keys     keyHandlers
 	issuers  issuerHandlers
@@ -59,12 +58,9 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
-	h.changes = changeHandlers{find, cfg.Changes, cfg.Feed, &h.streams}
+	h.changes = changeHandlers{find, cfg.Changes, cfg.Feed, cfg.Streams}
 	h.friends, h.find = friendHandlers{find, profiles, cfg.Friends}, findHandlers{find, profiles, cfg.MemberFinder}
-	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, &h.streams, time.Now()}
-	h.streams.Resolver, h.streams.pages.find, h.streams.pages.rankings = find, find, cfg.Rankings
-	h.streams.broadcasts.feed, h.streams.notices.from = cfg.Feed, cfg.Notices
-	h.streams.most, h.streams.open = cfg.Limits.MaxStreams, guard.NewPermits(cfg.Limits.MaxStreams, errTooManyStreams())
+	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, cfg.Streams, time.Now()}
 	return h
 }
 
@@ -110,7 +106,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/hidden"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "limit", "cursor"}, Handle: h.hidden.list},
 
 		{Pattern: Get("/v1/boards/{board}/top"), Access: guard.AccessReaders, Params: Common("limit", "offset", "cursor", "profiles", "metadata"), Handle: fresh(h.reader.top)},
-		{Pattern: Get("/v1/boards/{board}/stream"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: []string{"window", "mode", "limit", "member", "before", "after", "passed"}, Stream: true, Handle: fresh(h.streams.serve)},
 		{Pattern: Get("/v1/boards/{board}/members"), Access: guard.AccessReaders, Params: Common("q", "limit", "cursor", "profiles"), Heavy: 5, Handle: fresh(h.find.find)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("profiles", "metadata"), Handle: fresh(h.reader.member)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/around"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("before", "after", "profiles", "metadata"), Handle: fresh(h.reader.around)},

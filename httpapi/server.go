@@ -59,7 +59,6 @@ func New(cfg Config) *API {
 		}
 		a.router.add(&a.routes[i].Pattern, i)
 	}
-	h.streams.start(&a.shared, a.routes)
 	return a
 }
 
@@ -72,14 +71,8 @@ func (a *API) Ask(ctx context.Context, q Question) (Told, error) { return a.shar
 // SetDraining makes /readyz say 503 "draining", so that a load balancer stops sending before the listener closes.
 func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(draining) }
 
-// Streams returns the numbers of the streams, for metrics.
-func (a *API) Streams() StreamStats { return a.handlers.streams.stats() }
-
 // Wrote counts entries that are submitted through this server, but not by a request, for its status.
 func (a *API) Wrote(entries int) { a.shared.traffic.wrote(entries) }
-
-// EndStreams ends all streams, and lets no others begin. It asks their clients to come back in a while.
-func (a *API) EndStreams() { a.handlers.streams.end() }
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -39,7 +39,7 @@ type statusHandlers struct {
 	build   Build
 	check   func(context.Context) Health
 	purge   func() leaderboard.Purge
-	streams *streamHandlers
+	streams *Streams
 	started time.Time
 }
 
@@ -179,7 +179,7 @@ func (h *statusHandlers) server(c *Call, health Health, now time.Time) serverJSO
 	t := &c.shared.traffic
 	return serverJSON{
 		Version: h.build.Version, Commit: h.build.Commit, Started: leaderboard.MicrosOf(h.started), MySQL: reached("mysql"), Redis: reached("redis"),
-		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.open.Taken(), Purge: purgeJSON(h.purge()),
+		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.Open(), Purge: purgeJSON(h.purge()),
 	}
 }
 

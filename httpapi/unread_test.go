@@ -143,10 +143,10 @@ func TestBuffers(t *testing.T) {
 	exported <- true
 	_, _ = io.Copy(io.Discard, answer().Body)
 	check("after an export", connBuffer)
-	send("GET /v1/boards/b/stream " + head)
+	send("GET /v1/boards/b/changes " + strings.Replace(head, "Host: x", "Host: x\r\nAccept: text/event-stream", 1))
 	stream := answer()
 	check("a stream", StreamBuffer)
-	e.api.EndStreams()
+	e.api.handlers.changes.streams.End()
 	_, _ = io.Copy(io.Discard, stream.Body)
 	check("after a stream", connBuffer)
 }

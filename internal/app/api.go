@@ -125,12 +125,12 @@ func (a *App) wireAPI() error {
 		Profiles: profiles, Friends: friends, Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
 		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, profiles, friends},
 		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: a.store.Plays, Keys: keys{a.store.Keys, a.keys},
-		Notices: features.Offered[httpapi.Notices](a.engine),
+		Streams: a.streams,
 		Build:   httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
 		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		Observer: answeredRequests{a.metrics, &a.probes, a.log}, Tracer: a.traces.requests(), Logger: a.log,
 		Routes: a.features.routes(),
-		Limits: httpapi.Limits{MaxStreams: a.cfg.MaxStreams, StandingWait: a.cfg.standingWait},
+		Limits: httpapi.Limits{StandingWait: a.cfg.standingWait},
 	}
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.Limits.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
@@ -140,7 +140,7 @@ func (a *App) wireAPI() error {
 		cfg.Metrics = a.metrics.handler()
 	}
 	a.api = httpapi.New(cfg)
-	a.metrics.watchStreams(a.api.Streams)
+	a.metrics.watchStreams(a.streams.Open)
 	a.metrics.watchRules(a.rules.count)
 	return nil
 }

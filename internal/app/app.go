@@ -61,6 +61,7 @@ type App struct {
 	writers   writers
 	health    *readiness
 	rules     *unknownRules
+	streams   *httpapi.Streams
 	engine    *features.Engine // what features stand on, with what they offer
 	features  openedFeatures
 	api       *httpapi.API
@@ -113,9 +114,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.wireReader()
 	a.wireHealth()
+	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
-		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Redis: a.behind, Gate: a.gate, Log: a.log,
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Log: a.log,
 	}
 	a.engine.Offer(a.store.Notices)
 	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)
@@ -218,7 +220,7 @@ func (a *App) Stop(ctx context.Context) error {
 		a.log.Info("stopping")
 		pause(ctx, a.cfg.DrainDelay)
 	}
-	a.api.EndStreams()
+	a.streams.End()
 	var errs []error
 	requests, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
 	for _, server := range a.servers {

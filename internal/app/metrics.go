@@ -272,17 +272,11 @@ func (m *metrics) watchRules(count func() int) {
 	}, func() float64 { return float64(count()) })
 }
 
-// watchStreams publishes the counts of streams and of their events.
-func (m *metrics) watchStreams(stats func() httpapi.StreamStats) {
+// watchStreams publishes how many streams are open.
+func (m *metrics) watchStreams(open func() int) {
 	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_streams_open", Help: "Streams that are open.",
-	}, func() float64 { return float64(stats().Open) })
-	m.auto.NewCounterFunc(prometheus.CounterOpts{
-		Name: "leaderboard_stream_events_total", Help: "Pages sent to the clients of streams.",
-	}, func() float64 { return float64(stats().Sent) })
-	m.auto.NewCounterFunc(prometheus.CounterOpts{
-		Name: "leaderboard_stream_events_skipped_total", Help: "Pages that clients of streams were not sent because they were slow and a newer one was there.",
-	}, func() float64 { return float64(stats().Skipped) })
+	}, func() float64 { return float64(open()) })
 }
 
 // RoundEnded implements feed.Observer.

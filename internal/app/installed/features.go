@@ -12,6 +12,7 @@ import (
 	"leaderboard/features/quotas"
 	"leaderboard/features/records"
 	"leaderboard/features/review"
+	"leaderboard/features/streams"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
 )
@@ -37,6 +38,7 @@ func Features(s Settings) []features.Feature {
 		audit.Feature(),
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 		events.Feature(events.Options{AllowPrivate: s.PrivateEndpoints, Retry: s.EventRetry, Point: s.EventPoint}),
+		streams.Feature(),
 	}
 }
 

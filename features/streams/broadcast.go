@@ -1,4 +1,4 @@
-package httpapi
+package streams
 
 import (
 	"context"
@@ -7,20 +7,21 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 // broadcasts make the events of streams, once for all clients that ask for the same. A broadcast asks the route whose answers it
-// gives, as a client would: at once, and whenever the feed shows a change. The zero value works once ask is set. All methods
+// gives, as a client would: at once, and whenever the feed shows a change. All methods
 // may be called concurrently.
 type broadcasts struct {
-	ask  func(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error)
-	feed Feed
+	ask     func(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error)
+	feed    httpapi.Feed
+	streams *httpapi.Streams // which all broadcasts end with
 
 	mu    sync.Mutex
 	byKey map[broadcastKey]*broadcast
-	ended bool
 }
 
 // broadcastKey is what the clients of a broadcast have in common: the path of a route and its parameters in one form.
@@ -103,16 +104,13 @@ func (f *broadcast) publish(e *event) {
 	close(before.next)
 }
 
-// join returns the broadcast of a key, which goes on until the last of those who joined leaves. nil: broadcasts have ended.
+// join returns the broadcast of a key, which goes on until the last of those who joined leaves.
 func (s *broadcasts) join(key broadcastKey) (f *broadcast, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return nil, nil
-	}
 	f = s.byKey[key]
 	if f == nil {
-		ctx, stop := context.WithCancel(context.Background())
+		ctx, stop := s.streams.WhileOpen(context.Background(), 0)
 		f = &broadcast{key: key, stop: stop, now: &event{next: make(chan struct{})}}
 		if s.byKey == nil {
 			s.byKey = map[broadcastKey]*broadcast{}
@@ -137,16 +135,6 @@ func (s *broadcasts) leave(f *broadcast) {
 func (s *broadcasts) forget(f *broadcast) {
 	if s.byKey[f.key] == f {
 		delete(s.byKey, f.key)
-	}
-}
-
-// end ends all broadcasts, for good.
-func (s *broadcasts) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = true
-	for _, f := range s.byKey {
-		f.stop()
 	}
 }
 

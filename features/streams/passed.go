@@ -1,4 +1,4 @@
-package httpapi
+package streams
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -31,11 +32,11 @@ const (
 )
 
 // notices hand the notices of who was passed to the streams of those members: one reader for all, which reads while somebody
-// listens only. The zero value works once from, log and ended are set.
+// listens only. The zero value works once from, log and streams are set.
 type notices struct {
-	from  Notices // nil: there are none
-	log   *slog.Logger
-	ended chan struct{} // closed when no stream may go on
+	from    Notices // nil: there are none
+	log     *slog.Logger
+	streams *httpapi.Streams
 
 	mu      sync.Mutex
 	of      map[noticeKey]map[*hearer]bool
@@ -109,15 +110,8 @@ func (n *notices) leave(key noticeKey, l *hearer) {
 
 // read reads until nobody listens any more, or streams end.
 func (n *notices) read() {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := n.streams.WhileOpen(context.Background(), 0)
 	defer stop()
-	go func() {
-		defer stop()
-		select {
-		case <-n.ended:
-		case <-ctx.Done():
-		}
-	}()
 	pace := time.NewTicker(noticesEvery)
 	defer pace.Stop()
 	r := noticeReader{from: n.from}
@@ -203,7 +197,7 @@ func (r *noticeReader) next(ctx context.Context, fn func(*leaderboard.Event)) er
 
 // mayHear returns why a caller may not have the notices of a member, nil when it may: they tell who has whom as a friend, so they are for keys that may
 // read the board, and for the member's own token, also on a public board.
-func mayHear(c *Call, board, member string) error {
+func mayHear(c *httpapi.Call, board, member string) error {
 	switch {
 	case c.Player != nil && c.Player.Member == member && c.Player.Covers(board):
 		return nil
@@ -218,7 +212,7 @@ func mayHear(c *Call, board, member string) error {
 }
 
 // passedParam reads the parameter passed of a stream.
-func passedParam(c *Call, member string) (bool, error) {
+func passedParam(c *httpapi.Call, member string) (bool, error) {
 	passed := c.Params.Boolean("passed")
 	if passed && member == "" {
 		c.Params.BadParam("passed", "needs member")

@@ -1,4 +1,4 @@
-package httpapi
+package streams
 
 import (
 	"bufio"
@@ -6,33 +6,51 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
+	"leaderboard/internal/testenv"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest/dbtest"
 )
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
 // streamEnv is an API that is served, with a watch that the test moves.
 type streamEnv struct {
-	*env
-	url  string
-	from string // where clients are, by a proxy's word; "": on this machine
+	*apitest.Env
+	of      *handlers
+	streams *httpapi.Streams
+	url     string
+	from    string // where clients are, by a proxy's word; "": on this machine
 
 	mu      sync.Mutex
 	changed chan struct{}
 }
 
-func newStreamEnv(t *testing.T, change ...func(*Config)) *streamEnv {
-	e := &streamEnv{changed: make(chan struct{})}
-	watch := func(c *Config) {
-		c.Rankings.(*fake).OnChanged = func(ctx context.Context) error {
+func newStreamEnv(t *testing.T, change ...func(*httpapi.Config)) *streamEnv {
+	return newNoticeEnv(t, 4096, nil, change...)
+}
+
+// newNoticeEnv is newStreamEnv with so many streams at once, and notices.
+func newNoticeEnv(t *testing.T, most int, from Notices, change ...func(*httpapi.Config)) *streamEnv {
+	e := &streamEnv{changed: make(chan struct{}), streams: httpapi.NewStreams(most)}
+	routes := func(f *apitest.Fake) []httpapi.Route {
+		f.OnChanged = func(ctx context.Context) error {
 			e.mu.Lock()
 			changed := e.changed
 			e.mu.Unlock()
@@ -43,19 +61,38 @@ func newStreamEnv(t *testing.T, change ...func(*Config)) *streamEnv {
 				return ctx.Err()
 			}
 		}
+		on := &features.Engine{
+			Catalog: f, Rankings: f, Feed: f, Streams: e.streams, API: func() *httpapi.API { return e.Handler.(*httpapi.API) }, Log: slog.New(slog.DiscardHandler),
+		}
+		if from != nil {
+			features.Open([]features.Feature{{Open: func(*features.Engine) features.Opened { return features.Opened{Offers: []any{from}} }}}, on)
+		}
+		e.of = newHandlers(on)
+		return e.of.routes()
 	}
-	e.env = newEnv(t, append([]func(*Config){watch}, change...)...)
-	server := httptest.NewServer(e.api)
+	shared := func(c *httpapi.Config) { c.Streams = e.streams }
+	e.Env = featuretest.New(t, routes, append([]func(*httpapi.Config){shared}, change...)...)
+	server := httptest.NewServer(e.Handler)
 	t.Cleanup(server.Close)
-	t.Cleanup(e.api.EndStreams)
+	t.Cleanup(e.streams.End)
 	e.url = server.URL
 	return e
+}
+
+// now sets the clock.
+func (e *streamEnv) now(at string) {
+	e.T.Helper()
+	v, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	e.Fake.SetNow(leaderboard.MicrosOf(v))
 }
 
 // submit changes a board, and the watch shows it.
 func (e *streamEnv) submit(board, member string, score int64) {
 	e.T.Helper()
-	if _, err := e.fake.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}}); err != nil {
+	if _, err := e.Fake.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}}); err != nil {
 		e.T.Fatal(err)
 	}
 	e.show()
@@ -190,7 +227,7 @@ func TestStreamAround(t *testing.T) {
 	if first.data != strings.TrimSpace(string(want.Body)) {
 		t.Errorf("the stream says\n%s\nand the route\n%s", first.data, want.Body)
 	}
-	if err := e.fake.DeleteBoard(t.Context(), "b"); err != nil {
+	if err := e.Fake.DeleteBoard(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}
 	e.show()
@@ -211,7 +248,7 @@ func TestStreamsShare(t *testing.T) {
 	a, b := e.open(apitest.NoKey, "/v1/boards/b/stream?limit=5"), e.open(apitest.ReadKey, "/v1/boards/b/stream?limit=5")
 	page(t, a, 1)
 	page(t, b, 1)
-	broadcasts := &e.api.handlers.streams.broadcasts
+	broadcasts := &e.of.broadcasts
 	count := func() (feedCount, clients int) {
 		broadcasts.mu.Lock()
 		defer broadcasts.mu.Unlock()
@@ -223,7 +260,7 @@ func TestStreamsShare(t *testing.T) {
 	if n, clients := count(); n != 1 || clients != 2 {
 		t.Errorf("%d broadcasts of %d clients, want 1 of 2", n, clients)
 	}
-	e.api.EndStreams()
+	e.streams.End()
 	for _, next := range []func() (sent, bool){a, b} {
 		s, ok := next()
 		if !ok || s.retry == "" {
@@ -250,7 +287,7 @@ func TestStreamsShare(t *testing.T) {
 // TestStreamRejections: what is wrong is told before a stream begins.
 func TestStreamRejections(t *testing.T) {
 	t.Parallel()
-	e := newStreamEnv(t, func(c *Config) { c.Limits.MaxStreams = 1 })
+	e := newNoticeEnv(t, 1, nil)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
 	e.Board("secret-board", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	for path, want := range map[string]int{
@@ -286,6 +323,24 @@ func TestStreamEndsWithAccess(t *testing.T) {
 	page(t, holder, 2)
 }
 
+// attempts are quotas that count attempts, and refuse the fourth.
+type attempts struct{ atomic.Int64 }
+
+// Charge implements httpapi.Quotas.
+func (*attempts) Charge(httpapi.Bearer, netip.Addr, leaderboard.Charge) leaderboard.Allowance {
+	return leaderboard.Allowance{}
+}
+
+// Attempt implements httpapi.Quotas.
+func (q *attempts) Attempt(netip.Addr) leaderboard.Allowance {
+	return leaderboard.Allowance{Refused: q.Add(1) > 3, Wait: 20 * time.Second}
+}
+
+// Attempts implements httpapi.Quotas.
+func (q *attempts) Attempts(netip.Addr) leaderboard.Allowance {
+	return leaderboard.Allowance{Refused: q.Load() >= 3, Wait: 20 * time.Second}
+}
+
 // TestStreamEndsWithItsKey: a key that is not good any more, or not for the board, has lost its streams within a second or
 // two, however many there are, and whatever a neighbour at the same address tries meanwhile (promise G1).
 func TestStreamEndsWithItsKey(t *testing.T) {
@@ -298,8 +353,8 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := &charges{}
-			e := newStreamEnv(t, withCharges(q, "127.0.0.0/8"))
+			q := &attempts{}
+			e := newStreamEnv(t, func(c *httpapi.Config) { c.Quotas, c.Proxies = q, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 			e.from = "198.51.100.7"
 			e.Board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m1", Score: 1})
 			key := e.Key(leaderboard.ScopeRead, nil)
@@ -316,7 +371,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			for _, next := range streams {
 				page(t, next, 1)
 			}
-			if _, err := e.fake.keys.changeKey(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
+			if _, err := e.Fake.Keyring.Change(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			for i, next := range streams { // a comment, which comes after 15 s, would be too late
@@ -326,8 +381,8 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			}
 			e.submit("b", "m2", 2)
 			page(t, other, 2)
-			if q.attempts != 4 {
-				t.Errorf("%d attempts were counted, want those of the neighbour, 4", q.attempts)
+			if n := q.Load(); n != 4 {
+				t.Errorf("%d attempts were counted, want those of the neighbour, 4", n)
 			}
 		})
 	}
@@ -343,20 +398,20 @@ func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
 		id, _ := leaderboard.KeyIDIn(key)
 		next := e.open(key, "/v1/boards/b/stream")
 		page(t, next, 1)
-		e.fake.keys.Mu.Lock()
-		e.fake.keys.Fails, e.fake.keys.Found = err, 0
-		e.fake.keys.Mu.Unlock()
-		eventually(t, "its key was looked at twice", func() bool {
-			e.fake.keys.Mu.Lock()
-			defer e.fake.keys.Mu.Unlock()
-			return e.fake.keys.Found >= 2
+		e.Fake.Keyring.Mu.Lock()
+		e.Fake.Keyring.Fails, e.Fake.Keyring.Found = err, 0
+		e.Fake.Keyring.Mu.Unlock()
+		dbtest.Eventually(t, "its key was looked at twice", func() bool {
+			e.Fake.Keyring.Mu.Lock()
+			defer e.Fake.Keyring.Mu.Unlock()
+			return e.Fake.Keyring.Found >= 2
 		})
 		e.submit("b", "m2", 2)
 		page(t, next, 2)
-		e.fake.keys.Mu.Lock()
-		e.fake.keys.Fails = nil
-		e.fake.keys.Mu.Unlock()
-		if _, err := e.fake.keys.RevokeKey(t.Context(), id); err != nil {
+		e.Fake.Keyring.Mu.Lock()
+		e.Fake.Keyring.Fails = nil
+		e.Fake.Keyring.Mu.Unlock()
+		if _, err := e.Fake.Keyring.Change(id, func(k *leaderboard.HashedKey) error { k.RevokedAt = 1; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for s, ok := next(); s.event != "gone"; s, ok = next() {
@@ -431,7 +486,7 @@ func TestStreamsCounted(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	var slow sync.WaitGroup
 	slow.Go(func() {
-		e.api.ServeHTTP(stuckClient{httptest.NewRecorder(), stuck, free}, apitest.Ask{Method: http.MethodGet, Path: path}.Request().WithContext(ctx))
+		e.Handler.ServeHTTP(stuckClient{httptest.NewRecorder(), stuck, free}, apitest.Ask{Method: http.MethodGet, Path: path}.Request().WithContext(ctx))
 	})
 	<-stuck
 	const changes = 3
@@ -440,24 +495,29 @@ func TestStreamsCounted(t *testing.T) {
 		page(t, fast, i)
 	}
 	close(free)
-	counted := func(want StreamStats) {
+	type stats struct {
+		Open          int
+		Sent, Skipped int64
+	}
+	counted := func(want stats) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); e.api.Streams() != want; runtime.Gosched() { // a page counts once it was taken
+		count := func() stats { return stats{e.streams.Open(), e.of.sent.Load(), e.of.skipped.Load()} }
+		for deadline := time.Now().Add(10 * time.Second); count() != want; runtime.Gosched() { // a page counts once it was taken
 			if time.Now().After(deadline) {
-				t.Fatalf("streams: %+v, want %+v", e.api.Streams(), want)
+				t.Fatalf("streams: %+v, want %+v", count(), want)
 			}
 		}
 	}
-	counted(StreamStats{Open: 2, Sent: changes + 1 + 2, Skipped: changes - 1})
+	counted(stats{Open: 2, Sent: changes + 1 + 2, Skipped: changes - 1})
 	leave()
 	slow.Wait()
-	counted(StreamStats{Open: 1, Sent: changes + 1 + 2, Skipped: changes - 1})
+	counted(stats{Open: 1, Sent: changes + 1 + 2, Skipped: changes - 1})
 }
 
 // TestStreamsOfOneCaller: one caller cannot take all streams, unless there is no telling callers apart.
 func TestStreamsOfOneCaller(t *testing.T) {
 	t.Parallel()
-	e := newStreamEnv(t, func(c *Config) { c.Limits.MaxStreams = 16 })
+	e := newNoticeEnv(t, 16, nil)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
 	for range 2 {
 		page(t, e.open(apitest.ReadKey, "/v1/boards/b/stream"), 1)
@@ -473,7 +533,7 @@ func TestStreamsOfOneCaller(t *testing.T) {
 func TestStreamOfAMemberGoesOn(t *testing.T) {
 	t.Parallel()
 	e, next := streamOfOne(t)
-	if _, err := e.fake.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "m1"}); err != nil {
+	if _, err := e.Fake.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "m1"}); err != nil {
 		t.Fatal(err)
 	}
 	e.show()
@@ -528,9 +588,9 @@ func TestStreamOfAStaleBoard(t *testing.T) {
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
 	next := e.open(apitest.NoKey, "/v1/boards/b/stream")
 	for _, stale := range []bool{false, true, false} {
-		e.fake.Mu.Lock()
-		e.fake.Stale = stale
-		e.fake.Mu.Unlock()
+		e.Fake.Mu.Lock()
+		e.Fake.Stale = stale
+		e.Fake.Mu.Unlock()
 		e.show()
 		for seen := !stale; seen != stale; {
 			seen = page(t, next, 1).rows(t).Stale
@@ -556,6 +616,28 @@ func TestTurns(t *testing.T) {
 		f.clients.Store(c.clients)
 		if got := f.turns(); got != c.want {
 			t.Errorf("%d clients: %s, want %s", c.clients, got, c.want)
+		}
+	}
+}
+
+// TestExamples runs the line for a shell of /docs about streams.
+func TestExamples(t *testing.T) {
+	server := func(testing.TB) *apitest.Env {
+		e := newStreamEnv(t)
+		e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+		return e.Env
+	}
+	featuretest.Examples(t, newHandlers(&features.Engine{}).routes(), server, nil)
+}
+
+// TestStreamNumbers: wide numbers are strings when a client wants them so.
+func TestStreamNumbers(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 9007199254740993})
+	for query, want := range map[string]string{"?numbers=string": `"score":"9007199254740993"`, "": `"score":9007199254740993`} {
+		if r := e.Get(apitest.ReadKey, "/v1/boards/b/stream"+query); !strings.Contains(string(r.Body), want) {
+			t.Errorf("%s: %s", query, r.Body)
 		}
 	}
 }

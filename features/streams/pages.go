@@ -1,4 +1,4 @@
-package httpapi
+package streams
 
 import (
 	"bytes"
@@ -7,30 +7,46 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 // streamPages gets the pages that streams send: answers of other routes, for which no request waits.
 type streamPages struct {
-	find     Resolver
+	find     httpapi.Resolver
 	rankings leaderboard.Rankings
-	question func(context.Context, Question) (Told, error)
-	top      *Route // whose answers are sent
-	around   *Route
+	api      func() *httpapi.API
+
+	once        sync.Once
+	top, around httpapi.Route // whose answers are sent
+}
+
+// begin finds the routes whose answers are sent.
+func (h *streamPages) begin() {
+	for _, rt := range h.api().Routes() {
+		switch rt.Path {
+		case "/v1/boards/{board}/top":
+			h.top = rt
+		case "/v1/boards/{board}/members/{member}/around":
+			h.around = rt
+		}
+	}
 }
 
 // ask gets the answer of a route that a stream gives. known is what was sent last; nil: there is nothing new.
 func (h *streamPages) ask(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
-	q := Question{Route: h.top, Path: []string{key.board}, Query: key.params(least), Strings: key.strings}
+	h.once.Do(h.begin)
+	q := httpapi.Question{Route: &h.top, Path: []string{key.board}, Query: key.params(least), Strings: key.strings}
 	if key.member != "" {
-		q.Route, q.Path, q.Handle = h.around, []string{key.board, key.member}, h.aroundOrNothing
+		q.Route, q.Path, q.Handle = &h.around, []string{key.board, key.member}, h.aroundOrNothing
 	}
 	if !known.stale { // that a state is not stale any more is news too
 		q.Known = known.tag
 	}
-	out, err := h.question(ctx, q)
+	out, err := h.api().Ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +62,10 @@ func (h *streamPages) ask(ctx context.Context, key broadcastKey, known *event, l
 }
 
 // aroundOrNothing answers as around does, and for a member without an entry with none.
-func (h *streamPages) aroundOrNothing(c *Call) error {
+func (h *streamPages) aroundOrNothing(c *httpapi.Call) error {
 	err := h.around.Handle(c)
 	if errors.Is(err, leaderboard.ErrNotRanked) {
-		err = AroundUnranked(c, h.find, h.rankings)
+		err = httpapi.AroundUnranked(c, h.find, h.rankings)
 	}
 	return err
 }

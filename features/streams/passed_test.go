@@ -1,4 +1,4 @@
-package httpapi
+package streams
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -81,7 +82,7 @@ func passedIn(t *testing.T, next func() (sent, bool)) sent {
 func TestStreamOfNotices(t *testing.T) {
 	t.Parallel()
 	n := &fakeNotices{mark: 3}
-	e := newStreamEnv(t, func(c *Config) { c.Notices = n })
+	e := newNoticeEnv(t, 4096, n)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1}, leaderboard.Submission{Member: "m2", Score: 2})
 	plain := e.open(apitest.ReadKey, "/v1/boards/b/stream?member=m1")
 	page(t, plain, 2)
@@ -114,8 +115,8 @@ func TestStreamOfNotices(t *testing.T) {
 func TestNoticesStop(t *testing.T) {
 	t.Parallel()
 	n := &fakeNotices{}
-	feed := notices{from: n, ended: make(chan struct{})}
-	defer close(feed.ended)
+	feed := notices{from: n, streams: httpapi.NewStreams(1)}
+	defer feed.streams.End()
 	key := noticeKey{"b", "m1"}
 	for range 2 {
 		n.pass(int64(n.looks())+1, "b", "m1")
@@ -141,15 +142,37 @@ func TestNoticesStop(t *testing.T) {
 	}
 }
 
+// Tokens of a player, 5, for all boards and for some.
+const (
+	token5     = "five.all.token"
+	token5Some = "five.some.token"
+)
+
+// oneKey is the only key of the database.
+type oneKey leaderboard.Key
+
+func (k *oneKey) Find(_ context.Context, id string, _ leaderboard.KeyHash, _ time.Time) (*leaderboard.Key, error) {
+	if id != k.ID {
+		return nil, leaderboard.ErrKeyNotFound
+	}
+	return (*leaderboard.Key)(k), nil
+}
+
 // TestWhoHearsNotices: they are for keys that may read the board and for the member's own token, also on a public board.
 func TestWhoHearsNotices(t *testing.T) {
 	t.Parallel()
 	id := leaderboard.NewKeyID()
 	some, _ := leaderboard.NewKeySecret(id)
-	e := withPlayer(t, func(c *Config) {
-		c.Notices, c.Keyring = &fakeNotices{}, &oneKey{ID: id, Scope: leaderboard.ScopeAdmin, Boards: []string{"game1-*"}}
+	e := newNoticeEnv(t, 4096, &fakeNotices{}, func(c *httpapi.Config) {
+		c.Keyring = &oneKey{ID: id, Scope: leaderboard.ScopeAdmin, Boards: []string{"game1-*"}}
 	})
-	t.Cleanup(e.api.EndStreams)
+	e.Fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true, Via: "issuer:game", Owner: "p5"}
+	e.Fake.Players.Tokens[token5Some] = &leaderboard.Player{Member: "5", Boards: []string{"game1-*"}, Via: "issuer:game", Owner: "p5"}
+	private, players := leaderboard.VisibilityPrivate, &leaderboard.Players{Read: true, Submit: leaderboard.PlayersSubmitOwn}
+	e.Board("open", leaderboard.Rules{}, apitest.Classic()...)
+	e.Board("private", leaderboard.Rules{Visibility: private}, apitest.Classic()...)
+	e.Board("mine", leaderboard.Rules{Visibility: private, Players: players}, apitest.Classic()...)
+	e.Board("game1-mine", leaderboard.Rules{Visibility: private, Players: players}, apitest.Classic()...)
 	for _, c := range []struct {
 		key, board, query string
 		want              int
