@@ -32,8 +32,6 @@ func RunFeatured(t *testing.T, database Featured) {
 	for name, test := range map[string]func(*testing.T, Featured){
 		"metadata": testMetadata, "metadata of several windows": testMetadataWindows, "metadata refused": testMetadataRefused,
 		"plays": testPlays, "plays of others": testPlaysOfOthers,
-		"held": testHeld, "held and times": testHeldTimes, "held for reasons": testHeldReasons, "held too many": testHeldFull,
-		"held in atomic requests": testHeldAtomic, "held and erased": testHeldErased,
 		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "friends": testFriendLists, "forget": testForget,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, database) })

@@ -56,11 +56,11 @@ func ofWriting() []mutant {
 		},
 		{
 			"A7", "what is held is entered all the same", commit + "submission.go",
-			`return p.Decided(a, decisions) })); why != nil {`, `return p.Decided(a, decisions) })); false && why != nil {`, store + "TestConformance/mysql/held",
+			`return p.Decided(a, decisions) })); why != nil {`, `return p.Decided(a, decisions) })); false && why != nil {`, "features/review TestConformance/mysql/held",
 		},
 		{
 			"A7", "what was held is decided again", "features/review/decide.go",
-			`case h.State != leaderboard.HeldStateWaiting:`, `case h.State == "":`, store + "TestConformance/mysql/held",
+			`case h.State != leaderboard.HeldStateWaiting:`, `case h.State == "":`, "features/review TestConformance/mysql/held",
 		},
 		{
 			"A1", "an atomic request that fails stays in part", commit + "atomic.go",

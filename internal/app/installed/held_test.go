@@ -3,6 +3,7 @@ package installed_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
 
@@ -136,4 +138,74 @@ func TestApprovedIsRecorded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestHeldReasons runs on stores and on the model.
+func TestHeldReasons(t *testing.T) {
+	t.Parallel()
+	t.Run("model", func(t *testing.T) { testHeldReasons(t, storetest.NewModel()) })
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		_, subject := featured(t, dsn, nil)
+		testHeldReasons(t, subject.Featured)
+	})
+}
+
+// testHeldReasons: each rule holds what it names, and keys of scope admin are not held.
+func testHeldReasons(t *testing.T, s storetest.Featured) {
+	rate := int64(10)
+	rules := leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}, Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{
+		{RankWithin: 2}, {PerSecond: &rate}, {By: leaderboard.HoldByPlayers},
+	}}}
+	board, _, err := s.PutBoard(t.Context(), "reasons", rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := func(c leaderboard.Caller, entries ...leaderboard.Submission) string {
+		t.Helper()
+		r, err := s.Submit(leaderboard.WithCaller(context.WithoutCancel(t.Context()), c), leaderboard.SubmitRequest{Board: board.Name, Entries: entries})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var why []string
+		for _, res := range r.Results {
+			text := string(res.Status)
+			if res.Rule != nil {
+				text += " " + strings.TrimPrefix(res.Rule.Detail, "an admin decides: ")
+			}
+			why = append(why, text)
+		}
+		return strings.Join(why, "; ")
+	}
+	key, admin := leaderboard.Caller{Key: "kotherotherk"}, leaderboard.Caller{Key: "kadminadmina", Admin: true}
+	const among = "held the entry would be among the first 2"
+	for _, c := range []struct {
+		what, got, want string
+	}{
+		{"an empty board", by(key, leaderboard.Submission{Member: "a", Score: 1}), among},
+		{"an admin", by(admin, leaderboard.Submission{Member: "a", Score: 50}, leaderboard.Submission{Member: "b", Score: 40}, leaderboard.Submission{Member: "c", Score: 30}), "applied; applied; applied"},
+		{"third", by(key, leaderboard.Submission{Member: "d", Score: 39}, leaderboard.Submission{Member: "d", Score: 40}), "applied; applied"},
+		{"second", by(key, leaderboard.Submission{Member: "d", Score: 41}), among},
+		{"first", by(key, leaderboard.Submission{Member: "c", Score: 60}), among},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, c.got, c.want)
+		}
+	}
+	player := leaderboard.Caller{Key: "token:k", Player: leaderboard.PlayerOwner("token:k", "p")}
+	for _, c := range []struct {
+		score int64
+		want  string
+	}{{0, "held a player has submitted it"}, {30, "held the score is more than 10 for each second of the play"}} {
+		play, err := s.BeginPlay(t.Context(), board, "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub := leaderboard.Submission{Member: "p", Score: c.score, Play: &play.ID}
+		if got := by(player, sub); got != c.want {
+			t.Errorf("a player: %s, want %s", got, c.want)
+		}
+		if got := by(player, sub); !strings.Contains(got, "rejected") { // the play counts when it is held
+			t.Errorf("the same play again: %s", got)
+		}
+	}
 }
