@@ -74,6 +74,6 @@ func TestLanguageOfBrowser(t *testing.T) {
 	p.click(".ranking a")
 	p.awaitText(".found h2", "erste")
 	p.click(`.languages a[lang="fr"]`)
-	p.awaitText(".found", "Qui est autour")
+	p.awaitText(".found", "Autour")
 	p.await(`location.search === "?member=erste&lang=fr" && document.querySelector('.languages [aria-current]').lang === "fr"`)
 }
