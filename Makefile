@@ -115,7 +115,7 @@ generate-docs: ## what the server shows of api/openapi.yaml, after a change of t
 generate-client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
 	@workshop/tools/client.sh
 
-generate-web: ## builds the pages of web/ into pages/built, which is committed; needs Node.js
+generate-web: ## builds the pages of web/ into features/pages/built, which is committed; needs Node.js
 	@workshop/tools/web.sh
 
 generate-screenshots: ## docs/pictures, from the demo in Chromium

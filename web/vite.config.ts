@@ -10,7 +10,7 @@ export default defineConfig({
   base: "./", // what is built works below any path
   resolve: { alias: { "@leaderboard/client": here("../clients/typescript/src/index.ts") } },
   build: {
-    outDir: here("../pages/built"),
+    outDir: here("../features/pages/built"),
     emptyOutDir: true,
     assetsDir: ".",
     assetsInlineLimit: 0,

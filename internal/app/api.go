@@ -18,7 +18,7 @@ import (
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
-	"leaderboard/pages"
+	"leaderboard/features/pages"
 	"leaderboard/store"
 )
 

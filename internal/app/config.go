@@ -7,7 +7,7 @@ import (
 	"leaderboard/httpapi"
 	"leaderboard/internal/telemetry"
 	"leaderboard/leaderboard"
-	"leaderboard/pages"
+	"leaderboard/features/pages"
 )
 
 // Config holds the settings of a serving process. Defaults returns their defaults.

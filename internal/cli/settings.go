@@ -21,7 +21,7 @@ import (
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/leaderboard"
-	"leaderboard/pages"
+	"leaderboard/features/pages"
 	"leaderboard/store"
 )
 

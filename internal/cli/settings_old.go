@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/app"
-	"leaderboard/pages"
+	"leaderboard/features/pages"
 )
 
 // oldFlags returns the settings that go with the next release.

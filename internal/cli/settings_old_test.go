@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/app"
-	"leaderboard/pages"
+	"leaderboard/features/pages"
 )
 
 // oldSettings returns the settings that go with the next release, each with a value and what it makes of a configuration.

@@ -50,7 +50,7 @@ func outside(files []string, folder string) (kept []string) {
 
 // isGenerated reports whether a program writes the file.
 func isGenerated(file string) bool {
-	for _, part := range []string{"pages/built/", "clients/typescript/dist/", "/generated/", "docs/pictures/", "/testdata/golden/"} {
+	for _, part := range []string{"features/pages/built/", "clients/typescript/dist/", "/generated/", "docs/pictures/", "/testdata/golden/"} {
 		if strings.Contains(file, part) {
 			return true
 		}

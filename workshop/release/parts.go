@@ -69,7 +69,7 @@ func parts(root string) ([]part, error) {
 		}
 		found = append(found, p)
 	}
-	npm, err := npmParts(filepath.Join(root, "pages", "built", "licenses.json"))
+	npm, err := npmParts(filepath.Join(root, "features", "pages", "built", "licenses.json"))
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,6 @@ func importRules() []importRule {
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
 		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
-		{dir: "pages", may: []string{nounsPkg, "leaderboard/internal/bounded", "golang.org/x/image/...", "golang.org/x/text/..."}},
 		{dir: "docs"},
 		{dir: "httpapi/apitest", may: []string{
 			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "leaderboard/store/storetest", "leaderboard/httpapi/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
@@ -141,7 +140,7 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/internal/bounded", "leaderboard/internal/dialer", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/internal/bounded", "leaderboard/internal/dialer", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest"}, // a Redis Cluster that it plays
 		})
@@ -190,7 +189,7 @@ func programRules() []importRule {
 		{
 			dir: "internal/cli", may: []string{
 				nounsPkg, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
-				"leaderboard/migrations", "leaderboard/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver", "leaderboard/internal/dialer",
+				"leaderboard/migrations", "leaderboard/features/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver", "leaderboard/internal/dialer",
 				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...", "go.yaml.in/yaml/v3", // files of contexts and settings
 			},

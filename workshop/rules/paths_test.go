@@ -17,7 +17,7 @@ var (
 	fileName = regexp.MustCompile(`^[\w.-]+(?:/[\w.-]+)*\.(?:go|sql|lua|yaml|yml|txtar|ts|svelte|md)$`)
 	// folderName is a word that is the path of a folder if it begins with the name of one.
 	folderName = regexp.MustCompile(`^[\w.-]+(?:/[\w.-]+)*/?$`)
-	// placeholder is a part of a path that stands for another: pages/languages/TAG.json.
+	// placeholder is a part of a path that stands for another: features/pages/languages/TAG.json.
 	placeholder = regexp.MustCompile(`\b[A-Z]{3,}\b`)
 )
 
@@ -113,7 +113,7 @@ func TestMissing(t *testing.T) {
 	in := newTree(t)
 	for word, want := range map[string]bool{
 		"store/commit": false, "commit": false, "commit/queue.go": false, "leaderboard/store/commit": false, "schema.sql": false, "doc.go": false,
-		"net/http": false, "text/plain": false, "application/json": false, "pages/languages/TAG.json": false, "bin/testenv": false, "I/O": false,
+		"net/http": false, "text/plain": false, "application/json": false, "features/pages/languages/TAG.json": false, "bin/testenv": false, "I/O": false,
 		"store/internal/commit": true, "store/internal/db/": true, "internal/commit": true, "queue.go": true, "store/queue.go": true, "gone.sql": true, "commit/gone.go": true,
 	} {
 		if got := in.missing(word, "store/doc.go"); got != want {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the pages of web/ into pages/built. With --check it builds them elsewhere, and fails when what is committed is
+# Builds the pages of web/ into features/pages/built. With --check it builds them elsewhere, and fails when what is committed is
 # something else.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -14,7 +14,7 @@ fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 npm run --silent build -- --outDir "$out" --logLevel warn
-if ! diff -rq "$out" ../pages/built; then
-	echo "pages/built is not what web/ is built into: make web" >&2
+if ! diff -rq "$out" ../features/pages/built; then
+	echo "features/pages/built is not what web/ is built into: make web" >&2
 	exit 1
 fi

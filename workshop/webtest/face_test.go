@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"leaderboard/leaderboard"
-	"leaderboard/pages"
+	"leaderboard/features/pages"
 )
 
 // dressed returns the address of the pages with a face, in front of the server that all tests share.

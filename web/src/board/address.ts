@@ -1,7 +1,7 @@
 import { base } from "../shared/base";
 import { page } from "../shared/language";
 
-/** What the address of the page asks for, read as pages/question.go reads it. */
+/** What the address of the page asks for, read as features/pages/question.go reads it. */
 export interface Question {
   board: string;
   window: string;
@@ -52,7 +52,7 @@ export const chosen = (q: Question) => ({
 /** isAround says whether what is shown is the neighbours of a member: in a frame that names one. */
 export const isAround = (q: Question) => q.embed && q.member !== "" && !/^\.{1,2}$/.test(q.member);
 
-/** sides is how many entries there are ahead of the member and behind it. pages/question.go asks for the same. */
+/** sides is how many entries there are ahead of the member and behind it. features/pages/question.go asks for the same. */
 export function sides(q: Question): { before: number; after: number } {
   const before = Math.min(49, Math.floor((q.limit - 1) / 2));
   return { before, after: Math.min(49, q.limit - 1 - before) };

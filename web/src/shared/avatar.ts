@@ -1,4 +1,4 @@
-/** A drawing of 5 × 5 cells, the same for the same member for ever, as pages/entry.go makes it too. */
+/** A drawing of 5 × 5 cells, the same for the same member for ever, as features/pages/entry.go makes it too. */
 export interface Drawing {
   path: string;
   fill: string;

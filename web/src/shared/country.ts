@@ -5,7 +5,7 @@ const regions = new Intl.DisplayNames(locale, { type: "region", fallback: "code"
 /** countryName is what a country is called, by its code of two letters. */
 export const countryName = (code: string) => regions.of(code.toUpperCase()) ?? code;
 
-/** countryOf returns the code of the country in the attribute of a profile; empty: none. pages/entry.go reads it in the same way. */
+/** countryOf returns the code of the country in the attribute of a profile; empty: none. features/pages/entry.go reads it in the same way. */
 export function countryOf(profile: { attributes: { [name: string]: unknown } } | null | undefined): string {
   const code = profile?.attributes.country;
   return typeof code === "string" && /^[A-Za-z]{2}$/.test(code) ? code.toUpperCase() : "";

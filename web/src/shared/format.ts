@@ -42,7 +42,7 @@ export function scoreText(score: bigint, display: Display | undefined): string {
   }
 }
 
-/** isLong says whether scores are so long that phones need smaller text. pages/board.go decides the same. */
+/** isLong says whether scores are so long that phones need smaller text. features/pages/board.go decides the same. */
 export const isLong = (entries: { score: bigint }[], display: Display | undefined) => entries.some((e) => [...scoreText(e.score, display)].length > 15);
 
 /** power is how many digits a number has after its first one. */
@@ -60,7 +60,7 @@ export function about(n: bigint, step: bigint): string {
   return `${first}×10${[...String(digits)].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(d)]).join("")}`;
 }
 
-/** best says among which share of all a rank is, in whole percent or, below one, in tenths; empty in the worse half. pages/entry.go says the same. */
+/** best says among which share of all a rank is, in whole percent or, below one, in tenths; empty in the worse half. features/pages/entry.go says the same. */
 export function best(rank: number, total: number): string {
   const n = (100 * rank) / total;
   return n > 50 ? "" : text("place.top", { percent: text("percent", { n: share.format(n < 1 ? Math.ceil(n * 10) / 10 : Math.ceil(n)) }) });
@@ -114,7 +114,7 @@ const order = new Intl.Collator(locale);
 /** compare orders names as the language does. */
 export const compare = (a: string, b: string) => order.compare(a, b);
 
-/** partName is what a part of a board is called, by the value of its label: a country by its name. pages/view.go writes its code. */
+/** partName is what a part of a board is called, by the value of its label: a country by its name. features/pages/view.go writes its code. */
 export const partName = (label: string, value: string) => (label === "country" && /^[a-z]{2}$/.test(value) ? countryName(value) : value);
 
 const hourly = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });

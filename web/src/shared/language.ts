@@ -1,5 +1,5 @@
 import { base } from "./base";
-import type english from "../../../pages/languages/en.json";
+import type english from "../../../features/pages/languages/en.json";
 
 /** A Key names a text of the public pages. */
 export type Key = keyof typeof english.texts;

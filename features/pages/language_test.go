@@ -286,7 +286,7 @@ func TestTextsAreUsed(t *testing.T) {
 // filesOf returns the files of which the public pages are made.
 func filesOf(t *testing.T, ends ...string) (out []string) {
 	t.Helper()
-	for _, dir := range []string{".", "templates", "../web/src/board", "../web/src/home", "../web/src/shared"} {
+	for _, dir := range []string{".", "templates", "../../web/src/board", "../../web/src/home", "../../web/src/shared"} {
 		files, err := fs.Glob(os.DirFS(dir), "*")
 		if err != nil {
 			t.Fatal(err)
@@ -400,7 +400,7 @@ func TestNoTextElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range speech(file, string(body)) {
-			t.Errorf("%s: %q belongs into pages/languages", file, text)
+			t.Errorf("%s: %q belongs into features/pages/languages", file, text)
 		}
 	}
 	for source, want := range map[string]int{

@@ -139,7 +139,7 @@ func TestAccents(t *testing.T) {
 
 // TestColoursOfAccents: the colours that accents have to go with are those of the stylesheets.
 func TestColoursOfAccents(t *testing.T) {
-	css, err := os.ReadFile("../web/src/shared/base.css")
+	css, err := os.ReadFile("../../web/src/shared/base.css")
 	if err != nil {
 		t.Fatal(err)
 	}
