@@ -112,7 +112,7 @@ func TestBoardFace(t *testing.T) {
 			Accent: accent, Logo: "arcade.png", Footer: `<img src=x onerror="throw 1"> Rules: https://arcade.example/rules`,
 		}}, members(30)...)
 	}
-	at := dressed(t, &pages.Face{Footer: "The house", Logos: logos})
+	at := dressed(t, &pages.Face{Header: "manual", Footer: "The house", Logos: logos})
 	small, plain := screen{width: 320, height: 640}, screen{width: 320, height: 640, noScript: true}
 	for name, c := range map[string]struct {
 		board string
