@@ -26,7 +26,6 @@ type Config struct {
 	Runs         Runs
 	Derived      Derivations
 	Exports      Exports
-	Changes      ChangeLog
 	Records      Records
 	Activity     Activities
 	Hidden       Hides

@@ -33,7 +33,6 @@
 //	submissions.go                     what was submitted
 //	activity.go, runs.go               how much is submitted; builds, and checks of copies
 //	streams.go                         what answers without an end share
-//	changes.go                         the change feed
 //	export.go, member_data.go          whole boards, and all that is stored of a member
 //	health.go, status.go, docs.go      health, how boards stand, the manual
 //	signin.go, config.go               people who sign in; what an API needs

@@ -2,12 +2,10 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
-	"leaderboard/rank"
 )
 
 // fake is everything behind the API: what is behind the engine's routes, and what features need besides.
@@ -125,23 +123,4 @@ func (f *fake) Export(
 		}
 	}
 	return nil
-}
-
-// ChangesAfter is of the model, as the app has it.
-func (f *fake) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error) {
-	if err := f.Enter("ChangesAfter"); err != nil {
-		return leaderboard.LogPart{}, err
-	}
-	parts, err := f.CommitsSince(ctx, []leaderboard.PeriodRevision{from}, changes)
-	if err != nil {
-		return leaderboard.LogPart{}, err
-	}
-	part := parts[from.PeriodID]
-	switch {
-	case errors.Is(part.Err, rank.ErrDiverged):
-		part.Err = leaderboard.ErrHistoryChanged
-	case errors.Is(part.Err, leaderboard.ErrLogPruned):
-		part.Err = leaderboard.ErrFeedPruned
-	}
-	return part, part.Err
 }

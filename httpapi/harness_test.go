@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaderboard/httpapi/apitest"
+	"leaderboard/leaderboard"
 )
 
 // env is an API over a fake.
@@ -21,7 +22,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
 		Pages:   fakePages,
-		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f, Changes: f, Records: f, Activity: f,
+		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f, Records: f, Activity: f,
 		Hidden: f, Profiles: f, Members: f, MemberFinder: f, MemberData: f, Erasures: f, Friends: f, Issuers: f.issuers, Signing: f.issuers, Bars: f.issuers, Plays: f, Keys: f.keys,
 		Status: f, Keyring: f.keys, Players: f.Players, SignIn: fakePeople{}, Site: "http://localhost", Build: Build{"v1", "abc"},
 		Health:       func(context.Context) Health { return f.health },
@@ -34,4 +35,11 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	}
 	api := New(cfg)
 	return &env{Env: &apitest.Env{T: t, Handler: api, Fake: f.Fake}, api: api, fake: f}
+}
+
+func (e *env) submit(board string, entries ...leaderboard.Submission) {
+	e.T.Helper()
+	if _, err := e.fake.Model.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
+		e.T.Fatal(err)
+	}
 }

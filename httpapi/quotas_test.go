@@ -171,7 +171,7 @@ func TestDeniedIsCharged(t *testing.T) {
 	some := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
 	e.Get(apitest.ReadKey, "/v1/boards/b/export").WantProblem(http.StatusForbidden, wire.CodeForbidden)
 	e.Get(apitest.NoKey, "/v1/boards/b/export").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
-	e.Get(some, "/v1/audit").WantProblem(http.StatusForbidden, wire.CodeForbidden)
+	e.Get(some, "/v1/members/m/data").WantProblem(http.StatusForbidden, wire.CodeForbidden)
 	if got := e.Do(apitest.Ask{Method: http.MethodDelete, Path: "/v1/boards/b", Key: some}); got.Status != http.StatusForbidden || got.Header.Get("RateLimit") == "" {
 		t.Errorf("%d, %v", got.Status, got.Header)
 	}

@@ -24,7 +24,6 @@ type handlers struct {
 	exports  exportHandlers
 	members  memberHandlers
 	friends  friendHandlers
-	changes  changeHandlers
 	keys     keyHandlers
 	issuers  issuerHandlers
 	tokens   tokenHandlers
@@ -58,7 +57,6 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
-	h.changes = changeHandlers{find, cfg.Changes, cfg.Feed, cfg.Streams}
 	h.friends, h.find = friendHandlers{find, profiles, cfg.Friends}, findHandlers{find, profiles, cfg.MemberFinder}
 	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, cfg.Streams, time.Now()}
 	return h
@@ -127,7 +125,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Post("/v1/boards/{board}/rebuild"), Access: guard.AccessAdmins, Params: []string{"wait"}, ExtraTime: maxWait, Body: BodyRule{Limit: AnyBody}, Heavy: 5, Handle: h.runs.rebuild},
 		{Pattern: Get("/v1/boards/{board}/verify"), Access: guard.AccessAdmins, Params: []string{"window", "period", "against"}, ExtraTime: maxVerifyWait, Heavy: 10, Handle: h.runs.verify},
 		{Pattern: Get("/v1/boards/{board}/export"), Access: guard.AccessAdmins, Params: []string{"window", "period", "format", "raw", "metadata"}, ExtraTime: maxExport, Heavy: 10, Handle: fresh(h.exports.export)},
-		{Pattern: Get("/v1/boards/{board}/changes"), Access: guard.AccessAdmins, Params: []string{"window", "after", "limit", "wait"}, ExtraTime: maxFeedWait, Heavy: 1, Stream: true, Handle: h.changes.serve},
 		{Pattern: Get("/v1/status"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Heavy: 1, Handle: h.status.get},
 		{Pattern: Get("/v1/runs"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "limit", "cursor"}, Handle: h.runs.list},
 		{Pattern: Get("/v1/runs/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.runs.get},

@@ -13,6 +13,8 @@ import (
 )
 
 const (
+	// TypeEvents is the media type of server-sent events.
+	TypeEvents = "text/event-stream"
 	// streamStall is how long a client has to take an event; otherwise its stream ends.
 	streamStall = 10 * time.Second
 	// StreamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
@@ -122,7 +124,7 @@ type Stream struct {
 func BeginStream(c *Call) (*Stream, bool) {
 	s := &Stream{c: c, ctl: http.NewResponseController(c.W)}
 	h := c.W.Header()
-	h.Set("Content-Type", typeEvents)
+	h.Set("Content-Type", TypeEvents)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	c.Status = http.StatusOK

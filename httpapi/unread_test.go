@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"leaderboard/httpapi/apitest"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -99,7 +100,15 @@ func buffers(t *testing.T, c *net.TCPConn) (in, out int) {
 func TestBuffers(t *testing.T) {
 	t.Parallel()
 	exported := make(chan bool)
+	streams := NewStreams(1)
 	e := newEnv(t, func(c *Config) {
+		c.Routes = []Route{{Pattern: Get("/v1/boards/{board}/stream"), Access: guard.AccessReaders, Stream: true, Handle: func(c *Call) error {
+			defer c.SetBuffers(StreamBuffer)()
+			to, _ := BeginStream(c)
+			to.Write([]byte(":\n\n"))
+			<-streams.Ended()
+			return nil
+		}}}
 		c.Writer.(*fake).exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
 			defer func() { <-exported }()
 			return begin(leaderboard.State{})
@@ -143,10 +152,10 @@ func TestBuffers(t *testing.T) {
 	exported <- true
 	_, _ = io.Copy(io.Discard, answer().Body)
 	check("after an export", connBuffer)
-	send("GET /v1/boards/b/changes " + strings.Replace(head, "Host: x", "Host: x\r\nAccept: text/event-stream", 1))
+	send("GET /v1/boards/b/stream " + head)
 	stream := answer()
 	check("a stream", StreamBuffer)
-	e.api.handlers.changes.streams.End()
+	streams.End()
 	_, _ = io.Copy(io.Discard, stream.Body)
 	check("after a stream", connBuffer)
 }

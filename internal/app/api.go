@@ -118,7 +118,7 @@ func (a *App) wireAPI() error {
 	profiles, friends := newProfiles(a.store.Profiles), newFriends(a.store.Friends)
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
-		Boards: boards, Periods: boards, Exports: a.store.Entries, Changes: a.store.Entries,
+		Boards: boards, Periods: boards, Exports: a.store.Entries,
 		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
 		Records: a.store.Records, Activity: records{a.store.Records, a.gate}, Hidden: a.store.Hidden,

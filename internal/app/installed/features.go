@@ -6,6 +6,7 @@ import (
 
 	"leaderboard/features"
 	"leaderboard/features/audit"
+	"leaderboard/features/changefeed"
 	"leaderboard/features/events"
 	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
@@ -35,6 +36,7 @@ func Features(s Settings) []features.Feature {
 		plays.Feature(),
 		review.Feature(),
 		metadata.Feature(),
+		changefeed.Feature(),
 		audit.Feature(),
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 		events.Feature(events.Options{AllowPrivate: s.PrivateEndpoints, Retry: s.EventRetry, Point: s.EventPoint}),

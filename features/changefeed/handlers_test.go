@@ -1,8 +1,9 @@
-package httpapi
+package changefeed
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,9 +12,65 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
+	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
+	"leaderboard/rank"
 )
+
+// server is an API with the change feed.
+type server struct {
+	*apitest.Env
+	streams *httpapi.Streams
+}
+
+func newServer(t testing.TB) *server {
+	s := &server{streams: httpapi.NewStreams(10)}
+	s.Env = featuretest.New(t, func(f *apitest.Fake) []httpapi.Route {
+		return Routes(httpapi.Resolver{Catalog: f}, changeLog{f}, f, s.streams)
+	})
+	return s
+}
+
+// changeLog is the log of the model.
+type changeLog struct{ *apitest.Fake }
+
+// ChangesAfter is of the model, as the app has it.
+func (f changeLog) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error) {
+	if err := f.Enter("ChangesAfter"); err != nil {
+		return leaderboard.LogPart{}, err
+	}
+	parts, err := f.CommitsSince(ctx, []leaderboard.PeriodRevision{from}, changes)
+	if err != nil {
+		return leaderboard.LogPart{}, err
+	}
+	part := parts[from.PeriodID]
+	switch {
+	case errors.Is(part.Err, rank.ErrDiverged):
+		part.Err = leaderboard.ErrHistoryChanged
+	case errors.Is(part.Err, leaderboard.ErrLogPruned):
+		part.Err = leaderboard.ErrFeedPruned
+	}
+	return part, part.Err
+}
+
+func (e *server) submit(board string, entries ...leaderboard.Submission) {
+	e.T.Helper()
+	if _, err := e.Fake.Model.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
+		e.T.Fatal(err)
+	}
+}
+
+// TestExamples runs the line for a shell of /docs.
+func TestExamples(t *testing.T) {
+	featuretest.Examples(t, Routes(httpapi.Resolver{}, nil, nil, nil), func(t testing.TB) *apitest.Env {
+		e := newServer(t).Env
+		e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+		return e
+	}, nil)
+}
 
 // feedLine is a line of the change feed.
 type feedLine struct {
@@ -36,7 +93,7 @@ type feedEntry struct {
 }
 
 // changes asks for changes, which must come, and returns them and where the feed goes on.
-func (e *env) changes(path string) (lines []feedLine, cursor string) {
+func (e *server) changes(path string) (lines []feedLine, cursor string) {
 	e.T.Helper()
 	r := e.Get(apitest.AdminKey, path).Want(200)
 	if got := r.Header.Get("Content-Type"); got != typeNDJSON {
@@ -49,7 +106,7 @@ func (e *env) changes(path string) (lines []feedLine, cursor string) {
 		}
 		lines = append(lines, l)
 	}
-	return lines, r.Header.Get(HeaderCursor)
+	return lines, r.Header.Get(httpapi.HeaderCursor)
 }
 
 // brief is lines in short: period, seq, member, score before and after.
@@ -71,19 +128,21 @@ func brief(lines []feedLine) string {
 	return strings.Join(out, ", ")
 }
 
-func (e *env) submit(board string, entries ...leaderboard.Submission) {
-	e.T.Helper()
-	if _, err := e.fake.Model.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
-		e.T.Fatal(err)
-	}
-}
-
 // TestChanges: each change once and in order, whatever the place from where a request goes on: each line, in the middle of a
 // commit too, an answer, an export.
 func TestChanges(t *testing.T) {
-	e := newEnv(t)
+	e := newServer(t)
 	e.Board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2}, leaderboard.Submission{Member: "c", Score: 3})
-	state := e.Get(apitest.AdminKey, "/v1/boards/b/export?format=jsonl").Want(200).Header.Get(HeaderCursor)
+	ref, _, err := e.Fake.Resolve(t.Context(), "b", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := e.Fake.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := wire.ChangePlace{Window: ref.Window, Period: ref.Name, At: page.Revision} // as an export has it
+	state := place.Cursor("b")
 	e.submit("b", leaderboard.Submission{Member: "a", Score: 5}, leaderboard.Submission{Member: "b", Score: 1}, leaderboard.Submission{Member: "d", Score: 4})
 	e.Do(apitest.Ask{Method: "DELETE", Path: "/v1/boards/b/members/b", Key: apitest.AdminKey}).Want(200)
 	e.Put(apitest.AdminKey, "/v1/boards/b/members/a/hidden", `{"reason":"aimbot"}`).Want(200)
@@ -122,7 +181,7 @@ func TestChanges(t *testing.T) {
 
 // TestChangesRefused: what is asked wrongly, or by keys that may not.
 func TestChangesRefused(t *testing.T) {
-	e := newEnv(t)
+	e := newServer(t)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
 	e.Board("other", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
 	_, cursor := e.changes("/v1/boards/other/changes")
@@ -134,25 +193,25 @@ func TestChangesRefused(t *testing.T) {
 	e.Get(apitest.WriteKey, "/v1/boards/b/changes").WantProblem(403, "forbidden")
 	e.Get(apitest.AdminKey, "/v1/boards/none/changes").WantProblem(404, "board-not-found")
 	e.Get(apitest.AdminKey, "/v1/boards/b/changes?window=day").WantProblem(404, "period-not-found")
-	e.fake.Fails = map[string]error{"ChangesAfter": leaderboard.ErrUnavailable}
+	e.Fake.Fails = map[string]error{"ChangesAfter": leaderboard.ErrUnavailable}
 	e.Get(apitest.AdminKey, "/v1/boards/b/changes").WantProblem(503, "unavailable")
 }
 
 // TestChangesBreak: what a cursor goes on from is not there any more.
 func TestChangesBreak(t *testing.T) {
-	e := newEnv(t)
+	e := newServer(t)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
 	lines, last := e.changes("/v1/boards/b/changes")
 	e.submit("b", leaderboard.Submission{Member: "a", Score: 3})
-	ref, _, err := e.fake.Resolve(t.Context(), "b", "", "")
+	ref, _, err := e.Fake.Resolve(t.Context(), "b", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.fake.PruneLog(ref.ID)
+	e.Fake.PruneLog(ref.ID)
 	for _, cursor := range []string{"", "?after=" + lines[0].Cursor, "?after=" + last} {
 		e.Get(apitest.AdminKey, "/v1/boards/b/changes"+cursor).WantProblem(410, "log-pruned")
 	}
-	if err := e.fake.DeleteBoard(t.Context(), "b"); err != nil {
+	if err := e.Fake.DeleteBoard(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}
 	e.Get(apitest.AdminKey, "/v1/boards/b/changes?after="+last).WantProblem(404, "board-not-found")
@@ -167,12 +226,12 @@ const hour = leaderboard.Micros(time.Hour / time.Microsecond)
 // TestChangesOverPeriods: a period ends once nothing can enter it, and the feed goes on in the next, through those in which
 // nobody played; a cursor of one that has not begun waits for it.
 func TestChangesOverPeriods(t *testing.T) {
-	e := newEnv(t)
+	e := newServer(t)
 	now := leaderboard.Micros(1_700_000_000_000_000) // 22:13:20
-	e.fake.SetNow(now)
+	e.Fake.SetNow(now)
 	e.Board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour}}, leaderboard.Submission{Member: "a", Score: 1})
 	_, cursor := e.changes("/v1/boards/b/changes")
-	e.fake.SetNow(now + hour)
+	e.Fake.SetNow(now + hour)
 	e.submit("b", leaderboard.Submission{Member: "b", Score: 2})
 	lines, _ := e.changes("/v1/boards/b/changes?after=" + cursor)
 	if got := brief(lines); got != "end 2023-11-14T22, 2023-11-14T23 1 b ->2" {
@@ -181,7 +240,7 @@ func TestChangesOverPeriods(t *testing.T) {
 	if again, _ := e.changes("/v1/boards/b/changes?limit=2&after=" + *lines[0].Next); brief(again) != "2023-11-14T23 1 b ->2" {
 		t.Errorf("from the next of an end: %s", brief(again))
 	}
-	e.fake.SetNow(now + 4*hour)
+	e.Fake.SetNow(now + 4*hour)
 	e.submit("b", leaderboard.Submission{Member: "c", Score: 3})
 	lines, _ = e.changes("/v1/boards/b/changes?after=" + lines[1].Cursor)
 	if got := brief(lines); got != "end 2023-11-14T23, end 2023-11-15T00, end 2023-11-15T01, 2023-11-15T02 1 c ->3" {
@@ -193,7 +252,7 @@ func TestChangesOverPeriods(t *testing.T) {
 	if got := brief(lines); got != "end 2023-11-14T22" {
 		t.Errorf("a closed period once more: %s", got)
 	}
-	period, err := e.fake.PeriodNamed(t.Context(), 1, leaderboard.WindowHour, "2023-11-14T22")
+	period, err := e.Fake.PeriodNamed(t.Context(), 1, leaderboard.WindowHour, "2023-11-14T22")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,13 +260,13 @@ func TestChangesOverPeriods(t *testing.T) {
 	if lines, _ = e.changes("/v1/boards/b/changes?after=" + cursor + "&limit=2"); brief(lines) != "2023-11-14T22 2 a 1>-, end 2023-11-14T22" {
 		t.Errorf("a correction of %+v: %s", period, brief(lines))
 	}
-	e.fake.SetNow(now + 5*hour)
+	e.Fake.SetNow(now + 5*hour)
 	e.Get(apitest.AdminKey, "/v1/boards/b/top").Want(200)
 	lines, next := e.changes("/v1/boards/b/changes?limit=1&after=" + current)
 	if got := brief(lines); got != "end 2023-11-15T02" {
 		t.Fatalf("the last end: %s", got)
 	}
-	e.fake.SetNow(now + 4*hour) // as a server sees it whose clock was read a moment ago
+	e.Fake.SetNow(now + 4*hour) // as a server sees it whose clock was read a moment ago
 	if early, at := e.changes("/v1/boards/b/changes?after=" + next); early != nil || at != next {
 		t.Errorf("before the period: %s", brief(early))
 	}
@@ -215,20 +274,20 @@ func TestChangesOverPeriods(t *testing.T) {
 
 // TestChangesOfSeasons: behind the last season there is no next one, until the rules name it.
 func TestChangesOfSeasons(t *testing.T) {
-	e := newEnv(t)
+	e := newServer(t)
 	now := leaderboard.Micros(1_700_000_000_000_000)
-	e.fake.SetNow(now)
+	e.Fake.SetNow(now)
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: []leaderboard.SeasonRule{{Name: "one", StartsAt: now - hour, EndsAt: now + hour}}}
 	e.Board("b", rules, leaderboard.Submission{Member: "a", Score: 1})
 	_, cursor := e.changes("/v1/boards/b/changes")
-	e.fake.SetNow(now + hour)
+	e.Fake.SetNow(now + hour)
 	e.Get(apitest.AdminKey, "/v1/boards/b/top").Want(200)
 	lines, end := e.changes("/v1/boards/b/changes?after=" + cursor)
 	if brief(lines) != "end one" || lines[0].Next != nil || end != cursor {
 		t.Fatalf("the last season: %s", brief(lines))
 	}
 	rules.Seasons = append(rules.Seasons, leaderboard.SeasonRule{Name: "two", StartsAt: now + 2*hour, EndsAt: now + 3*hour})
-	if _, _, err := e.fake.Model.ChangeBoard(t.Context(), "b", func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil }); err != nil {
+	if _, _, err := e.Fake.Model.ChangeBoard(t.Context(), "b", func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil }); err != nil {
 		t.Fatal(err)
 	}
 	lines, _ = e.changes("/v1/boards/b/changes?after=" + end)
@@ -241,20 +300,20 @@ func TestChangesOfSeasons(t *testing.T) {
 // one whose key is revoked meanwhile, or whose board is gone, is refused.
 func TestChangesWait(t *testing.T) {
 	for name, c := range map[string]struct {
-		meanwhile func(e *env)
+		meanwhile func(e *server)
 		status    int
 		want      string
 	}{
-		"change":  {func(e *env) { e.submit("b", leaderboard.Submission{Member: "z", Score: 9}) }, 200, "all_time 2 z ->9"},
-		"nothing": {func(*env) {}, 200, ""},
-		"gone":    {func(e *env) { _ = e.fake.DeleteBoard(context.Background(), "b") }, 404, ""},
-		"ending":  {func(e *env) { e.api.handlers.changes.streams.End() }, 200, ""},
+		"change":  {func(e *server) { e.submit("b", leaderboard.Submission{Member: "z", Score: 9}) }, 200, "all_time 2 z ->9"},
+		"nothing": {func(*server) {}, 200, ""},
+		"gone":    {func(e *server) { _ = e.Fake.DeleteBoard(context.Background(), "b") }, 404, ""},
+		"ending":  {func(e *server) { e.streams.End() }, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e := newEnv(t)
+				e := newServer(t)
 				woken := make(chan struct{})
-				e.fake.OnChanged = func(ctx context.Context) error {
+				e.Fake.OnChanged = func(ctx context.Context) error {
 					select {
 					case <-woken:
 						return nil
@@ -301,9 +360,9 @@ func TestChangesWait(t *testing.T) {
 // last of them.
 func TestChangesAsEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEnv(t)
+		e := newServer(t)
 		woken := make(chan struct{}, 1)
-		e.fake.OnChanged = func(ctx context.Context) error {
+		e.Fake.OnChanged = func(ctx context.Context) error {
 			select {
 			case <-woken:
 				return nil
@@ -320,11 +379,11 @@ func TestChangesAsEvents(t *testing.T) {
 			e.submit("b", leaderboard.Submission{Member: "d", Score: 4})
 			woken <- struct{}{}
 			time.Sleep(time.Second)
-			_ = e.fake.DeleteBoard(context.Background(), "b")
+			_ = e.Fake.DeleteBoard(context.Background(), "b")
 		}()
 		read := func() (ids, events []string, text string) {
 			w := httptest.NewRecorder()
-			e.api.ServeHTTP(w, apitest.Ask{Method: "GET", Path: "/v1/boards/b/changes?numbers=string", Key: apitest.AdminKey, Header: http.Header{"Accept": {typeEvents}}}.Request().WithContext(t.Context()))
+			e.Handler.ServeHTTP(w, apitest.Ask{Method: "GET", Path: "/v1/boards/b/changes?numbers=string", Key: apitest.AdminKey, Header: http.Header{"Accept": {httpapi.TypeEvents}}}.Request().WithContext(t.Context()))
 			text = w.Body.String()
 			for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 				fields := map[string]string{}
@@ -347,6 +406,6 @@ func TestChangesAsEvents(t *testing.T) {
 			t.Errorf("no comment in 20 seconds of silence:\n%s", text)
 		}
 		e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
-		e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/changes", Key: apitest.AdminKey, Header: http.Header{"Accept": {typeEvents}, "Last-Event-Id": {ids[0]}}}).WantProblem(410, "history-changed")
+		e.Do(apitest.Ask{Method: "GET", Path: "/v1/boards/b/changes", Key: apitest.AdminKey, Header: http.Header{"Accept": {httpapi.TypeEvents}, "Last-Event-Id": {ids[0]}}}).WantProblem(410, "history-changed")
 	})
 }

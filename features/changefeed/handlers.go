@@ -1,4 +1,9 @@
-package httpapi
+// Package changefeed gives the changes of a board, one after the other, to programs that follow it: as lines, or as events without an
+// end. It reads the change log of the engine.
+//
+//	handlers.go  the route
+//	feature.go   what the folder registers
+package changefeed
 
 import (
 	"context"
@@ -8,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -23,27 +30,34 @@ const (
 	feedLooksApart = 20 * time.Millisecond
 
 	typeNDJSON = "application/x-ndjson"
-	typeEvents = "text/event-stream"
 )
 
-// ChangeLog reads the logs of periods.
-type ChangeLog interface {
+// Log reads the logs of periods.
+type Log interface {
 	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most as many and one
 	// commit at least when there are any. The state at seq 0 is one, whatever time is given for it. Errors: ErrPeriodNotFound;
 	// ErrHistoryChanged when the revision is none of the period's; ErrFeedPruned.
 	ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error)
 }
 
-// changeHandlers serve the change feed.
-type changeHandlers struct {
-	Resolver
-	log     ChangeLog
-	feed    Feed
-	streams *Streams // clients of the feed are bounded like clients of streams, and end with them
+// handlers serve the change feed.
+type handlers struct {
+	httpapi.Resolver
+	log     Log
+	feed    httpapi.Feed
+	streams *httpapi.Streams // clients of the feed are bounded like clients of streams, and end with them
+}
+
+// Routes returns the route of the change feed.
+func Routes(find httpapi.Resolver, log Log, feed httpapi.Feed, streams *httpapi.Streams) []httpapi.Route {
+	h := &handlers{find, log, feed, streams}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/boards/{board}/changes"), Access: guard.AccessAdmins, Params: []string{"window", "after", "limit", "wait"}, ExtraTime: maxFeedWait, Heavy: 1, Stream: true, Handle: h.serve},
+	}
 }
 
 // serve answers GET …/changes: the changes behind a cursor as JSON lines, or as server-sent events without an end.
-func (h *changeHandlers) serve(c *Call) error {
+func (h *handlers) serve(c *httpapi.Call) error {
 	f, err := h.open(c)
 	if err != nil {
 		return err
@@ -53,16 +67,16 @@ func (h *changeHandlers) serve(c *Call) error {
 		return err
 	}
 	defer leave()
-	if strings.Contains(c.R.Header.Get("Accept"), typeEvents) {
+	if strings.Contains(c.R.Header.Get("Accept"), httpapi.TypeEvents) {
 		return f.events()
 	}
 	return f.lines()
 }
 
-// changeFeed gives one client the changes of a board.
-type changeFeed struct {
-	*changeHandlers
-	call  *Call
+// feed gives one client the changes of a board.
+type feed struct {
+	*handlers
+	call  *httpapi.Call
 	form  wire.ChangeForm
 	place wire.ChangePlace // behind what was given
 	limit int              // changes of one look
@@ -74,8 +88,8 @@ type changeFeed struct {
 }
 
 // open reads what the feed is asked for.
-func (h *changeHandlers) open(c *Call) (*changeFeed, error) {
-	f := &changeFeed{changeHandlers: h, call: c, form: wire.ChangeForm{Board: c.Params.PathValue("board")}}
+func (h *handlers) open(c *httpapi.Call) (*feed, error) {
+	f := &feed{handlers: h, call: c, form: wire.ChangeForm{Board: c.Params.PathValue("board")}}
 	f.limit = int(c.Params.Integer("limit", defaultChanges, 1, maxChanges))
 	f.wait = c.Params.Duration("wait", maxFeedWait)
 	window, cursor := c.Params.Window(), c.Params.Text("after")
@@ -102,7 +116,7 @@ func (h *changeHandlers) open(c *Call) (*changeFeed, error) {
 const badPlace = "is not a cursor of this board's changes"
 
 // lines answers with what there is, or with what comes while the client wants to wait.
-func (f *changeFeed) lines() error {
+func (f *feed) lines() error {
 	c := f.call
 	ctx, stop := f.streams.WhileOpen(c.Ctx, f.wait)
 	defer stop()
@@ -125,7 +139,7 @@ func (f *changeFeed) lines() error {
 		return err
 	}
 	h := c.W.Header()
-	h.Set(HeaderCursor, f.place.Cursor(f.form.Board))
+	h.Set(httpapi.HeaderCursor, f.place.Cursor(f.form.Board))
 	h.Set("Cache-Control", "no-store")
 	body := *buf
 	if c.Strings {
@@ -136,7 +150,7 @@ func (f *changeFeed) lines() error {
 
 // events sends changes until the client goes, may not read them any more, or the server ends. Why the feed ends for good
 // is its last event.
-func (f *changeFeed) events() error {
+func (f *feed) events() error {
 	c := f.call
 	var text []byte
 	put := func(line []byte, end bool) {
@@ -157,16 +171,16 @@ func (f *changeFeed) events() error {
 		return err
 	}
 	c.Ctx = c.R.Context() // for as long as the client stays
-	defer c.SetBuffers(StreamBuffer)()
+	defer c.SetBuffers(httpapi.StreamBuffer)()
 	ctx, stop := f.streams.WhileOpen(c.Ctx, 0)
 	defer stop()
-	to, more := BeginStream(c)
+	to, more := httpapi.BeginStream(c)
 	if !more {
 		return nil
 	}
 	for {
 		idle := len(text) == 0
-		if idle && time.Since(to.Last) >= StreamSilence {
+		if idle && time.Since(to.Last) >= httpapi.StreamSilence {
 			text = append(text, ":\n\n"...)
 		}
 		if len(text) > 0 && !to.Write(text) {
@@ -175,8 +189,8 @@ func (f *changeFeed) events() error {
 		text = nil
 		err := c.MayGoOn(time.Now())
 		if err == nil && idle {
-			quiet, cancel := context.WithTimeout(ctx, StreamSilence)
-			err = UnlessUnknown(f.changed(quiet))
+			quiet, cancel := context.WithTimeout(ctx, httpapi.StreamSilence)
+			err = httpapi.UnlessUnknown(f.changed(quiet))
 			cancel()
 		}
 		if ctx.Err() != nil {
@@ -187,8 +201,8 @@ func (f *changeFeed) events() error {
 			err = f.look(out())
 		}
 		switch {
-		case err != nil && UnlessUnknown(err) == nil:
-			pause(ctx, AccessCheck)
+		case err != nil && httpapi.UnlessUnknown(err) == nil:
+			pause(ctx, httpapi.AccessCheck)
 		case err != nil && (len(text) == 0 || to.Write(text)):
 			to.Gone(err)
 			return nil
@@ -211,10 +225,10 @@ func pause(ctx context.Context, d time.Duration) {
 // changed waits until there may be something to give, or until ctx ends, and returns why the client may not be given it.
 // The feed of the process tells of commits. Twice a second it looks at what is in memory: whether the key and the board are
 // what they were, whether another period is current, and whether the database has lost what was given.
-func (f *changeFeed) changed(ctx context.Context) error {
+func (f *feed) changed(ctx context.Context) error {
 	pause(ctx, feedLooksApart)
 	for ctx.Err() == nil {
-		idle, cancel := context.WithTimeout(ctx, AccessCheck)
+		idle, cancel := context.WithTimeout(ctx, httpapi.AccessCheck)
 		news := f.ref.HasRow() && f.feed.Changed(idle, f.ref.ID, f.at) == nil
 		if !f.ref.HasRow() {
 			<-idle.Done()
@@ -256,7 +270,7 @@ func (s *changeSink) take(line []byte, end bool) {
 
 // look gives what was committed behind the place, until that is enough for one answer; it goes on in the next period where
 // one has ended. It finds the board and the period as they are now.
-func (f *changeFeed) look(out *changeSink) error {
+func (f *feed) look(out *changeSink) error {
 	for {
 		if err := f.find(); err != nil || f.ref.Board == "" {
 			return err
@@ -280,7 +294,7 @@ func (f *changeFeed) look(out *changeSink) error {
 }
 
 // find finds the period of the place. It may not have begun; when it is not kept any more, nor is its log.
-func (f *changeFeed) find() error {
+func (f *feed) find() error {
 	ref, board, err := f.Resolve(f.call, string(f.place.Window), f.place.Period)
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
 	switch {
@@ -299,7 +313,7 @@ func (f *changeFeed) find() error {
 }
 
 // give gives the changes of the period behind the place, and reports whether that was all: nothing more can enter it.
-func (f *changeFeed) give(out *changeSink) (ended bool, err error) {
+func (f *feed) give(out *changeSink) (ended bool, err error) {
 	if f.place.At.Incarnation == 0 && !f.ref.HasRow() {
 		return f.ref.Closed, nil // nobody has played in it
 	}
@@ -323,7 +337,7 @@ func (f *changeFeed) give(out *changeSink) (ended bool, err error) {
 
 // read reads the log of the period behind the place. What the catalog knows of the board is renewed once when it does not
 // fit the place.
-func (f *changeFeed) read(most int) (part leaderboard.LogPart, err error) {
+func (f *feed) read(most int) (part leaderboard.LogPart, err error) {
 	for _, last := range []bool{false, true} {
 		if err = f.bind(); err == nil {
 			from := leaderboard.PeriodRevision{PeriodID: f.ref.ID, Revision: f.place.At}
@@ -351,7 +365,7 @@ func (f *changeFeed) read(most int) (part leaderboard.LogPart, err error) {
 
 // bind takes a place that is in no history yet to the beginning of the period, if the database still has the end of the one
 // before it as that was given. Errors: ErrHistoryChanged, ErrFeedPruned.
-func (f *changeFeed) bind() error {
+func (f *feed) bind() error {
 	if f.place.At.Incarnation == f.ref.Incarnation {
 		return nil
 	}
@@ -372,7 +386,7 @@ func (f *changeFeed) bind() error {
 }
 
 // next returns where the feed goes on behind the end of the period; false: the board has no period after it, or none yet.
-func (f *changeFeed) next() (wire.ChangePlace, bool) {
+func (f *feed) next() (wire.ChangePlace, bool) {
 	next := wire.ChangePlace{Window: f.place.Window, Ended: f.place.Ended}
 	if f.ref.HasRow() {
 		next.Ended = leaderboard.PeriodRevision{PeriodID: f.ref.ID, Revision: f.place.At}

@@ -1,0 +1,13 @@
+package changefeed
+
+import (
+	"leaderboard/features"
+	"leaderboard/httpapi"
+)
+
+// Feature returns what the folder registers.
+func Feature() features.Feature { return features.Feature{Name: "changefeed", Open: open} }
+
+func open(e *features.Engine) features.Opened {
+	return features.Opened{Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, e.Entries, e.Feed, e.Streams)}
+}
