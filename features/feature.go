@@ -40,6 +40,7 @@ type Engine struct {
 	BoardFinder httpapi.BoardFinder
 	Rankings    httpapi.Rankings
 	Feed        httpapi.Feed
+	Profiles    httpapi.ProfileLoader
 	Streams     *httpapi.Streams      // what answers without an end share
 	API         func() *httpapi.API   // the API, once it is made
 	Redis       redis.UniversalClient // for work in the background; nil without Redis
@@ -86,6 +87,19 @@ func Open(list []Feature, e *Engine) []Opened {
 		opened = append(opened, o)
 	}
 	return opened
+}
+
+// On opens features on a store alone, for tools and tests, and adds what they have to it. What they offer is found by Offered.
+func On(s *store.Store, list []Feature) *Engine {
+	e := &Engine{
+		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
+		Gate: func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }, Log: slog.New(slog.DiscardHandler),
+	}
+	opened := Open(list, e)
+	for i := range opened {
+		opened[i].AddTo(s)
+	}
+	return e
 }
 
 // AddTo adds the feature's share of housekeeping, of erasures and of the data of a member to those of a store.

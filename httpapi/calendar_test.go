@@ -144,7 +144,6 @@ func TestNoSuchPeriod(t *testing.T) {
 		"cup/top?period=S2":                              "The board has no season S2.",
 		"daily/members/a?period=2026-11-21":              "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
 		"daily/members/a/around?window=week":             "The board does not have window week, it has day, all_time, hour.",
-		"daily/members/a/friends?window=week":            "The board does not have window week, it has day, all_time, hour.",
 		"daily/scores/5/rank?window=week":                "The board does not have window week, it has day, all_time, hour.",
 		"daily/distribution?window=week":                 "The board does not have window week, it has day, all_time, hour.",
 		"daily/export?window=week":                       "The board does not have window week, it has day, all_time, hour.",
@@ -162,7 +161,6 @@ func TestNoSuchPeriod(t *testing.T) {
 		"daily/top?window=foo":                                "window " + windows,
 		"daily/members/a?window=foo":                          "window " + windows,
 		"daily/members/a/around?window=foo":                   "window " + windows,
-		"daily/members/a/friends?window=foo":                  "window " + windows,
 		"daily/scores/5/rank?window=foo":                      "window " + windows,
 		"daily/distribution?window=foo":                       "window " + windows,
 		"daily/periods?window=foo":                            "window " + windows,
@@ -227,7 +225,7 @@ func TestPeriodsWithoutRow(t *testing.T) {
 		e.Delete(apitest.AdminKey, day+"members/a"+period).WantProblem(404, "not-ranked")
 		e.Get(apitest.AdminKey, day+"verify"+period).WantProblem(404, wire.CodeNoPeriod)
 		for path, want := range map[string]string{
-			"scores/5/rank": `"strict_rank":1,"tied_rank":1`, "distribution": `"buckets":[]`, "members/a/friends": `"friends":0,"ranked":0,"self":null,"entries":[]`,
+			"scores/5/rank": `"strict_rank":1,"tied_rank":1`, "distribution": `"buckets":[]`,
 		} {
 			if got := string(e.Get(apitest.AdminKey, day+path+period).Want(200).Body); !strings.Contains(got, want) {
 				t.Errorf("%s%s: %s, want %s in it", path, period, got, want)
@@ -291,7 +289,6 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 			e.Get(apitest.NoKey, board+"members/a/around"+query).WantProblem(404, "not-ranked")
 			e.Get(apitest.NoKey, board+"scores/5/rank"+query).Want(200)
 			e.Get(apitest.NoKey, board+"distribution"+query).Want(200)
-			e.Get(apitest.ReadKey, board+"members/a/friends"+query).Want(200)
 			e.Post(apitest.ReadKey, board+"ranks"+query, `{"members":["a"]}`).Want(200)
 			e.Get(apitest.AdminKey, board+"export"+query).Want(200)
 			e.Get(apitest.NoKey, "/v1/rankings/top?boards=young&window="+window+"&period="+period).Want(200)

@@ -68,8 +68,8 @@ func TestMemberData(t *testing.T) {
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	e.Board("cup", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{}}, apitest.Classic()...)
 	e.Put(apitest.WriteKey, "/v1/members/5", `{"display_name":"Five","attributes":{"score":7}}`).Want(201)
-	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":["1","2"]}`).Want(200)
-	e.Put(apitest.WriteKey, "/v1/members/1/friends", `{"members":["5"]}`).Want(200)
+	e.befriend("5", "1", "2")
+	e.befriend("1", "5")
 	e.Put(apitest.AdminKey, "/v1/boards/cup/members/5/hidden", `{"reason":"aimbot"}`).Want(200)
 	e.fake.records = []leaderboard.SubmissionRecord{{Member: "5", At: 1_700_000_000_000_000, Status: leaderboard.StatusApplied, Score: 100, Actor: "k"}}
 	for query, quote := range map[string]string{"": "", "?numbers=string": `"`} {
@@ -425,7 +425,7 @@ type slowData struct {
 func (s slowData) MemberData(_ context.Context, _ string, tell func(leaderboard.MemberRecord) error) error {
 	const friends = 1100 // more than one part
 	for i := range friends {
-		if err := tell(leaderboard.MemberRecord{Friend: fmt.Sprintf("f%063d", i)}); err != nil {
+		if err := tell(leaderboard.MemberRecord{List: "friends", Record: fmt.Sprintf("f%063d", i)}); err != nil {
 			return err
 		}
 	}
@@ -433,7 +433,7 @@ func (s slowData) MemberData(_ context.Context, _ string, tell func(leaderboard.
 		return s.err
 	}
 	for i := range friends {
-		if err := tell(leaderboard.MemberRecord{FriendOf: fmt.Sprintf("f%063d", i)}); err != nil {
+		if err := tell(leaderboard.MemberRecord{List: "friend_of", Record: fmt.Sprintf("f%063d", i)}); err != nil {
 			return err
 		}
 	}

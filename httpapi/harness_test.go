@@ -43,3 +43,11 @@ func (e *env) submit(board string, entries ...leaderboard.Submission) {
 		e.T.Fatal(err)
 	}
 }
+
+// befriend gives a member friends, past the API.
+func (e *env) befriend(member string, friends ...string) {
+	e.T.Helper()
+	if _, err := e.fake.PutFriends(context.Background(), member, friends); err != nil {
+		e.T.Fatal(err)
+	}
+}

@@ -32,7 +32,6 @@ func exampleServer(t *testing.T) *env {
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	e.Board("sound", leaderboard.Rules{})
 	e.Put(apitest.WriteKey, "/v1/members/1", `{"display_name":"Ada"}`).Want(201)
-	e.Post(apitest.WriteKey, "/v1/members/1/friends", `{"members":["2"]}`).Want(200)
 	return e
 }
 

@@ -80,10 +80,6 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add(r.List, r.Record)
 	case r.Profile != nil:
 		return w.add("profile", showProfile(r.Profile))
-	case r.Friend != "":
-		return w.add("friends", r.Friend)
-	case r.FriendOf != "":
-		return w.add("friend_of", r.FriendOf)
 	case r.Hidden != nil:
 		return w.add("hidden", showHidden(r.Hidden))
 	case r.Bar != nil:

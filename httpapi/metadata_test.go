@@ -25,13 +25,12 @@ const metadataOf4 = `"metadata":{"replay":"/r/1","score":12345678901234567890,"x
 
 // readingAnswers are the answers that show metadata beside entries, of member 4 of a board.
 func (e *env) readingAnswers(board string) map[string]func(query string) apitest.Reply {
-	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":["4"]}`).Want(200)
 	path := "/v1/boards/" + board + "/"
 	read := func(path string) func(string) apitest.Reply {
 		return func(query string) apitest.Reply { return e.Get(apitest.ReadKey, path+query) }
 	}
 	return map[string]func(string) apitest.Reply{
-		"top": read(path + "top?"), "member": read(path + "members/4?"), "around": read(path + "members/5/around?"), "friends": read(path + "members/5/friends?"),
+		"top": read(path + "top?"), "member": read(path + "members/4?"), "around": read(path + "members/5/around?"),
 		"history": read(path + "members/4/history?"), "standings": read("/v1/members/4/standings?boards=" + board + "&"),
 		"ranks": func(query string) apitest.Reply {
 			return e.Post(apitest.NoKey, path+"ranks?"+query, `{"members":["4","5","nobody"]}`)

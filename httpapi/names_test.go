@@ -32,8 +32,6 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"PUT /v1/members/{member}":                       {},
 	"PATCH /v1/members/{member}":                     {},
 	"POST /v1/members/{member}/reset-name":           {},
-	"PUT /v1/members/{member}/friends":               {},
-	"POST /v1/members/{member}/friends":              {},
 	"POST /v1/keys":                                  {}, // what a key is for need not be there
 	"PATCH /v1/keys/{id}":                            {},
 	"POST /v1/keys/{id}/rotate":                      {},

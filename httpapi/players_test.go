@@ -57,10 +57,6 @@ func TestEveryRouteForPlayers(t *testing.T) {
 			if r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden {
 				t.Errorf("%s %s: %d, which anyone may read", rt.Method, rt.Path, r.Status)
 			}
-		case rt.Players == PlayersMayReadFriends: // TestPlayerAmongFriends
-			if rt.Path != "/v1/boards/{board}/members/{member}/friends" {
-				t.Errorf("%s shows players their friends", rt.Path)
-			}
 		case rt.Players == PlayersMaySubmit: // TestPlayerSubmits, TestBeginPlay
 		default:
 			r.WantProblem(http.StatusForbidden, wire.CodeForbidden)
@@ -120,55 +116,6 @@ func TestPlayerReads(t *testing.T) {
 		t.Errorf("Cache-Control: %s", cc)
 	}
 	e.Get(apitest.NoKey, "/v1/boards/mine/members/5").WantProblem(404, leaderboard.ErrBoardNotFound.Code)
-}
-
-// TestPlayerAmongFriends: a player's token opens how the player stands among the own friends on a public board that it is for: not the friends
-// of others, not the list, and no private board, whatever its rule. Many friends are heavy work.
-func TestPlayerAmongFriends(t *testing.T) {
-	e := withPlayer(t)
-	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":["4","6"]}`).Want(200)
-	e.Put(apitest.WriteKey, "/v1/members/4/friends", `{"members":["5"]}`).Want(200)
-	e.Board("game1-open", leaderboard.Rules{}, apitest.Classic()...)
-	for path, want := range map[string]int{
-		"/v1/boards/open/members/5/friends":       200,
-		"/v1/boards/game1-open/members/5/friends": 200,
-		"/v1/boards/open/members/4/friends":       403,
-		"/v1/boards/open/members/none/friends":    403,
-		"/v1/boards/none/members/5/friends":       404,
-		"/v1/boards/mine/members/5/friends":       404,
-		"/v1/boards/private/members/5/friends":    404,
-		"/v1/members/5/friends":                   403,
-	} {
-		if r := e.Get(token5, path); r.Status != want {
-			t.Errorf("%s: %d, want %d: %s", path, r.Status, want, r.Body)
-		}
-	}
-	var out friendRows
-	r := e.Get(token5, "/v1/boards/open/members/5/friends?mode=strict").Want(200)
-	if r.Decode(&out); len(out.Entries) != 3 || out.Friends != 2 || out.Self == nil || out.Self.Rank != 1 || !strings.Contains(r.Header.Get("Cache-Control"), "private") {
-		t.Errorf("%s, %s", r.Body, r.Header.Get("Cache-Control"))
-	}
-	e.Get(token5Some, "/v1/boards/game1-open/members/5/friends").Want(200)
-	e.Get(token5Some, "/v1/boards/open/members/5/friends").WantProblem(403, wire.CodeForbidden)
-	e.Get(token5Some, "/v1/boards/none/members/5/friends").WantProblem(403, wire.CodeForbidden) // as of a board that there is
-}
-
-// TestManyFriendsAreHeavy: a hundred friends are a unit of heavy work for a player, who may look again and again; for a key they are none.
-func TestManyFriendsAreHeavy(t *testing.T) {
-	q := &charges{}
-	e := withPlayer(t, withCharges(q))
-	ids := make([]string, 250)
-	for i := range ids {
-		ids[i] = fmt.Sprintf(`"f%d"`, i)
-	}
-	e.Put(apitest.WriteKey, "/v1/members/5/friends", `{"members":[`+strings.Join(ids, ",")+`]}`).Want(200)
-	q.most = leaderboard.Charge{leaderboard.QuotaKindHeavy: 3}
-	e.Get(apitest.ReadKey, "/v1/boards/open/members/5/friends").Want(200)
-	e.Get(token5, "/v1/boards/open/members/5/friends").Want(200)
-	if got := q.charged[leaderboard.QuotaKindHeavy]; got != 2 {
-		t.Errorf("%d units, want 2", got)
-	}
-	e.Get(token5, "/v1/boards/open/members/5/friends").WantProblem(429, wire.CodeQuota)
 }
 
 // TestPlayerSubmits: a player submits for the own id where the rule says so, and nothing that only admins may say.

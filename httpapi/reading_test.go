@@ -41,7 +41,6 @@ func TestAllRanks(t *testing.T) {
 	e := newEnv(t)
 	e.Board("classic", leaderboard.Rules{Mode: leaderboard.ModeTied}, apitest.Classic()...)
 	e.Board("other", leaderboard.Rules{}, apitest.Classic()[:2]...)
-	e.Put(apitest.WriteKey, "/v1/members/2/friends", `{"members":["8","6"]}`).Want(200)
 	const entries = `{"strict_rank":5,"tied_rank":5,"dense_rank":5,"member":"8","score":80,"tiebreak":0,"created_time":"2018-08-16T14:30:01.000000Z"`
 	for path, want := range map[string]string{
 		"GET /v1/boards/classic/top?mode=all":                                entries + `}`,
@@ -49,7 +48,6 @@ func TestAllRanks(t *testing.T) {
 		"GET /v1/boards/classic/members/8?mode=all":                          entries[1:] + `,"percentile":50}`,
 		"GET /v1/boards/classic/members/6?mode=all":                          `"strict_rank":8,"tied_rank":8,"dense_rank":7,`,
 		"POST /v1/boards/classic/ranks?mode=all":                             `"created_time":"2018-08-16T14:31:11.000000Z","position":1}`, // as the board does
-		"GET /v1/boards/classic/members/2/friends?mode=all":                  entries + `,"position":1}`,
 		"GET /v1/boards/classic/scores/80/rank?mode=all":                     `"strict_rank":7,"tied_rank":5,"dense_rank":null}`,
 		"GET /v1/rankings/top?boards=classic,other&mode=all":                 `{"strict_rank":4,"tied_rank":3,"dense_rank":null,"board":"other","member":"1",`,
 		"GET /v1/rankings/members/2?boards=classic,other&mode=all":           `{"strict_rank":8,"tied_rank":6,"dense_rank":null,"board":"other","member":"2",`,

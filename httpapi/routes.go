@@ -23,7 +23,6 @@ type handlers struct {
 	runs     runHandlers
 	exports  exportHandlers
 	members  memberHandlers
-	friends  friendHandlers
 	keys     keyHandlers
 	issuers  issuerHandlers
 	tokens   tokenHandlers
@@ -57,7 +56,7 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
-	h.friends, h.find = friendHandlers{find, profiles, cfg.Friends}, findHandlers{find, profiles, cfg.MemberFinder}
+	h.find = findHandlers{find, profiles, cfg.MemberFinder}
 	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, cfg.Streams, time.Now()}
 	return h
 }
@@ -93,8 +92,8 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Patch("/v1/boards/{board}"), Access: guard.AccessAdmins, MergePatch: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.boards.patch},
 		{Pattern: Delete("/v1/boards/{board}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.boards.delete},
 
-		{Pattern: Post("/v1/boards/{board}/scores"), Access: guard.AccessWriters, Players: PlayersMaySubmit, Params: []string{"standings", "mode", "friends"}, Body: rows, Admitted: true, Writes: true, Handle: h.scores.submit},
-		{Pattern: Post("/v1/scores"), Access: guard.AccessWriters, SomeBoards: true, Params: []string{"standings", "mode", "friends"}, Body: rows, Admitted: true, Writes: true, Handle: h.scores.submitToBoards},
+		{Pattern: Post("/v1/boards/{board}/scores"), Access: guard.AccessWriters, Players: PlayersMaySubmit, Params: h.scores.standings.params(), Body: rows, Admitted: true, Writes: true, Handle: h.scores.submit},
+		{Pattern: Post("/v1/scores"), Access: guard.AccessWriters, SomeBoards: true, Params: h.scores.standings.params(), Body: rows, Admitted: true, Writes: true, Handle: h.scores.submitToBoards},
 		{Pattern: Delete("/v1/boards/{board}/members/{member}"), Access: guard.AccessAdmins, Params: []string{"window", "period", "reopen"}, Writes: true, Handle: h.scores.remove},
 
 		{Pattern: Put("/v1/boards/{board}/members/{member}/hidden"), Access: guard.AccessAdmins, Params: []string{"reopen"}, ExtraTime: time.Minute, Body: BodyRule{Limit: AnyBody}, Writes: true, Heavy: 2, Handle: h.hidden.hide},
@@ -109,7 +108,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/boards/{board}/members/{member}/around"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("before", "after", "profiles", "metadata"), Handle: fresh(h.reader.around)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/history"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Heavy: 1, Params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, Handle: fresh(h.past.history)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/submissions"), Access: guard.AccessWriters, Heavy: 1, Params: []string{"limit", "cursor"}, Handle: h.records.list},
-		{Pattern: Get("/v1/boards/{board}/members/{member}/friends"), Access: guard.AccessHolders, Players: PlayersMayReadFriends, Params: Common("limit", "offset", "profiles", "metadata"), Handle: fresh(h.friends.onBoard)},
 		{Pattern: Post("/v1/boards/{board}/ranks"), Access: guard.AccessReaders, Params: Common("profiles", "metadata"), Body: BodyRule{Limit: ranksBody, Charge: LookUpsOf}, Reads: true, Handle: h.reader.ranks},
 		{Pattern: Get("/v1/boards/{board}/scores/{score}/rank"), Access: guard.AccessReaders, Params: Common("tiebreak", "fields"), Handle: fresh(h.reader.scoreRank)},
 		{Pattern: Get("/v1/boards/{board}/distribution"), Access: guard.AccessReaders, Params: Common("buckets"), Heavy: 1, Handle: fresh(h.reader.distribution)},
@@ -137,10 +135,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Delete("/v1/members/{member}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.members.erase},
 		{Pattern: Get("/v1/members/{member}/data"), Access: guard.AccessAdmins, ExtraTime: maxExport, Heavy: 10, Handle: h.exports.data},
 		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq", "metadata"}, Reads: true, Heavy: 2, Handle: h.combined.standings},
-		{Pattern: Get("/v1/members/{member}/friends"), Access: guard.AccessHolders, Params: []string{"limit", "cursor"}, Handle: h.friends.list},
-		{Pattern: Put("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.friends.put},
-		{Pattern: Post("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.friends.add},
-		{Pattern: Delete("/v1/members/{member}/friends/{friend}"), Access: guard.AccessWriters, Writes: true, Handle: h.friends.remove},
 
 		{Pattern: Get("/v1/keys"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.keys.list},
 		{Pattern: Post("/v1/keys"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.create},

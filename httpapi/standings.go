@@ -53,16 +53,27 @@ type standings struct {
 	all   []*standing
 }
 
-// friendFinder finds friends as Friends does.
-type friendFinder interface {
+// Friends finds friends.
+type Friends interface {
+	// FriendsOf returns all friends of members, which are distinct, in the order of the members; those of each are in the
+	// order of their bytes. A list may be a second old unless it was changed here. With an error the lists are the kept ones,
+	// of any age. The caller must not change them.
 	FriendsOf(ctx context.Context, members []string) ([][]string, error)
 }
 
 // standingFinder finds what submits have changed.
 type standingFinder struct {
 	rankings Rankings
-	friends  friendFinder
+	friends  Friends // nil: there are none
 	observer Observer
+}
+
+// params returns the parameters of a submission that are about standings.
+func (f *standingFinder) params() []string {
+	if f.friends == nil {
+		return []string{"standings", "mode"}
+	}
+	return []string{"standings", "mode", "friends"}
 }
 
 // moved is the results on one board of which standings are wanted.

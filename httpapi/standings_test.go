@@ -120,21 +120,21 @@ func TestStandingsPassed(t *testing.T) {
 	for i := range 14 {
 		entries = append(entries, fmt.Sprintf(`{"member":"f%02d","score":%d}`, i, 100-i))
 		if i != 3 {
-			friends = append(friends, fmt.Sprintf("%q", fmt.Sprintf("f%02d", i)))
+			friends = append(friends, fmt.Sprintf("f%02d", i))
 		}
 	}
 	const path = "/v1/boards/b/scores?standings=true&friends=true"
 	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[`+strings.Join(entries, ",")+`]}`).Want(200)
-	e.Put(apitest.WriteKey, "/v1/members/a/friends", `{"members":[`+strings.Join(friends, ",")+`]}`).Want(200)
+	e.befriend("a", friends...)
 	wantStandings(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":90},{"member":"f13","score":1},{"member":"n","score":99}]}`), "new 13/16@16 ; 16>16/16@16 ; new 3/16@16 ")
 	e.Put(apitest.AdminKey, "/v1/boards/b/members/f01/hidden", `{"reason":"bot"}`).Want(200)
 	wantStandings(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":96}]}`), "12>6/15@18 f05,f06,f07,f08,f09,f10")
 	wantStandings(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":1000}]}`), "6>1/15@19 f00,f02,f04")
 	many := make([]string, leaderboard.MaxFriends-1)
 	for i := range many {
-		many[i] = fmt.Sprintf("%q", fmt.Sprintf("x%d", i))
+		many[i] = fmt.Sprintf("x%d", i)
 	}
-	e.Put(apitest.WriteKey, "/v1/members/f13/friends", `{"members":[`+strings.Join(many, ",")+`]}`).Want(200)
+	e.befriend("f13", many...)
 	// f13 has 4,999 friends and a has 13: together too many.
 	both := string(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"f13","score":88},{"member":"a","score":1001}]}`).Want(200).Body)
 	if strings.Count(both, `"passed":[]`) != 1 || strings.Count(both, `"passed":null`) != 1 {
@@ -143,6 +143,17 @@ func TestStandingsPassed(t *testing.T) {
 	e.fake.Fails["KeptFriends"] = leaderboard.ErrUnavailable
 	if got := string(e.Post(apitest.WriteKey, path, `{"entries":[{"member":"a","score":1002}]}`).Want(200).Body); !strings.Contains(got, `"passed":null`) {
 		t.Errorf("friends that are not known: %s", got)
+	}
+}
+
+// TestStandingsWithoutFriends: without lists of friends the parameter is not known.
+func TestStandingsWithoutFriends(t *testing.T) {
+	e := newEnv(t, func(c *Config) { c.Friends = nil })
+	e.Board("b", leaderboard.Rules{})
+	const path, body = "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"a","score":10}]}`
+	wantStandings(e.Post(apitest.WriteKey, path, body), "new 1/1@1")
+	if p := e.Post(apitest.WriteKey, path+"&friends=true", body).WantProblem(400, wire.CodeMalformed); p.Errors[0].Parameter != "friends" {
+		t.Errorf("%+v", p.Errors)
 	}
 }
 

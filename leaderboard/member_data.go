@@ -3,8 +3,6 @@ package leaderboard
 // MemberRecord is one thing that is stored of a member. One of its fields is set, or the last two.
 type MemberRecord struct {
 	Profile    *Profile
-	Friend     string // a member on the list of friends
-	FriendOf   string // a member on whose list of friends the member is
 	Hidden     *HiddenMember
 	Bar        *MemberBar
 	Play       *Play

@@ -40,7 +40,7 @@ func TestAdded(t *testing.T) {
 			return nil
 		})
 		s.Members.AddData("visits", func(_ context.Context, _ string, tell func(leaderboard.MemberRecord) error) error {
-			return tell(leaderboard.MemberRecord{Friend: "visits"})
+			return tell(leaderboard.MemberRecord{List: "visits", Record: "some"})
 		})
 
 		dbtest.MustExec(t, db, "INSERT INTO visits SELECT ?, 'old', UTC_TIMESTAMP() - INTERVAL 2 HOUR FROM "+hundred+" h JOIN "+hundred+" g LIMIT ?", ref.BoardID, store.SweepRows+1)
@@ -56,8 +56,8 @@ func TestAdded(t *testing.T) {
 			if r.Entry != nil {
 				told = append(told, "entry")
 			}
-			if r.Friend != "" {
-				told = append(told, r.Friend)
+			if r.List != "" {
+				told = append(told, r.List)
 			}
 			return nil
 		})

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"strings"
 
 	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
@@ -28,7 +27,6 @@ func peoplePlans(out map[string]plantest.Planned) {
 	out["open periods"] = planned(plantest.Literal(openPeriods, 501), map[string]string{"periods": "periods_end"})
 	boards := []leaderboard.Board{{ID: 1, Rules: leaderboard.Rules{}.WithDefaults()}, {ID: 2, Rules: leaderboard.Rules{}.WithDefaults()}}
 	out["first periods"] = planned(latestPeriods(boards, 5), map[string]string{"periods": "periods_start"})
-	out["friends of many"] = planned(friendsOf(many[:16]), map[string]string{"friends": "PRIMARY"})
 	periods := make([]erasePlace, erasePeriods*6/10) // of more MariaDB 10.11 reads all entries, of which there are few here
 	for i := range periods {
 		periods[i].ID = int64(i + 1)
@@ -36,10 +34,5 @@ func peoplePlans(out map[string]plantest.Planned) {
 	out["entries of a member"] = planned(entriesIn(periods, "m7"), map[string]string{"entries": "PRIMARY"})
 	out["entries of a member with periods and boards"] = planned(memberEntries(periods[:20], "m7"), map[string]string{"e": "PRIMARY", "p": "PRIMARY", "b": "PRIMARY"})
 	out["boards with submissions of a member"] = planned(plantest.Literal(submittedTo, 0, []byte("m7"), 10), map[string]string{"s": "submissions_member", "b": "PRIMARY"})
-	fans := strings.NewReplacer("friend = ?", "friend = 'm1'", "member > ?", "member > 'a'", "?", "10").Replace(selectFans)
 	out["plays of a member"] = planned(plantest.Literal(selectPlays, []byte("m7"), 0, 10), map[string]string{"p": "plays_member", "b": "PRIMARY"})
-	out["lists with a friend"] = planned(fans, map[string]string{"friends": "friends_of"})
-	out["versions of lists"] = planned(friendVersions(many), map[string]string{"friend_lists": "PRIMARY"})
-	list := strings.NewReplacer("member = ?", "member = 'm1'", "friend > ?", "friend > 'a'", "?", "10").Replace(selectFriends)
-	out["friends"] = planned(list, map[string]string{"friends": "PRIMARY"})
 }

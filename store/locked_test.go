@@ -183,9 +183,6 @@ func othersGoOn(t *testing.T, s *store.Store) {
 		if _, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: fmt.Sprint("name", i)}); err != nil {
 			t.Errorf("a profile: %v", err)
 		}
-		if _, err := s.Friends.AddFriends(ctx, "m", []string{fmt.Sprint("f", i)}); err != nil {
-			t.Errorf("a friend: %v", err)
-		}
 		if _, _, err := s.Boards.PutBoard(ctx, fmt.Sprint("new", i), leaderboard.Rules{}); err != nil {
 			t.Errorf("a new board: %v", err)
 		}

@@ -316,7 +316,9 @@ func TestMetadataWithoutRule(t *testing.T) {
 		for _, m := range []string{"a", "b", "c"} {
 			submit(carrying("b", "", m, 1, `{"of":"`+m+`"}`))
 		}
-		if _, _, err := s.Boards.PutBoard(t.Context(), "b", withoutMetadata(with)); err != nil {
+		without := with
+		without.Metadata = nil
+		if _, _, err := s.Boards.PutBoard(t.Context(), "b", without); err != nil {
 			t.Fatal(err)
 		}
 		submit(dbtest.One("b", "", "a", 2))

@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -67,9 +69,10 @@ func TestNoticesFollowTheModel(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		subject := clocked(t, dsn)
 		s := storetest.StoreOf(subject.Database)
+		s.Erasures.Add("friends", forgetFriends)
 		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
 		found := 0
-		storetest.PropertyNotices(t, subject, func(t testing.TB) (out []storetest.Notice, _ error) {
+		storetest.PropertyNotices(t, subject, putFriends(dbtest.Connect(t, dsn)), func(t testing.TB) (out []storetest.Notice, _ error) {
 			for _, p := range notices(t, s, e) {
 				d := &p.Data
 				out = append(out, storetest.Notice{
@@ -94,8 +97,26 @@ func noticed(t testing.TB, s *store.Store, e *dbtest.Ear) (out []string) {
 	return out
 }
 
+// putFriends returns a function that makes a list of friends the one given.
+func putFriends(db *sql.DB) func(ctx context.Context, member string, friends []string) error {
+	return func(ctx context.Context, member string, friends []string) error {
+		_, err := db.ExecContext(ctx, "DELETE FROM friends WHERE member = ?", []byte(member))
+		for _, f := range friends {
+			if err == nil {
+				_, err = db.ExecContext(ctx, "INSERT INTO friends (member, friend) VALUES (?, ?)", []byte(member), []byte(f))
+			}
+		}
+		return err
+	}
+}
+
+// forgetFriends takes a member off all lists of friends.
+func forgetFriends(ctx context.Context, member, _ []byte, steps store.Steps) error {
+	return errors.Join(steps(ctx, "DELETE FROM friends WHERE member = ? LIMIT ?", member), steps(ctx, "DELETE FROM friends WHERE friend = ? LIMIT ?", member))
+}
+
 // befriend gives members random friends among each other, and returns by member those who have it as a friend.
-func befriend(t *testing.T, s *store.Store, random *rand.Rand, members int) map[string][]string {
+func befriend(t *testing.T, db *sql.DB, random *rand.Rand, members int) map[string][]string {
 	t.Helper()
 	fans := map[string][]string{}
 	for i := range members {
@@ -106,7 +127,7 @@ func befriend(t *testing.T, s *store.Store, random *rand.Rand, members int) map[
 				fans[fmt.Sprint("m", j)] = append(fans[fmt.Sprint("m", j)], fmt.Sprint("m", i))
 			}
 		}
-		if _, err := s.Friends.PutFriends(t.Context(), fmt.Sprint("m", i), list); err != nil {
+		if err := putFriends(db)(t.Context(), fmt.Sprint("m", i), list); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +146,7 @@ func TestNoticesAreExact(t *testing.T) {
 		seed := rand.Uint64()
 		random := rand.New(rand.NewPCG(seed, 1))
 		const members = 7
-		friends := befriend(t, s, random, members)
+		friends := befriend(t, dbtest.Connect(t, dsn), random, members)
 		told := 0
 		for _, passed := range []leaderboard.NotifyPassed{leaderboard.NotifyPassedTop, leaderboard.NotifyPassedFriends} {
 			board := string(passed)
@@ -271,7 +292,7 @@ func TestNoticesOfErased(t *testing.T) {
 		if got := noticed(t, s, e); len(got) != 1 || got[0] != "5 seen 8 by mover 7-50" {
 			t.Errorf("told %q", got)
 		}
-		checkForgotten(t, db)
+		dbtest.CheckForgotten(t, db, forgotten)
 		submit("seen", 60)
 		noticed(t, s, e)
 		if _, err := s.Erasures.Forget(t.Context(), "mover", "boss"); err != nil {
@@ -454,7 +475,7 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 		if got := read(); !slices.Equal(got, []string{"seen"}) {
 			t.Errorf("after the erasure %q are told", got)
 		}
-		checkForgotten(t, db)
+		dbtest.CheckForgotten(t, db, forgotten)
 	})
 }
 

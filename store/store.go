@@ -34,7 +34,6 @@ type Store struct {
 	Hidden   *HiddenMembers
 	Members  *Members
 	Profiles *Profiles
-	Friends  *FriendLists
 	Erasures *Erasures
 	Keys     *APIKeys
 	Tokens   *Tokens
@@ -56,7 +55,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s := &Store{
 		cfg: cfg, db: database,
 		Runs: &Runs{database, newRunsHere()}, Plays: &Plays{database},
-		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Friends: &FriendLists{database}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
+		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
 		Notices: notices.New(database, cfg.EventPoint),
 	}
 	memory := boards.NewMemory()
@@ -91,10 +90,8 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 // addForgets adds what is forgotten of what is kept here.
 func (s *Store) addForgets() {
 	s.Erasures.Add("profile", s.Profiles.forget)
-	s.Erasures.Add("friends", s.Friends.forget)
 	s.Erasures.Add("plays", s.Plays.forget)
 	s.Erasures.Add("bar", s.Tokens.forget)
-	s.Erasures.Add("friend_of", s.Friends.forgetFriend)
 	s.Erasures.AddAfter("metadata", forgetMetadata)
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
 	s.Erasures.AddAfter("audit", forgetAudit)
@@ -107,8 +104,6 @@ func (s *Store) addForgets() {
 // addData adds the kinds of data that are kept here.
 func (s *Store) addData() {
 	s.Members.AddData("profile", s.Profiles.data)
-	s.Members.AddData("friends", s.Friends.data)
-	s.Members.AddData("friend_of", s.Friends.fanData)
 	s.Members.AddData("hidden", s.Hidden.data)
 	s.Members.AddData("bar", s.Tokens.data)
 	s.Members.AddData("plays", s.Plays.data)

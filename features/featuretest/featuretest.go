@@ -4,7 +4,6 @@ package featuretest
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -39,15 +38,7 @@ func Store(t testing.TB, dsn string, list []features.Feature, change func(*store
 			change(c)
 		}
 	})
-	e := &features.Engine{
-		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
-		Gate: func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }, Log: slog.New(slog.DiscardHandler),
-	}
-	opened := features.Open(list, e)
-	for i := range opened {
-		opened[i].AddTo(s)
-	}
-	return s, e
+	return s, features.On(s, list)
 }
 
 // Config returns what the engine's routes need.

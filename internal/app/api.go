@@ -115,15 +115,14 @@ func (a *App) wireAPI() error {
 	}
 	build := ReadBuildInfo()
 	boards, tokens := a.boards(), tokens{a.store.Tokens, a.players}
-	profiles, friends := newProfiles(a.store.Profiles), newFriends(a.store.Friends)
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
 		Boards: boards, Periods: boards, Exports: a.store.Entries,
 		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
 		Records: a.store.Records, Activity: records{a.store.Records, a.gate}, Hidden: a.store.Hidden,
-		Profiles: profiles, Friends: friends, Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
-		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, profiles, friends},
+		Profiles: a.profiles, Friends: features.Offered[httpapi.Friends](a.engine), Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
+		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, a.profiles},
 		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: a.store.Plays, Keys: keys{a.store.Keys, a.keys},
 		Streams: a.streams,
 		Build:   httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,

@@ -62,6 +62,7 @@ type App struct {
 	health    *readiness
 	rules     *unknownRules
 	streams   *httpapi.Streams
+	profiles  profiles
 	engine    *features.Engine // what features stand on, with what they offer
 	features  openedFeatures
 	api       *httpapi.API
@@ -114,10 +115,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.wireReader()
 	a.wireHealth()
+	a.profiles = newProfiles(a.store.Profiles)
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
-		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Log: a.log,
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Profiles: a.profiles, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Log: a.log,
 	}
 	a.engine.Offer(a.store.Notices)
 	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/features"
 	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -32,6 +33,7 @@ type Options struct {
 type loading struct {
 	Options
 	store    *store.Store
+	lists    friends // nil: there are none
 	clock    *clock
 	now      time.Time // of the database, when it began
 	regulars []int     // numbers of the members who play day by day
@@ -59,7 +61,7 @@ func Load(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	l := &loading{Options: o, store: s, clock: c, regulars: regulars(o.Members)}
+	l := &loading{Options: o, store: s, lists: features.Offered[friends](features.On(s, installed.Features(installed.Settings{}))), clock: c, regulars: regulars(o.Members)}
 	if there, err := l.present(ctx, Board); there || err != nil {
 		return err
 	}

@@ -46,6 +46,11 @@ func regulars(members int) []int {
 	return slices.Compact(chosen)
 }
 
+// friends keeps the lists of friends.
+type friends interface {
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+}
+
 // people makes profiles of the regulars, and friends of the member in the examples.
 func (l *loading) people(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -66,10 +71,12 @@ func (l *loading) people(ctx context.Context) error {
 			return err
 		})
 	}
-	group.Go(func() error {
-		_, err := l.store.Friends.PutFriends(ctx, Member(Shown), l.friends())
-		return err
-	})
+	if l.lists != nil {
+		group.Go(func() error {
+			_, err := l.lists.PutFriends(ctx, Member(Shown), l.friends())
+			return err
+		})
+	}
 	return group.Wait()
 }
 

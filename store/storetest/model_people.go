@@ -102,12 +102,12 @@ func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 	return found, nil
 }
 
-// PutFriends does what store.FriendLists.PutFriends does.
+// PutFriends makes the members given the friends of member, and returns how many there are.
 func (m *Model) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return m.changeFriends(ctx, "PutFriends", member, friends, false)
 }
 
-// AddFriends does what store.FriendLists.AddFriends does.
+// AddFriends adds to the friends of member and returns how many there are then.
 func (m *Model) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return m.changeFriends(ctx, "AddFriends", member, friends, true)
 }
@@ -131,29 +131,28 @@ func (m *Model) changeFriends(ctx context.Context, method string, member string,
 	if broken := leaderboard.CheckFriendCount(len(next)); broken != nil {
 		return 0, broken
 	}
-	m.friends[member], m.friendVersions[member] = next, leaderboard.Micros(m.nextID())
+	m.friends[member] = next
 	return len(next), nil
 }
 
-// RemoveFriend does what store.FriendLists.RemoveFriend does.
+// RemoveFriend takes one friend off the list of member.
 func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
 	defer m.leave()
 	if err := m.enter(ctx, "RemoveFriend"); err != nil {
 		return err
 	}
 	delete(m.friends[member], friend)
-	m.friendVersions[member] = leaderboard.Micros(m.nextID())
 	return nil
 }
 
-// Friends does what store.FriendLists.Friends does.
+// Friends lists the friends of member in byte order, after the one given, at most limit.
 func (m *Model) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
 	lists, err := m.FriendsOf(ctx, []string{member})
 	list := slices.DeleteFunc(append([]string{}, lists[member]...), func(f string) bool { return f <= after })
 	return list[:min(limit, len(list))], err
 }
 
-// FriendsOf does what store.FriendLists.FriendsOf does.
+// FriendsOf returns the friends of each of members that has any, in byte order.
 func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FriendsOf"); err != nil {
@@ -166,21 +165,6 @@ func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]s
 		}
 	}
 	return lists, nil
-}
-
-// FriendVersions does what store.FriendLists.FriendVersions does; the versions of the model are numbers.
-func (m *Model) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
-	defer m.leave()
-	if err := m.enter(ctx, "FriendVersions"); err != nil {
-		return nil, err
-	}
-	versions := map[string]leaderboard.Micros{}
-	for _, member := range members {
-		if v, ok := m.friendVersions[member]; ok {
-			versions[member] = v
-		}
-	}
-	return versions, nil
 }
 
 // Forget does what store.Erasures.Forget does; the model is done at once.
@@ -208,12 +192,8 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	}
 	delete(m.profiles, member)
 	delete(m.friends, member)
-	delete(m.friendVersions, member)
-	for fan, list := range m.friends {
-		if list[member] {
-			delete(list, member)
-			m.friendVersions[fan] = leaderboard.Micros(m.nextID())
-		}
+	for _, list := range m.friends {
+		delete(list, member)
 	}
 	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.HiddenMember) bool { return h.Member == member })
 	return out, nil
@@ -242,11 +222,11 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 		out = append(out, leaderboard.MemberRecord{Profile: &p})
 	}
 	for _, friend := range slices.Sorted(maps.Keys(m.friends[member])) {
-		out = append(out, leaderboard.MemberRecord{Friend: friend})
+		out = append(out, leaderboard.MemberRecord{List: "friends", Record: friend})
 	}
 	for _, fan := range slices.Sorted(maps.Keys(m.friends)) {
 		if m.friends[fan][member] {
-			out = append(out, leaderboard.MemberRecord{FriendOf: fan})
+			out = append(out, leaderboard.MemberRecord{List: "friend_of", Record: fan})
 		}
 	}
 	for i := range m.hidden {

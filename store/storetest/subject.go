@@ -74,13 +74,6 @@ type Featured interface {
 	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
 	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
-
-	PutFriends(ctx context.Context, member string, friends []string) (int, error)
-	AddFriends(ctx context.Context, member string, friends []string) (int, error)
-	RemoveFriend(ctx context.Context, member, friend string) error
-	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
-	FriendsOf(ctx context.Context, members []string) (map[string][]string, error)
-	FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error)
 }
 
 var (

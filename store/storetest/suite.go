@@ -32,7 +32,7 @@ func RunFeatured(t *testing.T, database Featured) {
 	for name, test := range map[string]func(*testing.T, Featured){
 		"metadata": testMetadata, "metadata of several windows": testMetadataWindows, "metadata refused": testMetadataRefused,
 		"plays": testPlays, "plays of others": testPlaysOfOthers,
-		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "friends": testFriendLists, "forget": testForget,
+		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "forget": testForget,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, database) })
 	}

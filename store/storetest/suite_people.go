@@ -267,92 +267,6 @@ func testFriends(t *testing.T, s Subject) {
 	}
 }
 
-func testFriendLists(t *testing.T, s Featured) {
-	ctx := t.Context()
-	me := boardName(t)[2:20] + "me"
-	last := map[string]leaderboard.Micros{}
-	changed := func(want bool) { // the version of a list shows whether a copy of it still holds
-		t.Helper()
-		now, err := s.FriendVersions(ctx, []string{me, "stranger"})
-		if err != nil || want && now[me] == last[me] {
-			t.Fatalf("version %v, then %v, %v", last, now, err)
-		}
-		last = now
-	}
-	check := func(want ...string) {
-		t.Helper()
-		got, err := s.Friends(ctx, me, "", 1000)
-		all, err2 := s.FriendsOf(ctx, []string{me, "stranger"})
-		if err != nil || err2 != nil || !slices.Equal(got, want) || !slices.Equal(all[me], want) || len(all["stranger"]) != 0 {
-			t.Fatalf("friends %q, %v, %v; want %q", got, all, errors.Join(err, err2), want)
-		}
-	}
-	total := func(want int) func(int, error) {
-		return func(got int, err error) {
-			t.Helper()
-			if err != nil || got != want {
-				t.Fatalf("%d friends, %v; want %d", got, err, want)
-			}
-		}
-	}
-	check()
-	total(3)(s.PutFriends(ctx, me, []string{"c", "a", "b "}))
-	check("a", "b ", "c")
-	changed(true)
-	total(3)(s.PutFriends(ctx, me, []string{"b ", "a", "c"}))
-	total(5)(s.AddFriends(ctx, me, []string{"a", "A", "é"}))
-	check("A", "a", "b ", "c", "é")
-	changed(true)
-	for _, f := range []string{"a", "a", "nobody"} {
-		if err := s.RemoveFriend(ctx, me, f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check("A", "b ", "c", "é")
-	changed(true)
-	if got, err := s.Friends(ctx, me, "b ", 1); err != nil || !slices.Equal(got, []string{"c"}) {
-		t.Errorf("behind b: %q, %v", got, err)
-	}
-	for _, bad := range [][]string{{me}, {"x", "x"}, {""}, {strings.Repeat("x", 65)}} {
-		_, err1 := s.PutFriends(ctx, me, bad)
-		_, err2 := s.AddFriends(ctx, me, bad)
-		for _, err := range []error{err1, err2} {
-			if rule := new(leaderboard.RuleError); !errors.As(err, &rule) || rule.Code != leaderboard.CodeInvalidFriends {
-				t.Errorf("%q: %v", bad, err)
-			}
-		}
-	}
-	check("A", "b ", "c", "é")
-	testMostFriends(t, s, me)
-	total(0)(s.PutFriends(ctx, me, nil))
-	check()
-}
-
-// testMostFriends fills a list and finds that one more is refused, with all that came with it.
-func testMostFriends(t *testing.T, s Featured, me string) {
-	t.Helper()
-	var many []string
-	for i := range leaderboard.MaxFriends {
-		many = append(many, fmt.Sprintf("f%04d", i))
-	}
-	if n, err := s.PutFriends(t.Context(), me, many); err != nil || n != leaderboard.MaxFriends {
-		t.Fatalf("%d friends, %v", n, err)
-	}
-	_, err1 := s.AddFriends(t.Context(), me, []string{"f0000", "one more"})
-	_, err2 := s.PutFriends(t.Context(), me, append(many, "one more"))
-	for _, err := range []error{err1, err2} {
-		if rule := new(leaderboard.RuleError); !errors.As(err, &rule) || rule.Code != leaderboard.CodeTooManyFriends {
-			t.Errorf("one more: %v", err)
-		}
-	}
-	if n, err := s.AddFriends(t.Context(), me, many[10:20]); err != nil || n != leaderboard.MaxFriends {
-		t.Errorf("those that are there: %d, %v", n, err)
-	}
-	if all, err := s.FriendsOf(t.Context(), []string{me}); err != nil || !slices.Equal(all[me], many) {
-		t.Errorf("%d friends, %v", len(all[me]), err)
-	}
-}
-
 // testForget leaves nothing of a member, anywhere, and everybody else as they were.
 func testForget(t *testing.T, s Featured) {
 	ctx := t.Context()
@@ -370,28 +284,13 @@ func testForget(t *testing.T, s Featured) {
 		t.Fatal(err)
 	}
 	second.submit(score(gone, 3))
-	mustFriends := func(member string, friends ...string) {
-		t.Helper()
-		if _, err := s.PutFriends(ctx, member, friends); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mustFriends(gone, stays)
-	mustFriends(stays, gone, "worse")
 	for _, m := range []string{gone, stays} {
 		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: m, DisplayName: m}); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	version, err := s.FriendVersions(ctx, []string{stays})
-	if err != nil {
-		t.Fatal(err)
-	}
 	f, err := s.Forget(ctx, gone, "boss")
-	if now, _ := s.FriendVersions(ctx, []string{gone, stays}); now[stays] == version[stays] || now[gone] != 0 {
-		t.Errorf("versions %v after %v: a list that the member was on passes for unchanged", now, version)
-	}
 	if err != nil || !f.Done || f.Entries != 3 {
 		t.Fatalf("forget: %+v, %v", f, err)
 	}
@@ -404,11 +303,9 @@ func testForget(t *testing.T, s Featured) {
 		}
 	}
 	_, profile := s.Profile(ctx, gone)
-	lists, err1 := s.FriendsOf(ctx, []string{gone, stays})
-	hidden, err2 := s.Hidden(ctx, leaderboard.HiddenQuery{Member: gone, Limit: 10})
-	if !errors.Is(profile, leaderboard.ErrProfileNotFound) || len(lists[gone]) != 0 || !slices.Equal(lists[stays], []string{"worse"}) ||
-		len(hidden) != 0 || errors.Join(err1, err2) != nil {
-		t.Errorf("left: profile %v, lists %v, hidden %v, %v", profile, lists, hidden, errors.Join(err1, err2))
+	hidden, err := s.Hidden(ctx, leaderboard.HiddenQuery{Member: gone, Limit: 10})
+	if !errors.Is(profile, leaderboard.ErrProfileNotFound) || len(hidden) != 0 || err != nil {
+		t.Errorf("left: profile %v, hidden %v, %v", profile, hidden, err)
 	}
 	if _, err := s.Profile(ctx, stays); err != nil {
 		t.Errorf("another one's profile: %v", err)

@@ -26,7 +26,6 @@ type whole struct {
 	*store.HiddenMembers
 	*membersPart
 	*profilesPart
-	*store.FriendLists
 	*store.Erasures
 	*store.Housekeeping
 	Desk
@@ -43,7 +42,7 @@ type Desk interface {
 // Of returns a store as one Database, with the desk that a feature adds, nil if nothing is decided there.
 func Of(s *store.Store, desk Desk) Featured {
 	return whole{
-		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Hidden, s.Members, s.Profiles, s.Friends, s.Erasures, s.Housekeeping, desk, s,
+		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Hidden, s.Members, s.Profiles, s.Erasures, s.Housekeeping, desk, s,
 	}
 }
 

@@ -76,7 +76,7 @@ func ofWriting() []mutant {
 		},
 		{
 			"A8", "an erasure leaves what its member's entries had on boards that lost the rule", "store/erasure.go",
-			"\treturn steps(ctx, \"DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?\", member)\n", "\treturn nil\n", store + "TestForgetIsRestartable",
+			"\treturn steps(ctx, \"DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?\", member)\n", "\treturn nil\n", "internal/app/installed TestForgetIsRestartable",
 		},
 		{
 			"A1", "the store closes without its queues", commit + "queue.go",

@@ -140,7 +140,7 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/internal/bounded", "leaderboard/internal/dialer", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/cache", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest"}, // a Redis Cluster that it plays
 		})
@@ -161,7 +161,7 @@ func programRules() []importRule {
 		{dir: "internal/csvcell"},
 		{dir: "internal/varint"},
 		{dir: "internal/stored", may: []string{nounsPkg, mysqlPkg, "leaderboard/internal/varint"}},
-		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/store", "leaderboard/internal/app/installed", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
+		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/features", "leaderboard/store", "leaderboard/internal/app/installed", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},
 		{dir: "internal/turn"},

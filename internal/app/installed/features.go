@@ -8,6 +8,7 @@ import (
 	"leaderboard/features/audit"
 	"leaderboard/features/changefeed"
 	"leaderboard/features/events"
+	"leaderboard/features/friends"
 	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
 	"leaderboard/features/quotas"
@@ -36,6 +37,7 @@ func Features(s Settings) []features.Feature {
 		plays.Feature(),
 		review.Feature(),
 		metadata.Feature(),
+		friends.Feature(),
 		changefeed.Feature(),
 		audit.Feature(),
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),

@@ -8,21 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard/features/featuretest"
 	"leaderboard/features/review"
-	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
-
-// serve returns a migrated store with all features.
-func serve(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
-	t.Helper()
-	s, _ := featuretest.Store(t, dsn, installed.Features(installed.Settings{}), change)
-	return s
-}
 
 // reviewBoard makes a board that holds what is above 100.
 func reviewBoard(t *testing.T, s *store.Store, name string, rules leaderboard.Rules) leaderboard.PeriodRef {
@@ -42,7 +33,7 @@ func TestHeldInClosedPeriod(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := serve(t, dsn, dbtest.ClockBy(&offset))
+		s := open(t, dsn, dbtest.ClockBy(&offset)).Store
 		ref := reviewBoard(t, s, "b", leaderboard.Rules{
 			Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour}, Metadata: &leaderboard.Metadata{MaxBytes: 100},
 		})
@@ -104,7 +95,7 @@ func TestHeldInClosedPeriod(t *testing.T) {
 func TestApprovedIsRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := serve(t, dsn, nil)
+		s := open(t, dsn, nil).Store
 		for policy, want := range map[leaderboard.Policy][2]int64{leaderboard.PolicyBest: {300, 300}, leaderboard.PolicySum: {300, 310}} {
 			board := string(policy)
 			ref := reviewBoard(t, s, board, leaderboard.Rules{Policy: policy, Record: leaderboard.RecordApplied})

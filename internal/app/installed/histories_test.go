@@ -15,12 +15,12 @@ import (
 // featured returns a store with all features, as one Database.
 func featured(t testing.TB, dsn string, change func(*store.Config)) (*store.Store, storetest.Subject) {
 	t.Helper()
-	s := serve(t, dsn, func(c *store.Config) {
+	s := open(t, dsn, func(c *store.Config) {
 		dbtest.Patient(c)
 		if change != nil {
 			change(c)
 		}
-	})
+	}).Store
 	all := storetest.Of(s, review.NewStore(s.Database(), s.Writer))
 	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries}
 }

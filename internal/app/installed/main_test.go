@@ -4,7 +4,27 @@ import (
 	"os"
 	"testing"
 
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
+	"leaderboard/features/friends"
+	"leaderboard/internal/app/installed"
 	"leaderboard/internal/testenv"
+	"leaderboard/store"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
+
+// whole is a store with all features.
+type whole struct {
+	*store.Store
+	engine *features.Engine
+}
+
+func (w *whole) friends() *friends.Store { return features.Offered[*friends.Store](w.engine) }
+
+// open returns a migrated store on a database, with all features.
+func open(t testing.TB, dsn string, change func(*store.Config)) *whole {
+	t.Helper()
+	s, e := featuretest.Store(t, dsn, installed.Features(installed.Settings{}), change)
+	return &whole{s, e}
+}

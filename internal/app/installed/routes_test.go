@@ -16,9 +16,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// rowsOfFeatures are the routes of all features, which have no engine.
-func rowsOfFeatures() (rows []httpapi.Route) {
-	for _, o := range features.Open(installed.Features(installed.Settings{}), &features.Engine{}) {
+// rowsOfFeatures are the routes of all features, on an engine that has nothing.
+func rowsOfFeatures(e *features.Engine) (rows []httpapi.Route) {
+	for _, o := range features.Open(installed.Features(installed.Settings{}), e) {
 		rows = append(rows, o.Routes...)
 	}
 	return rows
@@ -26,7 +26,10 @@ func rowsOfFeatures() (rows []httpapi.Route) {
 
 // table is the whole table of routes.
 func table() []httpapi.Route {
-	return httpapi.New(httpapi.Config{Routes: rowsOfFeatures(), Metrics: http.NotFoundHandler()}).Routes()
+	e := &features.Engine{}
+	cfg := httpapi.Config{Routes: rowsOfFeatures(e), Metrics: http.NotFoundHandler()}
+	cfg.Friends = features.Offered[httpapi.Friends](e)
+	return httpapi.New(cfg).Routes()
 }
 
 // TestDocumentHasTheRoutes: the routes of the mux and the operations of the document are the same set.
@@ -149,7 +152,7 @@ func takes(path, asked string) bool {
 // revoked, of lesser scope, for other boards, and players' tokens (promise G1). Nothing is asked for that: there is nothing to ask.
 func TestRoutesOfFeaturesDeny(t *testing.T) {
 	f := apitest.NewFake()
-	rows := rowsOfFeatures()
+	rows := rowsOfFeatures(&features.Engine{})
 	e := &apitest.Env{T: t, Fake: f, Handler: httpapi.New(httpapi.Config{Keyring: f.Keyring, Players: f.Players, SettingsKeys: apitest.SettingsKeys(), Writer: f, Routes: rows})}
 	now := leaderboard.MicrosOf(time.Now())
 	unknown, _ := leaderboard.NewKeySecret(leaderboard.NewKeyID())

@@ -1,4 +1,4 @@
-package store
+package friends
 
 import (
 	"context"
@@ -8,23 +8,36 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/cache"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/sweep"
+	"leaderboard/store"
 )
 
-// FriendLists is the lists of friends of members. All methods may be called concurrently.
-type FriendLists struct{ db *mysql.DB }
+// Store is the lists of friends of members. All methods may be called concurrently.
+type Store struct {
+	db   *mysql.DB
+	kept *cache.Loader[keptList]
+}
+
+// NewStore returns the lists in a database.
+func NewStore(db *mysql.DB) *Store {
+	s := &Store{db: db}
+	s.kept = s.newKept()
+	return s
+}
 
 // PutFriends makes the members given, in any order, the friends of member, and returns how many there are. The same
 // list again changes nothing. Errors: a *leaderboard.RuleError, ErrUnavailable.
-func (s *FriendLists) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
+func (s *Store) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
+	defer s.kept.Forget(member)
 	return s.changeFriends(ctx, member, friends, func(map[string]bool) []string { return friends })
 }
 
 // AddFriends adds to the friends of member and returns how many there are then. If there would be more than
 // leaderboard.MaxFriends it adds none.
-func (s *FriendLists) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
+func (s *Store) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
+	defer s.kept.Forget(member)
 	return s.changeFriends(ctx, member, friends, func(present map[string]bool) []string {
 		all := maps.Clone(present)
 		for _, f := range friends {
@@ -35,7 +48,7 @@ func (s *FriendLists) AddFriends(ctx context.Context, member string, friends []s
 }
 
 // changeFriends writes the difference between the friends present and those wanted, under the lock of the list.
-func (s *FriendLists) changeFriends(ctx context.Context, member string, given []string, wanted func(present map[string]bool) []string) (n int, err error) {
+func (s *Store) changeFriends(ctx context.Context, member string, given []string, wanted func(present map[string]bool) []string) (n int, err error) {
 	if broken := leaderboard.CheckFriends(member, given); broken != nil {
 		return 0, mysql.Wrap("friends", broken)
 	}
@@ -69,7 +82,7 @@ func (s *FriendLists) changeFriends(ctx context.Context, member string, given []
 }
 
 // lockFriends locks a member's list until the transaction ends.
-func (s *FriendLists) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
+func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_at) VALUES (?, "+s.db.Sysdate()+")"+
 		" ON DUPLICATE KEY UPDATE updated_at = VALUES(updated_at)", []byte(member))
 	return err
@@ -100,7 +113,8 @@ func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone [
 }
 
 // RemoveFriend takes one friend off the list of member, if it is on it.
-func (s *FriendLists) RemoveFriend(ctx context.Context, member, friend string) error {
+func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
+	defer s.kept.Forget(member)
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.lockFriends(ctx, tx, member); err != nil {
 			return err
@@ -116,7 +130,7 @@ const selectFans = "SELECT member FROM friends FORCE INDEX (friends_of) WHERE fr
 const selectFriends = "SELECT friend FROM friends WHERE member = ? AND friend > ? ORDER BY friend LIMIT ?"
 
 // Friends lists the friends of member in byte order, after the one given ("" for the first), at most limit.
-func (s *FriendLists) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
+func (s *Store) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
 	list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFriends), member, after, limit)
 	return list, mysql.Translate(ctx, "friends", err)
 }
@@ -126,8 +140,8 @@ func friendsBehind(ctx context.Context, q sqlx.QueryerContext, query, member, af
 	return list, sqlx.SelectContext(ctx, q, &list, query, []byte(member), []byte(after), max(0, limit))
 }
 
-// FriendsOf returns the friends of each of the members that have any, all of them in byte order: one statement.
-func (s *FriendLists) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
+// lists returns the friends of each of the members that have any, all of them in byte order: one statement.
+func (s *Store) lists(ctx context.Context, members []string) (map[string][]string, error) {
 	lists := make(map[string][]string, len(members))
 	if len(members) == 0 {
 		return lists, nil
@@ -147,9 +161,9 @@ func (s *FriendLists) FriendsOf(ctx context.Context, members []string) (map[stri
 	return lists, mysql.Translate(ctx, "friends", rows.Err())
 }
 
-// FriendVersions returns when the lists of members were last changed, without members that never had a list. A list has not
+// versions returns when the lists of members were last changed, without members that never had a list. A list has not
 // changed while its version is the same.
-func (s *FriendLists) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
+func (s *Store) versions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
 	versions := make(map[string]leaderboard.Micros, len(members))
 	if len(members) == 0 {
 		return versions, nil
@@ -172,17 +186,17 @@ func friendVersions(members []string) string {
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
-// unfriend takes a member off the lists of others, sweep.Rows of them in one transaction, and reports whether there may be
+// unfriend takes a member off the lists of others, store.SweepRows of them in one transaction, and reports whether there may be
 // more.
-func (s *FriendLists) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
+func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var members []string
 		const fans = "SELECT member FROM friends WHERE friend = ? ORDER BY member LIMIT ?"
-		if err := tx.SelectContext(ctx, &members, fans, friend, sweep.Rows); err != nil || len(members) == 0 {
+		if err := tx.SelectContext(ctx, &members, fans, friend, store.SweepRows); err != nil || len(members) == 0 {
 			more = false
 			return err
 		}
-		more = len(members) == sweep.Rows
+		more = len(members) == store.SweepRows
 		t := (&mysql.Text{}).Str("UPDATE friend_lists SET updated_at = ").Str(s.db.Sysdate()).Str(" WHERE ").Among("member", members)
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
@@ -200,37 +214,32 @@ func friendsOf(members []string) string {
 }
 
 // data tells the friends of a member.
-func (s *FriendLists) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	return InPages(func(after string) ([]string, error) { return s.Friends(ctx, member, after, DataPage) }, func(friend *string) (string, error) {
-		return *friend, tell(leaderboard.MemberRecord{Friend: *friend})
+func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	return store.InPages(func(after string) ([]string, error) { return s.Friends(ctx, member, after, store.DataPage) }, func(friend *string) (string, error) {
+		return *friend, tell(leaderboard.MemberRecord{List: "friends", Record: *friend})
 	})
 }
 
 // fanData tells the members on whose lists a member is.
-func (s *FriendLists) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	fans := func(after string) ([]string, error) {
-		list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFans), member, after, DataPage)
+		list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFans), member, after, store.DataPage)
 		return list, mysql.Translate(ctx, "member data", err)
 	}
-	return InPages(fans, func(fan *string) (string, error) { return *fan, tell(leaderboard.MemberRecord{FriendOf: *fan}) })
+	return store.InPages(fans, func(fan *string) (string, error) {
+		return *fan, tell(leaderboard.MemberRecord{List: "friend_of", Record: *fan})
+	})
 }
 
-// forget deletes the list of a member who is erased.
-func (s *FriendLists) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+// forget deletes the list of a member who is erased, and takes the member off the lists of others.
+func (s *Store) forget(ctx context.Context, member, _ []byte, steps store.Steps) error {
+	defer s.kept.Forget(string(member))
 	err := steps(ctx, "DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?", member)
 	if err == nil {
 		err = steps(ctx, "DELETE FROM friend_lists WHERE member = ? LIMIT ?", member)
 	}
-	return err
-}
-
-// forgetFriend takes a member who is erased off the lists of others.
-func (s *FriendLists) forgetFriend(ctx context.Context, member, _ []byte, _ Steps) error {
-	for more := true; more; {
-		var err error
-		if more, err = s.unfriend(ctx, member); err != nil {
-			return err
-		}
+	for more := true; more && err == nil; {
+		more, err = s.unfriend(ctx, member)
 	}
-	return nil
+	return err
 }

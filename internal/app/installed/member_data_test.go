@@ -1,4 +1,4 @@
-package store_test
+package installed_test
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func TestMemberData(t *testing.T) {
 		s := open(t, dsn, dbtest.ClockBy(&offset))
 		fillForErasure(t, s, &offset)
 		db := dbtest.Connect(t, dsn)
-		dbtest.MakeBoard(t, s, "golf", leaderboard.Rules{Order: leaderboard.OrderAsc})
+		dbtest.MakeBoard(t, s.Store, "golf", leaderboard.Rules{Order: leaderboard.OrderAsc})
 		if _, err := s.Writer.Submit(t.Context(), dbtest.One("golf", "", forgotten, -7)); err != nil {
 			t.Fatal(err)
 		}
@@ -30,10 +30,6 @@ func TestMemberData(t *testing.T) {
 			switch {
 			case r.Profile != nil:
 				told["profiles"]++
-			case r.Friend != "":
-				told["friends"]++
-			case r.FriendOf != "":
-				told["fans"]++
 			case r.Hidden != nil:
 				told["hidden_members"]++
 			case r.Bar != nil:
@@ -60,7 +56,7 @@ func TestMemberData(t *testing.T) {
 		}
 		of := " WHERE member = '" + forgotten + "'"
 		want := map[string]int{
-			"profiles": dbtest.Count(t, db, "profiles"+of), "friends": dbtest.Count(t, db, "friends"+of), "fans": dbtest.Count(t, db, "friends WHERE friend = '"+forgotten+"'"),
+			"profiles": dbtest.Count(t, db, "profiles"+of), "friends": dbtest.Count(t, db, "friends"+of), "friend_of": dbtest.Count(t, db, "friends WHERE friend = '"+forgotten+"'"),
 			"hidden_members": dbtest.Count(t, db, "hidden_members"+of), "member_bars": dbtest.Count(t, db, "member_bars"+of), "plays": dbtest.Count(t, db, "plays"+of), "held": dbtest.Count(t, db, "held"+of), "submissions": dbtest.Count(t, db, "submissions"+of), "audit": dbtest.Count(t, db, "audit"+of),
 			"entry_metadata": dbtest.Count(t, db, "entry_metadata"+of), "entries, hidden false": dbtest.Count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": dbtest.Count(t, db, "entries"+of+" AND period_id < 0"),
 		}

@@ -1,4 +1,4 @@
-package httpapi
+package friends
 
 import (
 	"context"
@@ -6,12 +6,15 @@ import (
 	"net/http"
 	"strconv"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// Friends keeps the lists of friends.
-type Friends interface {
+// Lists keeps the lists of friends.
+type Lists interface {
+	httpapi.Friends
 	// PutFriends makes a list the one given and returns its length; AddFriends adds to it, all or nothing. Errors of both:
 	// *leaderboard.RuleError.
 	PutFriends(ctx context.Context, member string, friends []string) (int, error)
@@ -20,17 +23,26 @@ type Friends interface {
 	RemoveFriend(ctx context.Context, member, friend string) error
 	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
 	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
-	// FriendsOf returns all friends of members, which are distinct, in the order of the members; those of each are in the
-	// order of their bytes. A list may be a second old unless it was changed here. With an error the lists are the cached ones,
-	// of any age. The caller must not change them.
-	FriendsOf(ctx context.Context, members []string) ([][]string, error)
 }
 
-// friendHandlers serve lists of friends, and boards among friends.
-type friendHandlers struct {
-	Resolver
-	ProfileFinder
-	lists Friends
+// handlers serve lists of friends, and boards among friends.
+type handlers struct {
+	httpapi.Resolver
+	httpapi.ProfileFinder
+	lists Lists
+}
+
+// Routes returns the rows of the lists of friends, and of boards among friends.
+func Routes(find httpapi.Resolver, profiles httpapi.ProfileFinder, lists Lists) []httpapi.Route {
+	h := &handlers{find, profiles, lists}
+	rows := httpapi.BodyRule{Limit: httpapi.AnyBody, Charge: httpapi.RowsOf}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/boards/{board}/members/{member}/friends"), Access: guard.AccessHolders, Players: httpapi.PlayersMayReadFriends, Params: httpapi.Common("limit", "offset", "profiles", "metadata"), Handle: find.RetryOutdated(h.onBoard)},
+		{Pattern: httpapi.Get("/v1/members/{member}/friends"), Access: guard.AccessHolders, Params: []string{"limit", "cursor"}, Handle: h.list},
+		{Pattern: httpapi.Put("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.put},
+		{Pattern: httpapi.Post("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.add},
+		{Pattern: httpapi.Delete("/v1/members/{member}/friends/{friend}"), Access: guard.AccessWriters, Writes: true, Handle: h.remove},
+	}
 }
 
 // friendsBody is the body of PUT and POST /v1/members/{member}/friends.
@@ -45,7 +57,7 @@ type friendsJSON struct {
 }
 
 // givenFriends reads the member of the path and the list of the body.
-func givenFriends(c *Call) (member string, friends []string, err error) {
+func givenFriends(c *httpapi.Call) (member string, friends []string, err error) {
 	member = c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
 		return "", nil, err
@@ -64,7 +76,7 @@ func givenFriends(c *Call) (member string, friends []string, err error) {
 }
 
 // put answers PUT /v1/members/{member}/friends: the list is the one given.
-func (h *friendHandlers) put(c *Call) error {
+func (h *handlers) put(c *httpapi.Call) error {
 	member, friends, err := givenFriends(c)
 	if err != nil {
 		return err
@@ -77,7 +89,7 @@ func (h *friendHandlers) put(c *Call) error {
 }
 
 // add answers POST /v1/members/{member}/friends: those given are added, all of them or none.
-func (h *friendHandlers) add(c *Call) error {
+func (h *handlers) add(c *httpapi.Call) error {
 	member, friends, err := givenFriends(c)
 	if err != nil {
 		return err
@@ -90,7 +102,7 @@ func (h *friendHandlers) add(c *Call) error {
 }
 
 // remove answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
-func (h *friendHandlers) remove(c *Call) error {
+func (h *handlers) remove(c *httpapi.Call) error {
 	member, friend := c.Params.Member(), c.Params.PathValue("friend")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(friend)); broken != nil {
 		c.Params.BadParam("friend", broken.Detail)
@@ -106,9 +118,9 @@ func (h *friendHandlers) remove(c *Call) error {
 }
 
 // list answers GET /v1/members/{member}/friends: in the byte order of their ids.
-func (h *friendHandlers) list(c *Call) error {
+func (h *handlers) list(c *httpapi.Call) error {
 	member := c.Params.Member()
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
 	cursor := c.Params.Text("cursor")
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -138,7 +150,7 @@ func (h *friendHandlers) list(c *Call) error {
 }
 
 // onBoard answers GET …/members/{member}/friends: the member's friends and the member, best first.
-func (h *friendHandlers) onBoard(c *Call) error {
+func (h *handlers) onBoard(c *httpapi.Call) error {
 	member := c.Params.Member()
 	limit := c.Params.Integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
 	offset := c.Params.Integer("offset", 0, 0, math.MaxInt64)
@@ -152,7 +164,7 @@ func (h *friendHandlers) onBoard(c *Call) error {
 	if missed != nil && len(friends) == 0 {
 		return missed
 	}
-	if many := LookUpsOf(len(friends)); c.Player != nil && many != (leaderboard.Charge{}) {
+	if many := httpapi.LookUpsOf(len(friends)); c.Player != nil && many != (leaderboard.Charge{}) {
 		if err := c.Charge(many); err != nil {
 			return err
 		}
@@ -187,17 +199,17 @@ func (h *friendHandlers) onBoard(c *Call) error {
 		b = strconv.AppendInt(append(b, `"friends":`...), int64(len(friends)), 10)
 		b = strconv.AppendInt(append(b, `,"ranked":`...), int64(s.Ranked), 10)
 		b = appendSelf(append(b, `,"self":`...), &on, s, &shown)
-		return AppendPositioned(append(b, ','), &on, s, &shown)
+		return httpapi.AppendPositioned(append(b, ','), &on, s, &shown)
 	})
 }
 
 // appendSelf appends the standing of the member itself, null without one.
-func appendSelf(b []byte, on *Target, s *leaderboard.Standings, shown *Besides) []byte {
+func appendSelf(b []byte, on *httpapi.Target, s *leaderboard.Standings, shown *httpapi.Besides) []byte {
 	if s.Self == nil {
 		return append(b, "null"...)
 	}
 	b = wire.AppendRanked(append(b, '{'), on.Form(), &s.Self.Ranked)
-	b = AppendPosition(append(b, ','), on, &s.Self.Position)
+	b = httpapi.AppendPosition(append(b, ','), on, &s.Self.Position)
 	b = wire.AppendPercentile(append(b, ','), s.Self.Tied, s.Total)
 	return append(shown.AppendTo(b, len(s.Entries)), '}')
 }

@@ -1,0 +1,26 @@
+// Package friends keeps the lists of friends of members, and ranks a member among the own friends.
+//
+//	store.go, kept.go                  the lists in the database, and those that are kept for a second
+//	handlers.go                        routes
+package friends
+
+import (
+	"leaderboard/features"
+	"leaderboard/httpapi"
+	"leaderboard/store"
+)
+
+// Feature returns what the folder registers.
+func Feature() features.Feature {
+	return features.Feature{Name: "friends", Open: open}
+}
+
+func open(e *features.Engine) features.Opened {
+	s := NewStore(e.DB)
+	return features.Opened{
+		Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, httpapi.ProfileFinder{Rankings: e.Rankings, Profiles: e.Profiles, Feed: e.Feed}, s),
+		Forget: s.forget,
+		Data:   map[string]store.Data{"friends": s.data, "friend_of": s.fanData},
+		Offers: []any{s},
+	}
+}
