@@ -102,6 +102,9 @@ func (c Config) withDefaults() Config {
 	if c.Observer == nil {
 		c.Observer = unobserved{}
 	}
+	if c.Plays == nil {
+		c.Plays = noPlays{}
+	}
 	if c.Players == nil {
 		c.Players = noPlayers{}
 	}

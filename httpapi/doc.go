@@ -24,7 +24,7 @@
 //	kept.go, metadata.go               answers that are encoded once; metadata of entries
 //	rankings.go, page.go, ranks.go     reading several boards as one, and one: pages, ranks
 //	past.go, member_standings.go       the past of a member, and where it stands on many boards
-//	plays.go, standings.go             plays that begin; how ranks moved
+//	plays.go, standings.go             plays of submissions; how ranks moved
 //	terms.go, scores.go                submitting
 //	rules.go, boards.go                changes of rules, and boards
 //	keys.go, tokens.go, issuers.go     keys, players' tokens, and who issues them

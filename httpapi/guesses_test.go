@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -59,7 +57,6 @@ func TestEveryGuessIsCounted(t *testing.T) {
 		"a sign-in":              {"GET", "/v1/sign-in/callback?state=s&code=c", "", 400, func(i int) http.Header { return cookie(cookieSignIn, fmt.Sprint("x", i)) }},
 		"the state of a sign-in": {"GET", "/v1/sign-in/callback?state=x&code=c", "", 400, func(int) http.Header { return cookie(cookieSignIn, "s.n.v") }},
 		"the code of a sign-in":  {"GET", "/v1/sign-in/callback?state=s&code=c", "", 400, func(int) http.Header { return cookie(cookieSignIn, "s.n.v") }},
-		"a play":                 {"POST", "/v1/boards/play/scores", `{"entries":[{"member":"ada","score":1,"play":"guess"}]}`, 422, func(int) http.Header { return bearer("t.o.k") }},
 	} {
 		e := newEnv(t, func(cfg *Config) {
 			cfg.Quotas = &addressCharges{each: map[netip.Addr]*charges{}}
@@ -84,35 +81,6 @@ func TestEveryGuessIsCounted(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestPlaysOfGuessers: the plays of an address without attempts left are not verified, good ones neither; one play is verified once, in
-// however many entries of a request it is.
-func TestPlaysOfGuessers(t *testing.T) {
-	t.Parallel()
-	e := newEnv(t, func(cfg *Config) { cfg.Quotas = &addressCharges{each: map[netip.Addr]*charges{}} })
-	e.Board("play", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-	e.fake.Players.Tokens["t.o.k"] = &leaderboard.Player{Member: "ada", All: true}
-	good := "play ada " + leaderboard.NewPlayID().String()
-	submit := func(want int, plays ...string) {
-		t.Helper()
-		entries := make([]string, len(plays))
-		for i, play := range plays {
-			entries[i] = fmt.Sprintf(`{"member":"ada","score":1,"play":%q}`, play)
-		}
-		a := apitest.Ask{Method: "POST", Path: "/v1/boards/play/scores", Header: bearer("t.o.k"), Body: `{"entries":[` + strings.Join(entries, ",") + `]}`}
-		if r := e.Do(a); r.Status != want {
-			t.Errorf("%.60s: %d, want %d: %.300s", plays[0], r.Status, want, r.Body)
-		}
-	}
-	submit(200, slices.Repeat([]string{good}, 1000)...)
-	if n := e.fake.Players.Plays; n != 1 {
-		t.Errorf("one play in 1,000 entries was looked at %d times", n)
-	}
-	for range 3 {
-		submit(422, "guess")
-	}
-	submit(429, good)
 }
 
 func bearer(text string) http.Header { return http.Header{"Authorization": {"Bearer " + text}} }

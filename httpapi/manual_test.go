@@ -50,11 +50,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 	},
 	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
-	"beginPlay": func(e *env, line string) string {
-		e.Board("plays", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-		e.fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true}
-		return strings.NewReplacer("/demo/", "/plays/", "$KEY", token5).Replace(line)
-	},
 	"restoreMember": func(e *env, line string) string {
 		e.Put(apitest.AdminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
 		return line

@@ -27,7 +27,6 @@ type handlers struct {
 	issuers  issuerHandlers
 	tokens   tokenHandlers
 	people   signInHandlers
-	plays    playHandlers
 	health   healthHandlers
 	pages    pageHandler
 	docs     docPages
@@ -38,7 +37,7 @@ func newHandlers(cfg *Config) *handlers {
 	find, profiles := Resolver{cfg.Catalog}, ProfileFinder{cfg.Rankings, cfg.Profiles, cfg.Feed}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
-		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Players},
+		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Plays},
 		hidden:   hiddenHandlers{cfg.Hidden},
 		reader:   reader{Resolver: find, ProfileFinder: profiles, hides: cfg.Hidden},
 		past:     pastReader{find, cfg.Rankings},
@@ -52,7 +51,6 @@ func newHandlers(cfg *Config) *handlers {
 		issuers:  issuerHandlers{cfg.Issuers, cfg.Players},
 		tokens:   tokenHandlers{cfg.Signing, cfg.Bars, cfg.Players},
 		people:   signInHandlers{cfg.Keys, cfg.SignIn, cfg.isSecure(), cfg.Base},
-		plays:    playHandlers{find, cfg.Plays, cfg.Players},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
@@ -181,10 +179,9 @@ func (h *handlers) signInRoutes() []Route {
 	}
 }
 
-// tokenRoutes are the routes about players' tokens: who issues them, which members they are refused, and plays.
+// tokenRoutes are the routes about players' tokens: who issues them, and which members they are refused.
 func (h *handlers) tokenRoutes() []Route {
 	return []Route{
-		{Pattern: Post("/v1/boards/{board}/plays"), Access: guard.AccessPlayers, Players: PlayersMaySubmit, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.plays.begin},
 		{Pattern: Get("/v1/issuers"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.issuers.list},
 		{Pattern: Get("/v1/issuers/{name}"), Access: guard.AccessAdmins, Handle: h.issuers.get},
 		{Pattern: Put("/v1/issuers/{name}"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.issuers.put},

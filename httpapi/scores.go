@@ -33,7 +33,7 @@ type scoreHandlers struct {
 	Resolver
 	writer    Writer
 	standings standingFinder
-	players   playTokens
+	plays     Plays
 }
 
 // submitBody is the body of POST …/scores. Members that have to be there are pointers, so that left out is not zero.
@@ -85,7 +85,7 @@ func (h *scoreHandlers) submit(c *Call) error {
 // maySubmit holds what a player submits against the board's rule: scores of the player's own, where players submit. It adds the
 // plays that they came with to the entries.
 func (h *scoreHandlers) maySubmit(c *Call, board string, body *submitBody, entries []leaderboard.Submission, asked standingsQuery) error {
-	b, err := h.forPlayers(c, board)
+	b, err := h.ForPlayers(c, board)
 	if err != nil {
 		return err
 	}
@@ -117,9 +117,9 @@ func (h *scoreHandlers) maySubmit(c *Call, board string, body *submitBody, entri
 		case token == nil:
 			continue
 		case !b.Rules.NeedsPlay():
-			return errNoPlays
+			return ErrNoPlays
 		case verified[*token] == nil:
-			id, err := playOf(c, h.players, board, *token, i)
+			id, err := h.plays.PlayOf(c, board, *token, i)
 			if err != nil {
 				return err
 			}

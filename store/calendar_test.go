@@ -17,7 +17,7 @@ func clocked(t testing.TB, dsn string) storetest.Subject {
 		dbtest.Patient(cfg)
 		cfg.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
 	})
-	whole := storetest.Of(s, nil)
+	whole := storetest.Of(s, storetest.Added{})
 	return storetest.Subject{Database: whole, Featured: whole, Rankings: s.Entries, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 }
 

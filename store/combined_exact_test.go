@@ -140,7 +140,7 @@ func (c *combinedCrowd) run(t *testing.T) {
 // judge holds every answer against a naive merge of the states that it names.
 func (c *combinedCrowd) judge(t *testing.T) {
 	t.Helper()
-	oracle, err := storetest.NewCombinedOracle(t.Context(), storetest.Of(c.stores[0], nil), c.refs)
+	oracle, err := storetest.NewCombinedOracle(t.Context(), storetest.Of(c.stores[0], storetest.Added{}), c.refs)
 	if err != nil {
 		t.Fatal(err)
 	}

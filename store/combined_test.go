@@ -14,7 +14,7 @@ func TestCombinedProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := dbtest.Open(t, dsn, dbtest.Patient)
-		storetest.PropertyCombined(t, storetest.Subject{Database: storetest.Of(s, nil), Rankings: s.Entries}, s.Entries, true)
+		storetest.PropertyCombined(t, storetest.Subject{Database: storetest.Of(s, storetest.Added{}), Rankings: s.Entries}, s.Entries, true)
 	})
 }
 
@@ -24,7 +24,7 @@ func TestCombinedIndexProperty(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := dbtest.Open(t, dsn, patientEverywhere)
 		storetest.PropertyCombined(t, storetest.Subject{
-			Database: storetest.Of(s, nil), Rankings: s.Entries,
+			Database: storetest.Of(s, storetest.Added{}), Rankings: s.Entries,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
 					_, err := s.Indexes.Build(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})

@@ -70,7 +70,7 @@ func TestConcurrentSums(t *testing.T) {
 				t.Errorf("the sum of %s is %d, want %d", e.Member, e.Score, want[e.Member])
 			}
 		}
-		commits := storetest.CheckLog(t, storetest.Of(servers[0], nil), ref)
+		commits := storetest.CheckLog(t, storetest.Of(servers[0], storetest.Added{}), ref)
 		checkTimes(t, commits)
 		heard.check(t, commits)
 	})

@@ -67,7 +67,7 @@ func TestFlagIsSwappedOnce(t *testing.T) {
 				t.Errorf("the flag of m%d was sold %d times", m, n)
 			}
 		}
-		storetest.CheckLog(t, storetest.Of(servers[0], nil), ref)
+		storetest.CheckLog(t, storetest.Of(servers[0], storetest.Added{}), ref)
 	})
 }
 

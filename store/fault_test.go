@@ -20,65 +20,31 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// lostCommit is a COMMIT that ends in the dark.
-type lostCommit struct {
-	lossy, direct *store.Store // through a proxy, and not
-	lose          func()       // the next COMMIT of lossy
-	after         int64        // what a member who had 10, and is given 5 by it, has in MySQL then
-	heard         []int64      // the last seqs of the commits that lossy reported
-}
-
-// loseCommits runs a test with each thing that may happen to a COMMIT, on each kind of server.
-func loseCommits(t *testing.T, test func(t *testing.T, l *lostCommit)) {
-	for name, c := range map[string]struct {
-		fault dbtest.Fault
-		after int64
-	}{
-		"applied":            {dbtest.FaultCutAfter, 15},
-		"applied, no answer": {dbtest.FaultSilence, 15},
-		"not applied":        {dbtest.FaultCutBefore, 10},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dbtest.Dialects(t, func(t *testing.T, dsn string) {
-				p, through := dbtest.NewProxy(t, dsn)
-				l := &lostCommit{after: c.after, lose: func() { p.On("COMMIT", c.fault, 1) }}
-				l.lossy = open(t, through, func(cfg *store.Config) {
-					cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second
-					cfg.OnCommit = func(_ leaderboard.PeriodRef, c leaderboard.Commit) { l.heard = append(l.heard, c.LastSeq) }
-				})
-				l.direct = open(t, dsn, nil)
-				test(t, l)
-			})
-		})
-	}
-}
-
 // TestCommitLost: a write whose COMMIT ended in the dark has an unknown outcome. The same key then returns the one true
 // result, whether the transaction was committed or not, and the score counts once.
 func TestCommitLost(t *testing.T) {
 	t.Parallel()
-	loseCommits(t, func(t *testing.T, l *lostCommit) {
-		ref := dbtest.MakeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-		if _, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 10)); err != nil {
+	dbtest.LoseCommits(t, open, func(t *testing.T, l *dbtest.LostCommit) {
+		ref := dbtest.MakeBoard(t, l.Direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		if _, err := l.Lossy.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 10)); err != nil {
 			t.Fatal(err)
 		}
-		l.lose()
-		r, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
+		l.Lose()
+		r, err := l.Lossy.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
 		if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
-		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != l.after {
-			t.Fatalf("the score in MySQL is %d, want %d: the fault is not the one to test", got, l.after)
+		if got := dbtest.ScoreOf(t, l.Direct, ref, "m"); got != l.After {
+			t.Fatalf("the score in MySQL is %d, want %d: the fault is not the one to test", got, l.After)
 		}
 		var first leaderboard.Receipt
 		for i := range 3 {
-			r, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
+			r, err := l.Lossy.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
 			if err != nil || r.Seq != 2 || *r.Results[0].Score != 15 || *r.Results[0].Previous != 10 {
 				t.Errorf("retry %d: %+v, %v", i, r, err)
 			}
-			if r.Replayed != (i > 0 || l.after == 15) {
-				t.Errorf("retry %d, after a COMMIT that left %d: replayed %t", i, l.after, r.Replayed)
+			if r.Replayed != (i > 0 || l.After == 15) {
+				t.Errorf("retry %d, after a COMMIT that left %d: replayed %t", i, l.After, r.Replayed)
 			}
 			if r.Replayed = true; i == 0 {
 				first = r
@@ -86,12 +52,12 @@ func TestCommitLost(t *testing.T) {
 				t.Errorf("retry %d: %+v, the one before got %+v", i, r, first)
 			}
 		}
-		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
+		if got := dbtest.ScoreOf(t, l.Direct, ref, "m"); got != 15 {
 			t.Errorf("the score is %d in the end, want 15", got)
 		}
-		storetest.CheckLog(t, storetest.Of(l.direct, nil), ref)
-		if want := map[bool][]int64{true: {1}, false: {1, 2}}[l.after == 15]; !reflect.DeepEqual(l.heard, want) {
-			t.Errorf("heard of commits %v, want %v: those with a known outcome", l.heard, want)
+		storetest.CheckLog(t, storetest.Of(l.Direct, storetest.Added{}), ref)
+		if want := map[bool][]int64{true: {1}, false: {1, 2}}[l.After == 15]; !reflect.DeepEqual(l.Heard, want) {
+			t.Errorf("heard of commits %v, want %v: those with a known outcome", l.Heard, want)
 		}
 	})
 }
@@ -121,7 +87,7 @@ func TestLostBeforeCommit(t *testing.T) {
 			if r, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k2", "m", 1)); err != nil || *r.Results[0].Score != 2 {
 				t.Errorf("%s, fault %d healed: %+v, %v", statement, f, r, err)
 			}
-			storetest.CheckLog(t, storetest.Of(s, nil), ref)
+			storetest.CheckLog(t, storetest.Of(s, storetest.Added{}), ref)
 		}
 	}
 }
@@ -169,7 +135,7 @@ func TestSilentSession(t *testing.T) {
 				if got := dbtest.ScoreOf(t, other, ref, "m"); got != 15 {
 					t.Errorf("the score is %d, want 15", got)
 				}
-				storetest.CheckLog(t, storetest.Of(other, nil), ref)
+				storetest.CheckLog(t, storetest.Of(other, storetest.Added{}), ref)
 			})
 		})
 	}
@@ -248,7 +214,7 @@ func TestLockWait(t *testing.T) {
 		}
 		release()
 		dbtest.Eventually(t, "the batch has ended", func() bool { return !s.Writing(req.Board) })
-		storetest.CheckLog(t, storetest.Of(s, nil), ref)
+		storetest.CheckLog(t, storetest.Of(s, storetest.Added{}), ref)
 		r, err := s.Writer.Submit(t.Context(), req)
 		if err != nil || *r.Results[0].Score != 20 || *r.Results[1].Score != 24 {
 			t.Errorf("when it is free again: %+v, %v", r, err)
@@ -256,7 +222,7 @@ func TestLockWait(t *testing.T) {
 		if a, b := dbtest.ScoreOf(t, s, ref, "a"), dbtest.ScoreOf(t, s, ref, "b"); a != 20 || b != 24 {
 			t.Errorf("scores are %d and %d, want 20 and 24", a, b)
 		}
-		storetest.CheckLog(t, storetest.Of(s, nil), ref)
+		storetest.CheckLog(t, storetest.Of(s, storetest.Added{}), ref)
 	})
 }
 

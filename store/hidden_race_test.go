@@ -246,7 +246,7 @@ func (l *league) check() {
 		}
 		for _, p := range list.Periods {
 			ref := p.Ref(&list.Board)
-			storetest.CheckLog(l.t, storetest.Of(l.servers[1], nil), ref)
+			storetest.CheckLog(l.t, storetest.Of(l.servers[1], storetest.Added{}), ref)
 			for _, m := range []string{"cheat1", "cheat2", "cheat3", "m1", "m2", "m3", "m4"} {
 				want, ok := l.want[name+"/"+m]
 				if !ok {

@@ -56,8 +56,8 @@ func TestHidingIsFinished(t *testing.T) {
 				t.Errorf("%s: %d are unfinished", c.what, n)
 			}
 		}
-		storetest.CheckLog(t, storetest.Of(s, nil), ref)
-		storetest.CheckLog(t, storetest.Of(s, nil), other)
+		storetest.CheckLog(t, storetest.Of(s, storetest.Added{}), ref)
+		storetest.CheckLog(t, storetest.Of(s, storetest.Added{}), other)
 	})
 }
 
@@ -176,7 +176,7 @@ func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 		if n := dbtest.Count(t, db, "entries"); n != 0 {
 			t.Errorf("%d entries are left", n)
 		}
-		storetest.CheckLog(t, storetest.Of(s, nil), ref)
+		storetest.CheckLog(t, storetest.Of(s, storetest.Added{}), ref)
 	})
 }
 

@@ -27,7 +27,7 @@ func TestIndexConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := dbtest.Open(t, dsn, patientEverywhere)
-		storetest.Run(t, storetest.Of(s, nil))
+		storetest.Run(t, storetest.Of(s, storetest.Added{}))
 	})
 }
 
@@ -36,7 +36,7 @@ func TestIndexProperty(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := dbtest.Open(t, dsn, patientEverywhere)
 		storetest.Property(t, storetest.Subject{
-			Database: storetest.Of(s, nil), Rankings: s.Entries,
+			Database: storetest.Of(s, storetest.Added{}), Rankings: s.Entries,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
 					_, err := s.Indexes.Build(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})

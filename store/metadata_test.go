@@ -410,3 +410,8 @@ func TestMetadataBesideWriters(t *testing.T) {
 		checkMetadata(t, dbtest.Connect(t, dsn))
 	})
 }
+
+func withoutMetadata(r leaderboard.Rules) leaderboard.Rules {
+	r.Metadata = nil
+	return r
+}

@@ -33,37 +33,37 @@ func multiBoard(key, member string, score int64, boards ...string) leaderboard.M
 // the one true result.
 func TestMultiBoardCommitLost(t *testing.T) {
 	t.Parallel()
-	loseCommits(t, func(t *testing.T, l *lostCommit) {
+	dbtest.LoseCommits(t, open, func(t *testing.T, l *dbtest.LostCommit) {
 		refs := []leaderboard.PeriodRef{
-			dbtest.MakeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
-			dbtest.MakeBoard(t, l.direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
+			dbtest.MakeBoard(t, l.Direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
+			dbtest.MakeBoard(t, l.Direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
 		}
-		if _, err := l.lossy.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
+		if _, err := l.Lossy.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
 			t.Fatal(err)
 		}
-		l.lose()
+		l.Lose()
 		req := multiBoard("key", "m", 5, "b", "a")
-		if r, err := l.lossy.Writer.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		if r, err := l.Lossy.Writer.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
 		for _, ref := range refs {
-			if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != l.after {
-				t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, l.after)
+			if got := dbtest.ScoreOf(t, l.Direct, ref, "m"); got != l.After {
+				t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, l.After)
 			}
 		}
-		first, err := l.lossy.Writer.SubmitMultiBoard(t.Context(), req)
+		first, err := l.Lossy.Writer.SubmitMultiBoard(t.Context(), req)
 		if err != nil || *first.Results[1].Score != 15 || first.Boards["a"].Seq != 2 || first.Boards["b"].Seq != 2 {
 			t.Errorf("retry: %+v, %v", first, err)
 		}
 		first.Replayed = true
-		if again, err := l.direct.Writer.SubmitMultiBoard(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
+		if again, err := l.Direct.Writer.SubmitMultiBoard(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
 			t.Errorf("retry on another server: %+v, %v; the one before got %+v", again, err, first)
 		}
 		for _, ref := range refs {
-			if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
+			if got := dbtest.ScoreOf(t, l.Direct, ref, "m"); got != 15 {
 				t.Errorf("the score on %s is %d in the end, want 15", ref.Board, got)
 			}
-			storetest.CheckLog(t, storetest.Of(l.direct, nil), ref)
+			storetest.CheckLog(t, storetest.Of(l.Direct, storetest.Added{}), ref)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 					t.Errorf("the sum of %s on %s is %d, want %d", e.Member, b, e.Score, want[b+e.Member])
 				}
 			}
-			checkTimes(t, storetest.CheckLog(t, storetest.Of(servers[0], nil), ref))
+			checkTimes(t, storetest.CheckLog(t, storetest.Of(servers[0], storetest.Added{}), ref))
 		}
 		for len(seen) > 0 {
 			t.Errorf("a batch was repeated: %s", <-seen)

@@ -275,12 +275,12 @@ func TestNoticesOfErased(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i, m := range []string{forgotten, "hidden", "seen", "mover"} {
+		for i, m := range []string{"scarlett", "hidden", "seen", "mover"} {
 			submit(m, int64(10-i))
 		}
 		noticed(t, s, e)
 		submit("mover", 50)
-		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
+		if _, err := s.Erasures.Forget(t.Context(), "scarlett", "boss"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "hidden", Reason: "a bot"}); err != nil {
@@ -292,7 +292,7 @@ func TestNoticesOfErased(t *testing.T) {
 		if got := noticed(t, s, e); len(got) != 1 || got[0] != "5 seen 8 by mover 7-50" {
 			t.Errorf("told %q", got)
 		}
-		dbtest.CheckForgotten(t, db, forgotten)
+		dbtest.CheckForgotten(t, db, "scarlett")
 		submit("seen", 60)
 		noticed(t, s, e)
 		if _, err := s.Erasures.Forget(t.Context(), "mover", "boss"); err != nil {
@@ -436,7 +436,7 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
-		for i, m := range []string{forgotten, "seen", "mover"} {
+		for i, m := range []string{"scarlett", "seen", "mover"} {
 			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", m, int64(10-i))); err != nil {
 				t.Fatal(err)
 			}
@@ -463,10 +463,10 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 			slices.Sort(members)
 			return members
 		}
-		if got, want := read(), []string{forgotten, "seen"}; !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		if got, want := read(), []string{"scarlett", "seen"}; !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
+		if _, err := s.Erasures.Forget(t.Context(), "scarlett", "boss"); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Housekeeping.Sweep(t.Context()); err != nil {
@@ -475,7 +475,7 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 		if got := read(); !slices.Equal(got, []string{"seen"}) {
 			t.Errorf("after the erasure %q are told", got)
 		}
-		dbtest.CheckForgotten(t, db, forgotten)
+		dbtest.CheckForgotten(t, db, "scarlett")
 	})
 }
 

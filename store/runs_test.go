@@ -16,7 +16,7 @@ func TestSilentRuns(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
-		storetest.RunSilent(t, storetest.Of(s, nil), func(id int64) {
+		storetest.RunSilent(t, storetest.Of(s, storetest.Added{}), func(id int64) {
 			s.Silence(id)
 			dbtest.MustExec(t, db, "UPDATE runs SET alive_at = NOW(6) - INTERVAL 21 SECOND WHERE id = ?", id)
 		})

@@ -30,7 +30,6 @@ type Store struct {
 	Derived  *Derived
 	Runs     *Runs
 	Records  *Records
-	Plays    *Plays
 	Hidden   *HiddenMembers
 	Members  *Members
 	Profiles *Profiles
@@ -54,7 +53,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		cfg: cfg, db: database,
-		Runs: &Runs{database, newRunsHere()}, Plays: &Plays{database},
+		Runs:     &Runs{database, newRunsHere()},
 		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
 		Notices: notices.New(database, cfg.EventPoint),
 	}
@@ -90,7 +89,6 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 // addForgets adds what is forgotten of what is kept here.
 func (s *Store) addForgets() {
 	s.Erasures.Add("profile", s.Profiles.forget)
-	s.Erasures.Add("plays", s.Plays.forget)
 	s.Erasures.Add("bar", s.Tokens.forget)
 	s.Erasures.AddAfter("metadata", forgetMetadata)
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
@@ -106,7 +104,6 @@ func (s *Store) addData() {
 	s.Members.AddData("profile", s.Profiles.data)
 	s.Members.AddData("hidden", s.Hidden.data)
 	s.Members.AddData("bar", s.Tokens.data)
-	s.Members.AddData("plays", s.Plays.data)
 	s.Members.AddData("entries", s.Members.entryData)
 	s.Members.AddData("submissions", s.Records.data)
 }

@@ -10,7 +10,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		storetest.Run(t, storetest.Of(dbtest.Open(t, dsn, dbtest.Patient), nil))
+		storetest.Run(t, storetest.Of(dbtest.Open(t, dsn, dbtest.Patient), storetest.Added{}))
 	})
 }
 
@@ -19,6 +19,6 @@ func TestProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := dbtest.Open(t, dsn, dbtest.Patient)
-		storetest.Property(t, storetest.Subject{Database: storetest.Of(s, nil), Rankings: s.Entries})
+		storetest.Property(t, storetest.Subject{Database: storetest.Of(s, storetest.Added{}), Rankings: s.Entries})
 	})
 }

@@ -1,8 +1,19 @@
 package plays
 
-import "leaderboard/features"
+import (
+	"leaderboard/features"
+	"leaderboard/httpapi"
+	"leaderboard/store"
+)
 
 // Feature returns what the folder registers.
-func Feature() features.Feature {
-	return features.Feature{Name: "plays", Part: Part{}}
+func Feature() features.Feature { return features.Feature{Name: "plays", Part: Part{}, Open: open} }
+
+func open(e *features.Engine) features.Opened {
+	s := NewStore(e.DB)
+	h := NewHandlers(httpapi.Resolver{Catalog: e.Catalog}, s, features.Offered[Tokens](e))
+	return features.Opened{
+		Routes: h.Routes(), Sweep: []store.Job{sweep(e.Sweeper)}, Purge: []string{purge}, Forget: s.forget,
+		Data: map[string]store.Data{"plays": s.data}, Offers: []any{h},
+	}
 }

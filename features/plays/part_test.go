@@ -37,7 +37,7 @@ func TestPlaysCostNoStatement(t *testing.T) {
 	}
 }
 
-// TestPlans: plays are read by their primary key, however many there are.
+// TestPlans: plays are read by keys, in a submission by their primary key, however many there are.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	out := map[string]plantest.Planned{}
@@ -49,6 +49,10 @@ func TestPlans(t *testing.T) {
 		var text mysql.Text
 		b.Read(&text)
 		out[fmt.Sprint(n, " plays")] = plantest.Planned{Query: strings.TrimSuffix(text.String(), ";"), Keys: map[string]string{"plays": "PRIMARY"}}
+	}
+	out["old plays"] = plantest.Planned{Query: plantest.Literal(agedNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"plays": "plays_age"}}
+	out["plays of a member"] = plantest.Planned{
+		Query: plantest.Literal(selectPlays, []byte("m7"), 0, 10), Keys: map[string]string{"p": "plays_member", "b": "PRIMARY"},
 	}
 	plantest.Run(t, out)
 }

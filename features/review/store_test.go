@@ -85,7 +85,7 @@ func TestHeldRaced(t *testing.T) {
 		if got := dbtest.ScoreOf(t, servers[0], ref, "m"); approved > 0 && got != 1000*approved || approved == 0 && got != -1 {
 			t.Errorf("%d were approved, the score is %d", approved, got)
 		}
-		storetest.CheckLog(t, storetest.Of(servers[0], nil), ref)
+		storetest.CheckLog(t, storetest.Of(servers[0], storetest.Added{}), ref)
 	})
 }
 
@@ -113,7 +113,7 @@ func TestHeldCommitLost(t *testing.T) {
 			if got := dbtest.ScoreOf(t, direct, ref, "m-"+name); got != 500 {
 				t.Errorf("%s: the score is %d", name, got)
 			}
-			storetest.CheckLog(t, storetest.Of(direct, nil), ref)
+			storetest.CheckLog(t, storetest.Of(direct, storetest.Added{}), ref)
 		}
 	})
 }

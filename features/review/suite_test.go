@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := serve(t, dsn, dbtest.Patient)
-		runSuite(t, stored{storetest.Of(s, nil), held(s)})
+		runSuite(t, stored{storetest.Of(s, storetest.Added{}), held(s)})
 	})
 }
 

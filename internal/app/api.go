@@ -15,10 +15,10 @@ import (
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/features"
+	"leaderboard/features/pages"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
-	"leaderboard/features/pages"
 	"leaderboard/store"
 )
 
@@ -123,7 +123,7 @@ func (a *App) wireAPI() error {
 		Records: a.store.Records, Activity: records{a.store.Records, a.gate}, Hidden: a.store.Hidden,
 		Profiles: a.profiles, Friends: features.Offered[httpapi.Friends](a.engine), Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
 		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, a.profiles},
-		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: a.store.Plays, Keys: keys{a.store.Keys, a.keys},
+		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: features.Offered[httpapi.Plays](a.engine), Keys: keys{a.store.Keys, a.keys},
 		Streams: a.streams,
 		Build:   httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
 		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,

@@ -122,6 +122,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Profiles: a.profiles, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Log: a.log,
 	}
 	a.engine.Offer(a.store.Notices)
+	a.engine.Offer(a.players)
 	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())

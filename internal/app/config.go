@@ -4,10 +4,10 @@ import (
 	"net/netip"
 	"time"
 
+	"leaderboard/features/pages"
 	"leaderboard/httpapi"
 	"leaderboard/internal/telemetry"
 	"leaderboard/leaderboard"
-	"leaderboard/features/pages"
 )
 
 // Config holds the settings of a serving process. Defaults returns their defaults.

@@ -18,10 +18,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/features/pages"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/leaderboard"
-	"leaderboard/features/pages"
 	"leaderboard/store"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard/internal/app"
 	"leaderboard/features/pages"
+	"leaderboard/internal/app"
 )
 
 // oldFlags returns the settings that go with the next release.

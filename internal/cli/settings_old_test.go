@@ -16,8 +16,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard/internal/app"
 	"leaderboard/features/pages"
+	"leaderboard/internal/app"
 )
 
 // oldSettings returns the settings that go with the next release, each with a value and what it makes of a configuration.

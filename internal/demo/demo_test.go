@@ -235,7 +235,7 @@ func TestLoadFew(t *testing.T) {
 	if days := w.periods(Board, leaderboard.WindowDay); len(days) < 2 {
 		t.Errorf("%d days", len(days))
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, nil), 1)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, storetest.Added{}), 1)
 	for range 20 {
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -260,7 +260,7 @@ func TestLoadIsKilled(t *testing.T) {
 	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 1500 {
 		t.Errorf("%d entries", all.EntryCount)
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, nil), 1500)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, storetest.Added{}), 1500)
 	for range 60 {
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -277,7 +277,7 @@ func TestFirstPlay(t *testing.T) {
 	w := newWorld(t)
 	w.mustLoad(300)
 	for seed := range uint64(20) {
-		r, p := rand.New(rand.NewPCG(1, seed)), newPlayer(storetest.Of(w.Store, nil), 300)
+		r, p := rand.New(rand.NewPCG(1, seed)), newPlayer(storetest.Of(w.Store, storetest.Added{}), 300)
 		before := w.top()
 		if err := p.play(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -298,7 +298,7 @@ func TestPlay(t *testing.T) {
 	if _, err := w.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: Board, Entries: you}); err != nil {
 		t.Fatal(err)
 	}
-	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, nil), 300)
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(storetest.Of(w.Store, storetest.Added{}), 300)
 	for _, ahead := range []time.Duration{0, day, season * day} {
 		w.ahead = ahead
 		before := w.seqs()

@@ -65,7 +65,7 @@ type Featured interface {
 	leaderboard.MetadataReader
 
 	Desk
-	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
+	Plays
 
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)

@@ -22,14 +22,19 @@ type whole struct {
 	*store.Entries
 	*store.Derived
 	*runsPart
-	*store.Plays
 	*store.HiddenMembers
 	*membersPart
 	*profilesPart
 	*store.Erasures
 	*store.Housekeeping
-	Desk
+	Added
 	store *store.Store
+}
+
+// Added is what features add to a store.
+type Added struct {
+	Desk
+	Plays
 }
 
 // Desk is where admins decide about held submissions.
@@ -39,10 +44,15 @@ type Desk interface {
 	DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error)
 }
 
-// Of returns a store as one Database, with the desk that a feature adds, nil if nothing is decided there.
-func Of(s *store.Store, desk Desk) Featured {
+// Plays begins plays.
+type Plays interface {
+	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
+}
+
+// Of returns a store as one Database, with what features add: what they do not must not be asked.
+func Of(s *store.Store, added Added) Featured {
 	return whole{
-		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Plays, s.Hidden, s.Members, s.Profiles, s.Erasures, s.Housekeeping, desk, s,
+		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Hidden, s.Members, s.Profiles, s.Erasures, s.Housekeeping, added, s,
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"leaderboard/leaderboard"
 	"leaderboard/features/pages"
+	"leaderboard/leaderboard"
 )
 
 // dressed returns the address of the pages with a face, in front of the server that all tests share.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/plays"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
@@ -210,8 +211,8 @@ func fillForErasure(t *testing.T, s *whole, offset *atomic.Int64) []leaderboard.
 	_, err2 := s.friends().AddFriends(t.Context(), forgotten, []string{"first"})
 	_, _, err3 := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
 	_, err4 := s.Tokens.BarMember(t.Context(), forgotten, 0)
-	_, err5 := s.Plays.BeginPlay(t.Context(), boards[0], forgotten)
-	_, err6 := s.Plays.BeginPlay(t.Context(), boards[2], forgotten)
+	_, err5 := plays.NewStore(s.Database()).BeginPlay(t.Context(), boards[0], forgotten)
+	_, err6 := plays.NewStore(s.Database()).BeginPlay(t.Context(), boards[2], forgotten)
 	err := errors.Join(err1, err2, err3, err4, err5, err6)
 	for i := range 1100 { // more than one statement deletes
 		if err == nil {

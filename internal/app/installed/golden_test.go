@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/plays"
 	"leaderboard/features/review"
 	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
@@ -407,7 +408,7 @@ func (g *golden) play(board, member string) *leaderboard.PlayID {
 	if err != nil {
 		g.Fatal(err)
 	}
-	play, err := g.s.Plays.BeginPlay(g.Context(), b, member)
+	play, err := plays.NewStore(g.s.Database()).BeginPlay(g.Context(), b, member)
 	if err != nil {
 		g.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"leaderboard/features/plays"
 	"leaderboard/features/review"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -21,7 +22,7 @@ func featured(t testing.TB, dsn string, change func(*store.Config)) (*store.Stor
 			change(c)
 		}
 	}).Store
-	all := storetest.Of(s, review.NewStore(s.Database(), s.Writer))
+	all := storetest.Of(s, storetest.Added{Desk: review.NewStore(s.Database(), s.Writer), Plays: plays.NewStore(s.Database())})
 	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries}
 }
 

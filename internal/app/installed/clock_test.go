@@ -1,4 +1,4 @@
-package store_test
+package installed_test
 
 import (
 	"database/sql"
@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/plays"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/internal/index"
 	"leaderboard/store/storetest/dbtest"
 )
 
@@ -42,29 +42,30 @@ func TestOneClock(t *testing.T) {
 				t.Errorf("%s.%s holds %s to %s, the clock stands at %s", c[0], c[1], earliest.Time, latest.Time, now)
 			}
 		}
-		if len(written) < 14 {
-			t.Errorf("moments were written into %d tables, want 14: %v", len(written), written)
+		if len(written) < 15 {
+			t.Errorf("moments were written into %d tables, want 15: %v", len(written), written)
 		}
 	})
 }
 
 // writeEverywhere leaves rows in every table that has moments, but for those that are gone when a call has ended.
-func writeEverywhere(t *testing.T, s *store.Store) {
+func writeEverywhere(t *testing.T, s *whole) {
 	t.Helper()
 	ctx := t.Context()
-	ref := dbtest.MakeBoard(t, s, "kept", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
-	dbtest.MakeBoard(t, s, "deleted", leaderboard.Rules{})
+	ref := dbtest.MakeBoard(t, s.Store, "kept", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+	dbtest.MakeBoard(t, s.Store, "deleted", leaderboard.Rules{})
 	_, submitted := s.Writer.Submit(ctx, dbtest.One("kept", "key", "m", 5))
 	_, _, changed := s.Boards.PutBoard(ctx, "kept", leaderboard.Rules{Title: "changed", Windows: ref.Rules.Windows})
 	_, _, profiled := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
-	_, indexed := s.Indexes.Build(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
+	_, indexed := s.Indexes.Build(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
+	_, befriended := s.friends().PutFriends(ctx, "m", []string{"n"})
 	_, hidden := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "kept", Member: "n", Reason: "test"})
 	_, barred := s.Tokens.BarMember(ctx, "m", 0)
 	_, _, issued := s.Tokens.PutIssuer(ctx, "game", leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: "https://i.example/"}.WithDefaults())
 	signing := s.Tokens.RenewSigning(ctx)
-	_, begun := s.Plays.BeginPlay(ctx, leaderboard.Board{ID: ref.BoardID, Name: ref.Board}, "m")
+	_, begun := plays.NewStore(s.Database()).BeginPlay(ctx, leaderboard.Board{ID: ref.BoardID, Name: ref.Board}, "m")
 	deleted := s.Boards.DeleteBoard(ctx, "deleted")
-	if err := errors.Join(barred, issued, signing, begun, submitted, changed, profiled, indexed, hidden, deleted); err != nil {
+	if err := errors.Join(barred, issued, signing, begun, befriended, submitted, changed, profiled, indexed, hidden, deleted); err != nil {
 		t.Fatal(err)
 	}
 }

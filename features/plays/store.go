@@ -1,4 +1,4 @@
-package store
+package plays
 
 import (
 	"context"
@@ -8,14 +8,18 @@ import (
 
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
+	"leaderboard/store"
 )
 
-// Plays is the plays that members have begun. All methods may be called concurrently.
-type Plays struct{ db *mysql.DB }
+// Store has the plays that members have begun. All methods may be called concurrently.
+type Store struct{ db *mysql.DB }
+
+// NewStore returns the plays of a database.
+func NewStore(db *mysql.DB) *Store { return &Store{db} }
 
 // BeginPlay begins a play of a member on a board, by the database clock. It ends the one that the member had there. Errors: a
 // *leaderboard.RuleError, ErrUnavailable; a play of which the answer was lost is ended by the next one.
-func (s *Plays) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
+func (s *Store) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Play{}, mysql.Wrap("begin play", broken)
 	}
@@ -46,19 +50,32 @@ type playRow struct {
 }
 
 // data tells the plays that a member has begun and not used.
-func (s *Plays) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	begun := func(after int64) ([]playRow, error) {
 		var rows []playRow
-		err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, DataPage)
+		err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, store.DataPage)
 		return rows, mysql.Translate(ctx, "member data", err)
 	}
-	return InPages(begun, func(r *playRow) (int64, error) {
+	return store.InPages(begun, func(r *playRow) (int64, error) {
 		p := leaderboard.Play{Board: string(r.Board), Member: member, StartedTime: leaderboard.MicrosOf(r.Started), Refusals: r.Refusals}
 		return r.BoardID, tell(leaderboard.MemberRecord{Play: &p})
 	})
 }
 
 // forget deletes the plays of a member who is erased.
-func (s *Plays) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+func (s *Store) forget(ctx context.Context, member, _ []byte, steps store.Steps) error {
 	return steps(ctx, "DELETE FROM plays WHERE member = ? ORDER BY board_id LIMIT ?", member)
 }
+
+// sweep returns the job that deletes plays that are too old to be submitted with, of whatever board.
+func sweep(s store.Sweeper) store.Job {
+	return store.Job{Name: "sweep plays", Run: func(ctx context.Context, slice store.Slice) (more bool, err error) {
+		const remove = "DELETE FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?"
+		return s.Aged(ctx, slice, agedNext, remove, s.Before(leaderboard.MaxPlayTime+time.Hour))
+	}}
+}
+
+const (
+	agedNext = "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY started_at LIMIT ?, 1"
+	purge    = "DELETE FROM plays WHERE board_id = ? ORDER BY member LIMIT ?"
+)

@@ -1,4 +1,4 @@
-package store_test
+package plays
 
 import (
 	"context"
@@ -12,11 +12,20 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
+
+// serve returns a store with the feature.
+func serve(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
+	t.Helper()
+	s, _ := featuretest.Store(t, dsn, []features.Feature{Feature()}, change)
+	return s
+}
 
 // asPlayer is a context in which a player calls.
 func asPlayer(ctx context.Context, member string) context.Context {
@@ -41,7 +50,7 @@ func playBoard(t *testing.T, s *store.Store, name string) (leaderboard.Board, le
 
 func begin(t *testing.T, s *store.Store, b leaderboard.Board, member string) *leaderboard.PlayID {
 	t.Helper()
-	play, err := s.Plays.BeginPlay(t.Context(), b, member)
+	play, err := NewStore(s.Database()).BeginPlay(t.Context(), b, member)
 	if err != nil || play.Member != member || play.Board != b.Name || play.StartedTime == 0 {
 		t.Fatalf("%+v, %v", play, err)
 	}
@@ -62,7 +71,7 @@ func TestPlaysRaced(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
 		ahead := dbtest.ClockBy(&offset)
-		servers := []*store.Store{open(t, dsn, ahead), open(t, dsn, ahead)}
+		servers := []*store.Store{serve(t, dsn, ahead), serve(t, dsn, ahead)}
 		b, ref := playBoard(t, servers[0], "b")
 		ctx := asPlayer(t.Context(), "m")
 		const rounds, callers = 10, 6
@@ -93,7 +102,7 @@ func TestPlaysRaced(t *testing.T) {
 		if got := dbtest.ScoreOf(t, servers[1], ref, "m"); got != rounds {
 			t.Errorf("the score is %d after %d plays", got, rounds)
 		}
-		storetest.CheckLog(t, storetest.Of(servers[0], nil), ref)
+		storetest.CheckLog(t, storetest.Of(servers[0], storetest.Added{}), ref)
 	})
 }
 
@@ -104,7 +113,7 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		const member = "begins-while-submitting"
 		p, through := dbtest.NewProxy(t, dsn)
-		submitting, direct := open(t, through, nil), open(t, dsn, nil)
+		submitting, direct := serve(t, through, nil), serve(t, dsn, nil)
 		ref := dbtest.MakeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
 		b, err := direct.Boards.Board(t.Context(), "b")
 		if err != nil {
@@ -121,7 +130,7 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 					t.Errorf("the row of the play is not locked: %x, %v", id, err)
 				}
 				go func() {
-					play, err := direct.Plays.BeginPlay(context.Background(), b, member)
+					play, err := NewStore(direct.Database()).BeginPlay(context.Background(), b, member)
 					second = play
 					began <- err
 				}()
@@ -150,28 +159,28 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 // same key then has the one result, and the play counts once.
 func TestPlayCommitLost(t *testing.T) {
 	t.Parallel()
-	loseCommits(t, func(t *testing.T, l *lostCommit) {
-		ref := dbtest.MakeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
-		if _, err := l.lossy.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 10)); err != nil {
+	dbtest.LoseCommits(t, serve, func(t *testing.T, l *dbtest.LostCommit) {
+		ref := dbtest.MakeBoard(t, l.Direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
+		if _, err := l.Lossy.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 10)); err != nil {
 			t.Fatal(err)
 		}
-		b, err := l.direct.Boards.Board(t.Context(), "b")
+		b, err := l.Direct.Boards.Board(t.Context(), "b")
 		if err != nil {
 			t.Fatal(err)
 		}
-		play, ctx := begin(t, l.direct, b, "m"), asPlayer(t.Context(), "m")
+		play, ctx := begin(t, l.Direct, b, "m"), asPlayer(t.Context(), "m")
 		key := leaderboard.IdempotencyKeyOf(ctx, "key")
-		l.lose()
-		if r, err := l.lossy.Writer.Submit(ctx, with(play, "b", key, "m", 5)); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		l.Lose()
+		if r, err := l.Lossy.Writer.Submit(ctx, with(play, "b", key, "m", 5)); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 		}
-		rows := dbtest.Count(t, l.direct.DB(), "plays")
-		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != l.after || (got == 10) != (rows == 1) {
-			t.Fatalf("the score is %d with %d plays, want %d", got, rows, l.after)
+		rows := dbtest.Count(t, l.Direct.DB(), "plays")
+		if got := dbtest.ScoreOf(t, l.Direct, ref, "m"); got != l.After || (got == 10) != (rows == 1) {
+			t.Fatalf("the score is %d with %d plays, want %d", got, rows, l.After)
 		}
 		var first leaderboard.Receipt
 		for i := range 3 {
-			r, err := l.lossy.Writer.Submit(ctx, with(play, "b", key, "m", 5))
+			r, err := l.Lossy.Writer.Submit(ctx, with(play, "b", key, "m", 5))
 			if err != nil || r.Results[0].Status != leaderboard.StatusApplied || *r.Results[0].Score != 15 {
 				t.Errorf("retry %d: %+v, %v", i, r, err)
 			}
@@ -180,10 +189,10 @@ func TestPlayCommitLost(t *testing.T) {
 			}
 			first = r
 		}
-		if r, err := l.lossy.Writer.Submit(ctx, with(play, "b", "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
+		if r, err := l.Lossy.Writer.Submit(ctx, with(play, "b", "", "m", 5)); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 			t.Errorf("the play once more: %+v, %v", r, err)
 		}
-		if got := dbtest.ScoreOf(t, l.direct, ref, "m"); got != 15 {
+		if got := dbtest.ScoreOf(t, l.Direct, ref, "m"); got != 15 {
 			t.Errorf("the score is %d in the end, want 15", got)
 		}
 	})
@@ -200,7 +209,7 @@ func TestPlayKilledBeforeCommit(t *testing.T) {
 					continue // TestPlayCommitLost
 				}
 				p, through := dbtest.NewProxy(t, dsn)
-				s := open(t, through, nil)
+				s := serve(t, through, nil)
 				name := fmt.Sprintf("killed-%d-%d", len(statement), f)
 				ref := dbtest.MakeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum, Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})
 				b, err := s.Boards.Board(t.Context(), name)
@@ -229,7 +238,7 @@ func TestPlayKilledBeforeCommit(t *testing.T) {
 				if got := dbtest.ScoreOf(t, s, ref, "m"); got != 5 {
 					t.Errorf("%s, fault %d: the score is %d, want 5", statement, f, got)
 				}
-				storetest.CheckLog(t, storetest.Of(s, nil), ref)
+				storetest.CheckLog(t, storetest.Of(s, storetest.Added{}), ref)
 			}
 		}
 	})
@@ -241,7 +250,7 @@ func TestPlaysAreFew(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		var offset atomic.Int64
-		s := open(t, dsn, dbtest.ClockBy(&offset))
+		s := serve(t, dsn, dbtest.ClockBy(&offset))
 		db, ctx := dbtest.Connect(t, dsn), asPlayer(t.Context(), "bot")
 		b, ref := playBoard(t, s, "b")
 		var plays []*leaderboard.PlayID

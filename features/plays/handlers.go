@@ -1,0 +1,119 @@
+package plays
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
+	"leaderboard/internal/wire"
+	"leaderboard/leaderboard"
+)
+
+// Beginner begins plays.
+type Beginner interface {
+	// BeginPlay begins a play of a member on a board, which ends the one before it.
+	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
+}
+
+// Tokens makes the tokens of plays, and finds plays by them.
+type Tokens interface {
+	// MintPlay returns the token of a play.
+	MintPlay(ctx context.Context, play leaderboard.Play, now time.Time) (string, error)
+	// FindPlay returns the play of a token. It calls admit before it verifies what it does not know. Errors: *leaderboard.TokenError,
+	// ErrUnavailable, the error of admit.
+	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
+}
+
+// Handlers begin plays, and find those that players submit with.
+type Handlers struct {
+	httpapi.Resolver
+	plays  Beginner
+	tokens Tokens
+}
+
+// NewHandlers returns the handlers of plays.
+func NewHandlers(find httpapi.Resolver, plays Beginner, tokens Tokens) *Handlers {
+	return &Handlers{find, plays, tokens}
+}
+
+// Routes returns the routes about plays.
+func (h *Handlers) Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Pattern: httpapi.Post("/v1/boards/{board}/plays"), Access: guard.AccessPlayers, Players: httpapi.PlayersMaySubmit,
+		Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.begin,
+	}}
+}
+
+// playJSON is a play that has begun.
+type playJSON struct {
+	Play         string             `json:"play"`
+	Board        string             `json:"board"`
+	Member       string             `json:"member"`
+	StartedTime  leaderboard.Micros `json:"started_time"`
+	SubmitAfter  leaderboard.Micros `json:"submit_after"`
+	SubmitBefore leaderboard.Micros `json:"submit_before"`
+}
+
+// begin answers POST …/plays: 201 with a play of the player, which ends the one before it.
+func (h *Handlers) begin(c *httpapi.Call) error {
+	name, err := c.Params.BoardName()
+	if err != nil {
+		return err
+	}
+	if err := c.Decode(&struct{}{}, true, nil); err != nil {
+		return err
+	}
+	b, err := h.ForPlayers(c, name)
+	if err != nil {
+		return err
+	}
+	if !b.Rules.NeedsPlay() {
+		return httpapi.ErrNoPlays
+	}
+	play, err := h.plays.BeginPlay(c.Ctx, b, c.Player.Member)
+	if err != nil {
+		return wire.WriteError(err)
+	}
+	token, err := h.tokens.MintPlay(c.Ctx, play, time.Now())
+	if err != nil {
+		return err
+	}
+	least, most := b.Rules.Players.Times()
+	at := func(d time.Duration) leaderboard.Micros {
+		return play.StartedTime + leaderboard.Micros(d/time.Microsecond)
+	}
+	body, err := json.Marshal(playJSON{token, name, play.Member, play.StartedTime, at(least), at(most)}, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	c.NoStore()
+	return c.Send(http.StatusCreated, wire.TypeJSON, body)
+}
+
+// PlayOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the
+// address, as a token that is not good is, unless it was good once.
+func (h *Handlers) PlayOf(c *httpapi.Call, board, token string, i int) (leaderboard.PlayID, error) {
+	play, err := h.tokens.FindPlay(c.Ctx, token, c.Start, c.MayAttempt)
+	refused, ok := errors.AsType[*leaderboard.TokenError](err)
+	switch {
+	case ok:
+	case err != nil:
+		return play.ID, err
+	case play.Board != board || play.Member != c.Player.Member:
+		refused = &leaderboard.TokenError{Detail: "The play is another player's, or on another board."}
+	default:
+		return play.ID, nil
+	}
+	at := leaderboard.FieldError{Pointer: fmt.Sprintf("/entries/%d/play", i), Detail: refused.Detail}
+	err = &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "that is no play of the player on this board", Fields: []leaderboard.FieldError{at}}
+	if ok && !refused.Signed {
+		err = c.Guessed(err)
+	}
+	return play.ID, err
+}
