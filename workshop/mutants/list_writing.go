@@ -227,19 +227,19 @@ func ofKeys() []mutant {
 		{
 			"G8", "a play is left when it was submitted with", "features/plays/part.go",
 			`p.over = true
-		return`, `return`, "store TestPlaysRaced",
+		return`, `return`, "features/plays TestPlaysRaced",
 		},
 		{
 			"G8", "refusals end no play", "features/plays/part.go",
-			`p.refused, p.over = true, p.Refusals >= leaderboard.MaxPlayRefusals`, `p.refused = true`, "store TestConformance",
+			`p.refused, p.over = true, p.Refusals >= leaderboard.MaxPlayRefusals`, `p.refused = true`, "internal/app/installed TestConformance",
 		},
 		{
 			"G8", "plays are not locked", "features/plays/part.go",
-			`") FOR UPDATE;"`, `");"`, "store TestPlayBeganDuringSubmit",
+			`") FOR UPDATE;"`, `");"`, "features/plays TestPlayBeganDuringSubmit",
 		},
 		{
-			"G8", "a play is good for all boards", "httpapi/plays.go",
-			`case play.Board != board || play.Member != c.Player.Member:`, `case play.Member != c.Player.Member:`, "httpapi TestPlaysOfOthers",
+			"G8", "a play is good for all boards", "features/plays/handlers.go",
+			`case play.Board != board || play.Member != c.Player.Member:`, `case play.Member != c.Player.Member:`, "features/plays TestPlaysOfOthers",
 		},
 		{
 			"G7", "players read what is another's", "httpapi/access.go",

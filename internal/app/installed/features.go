@@ -33,16 +33,16 @@ type Settings struct {
 // a submission, and what one offers is there for those after it. To remove a feature, delete its folder and its line.
 func Features(s Settings) []features.Feature {
 	return []features.Feature{
-		records.Feature(),
-		plays.Feature(),
-		review.Feature(),
-		metadata.Feature(),
-		friends.Feature(),
-		changefeed.Feature(),
-		audit.Feature(),
-		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
+		records.Feature(),  // what was submitted, hour by hour and member by member
+		plays.Feature(),    // players submit once for each play that they begin
+		review.Feature(),   // what waits for an admin
+		metadata.Feature(), // what a submission says besides the score
+		friends.Feature(),  // lists of friends, and boards among them
 		events.Feature(events.Options{AllowPrivate: s.PrivateEndpoints, Retry: s.EventRetry, Point: s.EventPoint}),
-		streams.Feature(),
+		streams.Feature(),    // pages that follow a board
+		changefeed.Feature(), // each change, for a copy elsewhere
+		audit.Feature(),      // who changed what
+		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 	}
 }
 
