@@ -35,7 +35,6 @@ func merging(t *testing.T) (storetest.Subject, *Reader) {
 type counted struct {
 	leaderboard.Rankings
 	leaderboard.Pasts
-	leaderboard.MetadataReader
 	combined leaderboard.CombinedRankings
 	pages    atomic.Int64
 	asked    atomic.Int64

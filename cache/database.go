@@ -28,7 +28,6 @@ type Database interface {
 	leaderboard.BatchRankings
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
-	leaderboard.MetadataReader
 }
 
 // database is the last layer: questions go there in batches, within a bound.
@@ -106,17 +105,6 @@ func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef
 func (d *database) Past(ctx context.Context, p []leaderboard.PeriodRef, member string) (found []leaderboard.PastEntry, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
 		found, err = d.of.Past(ctx, p, member)
-		return err
-	})
-	return found, err
-}
-
-// Metadata implements leaderboard.MetadataReader. It takes a slot of its own.
-func (d *database) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) (found [][]leaderboard.EntryMetadata, err error) {
-	err = d.Alone(ctx, func(ctx context.Context) error {
-		ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
-		found, err = d.of.Metadata(ctx, of)
-		span.Done(err)
 		return err
 	})
 	return found, err

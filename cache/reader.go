@@ -7,11 +7,12 @@ import (
 
 	"leaderboard/cache/feed"
 	"leaderboard/cache/topn"
+	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 )
 
-// Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings,
-// leaderboard.Pasts and leaderboard.MetadataReader. It goes through layers, each farther away than the one before: periods in
+// Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings
+// and leaderboard.Pasts. It goes through layers, each farther away than the one before: periods in
 // memory, answers kept in the process, copies in Redis, the database within a bound. Each layer returns an answer that is exact
 // at the states that it names. The first answer that the feed finds new enough, right before it goes out, is used. While answers
 // cannot be judged, because the database is away, they are marked stale.
@@ -70,9 +71,14 @@ func (r *Reader) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 	return as[*leaderboard.Moves](r.answer(ctx, newAsked(movesQuestion{about{p}, q})))
 }
 
-// Metadata implements leaderboard.MetadataReader: no layer but the database has it.
-func (r *Reader) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
-	return r.database.Metadata(ctx, of)
+// Alone runs a question that no layer but the database can answer, in a slot of its own.
+func (r *Reader) Alone(ctx context.Context, ask func(context.Context) error) error {
+	return r.database.Alone(ctx, func(ctx context.Context) error {
+		ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
+		err := ask(ctx)
+		span.Done(err)
+		return err
+	})
 }
 
 func as[V leaderboard.Answered](a leaderboard.Answered, err error) (none V, _ error) {

@@ -26,7 +26,6 @@ type worldDatabase struct {
 	*cachetest.World
 	leaderboard.CombinedRankings
 	leaderboard.Pasts
-	leaderboard.MetadataReader
 	asked, inside, most atomic.Int64
 	hold                chan struct{} // when set, answers wait for it
 }

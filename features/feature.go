@@ -40,13 +40,14 @@ type Engine struct {
 	BoardFinder httpapi.BoardFinder
 	Rankings    httpapi.Rankings
 	Feed        httpapi.Feed
-	Profiles    httpapi.ProfileLoader
 	Streams     *httpapi.Streams      // what answers without an end share
 	API         func() *httpapi.API   // the API, once it is made
 	Redis       redis.UniversalClient // for work in the background; nil without Redis
 	// Gate bounds how many questions go to MySQL at once that anyone may ask and no copy answers, see Through.
 	Gate func(ctx context.Context, ask func(context.Context) error) error
-	Log  *slog.Logger
+	// Alone runs a question to MySQL that no copy answers within the bounds of those that copies do.
+	Alone func(ctx context.Context, ask func(context.Context) error) error
+	Log   *slog.Logger
 
 	offers []any
 }
@@ -93,7 +94,7 @@ func Open(list []Feature, e *Engine) []Opened {
 func On(s *store.Store, list []Feature) *Engine {
 	e := &Engine{
 		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
-		Gate: func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }, Log: slog.New(slog.DiscardHandler),
+		Gate: atOnce, Alone: atOnce, Log: slog.New(slog.DiscardHandler),
 	}
 	opened := Open(list, e)
 	for i := range opened {
@@ -101,6 +102,9 @@ func On(s *store.Store, list []Feature) *Engine {
 	}
 	return e
 }
+
+// atOnce asks without a bound.
+func atOnce(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }
 
 // AddTo adds the feature's share of housekeeping, of erasures and of the data of a member to those of a store.
 func (o *Opened) AddTo(s *store.Store) {
@@ -129,6 +133,16 @@ func Offered[T any](e *Engine) (offer T) {
 		}
 	}
 	return offer
+}
+
+// AllOffered returns all offers of features that are Ts, in the order of the features.
+func AllOffered[T any](e *Engine) (offers []T) {
+	for _, o := range e.offers {
+		if found, ok := o.(T); ok {
+			offers = append(offers, found)
+		}
+	}
+	return offers
 }
 
 // Through asks a question once the gate of an engine lets it pass. Errors: those of ask, leaderboard.ErrOverloaded.

@@ -31,6 +31,7 @@ type Route struct {
 	Writes     bool // a row at least, which counts against a quota
 	Reads      bool // answers count as reads of boards, as those of a GET with a board in its path do anyway
 	Heavy      int  // units of heavy work that a request counts for
+	Shows      Shows
 
 	ExtraTime time.Duration // how much longer than Limits.RequestTimeout it may take
 	read      bool          // answers count as reads, see isRead; set by New

@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"leaderboard/internal/guard"
@@ -74,6 +76,8 @@ type Config struct {
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Pages makes the handler of the pages for people, which read from api; nil: no pages.
 	Pages func(api http.Handler) http.Handler
+	// Shows are what features show beside entries.
+	Shows []Show
 	// Routes are the routes of features.
 	Routes []Route
 	// Metrics serves /metrics; nil: it is not here.
@@ -112,6 +116,14 @@ func (c Config) withDefaults() Config {
 		c.CheckRules = func(leaderboard.Rules) []leaderboard.FieldError { return nil }
 	}
 	return c
+}
+
+// shows returns all Shows in the order in which they are looked up: what is kept with entries first, since it may have the answer read
+// again.
+func (c *Config) shows() []Show {
+	list := append(slices.Clone(c.Shows), profileShow{c.Profiles})
+	slices.SortStableFunc(list, func(a, b Show) int { return cmp.Compare(kindOf(a), kindOf(b)) })
+	return list
 }
 
 // What decides which requests get in.

@@ -8,7 +8,7 @@
 //
 // The files read in layers; each uses only files above it and on its own line.
 //
-//	limits.go                          what requests may take
+//	limits.go, show.go                 what requests may take; what may be shown beside entries
 //	router.go, base.go, span.go        patterns of paths, the path in front of all of them, spans
 //	observer.go                        what metrics hear
 //	listener.go, traffic.go            connections; how much is read and written
@@ -21,7 +21,7 @@
 //	resolver.go, selection.go          the period that a request is about, or several boards
 //	absent.go, hidden.go               why a member is absent; hiding members
 //	answer.go, inner.go                the answer: its frame, ETag, JSON; answers that the server asks itself for
-//	kept.go, metadata.go               answers that are encoded once; metadata of entries
+//	kept.go, reading.go, profiles.go   answers that are encoded once; entries with what is shown beside them; profiles
 //	rankings.go, page.go, ranks.go     reading several boards as one, and one: pages, ranks
 //	past.go, member_standings.go       the past of a member, and where it stands on many boards
 //	plays.go, standings.go             plays of submissions; how ranks moved

@@ -30,9 +30,9 @@ const (
 // Exports reads whole periods.
 type Exports interface {
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order, best
-	// first, in parts of at most 1,000, with their metadata when that is asked for, otherwise nil. An error of either ends the
+	// first, in parts of at most 1,000, with what is kept with them when that is asked for, otherwise nil. An error of either ends the
 	// export and is returned as it is; ErrPeriodNotFound.
-	Export(ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error) error
+	Export(ctx context.Context, ref leaderboard.PeriodRef, kept bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error) error
 }
 
 // MemberData reads all that is stored of a member.
@@ -65,7 +65,7 @@ func (h *exportHandlers) export(c *Call) error {
 	if format != formatCSV && format != formatJSONL {
 		c.Params.BadParam("format", "want csv or jsonl")
 	}
-	raw, metadata := c.Params.Boolean("raw"), c.Params.Boolean("metadata")
+	raw, kept := c.Params.Boolean("raw"), keptAmong(c.asked())
 	window, period := c.Params.Window(), c.Params.Text("period")
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -81,8 +81,11 @@ func (h *exportHandlers) export(c *Call) error {
 	}
 	defer h.permits.Release()
 	defer c.SetBuffers(ExportBuffer)()
-	out := exportWriter{download: download{call: c, stall: h.stall}, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw, metadata: metadata}}
-	return out.end(h.periods.Export(c.Ctx, ref, metadata && ref.Rules.KeepsMetadata(), out.begin, out.entries))
+	out := exportWriter{download: download{call: c, stall: h.stall}, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
+	if kept != nil {
+		out.row.kept = kept.Param()
+	}
+	return out.end(h.periods.Export(c.Ctx, ref, kept != nil && kept.On(ref.Rules), out.begin, out.entries))
 }
 
 // breakOff ends an answer that is out in part, so that the client sees that it is not whole.
@@ -216,15 +219,15 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 	return nil
 }
 
-// entries sends the next entries, with their metadata when there may be some.
-func (w *exportWriter) entries(entries []leaderboard.Entry, metadata []string) error {
+// entries sends the next entries, with what is kept with them when there may be some.
+func (w *exportWriter) entries(entries []leaderboard.Entry, kept []string) error {
 	if err := w.count(len(entries)); err != nil {
 		return err
 	}
 	b := w.buf[:0]
 	for i := range entries {
-		if w.row.next(&entries[i]); metadata != nil {
-			w.row.body = metadata[i]
+		if w.row.next(&entries[i]); kept != nil {
+			w.row.body = kept[i]
 		}
 		if w.format == formatCSV {
 			b = w.row.appendCSV(b)
@@ -266,18 +269,18 @@ type exportRow struct {
 	raw          bool                  // ids that are formulas to a spreadsheet are not quoted in CSV
 	strict, tied int64
 	entry        leaderboard.Entry
-	metadata     bool   // it is asked for
-	body         string // "" for none
+	kept         string // what is kept with entries is called; "": it is not asked for
+	body         string // kept with the entry; "": nothing
 }
 
-// appendHead appends the names of the columns: one per tiebreak field after the others, and the last for metadata.
+// appendHead appends the names of the columns: one per tiebreak field after the others, and the last for what is kept with entries.
 func (r *exportRow) appendHead(b []byte) []byte {
 	b = append(b, csvHead...)
 	for i := range r.tiebreak.Fields {
 		b = append(append(b, ",fields."...), r.tiebreak.Fields[i].Name...)
 	}
-	if r.metadata {
-		b = append(b, ",metadata"...)
+	if r.kept != "" {
+		b = append(append(b, ','), r.kept...)
 	}
 	return append(b, '\n')
 }
@@ -305,7 +308,7 @@ func (r *exportRow) appendCSV(b []byte) []byte {
 	for _, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
 		b = strconv.AppendInt(append(b, ','), f.Value, 10)
 	}
-	if r.metadata {
+	if r.kept != "" {
 		b = append(b, ',')
 	}
 	if r.body != "" {
@@ -337,7 +340,7 @@ func (r *exportRow) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)
 	b = wire.AppendEntry(append(b, ','), r.tiebreak, &r.entry)
 	if r.body != "" {
-		b = append(append(b, `,"metadata":`...), r.body...)
+		b = append(append(append(append(b, `,"`...), r.kept...), `":`...), r.body...)
 	}
 	return append(b, "}\n"...)
 }

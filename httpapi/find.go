@@ -20,7 +20,7 @@ type MemberFinder interface {
 // findHandlers find members on a board.
 type findHandlers struct {
 	Resolver
-	ProfileFinder
+	Reading
 	found MemberFinder
 }
 
@@ -91,14 +91,16 @@ func (h *findHandlers) sendFound(c *Call, on *Target, found *leaderboard.ShownMe
 			list = append(list, *e)
 		}
 	}
-	st := s.State
-	shown := h.OfEntries(c, on, &st, list)
+	st, shown, err := h.Beside(c, on, &s.State, list)
+	if err != nil {
+		return err
+	}
 	etag := shown.AddTo(c.ETag(on, &st).Text(next).Text(strconv.FormatBool(found.Partial)).DenseOf(on.Query.Mode, list))
 	for i := range list {
 		etag = etag.Text(list[i].Member)
 	}
 	return c.Answer(on, &st, etag, func(b []byte) []byte {
-		b = append(AppendEntries(b, on.Form(), list, &shown), `,"partial":`...)
+		b = append(AppendEntries(b, on.Form(), list, shown), `,"partial":`...)
 		if b = strconv.AppendBool(b, found.Partial); next != "" {
 			b = wire.AppendString(append(b, `,"next_cursor":`...), next)
 		}

@@ -12,13 +12,13 @@ import (
 // alike.
 func (h *combinedReader) standings(c *Call) error {
 	member := c.Params.Member()
-	metadata, most := c.Params.Boolean("metadata"), leaderboard.MaxStandings
-	if metadata {
-		most = MaxMetadataBoards
+	kept, most := keptAmong(c.asked()), leaderboard.MaxStandings
+	if kept != nil {
+		most = MaxKeptBoards
 	}
 	return h.RetrySelection(c, most, false, func(s *Selection) error {
-		if metadata && len(s.Refs) > most {
-			return &leaderboard.RuleError{Code: leaderboard.CodeTooManyBoards, Detail: fmt.Sprintf("with metadata there are standings on at most %d boards", most)}
+		if kept != nil && len(s.Refs) > most {
+			return &leaderboard.RuleError{Code: leaderboard.CodeTooManyBoards, Detail: fmt.Sprintf("with %s there are standings on at most %d boards", kept.Param(), most)}
 		}
 		modes, err := standingModes(s, leaderboard.Mode(c.Params.Text("mode")))
 		if err != nil {
@@ -31,7 +31,7 @@ func (h *combinedReader) standings(c *Call) error {
 		if err != nil {
 			return err
 		}
-		found, bodies, err := PastBodies(c, h.Rankings, metadata, s.Refs, member, found)
+		found, shown, err := pastBeside(c, kept, s.Refs, member, found)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (h *combinedReader) standings(c *Call) error {
 		for i := range s.Refs {
 			etag = etag.Text(string(modes[i])).Text(s.Refs[i].Rules.Tiebreak.Layout())
 		}
-		return c.Respond(&s.Target, &st, AddBodies(etag, bodies), func(b []byte) []byte { return s.appendStandings(b, member, &st, modes, found, bodies) })
+		return c.Respond(&s.Target, &st, shown.AddTo(etag), func(b []byte) []byte { return s.appendStandings(b, member, &st, modes, found, shown) })
 	})
 }
 
@@ -71,7 +71,7 @@ func standingModes(s *Selection, asked leaderboard.Mode) ([]leaderboard.Mode, er
 }
 
 // appendStandings appends the answer without the brace at its end.
-func (s *Selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry, bodies []string) []byte {
+func (s *Selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry, shown Besides) []byte {
 	b = wire.AppendString(append(b, `{"member":`...), member)
 	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
 	b = append(strconv.AppendBool(append(b, `,"stale":`...), all.Stale), `,"standings":[`...)
@@ -85,7 +85,7 @@ func (s *Selection) appendStandings(b []byte, member string, all *leaderboard.St
 			b = append(b, ',')
 		}
 		b = appendStandingOn(append(b, '{'), &s.Refs[i], modes[i], &found[i])
-		b = append(AppendMetadata(b, bodies, i), '}')
+		b = append(shown.AppendTo(b, i), '}')
 	}
 	b = appendNames(append(b, ']'), `,"not_ranked":[`, none)
 	if len(s.Absent) == 0 {

@@ -222,7 +222,7 @@ func TestProfilesAway(t *testing.T) {
 type lateProfiles struct{ *fake }
 
 func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
-	time.Sleep(2 * slowProfiles)
+	time.Sleep(2 * SlowLookUp)
 	return l.fake.ProfilesOf(ctx, members)
 }
 

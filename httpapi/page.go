@@ -8,7 +8,7 @@ import (
 // reader serves the reading of one board.
 type reader struct {
 	Resolver
-	ProfileFinder
+	Reading
 	hides HiddenFinder
 	kept  keptAnswers
 }
@@ -27,17 +27,14 @@ func (h *reader) top(c *Call) error {
 			return wire.Malformed(wire.BadCursor())
 		}
 	}
-	page, bodies, err := h.page(c, &on, q)
+	page, st, shown, err := h.page(c, &on, q)
 	if err != nil {
 		return err
 	}
-	st := page.State
-	shown := h.OfEntries(c, &on, &st, page.Entries)
-	shown.Metadata = bodies
 	etag := shown.AddTo(c.ETag(&on, &st).Int(limit).Int(offset).Text(q.After).DenseOf(q.Mode, page.Entries))
 	entries := wire.EntriesOf(&on.Ref)
-	body := func(b []byte) []byte { return appendPage(b, on.Form(), page, &entries, &shown) }
-	if shown.asked || shown.Metadata != nil || offset > 0 || q.After != "" || page.Encoded == nil {
+	body := func(b []byte) []byte { return appendPage(b, on.Form(), page, &entries, shown) }
+	if shown != nil || offset > 0 || q.After != "" || page.Encoded == nil {
 		return c.Answer(&on, &st, etag, body)
 	}
 	return h.kept.respondShared(c, page, &on, &st, etag, body)
@@ -51,17 +48,14 @@ func (h *reader) around(c *Call) error {
 	if err != nil {
 		return err
 	}
-	page, bodies, err := h.page(c, &on, leaderboard.PageQuery{
+	page, st, shown, err := h.page(c, &on, leaderboard.PageQuery{
 		Query: on.Query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
 		return WhyAbsent(c, h.hides, []string{on.Ref.Board}, member, err)
 	}
-	st := page.State
-	shown := h.OfEntries(c, &on, &st, page.Entries)
-	shown.Metadata = bodies
 	etag := shown.AddTo(c.ETag(&on, &st).Text(member).Int(before).Int(after).DenseOf(on.Query.Mode, page.Entries))
-	return c.Answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.Form(), page, nil, &shown) })
+	return c.Answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.Form(), page, nil, shown) })
 }
 
 // AroundUnranked answers GET …/members/{member}/around for a member without an entry: with a page without entries, so that a client that
@@ -81,7 +75,7 @@ func AroundUnranked(c *Call, find Resolver, rankings leaderboard.Rankings) error
 }
 
 // appendPage appends a page. As a page of a list it says where that continues.
-func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown *Besides) []byte {
+func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown Besides) []byte {
 	b = AppendEntries(b, f, page.Entries, shown)
 	if of != nil && page.Next != "" {
 		b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), page.Next), '"')
@@ -90,7 +84,7 @@ func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.Lis
 }
 
 // AppendEntries appends the member entries of a page's answer.
-func AppendEntries(b []byte, f wire.EntryForm, entries []leaderboard.Ranked, shown *Besides) []byte {
+func AppendEntries(b []byte, f wire.EntryForm, entries []leaderboard.Ranked, shown Besides) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range entries {
 		if i > 0 {

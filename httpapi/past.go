@@ -49,7 +49,7 @@ func (h *pastReader) send(c *Call, on *Target, of wire.List, member string, befo
 	if err != nil {
 		return err
 	}
-	found, bodies, err := PastBodies(c, h.rankings, on.Metadata, refs, member, found)
+	found, shown, err := pastBeside(c, keptAmong(on.Shows), refs, member, found)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func (h *pastReader) send(c *Call, on *Target, of wire.List, member string, befo
 		}
 	}
 	marked := on.marked(&st)
-	return c.Respond(on, marked, AddBodies(etag, bodies), func(b []byte) []byte {
-		b = appendPast(b, on, marked, member, refs, found, bodies)
+	return c.Respond(on, marked, shown.AddTo(etag), func(b []byte) []byte {
+		b = appendPast(b, on, marked, member, refs, found, shown)
 		if next > 0 {
 			b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), strconv.FormatInt(int64(next), 10)), '"')
 		}
@@ -100,7 +100,7 @@ func (h *pastReader) periods(ctx context.Context, on *Target, before leaderboard
 
 // appendPast appends the answer without the brace at its end. Periods in which the member has nothing are left out.
 func appendPast(
-	b []byte, on *Target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, bodies []string,
+	b []byte, on *Target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, shown Besides,
 ) []byte {
 	b = wire.AppendString(append(b, `{"board":`...), on.Ref.Board)
 	b = wire.AppendString(append(b, `,"window":`...), string(on.Ref.Window))
@@ -124,7 +124,7 @@ func appendPast(
 		b = strconv.AppendInt(append(b, `,"score":`...), f.Ranked.Score, 10)
 		b = wire.AppendTiebreak(append(b, ','), &on.Ref.Rules.Tiebreak, f.Ranked.Tiebreak)
 		b = wire.AppendTime(append(b, `,"created_time":`...), f.Ranked.CreatedTime)
-		b = AppendMetadata(b, bodies, i)
+		b = shown.AppendTo(b, i)
 		b = strconv.AppendInt(append(b, `,"total":`...), f.Total, 10)
 		b = strconv.AppendInt(append(b, `,"seq":`...), f.Seq, 10)
 		b = append(strconv.AppendBool(append(b, `,"closed":`...), refs[i].Closed), '}')

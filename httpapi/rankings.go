@@ -12,7 +12,7 @@ import (
 // combinedReader serves the reading of several boards ranked as one.
 type combinedReader struct {
 	Resolver
-	ProfileFinder
+	Reading
 	hides HiddenFinder
 }
 
@@ -136,8 +136,10 @@ func (s *Selection) etag(route string, states []leaderboard.State) wire.ETag {
 }
 
 func (h *combinedReader) send(c *Call, s *Selection, a combinedAnswer) error {
-	st := s.State(a.states)
-	shown := h.ofSelection(c, s, &st, &a)
+	st, shown, err := h.besideSelection(c, s, &a)
+	if err != nil {
+		return err
+	}
 	return c.Respond(&s.Target, &st, shown.AddTo(a.etag), func(b []byte) []byte {
 		b = s.appendBoards(b, a.states, &st)
 		b = append(b, `,"entries":[`...)
@@ -192,15 +194,26 @@ func (s *Selection) appendBoards(b []byte, states []leaderboard.State, all *lead
 	return strconv.AppendBool(append(b, `,"stale":`...), all.Stale)
 }
 
-// ofSelection is of for an answer about several boards, each in a state of its own.
-func (l ProfileFinder) ofSelection(c *Call, s *Selection, st *leaderboard.State, a *combinedAnswer) Besides {
-	fresh := func() bool {
-		for i := range a.states {
-			if !l.Feed.Fresh(s.Refs[i].ID, a.states[i].Revision) {
-				return false
-			}
-		}
-		return true
+// besideSelection returns the state of an answer about several boards, and what is shown beside its entries.
+func (h *combinedReader) besideSelection(c *Call, s *Selection, a *combinedAnswer) (leaderboard.State, Besides, error) {
+	st := s.State(a.states)
+	if s.Shows == nil {
+		return st, nil, nil
 	}
-	return l.Find(c, s.Profiles, st, fresh, a.n, func(i int) string { return a.entry(i).Member })
+	about := &Shown{State: st, Fresh: func() bool { return h.areFresh(s, a.states) }}
+	for i := range a.n {
+		about.Entries = append(about.Entries, a.entry(i).Entry)
+	}
+	shown, err := about.Find(c.Ctx, s.Shows)
+	return about.State, shown, err
+}
+
+// areFresh reports whether an answer about several boards, each in a state of its own, may still go out.
+func (h *combinedReader) areFresh(s *Selection, states []leaderboard.State) bool {
+	for i := range states {
+		if !h.Feed.Fresh(s.Refs[i].ID, states[i].Revision) {
+			return false
+		}
+	}
+	return true
 }

@@ -15,7 +15,7 @@ func (h *reader) member(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, bodies, err := h.Members(c, &on, leaderboard.MembersQuery{Query: on.Query, Members: []string{id}})
+	s, st, shown, err := h.Members(c, &on, leaderboard.MembersQuery{Query: on.Query, Members: []string{id}})
 	if err != nil {
 		return err
 	}
@@ -23,9 +23,6 @@ func (h *reader) member(c *Call) error {
 		return WhyAbsent(c, h.hides, []string{on.Ref.Board}, id, leaderboard.ErrNotRanked)
 	}
 	place := &s.Entries[0]
-	st := s.State
-	shown := h.Of(c, &on, &st, 1, func(int) string { return id })
-	shown.Metadata = bodies
 	return c.Answer(&on, &st, shown.AddTo(c.ETag(&on, &st).Text(id).Dense(on.Query.Mode, &place.Ranks)), func(b []byte) []byte {
 		b = wire.AppendRanked(b, on.Form(), &place.Ranked)
 		return shown.AppendTo(wire.AppendPercentile(append(b, ','), place.Tied, s.Total), 0)
@@ -51,16 +48,13 @@ func (h *reader) sendRanks(c *Call, members []string) error {
 	if err != nil {
 		return err
 	}
-	s, bodies, err := h.Members(c, &on, leaderboard.MembersQuery{Query: on.Query, Members: members})
+	s, st, shown, err := h.Members(c, &on, leaderboard.MembersQuery{Query: on.Query, Members: members})
 	if err != nil {
 		return err
 	}
 	c.NoStore()
-	st := s.State
-	shown := h.Of(c, &on, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
-	shown.Metadata = bodies
 	return c.SendAppended(func(b []byte) []byte {
-		return append(appendStandings(appendCommon(b, &on, &st), &on, s, &shown), '}')
+		return append(appendStandings(appendCommon(b, &on, &st), &on, s, shown), '}')
 	})
 }
 
@@ -86,7 +80,7 @@ func checkMembers(members []string) error {
 }
 
 // appendStandings appends entries, each with its position among the given ones, and not_ranked.
-func appendStandings(b []byte, on *Target, s *leaderboard.Standings, shown *Besides) []byte {
+func appendStandings(b []byte, on *Target, s *leaderboard.Standings, shown Besides) []byte {
 	b = append(AppendPositioned(b, on, s, shown), `,"not_ranked":[`...)
 	for i, m := range s.NotRanked {
 		if i > 0 {

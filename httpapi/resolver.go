@@ -97,11 +97,10 @@ func (r Resolver) mayReadNamed(c *Call, name string) bool {
 
 // Target is what a reading request looks at: a period and the common parameters.
 type Target struct {
-	Ref      leaderboard.PeriodRef
-	Query    leaderboard.Query
-	Private  bool // only the caller may keep the answer
-	Profiles bool // they are shown with the entries, and change when the entries do not
-	Metadata bool // it is shown with the entries, and the board has the rule
+	Ref     leaderboard.PeriodRef
+	Query   leaderboard.Query
+	Private bool   // only the caller may keep the answer
+	Shows   []Show // beside the entries; nil: none
 }
 
 // Target resolves the board of the path with the common parameters. It returns everything that was wrong with the
@@ -109,7 +108,7 @@ type Target struct {
 func (r Resolver) Target(c *Call) (Target, error) {
 	window, period := c.Params.Window(), c.Params.Text("period")
 	mode := c.Params.Mode()
-	minSeq, profiles, metadata := c.Params.Integer("min_seq", 0, 0, maxInt64), c.Params.Boolean("profiles"), c.Params.Boolean("metadata")
+	minSeq, shows := c.Params.Integer("min_seq", 0, 0, maxInt64), c.asked()
 	if err := c.Params.BadInput(); err != nil {
 		return Target{}, err
 	}
@@ -123,13 +122,26 @@ func (r Resolver) Target(c *Call) (Target, error) {
 		mode = ref.Rules.Mode
 	}
 	private := board.Rules.Visibility != leaderboard.VisibilityPublic
-	on := Target{
-		Ref: ref, Query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, Private: private, Profiles: profiles, Metadata: metadata && board.Rules.KeepsMetadata(),
+	on := Target{Ref: ref, Query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, Private: private}
+	for _, show := range shows {
+		if show.On(&board.Rules) {
+			on.Shows = append(on.Shows, show)
+		}
 	}
 	if ref.Closed {
 		on.Query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
 	}
 	return on, nil
+}
+
+// asked returns the Shows that a request asks for; nil: none.
+func (c *Call) asked() (list []Show) {
+	for _, show := range c.shared.shows {
+		if c.Params.Boolean(show.Param()) {
+			list = append(list, show)
+		}
+	}
+	return list
 }
 
 // NotePeriod notes the period that the request is about, 0 for none yet, for RetryOutdated.

@@ -34,16 +34,16 @@ type handlers struct {
 }
 
 func newHandlers(cfg *Config) *handlers {
-	find, profiles := Resolver{cfg.Catalog}, ProfileFinder{cfg.Rankings, cfg.Profiles, cfg.Feed}
+	find, reading := Resolver{cfg.Catalog}, Reading{cfg.Rankings, cfg.Feed}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Plays},
 		hidden:   hiddenHandlers{cfg.Hidden},
-		reader:   reader{Resolver: find, ProfileFinder: profiles, hides: cfg.Hidden},
+		reader:   reader{Resolver: find, Reading: reading, hides: cfg.Hidden},
 		past:     pastReader{find, cfg.Rankings},
 		records:  submissionHandlers{find, cfg.Records},
 		activity: activityHandlers{find, cfg.Rankings, cfg.Activity},
-		combined: combinedReader{find, profiles, cfg.Hidden},
+		combined: combinedReader{find, reading, cfg.Hidden},
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
 		members:  memberHandlers{cfg.Profiles, cfg.Members, cfg.Erasures},
@@ -54,7 +54,7 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
-	h.find = findHandlers{find, profiles, cfg.MemberFinder}
+	h.find = findHandlers{find, reading, cfg.MemberFinder}
 	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, cfg.Streams, time.Now()}
 	return h
 }
@@ -76,7 +76,7 @@ func Common(more ...string) []string {
 
 // combined returns those of the routes that are about several boards.
 func combined(more ...string) []string {
-	return append([]string{"boards", "labels", "window", "period", "mode", "min_seq", "profiles"}, more...)
+	return append([]string{"boards", "labels", "window", "period", "mode", "min_seq"}, more...)
 }
 
 // routes returns the table. Each route has the access that it needs.
@@ -100,13 +100,13 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Delete("/v1/members/{member}/hidden"), Access: guard.AccessAdmins, Params: []string{"reopen", "reason", "actor"}, ExtraTime: time.Minute, Writes: true, Heavy: 2, Handle: h.hidden.restore},
 		{Pattern: Get("/v1/hidden"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "limit", "cursor"}, Handle: h.hidden.list},
 
-		{Pattern: Get("/v1/boards/{board}/top"), Access: guard.AccessReaders, Params: Common("limit", "offset", "cursor", "profiles", "metadata"), Handle: fresh(h.reader.top)},
-		{Pattern: Get("/v1/boards/{board}/members"), Access: guard.AccessReaders, Params: Common("q", "limit", "cursor", "profiles"), Heavy: 5, Handle: fresh(h.find.find)},
-		{Pattern: Get("/v1/boards/{board}/members/{member}"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("profiles", "metadata"), Handle: fresh(h.reader.member)},
-		{Pattern: Get("/v1/boards/{board}/members/{member}/around"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("before", "after", "profiles", "metadata"), Handle: fresh(h.reader.around)},
-		{Pattern: Get("/v1/boards/{board}/members/{member}/history"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Heavy: 1, Params: []string{"window", "min_seq", "limit", "cursor", "metadata"}, Handle: fresh(h.past.history)},
+		{Pattern: Get("/v1/boards/{board}/top"), Access: guard.AccessReaders, Params: Common("limit", "offset", "cursor"), Shows: ShowsAll, Handle: fresh(h.reader.top)},
+		{Pattern: Get("/v1/boards/{board}/members"), Access: guard.AccessReaders, Params: Common("q", "limit", "cursor"), Shows: ShowsAbout, Heavy: 5, Handle: fresh(h.find.find)},
+		{Pattern: Get("/v1/boards/{board}/members/{member}"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common(), Shows: ShowsAll, Handle: fresh(h.reader.member)},
+		{Pattern: Get("/v1/boards/{board}/members/{member}/around"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("before", "after"), Shows: ShowsAll, Handle: fresh(h.reader.around)},
+		{Pattern: Get("/v1/boards/{board}/members/{member}/history"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Heavy: 1, Params: []string{"window", "min_seq", "limit", "cursor"}, Shows: ShowsKept, Handle: fresh(h.past.history)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/submissions"), Access: guard.AccessWriters, Heavy: 1, Params: []string{"limit", "cursor"}, Handle: h.records.list},
-		{Pattern: Post("/v1/boards/{board}/ranks"), Access: guard.AccessReaders, Params: Common("profiles", "metadata"), Body: BodyRule{Limit: ranksBody, Charge: LookUpsOf}, Reads: true, Handle: h.reader.ranks},
+		{Pattern: Post("/v1/boards/{board}/ranks"), Access: guard.AccessReaders, Params: Common(), Shows: ShowsAll, Body: BodyRule{Limit: ranksBody, Charge: LookUpsOf}, Reads: true, Handle: h.reader.ranks},
 		{Pattern: Get("/v1/boards/{board}/scores/{score}/rank"), Access: guard.AccessReaders, Params: Common("tiebreak", "fields"), Handle: fresh(h.reader.scoreRank)},
 		{Pattern: Get("/v1/boards/{board}/distribution"), Access: guard.AccessReaders, Params: Common("buckets"), Heavy: 1, Handle: fresh(h.reader.distribution)},
 		{Pattern: Get("/v1/boards/{board}/periods"), Access: guard.AccessReaders, Params: []string{"window", "limit", "cursor"}, Handle: h.boards.listPeriods},
@@ -114,13 +114,13 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/boards/{board}/race"), Access: guard.AccessReaders, Heavy: 2, Handle: fresh(h.activity.race)},
 		{Pattern: Get("/v1/boards/{board}/activity"), Access: guard.AccessWriters, Params: []string{"hours"}, Heavy: 5, Handle: h.activity.activity},
 		{Pattern: Get("/v1/boards/{board}/sources"), Access: guard.AccessReaders, Heavy: 1, Handle: h.runs.sources},
-		{Pattern: Get("/v1/rankings/top"), Access: guard.AccessReaders, SomeBoards: true, Params: combined("limit", "offset", "cursor"), Reads: true, Heavy: 2, Handle: h.combined.top},
-		{Pattern: Get("/v1/rankings/members/{member}"), Access: guard.AccessReaders, SomeBoards: true, Params: combined(), Reads: true, Heavy: 2, Handle: h.combined.member},
-		{Pattern: Get("/v1/rankings/members/{member}/around"), Access: guard.AccessReaders, SomeBoards: true, Params: combined("before", "after"), Reads: true, Heavy: 2, Handle: h.combined.around},
+		{Pattern: Get("/v1/rankings/top"), Access: guard.AccessReaders, SomeBoards: true, Params: combined("limit", "offset", "cursor"), Shows: ShowsAbout, Reads: true, Heavy: 2, Handle: h.combined.top},
+		{Pattern: Get("/v1/rankings/members/{member}"), Access: guard.AccessReaders, SomeBoards: true, Params: combined(), Shows: ShowsAbout, Reads: true, Heavy: 2, Handle: h.combined.member},
+		{Pattern: Get("/v1/rankings/members/{member}/around"), Access: guard.AccessReaders, SomeBoards: true, Params: combined("before", "after"), Shows: ShowsAbout, Reads: true, Heavy: 2, Handle: h.combined.around},
 
 		{Pattern: Post("/v1/boards/{board}/rebuild"), Access: guard.AccessAdmins, Params: []string{"wait"}, ExtraTime: maxWait, Body: BodyRule{Limit: AnyBody}, Heavy: 5, Handle: h.runs.rebuild},
 		{Pattern: Get("/v1/boards/{board}/verify"), Access: guard.AccessAdmins, Params: []string{"window", "period", "against"}, ExtraTime: maxVerifyWait, Heavy: 10, Handle: h.runs.verify},
-		{Pattern: Get("/v1/boards/{board}/export"), Access: guard.AccessAdmins, Params: []string{"window", "period", "format", "raw", "metadata"}, ExtraTime: maxExport, Heavy: 10, Handle: fresh(h.exports.export)},
+		{Pattern: Get("/v1/boards/{board}/export"), Access: guard.AccessAdmins, Params: []string{"window", "period", "format", "raw"}, Shows: ShowsKept, ExtraTime: maxExport, Heavy: 10, Handle: fresh(h.exports.export)},
 		{Pattern: Get("/v1/status"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Heavy: 1, Handle: h.status.get},
 		{Pattern: Get("/v1/runs"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "limit", "cursor"}, Handle: h.runs.list},
 		{Pattern: Get("/v1/runs/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.runs.get},
@@ -132,7 +132,7 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Post("/v1/members/{member}/reset-name"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.members.resetName},
 		{Pattern: Delete("/v1/members/{member}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.members.erase},
 		{Pattern: Get("/v1/members/{member}/data"), Access: guard.AccessAdmins, ExtraTime: maxExport, Heavy: 10, Handle: h.exports.data},
-		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq", "metadata"}, Reads: true, Heavy: 2, Handle: h.combined.standings},
+		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq"}, Shows: ShowsKept, Reads: true, Heavy: 2, Handle: h.combined.standings},
 
 		{Pattern: Get("/v1/keys"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.keys.list},
 		{Pattern: Post("/v1/keys"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.create},

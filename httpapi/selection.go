@@ -39,7 +39,7 @@ func (r Resolver) selection(c *Call, most int) (Selection, error) {
 	}
 	window, period := c.Params.Window(), c.Params.Text("period")
 	mode := c.Params.Mode()
-	s := Selection{Target: Target{Profiles: c.Params.Boolean("profiles")}}
+	s := Selection{Target: Target{Shows: c.asked()}}
 	names := boardsParam(c, boards, most)
 	s.MinSeqs = minSeqsParam(c)
 	if err := c.Params.BadInput(); err != nil {

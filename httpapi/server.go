@@ -35,7 +35,7 @@ func New(cfg Config) *API {
 				BodyMemory: cfg.Limits.BodyMemory, BodyTimeout: cfg.Limits.BodyTimeout, AnswerMemory: cfg.Limits.AnswerMemory,
 			}),
 			writer: cfg.Writer, limits: cfg.Limits,
-			values: newHeaderValues("Accept-Encoding"),
+			values: newHeaderValues("Accept-Encoding"), shows: cfg.shows(),
 		},
 		handlers: h, unknown: h.lost(), wrongMethod: nowhere(wire.CodeMethod),
 		preflight: Route{Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: preflight},
@@ -52,7 +52,7 @@ func New(cfg Config) *API {
 		a.routes[i].read = a.routes[i].isRead()
 		rt := &a.routes[i]
 		if !rt.AnyQuery {
-			rt.Params = append(slices.Clip(rt.Params), wire.NumbersParam)
+			rt.Params = slices.Concat(rt.Params, rt.Shows.params(a.shared.shows), []string{wire.NumbersParam})
 		}
 		if !rt.Ops && !rt.Stream {
 			rt.span = rt.Method + " " + rt.Path // as OpenTelemetry's conventions have it

@@ -26,6 +26,7 @@ type shared struct {
 	buffers sync.Pool // *[]byte, for bodies out
 	zippers wire.Zippers
 	values  headerValues
+	shows   []Show
 	cors    *cors.Cors // nil: pages of other origins may not use the API
 }
 

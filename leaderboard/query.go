@@ -104,6 +104,18 @@ type Standings struct {
 	NotRanked []string
 }
 
+// All returns the entries, and then the one of Self if there is one.
+func (s *Standings) All() []*Ranked {
+	out := make([]*Ranked, 0, len(s.Entries)+1)
+	for i := range s.Entries {
+		out = append(out, &s.Entries[i].Ranked)
+	}
+	if s.Self != nil {
+		out = append(out, &s.Self.Ranked)
+	}
+	return out
+}
+
 // ScoreQuery asks for the rank that a new entry with this score and tiebreak would have.
 type ScoreQuery struct {
 	MinSeq   int64
@@ -189,14 +201,6 @@ func MetadataMoved(found [][]EntryMetadata) bool {
 		}
 	}
 	return false
-}
-
-// MetadataReader knows the metadata of entries. The store and the in-memory model implement it, and the cached reader, which
-// asks the store. Errors: ErrOverloaded, ErrUnavailable.
-type MetadataReader interface {
-	// Metadata returns the metadata of entries, in the order of the queries and of their entries, all read by one statement.
-	// The boards must have the rule.
-	Metadata(ctx context.Context, of []MetadataQuery) ([][]EntryMetadata, error)
 }
 
 // BatchRankings answers several questions about one period at once, all at one state, for little more than the price of

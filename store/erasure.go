@@ -45,6 +45,7 @@ type Erasures struct {
 	db      *mysql.DB
 	writer  *Writer
 	sweeper *sweep.Sweeper
+	kept    entries.Kept        // nil: nothing is kept with entries
 	first   []forgetting        // before the entries
 	last    []forgetting        // after them
 	turns   sweep.Turns[string] // by member, of the housekeeping under way
@@ -177,11 +178,6 @@ func (s *Erasures) forget(ctx context.Context, e *erasure, list []forgetting) er
 	return nil
 }
 
-// forgetMetadata deletes the texts of a member's entries.
-func forgetMetadata(ctx context.Context, member, _ []byte, steps Steps) error {
-	return steps(ctx, "DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?", member)
-}
-
 // inSteps repeats a statement, whose last argument is how many rows it changes, until no more are left: sweep.Rows rows
 // at a time.
 func (s *Erasures) inSteps(ctx context.Context, query string, args ...any) error {
@@ -232,9 +228,9 @@ func (s *Erasures) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.
 
 // eraseEntries removes the entries in periods, and returns how many they were.
 func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []erasePlace) (removed int64, err error) {
-	names := make(map[int64]string, len(places))
-	for _, p := range places {
-		names[p.ID] = string(p.Board)
+	names, ids := make(map[int64]string, len(places)), make([]int64, len(places))
+	for i, p := range places {
+		names[p.ID], ids[i] = string(p.Board), p.ID
 	}
 	var found []int64
 	if err := s.db.Pool.SelectContext(ctx, &found, s.db.Limited(entriesIn(places, string(e.Member)))); err != nil {
@@ -246,8 +242,8 @@ func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []eraseP
 		holding[id] = names[id]
 	}
 	removed, err = s.removeAll(ctx, e, holding)
-	if err == nil {
-		_, err = s.sweeper.Delete(ctx, metadataIn(places, string(e.Member)))
+	if err == nil && s.kept != nil {
+		_, err = s.sweeper.Delete(ctx, s.kept.ForgetKept(ids, string(e.Member)))
 	}
 	return removed, err
 }
@@ -259,7 +255,8 @@ func placesAfter(ctx context.Context, db *mysql.DB, id int64) (places []erasePla
 	return places, db.Pool.SelectContext(ctx, &places, db.Limited(next), id, erasePeriods)
 }
 
-// memberEntries reads the entries of a member in periods, hidden ones too, with their metadata, their periods and boards.
+// memberEntries reads the entries of a member in periods, hidden ones too, with their periods and boards, and with
+// their metadata: a second statement could find the metadata of another entry, which came meanwhile.
 func memberEntries(places []erasePlace, member string) string {
 	return "SELECT e.period_id, e.score, e.tiebreak, e.created_time, COALESCE(d.body, ''), " + boards.JoinedPeriodColumns + ", " + boards.JoinedColumns + " FROM (" + entriesIn(places, member) +
 		") found JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = found.period_id AND e.member = " + (&mysql.Text{}).Hex(member).String() +
@@ -268,36 +265,14 @@ func memberEntries(places []erasePlace, member string) string {
 		" AND m.created_time = e.created_time LEFT JOIN metadata_bodies d FORCE INDEX (PRIMARY) ON d.member = m.member AND d.id = m.body_id ORDER BY p.id"
 }
 
-// metadataIn deletes the rows of a member's metadata in periods: those of entries went with these, but not while the board had no
-// rule metadata.
-func metadataIn(places []erasePlace, member string) string {
-	ids := make([]int64, len(places))
-	for i, p := range places {
-		ids[i] = p.ID
-	}
-	return amongPeriods((&mysql.Text{}).Str("DELETE FROM entry_metadata WHERE "), ids).Str(" AND member = ").Hex(member).String()
-}
-
 // entriesIn finds in which of the periods a member has an entry, or a hidden one.
 func entriesIn(places []erasePlace, member string) string {
 	ids := make([]int64, 0, 2*len(places))
 	for _, p := range places {
 		ids = append(ids, p.ID, entries.AsideIn(p.ID))
 	}
-	t := amongPeriods((&mysql.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE "), ids)
+	t := entries.AmongPeriods((&mysql.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE "), ids)
 	return t.Str(" AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(ids))).String()
-}
-
-// amongPeriods appends the condition that period_id is one of these, in lists of mysql.MaxRows.
-func amongPeriods(t *mysql.Text, ids []int64) *mysql.Text {
-	t.Str("(")
-	for from := 0; from < len(ids); from += mysql.MaxRows {
-		if from > 0 {
-			t.Str(" OR ")
-		}
-		t.Str("period_id IN (").Ints(ids[from:min(from+mysql.MaxRows, len(ids))]).Str(")")
-	}
-	return t.Str(")")
 }
 
 // removeAll removes the entries in these periods, several at the same time, and returns how many it removed.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
@@ -57,13 +58,13 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
 		Notices: notices.New(database, cfg.EventPoint),
 	}
-	memory := boards.NewMemory()
-	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL})
+	memory, kept := boards.NewMemory(), keptBy(cfg.Parts)
+	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL, Kept: kept})
 	s.Indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
 		OnIndexes: cfg.OnIndexes, BuildSlice: cfg.buildSlice, BuildSave: cfg.buildSave,
 	}, database, s.Runs)
-	s.Entries = read.New(database, s.Indexes, cfg.IndexTarget)
+	s.Entries = read.New(database, s.Indexes, cfg.IndexTarget, kept)
 	s.Writer = commit.New(database, memory, commit.Limits{Wait: cfg.WriteWait, Memory: cfg.WriteMemory, Batch: cfg.BatchRows}, commit.Events{
 		Batch: cfg.Observer.BatchEnded,
 		Committed: func(e commit.Event) {
@@ -76,7 +77,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s.Records = &Records{database, s.Boards}
 	s.Hidden = &HiddenMembers{db: database, writer: s.Writer, boards: s.Boards}
 	s.Members = &Members{db: database, profiles: s.Profiles}
-	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper}
+	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper, kept: kept}
 	s.Housekeeping = &Housekeeping{
 		db: database, writer: s.Writer, sweeper: sweeper, indexes: s.Indexes, boards: s.Boards, hidden: s.Hidden,
 		erasures: s.Erasures, changeTTL: cfg.ChangeTTL,
@@ -86,11 +87,20 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
+// keptBy returns the part that keeps something with entries, nil if there is none.
+func keptBy(parts []commit.Part) entries.Kept {
+	for _, p := range parts {
+		if kept, ok := p.(entries.Kept); ok {
+			return kept
+		}
+	}
+	return nil
+}
+
 // addForgets adds what is forgotten of what is kept here.
 func (s *Store) addForgets() {
 	s.Erasures.Add("profile", s.Profiles.forget)
 	s.Erasures.Add("bar", s.Tokens.forget)
-	s.Erasures.AddAfter("metadata", forgetMetadata)
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
 	s.Erasures.AddAfter("audit", forgetAudit)
 	s.Erasures.AddAfter("submissions", s.Records.forget)

@@ -18,7 +18,7 @@ func Feature() features.Feature {
 func open(e *features.Engine) features.Opened {
 	s := NewStore(e.DB)
 	return features.Opened{
-		Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, httpapi.ProfileFinder{Rankings: e.Rankings, Profiles: e.Profiles, Feed: e.Feed}, s),
+		Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, httpapi.Reading{Rankings: e.Rankings, Feed: e.Feed}, s),
 		Forget: s.forget,
 		Data:   map[string]store.Data{"friends": s.data, "friend_of": s.fanData},
 		Offers: []any{s},

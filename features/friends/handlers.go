@@ -28,16 +28,16 @@ type Lists interface {
 // handlers serve lists of friends, and boards among friends.
 type handlers struct {
 	httpapi.Resolver
-	httpapi.ProfileFinder
+	httpapi.Reading
 	lists Lists
 }
 
 // Routes returns the rows of the lists of friends, and of boards among friends.
-func Routes(find httpapi.Resolver, profiles httpapi.ProfileFinder, lists Lists) []httpapi.Route {
-	h := &handlers{find, profiles, lists}
+func Routes(find httpapi.Resolver, reading httpapi.Reading, lists Lists) []httpapi.Route {
+	h := &handlers{find, reading, lists}
 	rows := httpapi.BodyRule{Limit: httpapi.AnyBody, Charge: httpapi.RowsOf}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/boards/{board}/members/{member}/friends"), Access: guard.AccessHolders, Players: httpapi.PlayersMayReadFriends, Params: httpapi.Common("limit", "offset", "profiles", "metadata"), Handle: find.RetryOutdated(h.onBoard)},
+		{Pattern: httpapi.Get("/v1/boards/{board}/members/{member}/friends"), Access: guard.AccessHolders, Players: httpapi.PlayersMayReadFriends, Params: httpapi.Common("limit", "offset"), Shows: httpapi.ShowsAll, Handle: find.RetryOutdated(h.onBoard)},
 		{Pattern: httpapi.Get("/v1/members/{member}/friends"), Access: guard.AccessHolders, Params: []string{"limit", "cursor"}, Handle: h.list},
 		{Pattern: httpapi.Put("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.put},
 		{Pattern: httpapi.Post("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.add},
@@ -171,20 +171,11 @@ func (h *handlers) onBoard(c *httpapi.Call) error {
 	}
 	q := leaderboard.MembersQuery{Query: on.Query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
 	q.Members = append(append(make([]string, 0, len(friends)+1), friends...), member)
-	s, bodies, err := h.Members(c, &on, q)
+	s, st, shown, err := h.Members(c, &on, q)
 	if err != nil {
 		return err
 	}
-	st := s.State
 	st.Stale = st.Stale || missed != nil // the list is a cached one
-	n := len(s.Entries)
-	shown := h.Of(c, &on, &st, n+1, func(i int) string {
-		if i == n {
-			return member
-		}
-		return s.Entries[i].Member
-	})
-	shown.Metadata = bodies
 	t := c.ETag(&on, &st).Text(member).Int(limit).Int(offset)
 	for _, f := range friends {
 		t = t.Text(f)
@@ -198,13 +189,13 @@ func (h *handlers) onBoard(c *httpapi.Call) error {
 	return c.Answer(&on, &st, shown.AddTo(t), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"friends":`...), int64(len(friends)), 10)
 		b = strconv.AppendInt(append(b, `,"ranked":`...), int64(s.Ranked), 10)
-		b = appendSelf(append(b, `,"self":`...), &on, s, &shown)
-		return httpapi.AppendPositioned(append(b, ','), &on, s, &shown)
+		b = appendSelf(append(b, `,"self":`...), &on, s, shown)
+		return httpapi.AppendPositioned(append(b, ','), &on, s, shown)
 	})
 }
 
 // appendSelf appends the standing of the member itself, null without one.
-func appendSelf(b []byte, on *httpapi.Target, s *leaderboard.Standings, shown *httpapi.Besides) []byte {
+func appendSelf(b []byte, on *httpapi.Target, s *leaderboard.Standings, shown httpapi.Besides) []byte {
 	if s.Self == nil {
 		return append(b, "null"...)
 	}

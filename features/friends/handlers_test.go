@@ -1,6 +1,7 @@
 package friends
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -20,7 +21,7 @@ import (
 // newEnv returns an API with the routes of the feature over a fake.
 func newEnv(t testing.TB, change ...func(*httpapi.Config)) *apitest.Env {
 	return featuretest.New(t, func(f *apitest.Fake) []httpapi.Route {
-		return Routes(httpapi.Resolver{Catalog: f}, httpapi.ProfileFinder{Rankings: f, Profiles: f, Feed: f}, f)
+		return Routes(httpapi.Resolver{Catalog: f}, httpapi.Reading{Rankings: f, Feed: f}, f)
 	}, change...)
 }
 
@@ -289,9 +290,27 @@ func TestExamples(t *testing.T) {
 	}, nil)
 }
 
+// kept shows what the model keeps with entries.
+type kept struct{ texts []string }
+
+func (kept) Param() string                    { return "metadata" }
+func (kept) On(rules *leaderboard.Rules) bool { return rules.KeepsMetadata() }
+func (k kept) AddTo(etag wire.ETag) wire.ETag { return etag.Text("metadata") }
+func (k kept) AppendTo(b []byte, i int) []byte {
+	if k.texts[i] == "" {
+		return b
+	}
+	return append(append(b, `,"metadata":`...), k.texts[i]...)
+}
+
+func (kept) Find(_ context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
+	texts, err := a.Again()
+	return kept{texts}, err
+}
+
 // TestBoardFriendsForms: the modes, the metadata and the forms of answers are those of all reading routes.
 func TestBoardFriendsForms(t *testing.T) {
-	e := newEnv(t)
+	e := newEnv(t, func(c *httpapi.Config) { c.Shows = []httpapi.Show{kept{}} })
 	e.Board("classic", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}}, apitest.Classic()...)
 	e.Put(apitest.WriteKey, "/v1/members/2/friends", `{"members":["8","4"]}`).Want(200)
 	e.Post(apitest.WriteKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":200,"metadata":{"score":12345678901234567890}}]}`).Want(200)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
@@ -23,7 +22,7 @@ func (Part) On(b *commit.Board, _ *commit.Needs) commit.BoardPart {
 	if !b.Rules().KeepsMetadata() {
 		return nil
 	}
-	return &metadata{board: b, periods: map[*commit.Period]*rows{}, bodies: map[entries.BodyKey]*body{}}
+	return &metadata{board: b, periods: map[*commit.Period]*rows{}, bodies: map[bodyKey]*body{}}
 }
 
 // Same reports whether both rules keep metadata.
@@ -39,7 +38,7 @@ func (Part) Rule() string { return "/metadata" }
 type metadata struct {
 	board   *commit.Board
 	periods map[*commit.Period]*rows
-	bodies  map[entries.BodyKey]*body // found, which periods share
+	bodies  map[bodyKey]*body // found, which periods share
 
 	attempt *commit.Attempt // the last one that made an entry
 	brought *body           // with it, nil for nothing: one, for all windows
@@ -123,7 +122,7 @@ func (m *metadata) Mark(members []string) (undo func()) {
 // ReadEntries asks for the metadata of members in periods.
 func (m *metadata) ReadEntries(t *mysql.Text, periods []int64, members []string) {
 	for chunk := range slices.Chunk(members, mysql.MaxRows) {
-		entries.AppendMetadata(t, periods, chunk, false).Str(";")
+		appendRows(t, periods, chunk, false).Str(";")
 	}
 }
 
@@ -140,10 +139,10 @@ func (m *metadata) ScanEntries(answers *sql.Rows, periods []*commit.Period, memb
 		if err := mysql.NextResult(answers); err != nil {
 			return err
 		}
-		err := entries.EachMetadata(answers, func(r *entries.MetadataRow) {
+		err := eachRow(answers, func(r *storedRow) {
 			found, member := row{key: r.Key}, r.Key.Member()
-			if r.BodyID != entries.NoBody {
-				key := entries.BodyKey{Member: member, ID: r.BodyID}
+			if r.BodyID != noBody {
+				key := bodyKey{Member: member, ID: r.BodyID}
 				if m.bodies[key] == nil {
 					m.bodies[key] = &body{id: r.BodyID, refs: r.Refs}
 				}
@@ -244,7 +243,7 @@ func (Part) WriteEntries(t *mysql.Text, changed []commit.BoardPart) {
 			if u.row.body != nil {
 				t.Str(",").Int(u.row.body.id).Str(",NULL)")
 			} else {
-				t.Str(",").Int(entries.NoBody).Str(",").Time(u.period.Clock()).Str(")")
+				t.Str(",").Int(noBody).Str(",").Time(u.period.Clock()).Str(")")
 			}
 		}
 		t.Str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time),")
@@ -297,11 +296,11 @@ func (w *writes) appendBodies(t *mysql.Text, random func() uint64) {
 // appendDelete deletes bodies.
 func (w *writes) appendDelete(t *mysql.Text, bodies []*body, condition string) {
 	for chunk := range slices.Chunk(w.inOrder(bodies), mysql.MaxRows) {
-		keys := make([]entries.BodyKey, len(chunk))
+		keys := make([]bodyKey, len(chunk))
 		for i, b := range chunk {
-			keys[i] = entries.BodyKey{Member: w.owner[b], ID: b.id}
+			keys[i] = bodyKey{Member: w.owner[b], ID: b.id}
 		}
-		entries.AppendBodies(t.Str("DELETE FROM metadata_bodies WHERE "+condition), keys).Str(";")
+		appendBodyKeys(t.Str("DELETE FROM metadata_bodies WHERE "+condition), keys).Str(";")
 	}
 }
 

@@ -38,7 +38,6 @@ type Fake struct {
 
 	Outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	Renewed  int
-	Moving   func() // between an answer and the metadata of its entries, once
 }
 
 // NewFake returns a fake without boards.
@@ -191,13 +190,4 @@ func (f *Fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 
 func (f *Fake) Verify(context.Context, leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	return f.Verified, f.Enter("Verify")
-}
-
-// Metadata is the model's, after what happens meanwhile.
-func (f *Fake) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
-	if between := f.Moving; between != nil {
-		f.Moving = nil
-		between()
-	}
-	return f.Model.Metadata(ctx, of)
 }

@@ -128,7 +128,7 @@ func (a *App) wireAPI() error {
 		Build:   httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
 		SettingsKeys: a.cfg.Keys, Keyring: a.keys, Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		Observer: answeredRequests{a.metrics, &a.probes, a.log}, Tracer: a.traces.requests(), Logger: a.log,
-		Routes: a.features.routes(),
+		Shows: features.AllOffered[httpapi.Show](a.engine), Routes: a.features.routes(),
 		Limits: httpapi.Limits{StandingWait: a.cfg.standingWait},
 	}
 	if a.cfg.MySQLMaxConns < 32 {

@@ -119,7 +119,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
-		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Profiles: a.profiles, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Log: a.log,
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Alone: a.reader.Alone, Log: a.log,
 	}
 	a.engine.Offer(a.store.Notices)
 	a.engine.Offer(a.players)

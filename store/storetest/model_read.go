@@ -172,7 +172,7 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	return out, nil
 }
 
-// Metadata does what store.Entries.Metadata does.
+// Metadata looks up the metadata of entries.
 func (m *Model) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Metadata"); err != nil {

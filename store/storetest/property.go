@@ -478,7 +478,7 @@ func (h *history) comparePagesWithMetadata(t *rapid.T, q leaderboard.PageQuery) 
 	h.comparePages(t, q)
 	q.Metadata = true
 	want, err := h.model.Page(h.ctx, h.modelRef, q)
-	if err != nil || h.ref.Rules.Metadata == nil || h.Featured == nil {
+	if err != nil || h.ref.Rules.Metadata == nil || h.Metadata == nil {
 		return
 	}
 	ask := leaderboard.MetadataQuery{Period: &h.ref}
@@ -486,7 +486,7 @@ func (h *history) comparePagesWithMetadata(t *rapid.T, q leaderboard.PageQuery) 
 	for _, e := range want.Entries {
 		ask.Entries, bodies = append(ask.Entries, e.Entry), append(bodies, leaderboard.EntryMetadata{Body: e.Metadata})
 	}
-	got, err := h.Featured.Metadata(h.ctx, []leaderboard.MetadataQuery{ask})
+	got, err := h.Metadata(h.ctx, []leaderboard.MetadataQuery{ask})
 	if err != nil || len(got) != 1 || len(bodies) > 0 && !reflect.DeepEqual(got[0], bodies) {
 		t.Fatalf("metadata of %v: %v, %v; want %v", ask.Entries, got, err, bodies)
 	}

@@ -62,8 +62,6 @@ type Database interface {
 // Featured is a store with what features add.
 type Featured interface {
 	Database
-	leaderboard.MetadataReader
-
 	Desk
 	Plays
 
@@ -91,6 +89,8 @@ type Subject struct {
 	Rankings leaderboard.Rankings
 	// WithoutMetadata: Rankings leaves the metadata of entries to the layer above it.
 	WithoutMetadata bool
+	// Metadata looks up the metadata of entries alone; nil: nothing does.
+	Metadata func(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error)
 	// Pasts answers about the past of members; nil: Database does.
 	Pasts leaderboard.Pasts
 	// Disturb are things that may happen to a period at any time without changing an answer: a rebuild of a copy, a

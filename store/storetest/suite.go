@@ -30,7 +30,6 @@ func Run(t *testing.T, database Database) {
 // RunFeatured runs the conformance suite of what features add.
 func RunFeatured(t *testing.T, database Featured) {
 	for name, test := range map[string]func(*testing.T, Featured){
-		"metadata": testMetadata, "metadata of several windows": testMetadataWindows, "metadata refused": testMetadataRefused,
 		"plays": testPlays, "plays of others": testPlaysOfOthers,
 		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "forget": testForget,
 	} {

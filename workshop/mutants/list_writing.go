@@ -67,15 +67,15 @@ func ofWriting() []mutant {
 			"\tundo()\n\tfor i := range list {", "\t_ = undo\n\tfor i := range list {", store + "TestConformance/mysql/atomic",
 		},
 		{
-			"A8", "a row's metadata is shown beside any entry of its member", "store/internal/read/metadata.go",
-			`wanted.take(r.Body, r.Key == wanted.key)`, `wanted.take(r.Body, true)`, store + "TestConformance/mysql/metadata",
+			"A8", "a row's metadata is shown beside any entry of its member", "features/metadata/store.go",
+			`wanted.take(r.Body, r.Key == wanted.key)`, `wanted.take(r.Body, true)`, "features/metadata TestConformance/mysql/metadata",
 		},
 		{
 			"A8", "an entry that comes without metadata keeps that of the one before", "features/metadata/part.go",
-			`if b == nil && a.Sub.Edit != nil && a.Sub.Edit.NoScore && ok && was.key == p.Key(*old) {`, `if b == nil && ok {`, store + "TestConformance/mysql/metadata",
+			`if b == nil && a.Sub.Edit != nil && a.Sub.Edit.NoScore && ok && was.key == p.Key(*old) {`, `if b == nil && ok {`, "features/metadata TestConformance/mysql/metadata",
 		},
 		{
-			"A8", "an erasure leaves what its member's entries had on boards that lost the rule", "store/erasure.go",
+			"A8", "an erasure leaves what its member's entries had on boards that lost the rule", "features/metadata/sweep.go",
 			"\treturn steps(ctx, \"DELETE FROM metadata_bodies WHERE member = ? ORDER BY id LIMIT ?\", member)\n", "\treturn nil\n", "internal/app/installed TestForgetIsRestartable",
 		},
 		{

@@ -61,7 +61,7 @@ func importRules() []importRule {
 		},
 		{dir: "internal/mysql", may: []string{"leaderboard/internal/serverfault", nounsPkg, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "internal/audit", may: []string{nounsPkg, mysqlPkg}, inTest: []string{plansPkg}},
-		{dir: "internal/entries", may: []string{nounsPkg, rankPkg, mysqlPkg}, inTest: []string{plansPkg}},
+		{dir: "internal/entries", may: []string{nounsPkg, rankPkg, mysqlPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/index", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}},
 		{
 			dir: "store/internal/read", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeIndex, turnPkg},

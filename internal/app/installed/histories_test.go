@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
 	"leaderboard/features/review"
 	"leaderboard/leaderboard"
@@ -23,7 +24,8 @@ func featured(t testing.TB, dsn string, change func(*store.Config)) (*store.Stor
 		}
 	}).Store
 	all := storetest.Of(s, storetest.Added{Desk: review.NewStore(s.Database(), s.Writer), Plays: plays.NewStore(s.Database())})
-	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries}
+	bodies := metadata.NewStore(s.Database(), func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) })
+	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries, Metadata: bodies.Metadata}
 }
 
 // everywhere gives every period that has an entry an index, with few entries per bucket.

@@ -28,6 +28,7 @@ func rowsOfFeatures(e *features.Engine) (rows []httpapi.Route) {
 func table() []httpapi.Route {
 	e := &features.Engine{}
 	cfg := httpapi.Config{Routes: rowsOfFeatures(e), Metrics: http.NotFoundHandler()}
+	cfg.Shows = features.AllOffered[httpapi.Show](e)
 	cfg.Friends = features.Offered[httpapi.Friends](e)
 	return httpapi.New(cfg).Routes()
 }

@@ -66,10 +66,10 @@ func (s *Reader) ask(ctx context.Context, ref leaderboard.PeriodRef, questions [
 			b.asked[i] = askedOf(&questions[i])
 		}
 		out = b.answers
-		if err := b.answer(ctx); err != nil || !b.some(withMetadata) {
+		if err := b.answer(ctx); err != nil || !b.some(withKept) {
 			return err
 		}
-		return b.addMetadata(ctx)
+		return b.addKept(ctx)
 	})
 	return out, err
 }
@@ -168,7 +168,7 @@ func (b *asking) answer(ctx context.Context) error {
 	if err := b.find(ctx); err != nil {
 		return err
 	}
-	c, err := b.count(ctx, b.probes(), !b.some(isPage) && !b.some(withDense) && !b.some(withMetadata))
+	c, err := b.count(ctx, b.probes(), !b.some(isPage) && !b.some(withDense) && !b.some(withKept))
 	if err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ func (b *asking) pages(ctx context.Context) error {
 			}
 		}
 	}
-	c, err := b.count(ctx, groups, !b.some(withDense) && !b.some(withMetadata))
+	c, err := b.count(ctx, groups, !b.some(withDense) && !b.some(withKept))
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 	cfg := index.Config{MinEntries: 1, Target: 4, SaveEvery: 200_000, Memory: 256 << 20, ChangeTTL: time.Hour, OnIndexes: func(int64) {}}
 	indexes = index.New(cfg, d, s.Runs)
 	defer indexes.Close()
-	r := read.New(d, indexes, cfg.Target)
+	r := read.New(d, indexes, cfg.Target, nil)
 	var refs []leaderboard.PeriodRef
 	for _, name := range []string{"a", "b"} {
 		b, _, err := s.Boards.PutBoard(t.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})

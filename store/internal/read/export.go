@@ -40,15 +40,7 @@ func (s *Reader) Export(
 		if !metadata {
 			return nil, nil
 		}
-		bodies, wanted := make([]string, len(keys)), metadataWanted{}
-		for i, key := range keys {
-			wanted.add(ref.ID, key, func(body string, same bool) {
-				if same {
-					bodies[i] = body
-				}
-			})
-		}
-		return bodies, wanted.read(ctx, s.db, q)
+		return s.readKept(ctx, q, ref.ID, keys)
 	}, func(keys []rank.Key, bodies []string) error {
 		part = part[:0]
 		for _, key := range keys {

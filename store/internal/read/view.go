@@ -21,7 +21,8 @@ import (
 type Reader struct {
 	db      *mysql.DB
 	indexes *index.Indexes
-	target  int // entries that a bucket of an index is meant to have
+	target  int          // entries that a bucket of an index is meant to have
+	kept    entries.Kept // nil: nothing keeps anything with entries
 	scans   *scans
 	reads   reads
 }
@@ -29,9 +30,9 @@ type Reader struct {
 // reads counts what Reads returns.
 type reads struct{ transactions, scans, repeats atomic.Int64 }
 
-// New returns a Reader. target is the number of entries per bucket of an index.
-func New(d *mysql.DB, x *index.Indexes, target int) *Reader {
-	return &Reader{db: d, indexes: x, target: target, scans: newScans(d.Config.StatementTimeout)}
+// New returns a Reader. target is the number of entries per bucket of an index; kept may be nil.
+func New(d *mysql.DB, x *index.Indexes, target int, kept entries.Kept) *Reader {
+	return &Reader{db: d, indexes: x, target: target, kept: kept, scans: newScans(d.Config.StatementTimeout)}
 }
 
 // Reads are the transactions that answers took since the start.

@@ -21,7 +21,6 @@ const (
 	keysNext     = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
 	auditNext    = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
 	barsNext     = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
-	emptiedNext  = "SELECT emptied_at FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?, 1"
 	sessionsNext = "SELECT key_id FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?"
 	runsNext     = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	runsKept     = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
@@ -72,16 +71,6 @@ func (s *Sweeper) Sessions(ctx context.Context, slice Slice) (more bool, err err
 		}
 	}
 	return true, nil
-}
-
-// emptiedTTL is how long a row of entry_metadata is kept that says that there is none: longer than an answer that still has the
-// entry before it can be on its way.
-const emptiedTTL = 10 * time.Minute
-
-// Metadata deletes the rows that say of an entry that it has no metadata, though the one before it had.
-func (s *Sweeper) Metadata(ctx context.Context, slice Slice) (more bool, err error) {
-	const remove = "DELETE FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?"
-	return s.Aged(ctx, slice, emptiedNext, remove, s.Before(emptiedTTL))
 }
 
 // Aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
 	"github.com/jmoiron/sqlx"
 
-	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 )
@@ -79,7 +77,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 
 // purgePeriods deletes the rows of periods, their own last, and reports whether it finished.
 func (s *Sweeper) purgePeriods(ctx context.Context, ids []int64, steps *Steps) (finished bool, err error) {
-	if finished, err := s.purgeMetadata(ctx, ids, steps); !finished {
+	if finished, err := s.purgeKept(ctx, ids, steps); !finished {
 		return false, err
 	}
 	for i, query := range purgeQueries(ids) {
@@ -142,12 +140,15 @@ func purgeQueries(ids []int64) []string {
 	}
 }
 
-// purgeMetadata deletes the metadata of periods, with what no other period has, and reports whether it finished.
-func (s *Sweeper) purgeMetadata(ctx context.Context, ids []int64, steps *Steps) (finished bool, err error) {
+// purgeKept deletes what is kept with the entries of periods, and reports whether it finished.
+func (s *Sweeper) purgeKept(ctx context.Context, ids []int64, steps *Steps) (finished bool, err error) {
+	if s.cfg.Kept == nil {
+		return true, nil
+	}
 	for steps.take() {
 		n := 0
 		err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-			n, err = purgeMetadata(ctx, tx, ids)
+			n, err = s.cfg.Kept.PurgeKept(ctx, tx, ids, Rows)
 			return err
 		})
 		if err != nil {
@@ -161,49 +162,6 @@ func (s *Sweeper) purgeMetadata(ctx context.Context, ids []int64, steps *Steps) 
 		}
 	}
 	return false, nil
-}
-
-// metadataIn reads rows of periods, locked: another process may be deleting them.
-func metadataIn(ids []int64) string {
-	t := (&mysql.Text{}).Str("SELECT member, body_id FROM entry_metadata FORCE INDEX (PRIMARY) WHERE period_id IN (").Ints(ids)
-	return t.Str(") ORDER BY period_id, member LIMIT ").Int(Rows).Str(" FOR UPDATE").String()
-}
-
-// purgeMetadata deletes up to Rows rows, and takes their references away from the bodies.
-func purgeMetadata(ctx context.Context, tx *sqlx.Tx, ids []int64) (n int, err error) {
-	var rows []struct {
-		Member []byte `db:"member"`
-		BodyID int64  `db:"body_id"`
-	}
-	if err := tx.SelectContext(ctx, &rows, metadataIn(ids)); err != nil || len(rows) == 0 {
-		return 0, err
-	}
-	refs := map[entries.BodyKey]int64{}
-	for _, r := range rows {
-		if r.BodyID != entries.NoBody {
-			refs[entries.BodyKey{Member: string(r.Member), ID: r.BodyID}]++
-		}
-	}
-	byCount := map[int64][]entries.BodyKey{}
-	for key, count := range refs {
-		byCount[count] = append(byCount[count], key)
-	}
-	var statements []string
-	for count, keys := range byCount {
-		for chunk := range slices.Chunk(keys, mysql.MaxRows) {
-			statements = append(statements, entries.AppendBodies((&mysql.Text{}).Str("UPDATE metadata_bodies SET refs = refs - ").Int(count).Str(" WHERE "), chunk).String())
-		}
-	}
-	for chunk := range slices.Chunk(slices.SortedFunc(maps.Keys(refs), entries.BodyKey.Compare), mysql.MaxRows) {
-		statements = append(statements, entries.AppendBodies((&mysql.Text{}).Str("DELETE FROM metadata_bodies WHERE refs <= 0 AND "), chunk).String())
-	}
-	remove := (&mysql.Text{}).Str("DELETE FROM entry_metadata WHERE period_id IN (").Ints(ids).Str(") ORDER BY period_id, member LIMIT ").Int(int64(len(rows)))
-	for _, query := range append(statements, remove.String()) {
-		if _, err := tx.ExecContext(ctx, query); err != nil {
-			return 0, err
-		}
-	}
-	return len(rows), nil
 }
 
 // drain repeats a statement until it finds fewer than Rows rows, and returns how many it found in all.

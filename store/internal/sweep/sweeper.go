@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 )
@@ -17,9 +18,11 @@ const (
 	DeletedMark = "~"
 )
 
-// Config is how long rows are kept.
+// Config is how long rows are kept, and what is kept with entries.
 type Config struct {
 	KeyTTL, ChangeTTL, AuditTTL time.Duration
+
+	Kept entries.Kept // nil: nothing
 }
 
 // Sweeper remembers from round to round where its jobs stopped. One round uses it at a time, see Begin; PurgeBoard and

@@ -1,4 +1,4 @@
-package httpapi
+package metadata_test
 
 import (
 	"context"
@@ -6,14 +6,69 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/features/featuretest"
+	"leaderboard/features/metadata"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// withMetadata makes a board with the rule: 4 has metadata there, 5 has none.
-func withMetadata(t *testing.T) *env {
-	e := newEnv(t)
+// fake is the model, with what happens between an answer and the look-up.
+type fake struct {
+	*apitest.Fake
+	moving func() // once
+}
+
+// Metadata is the model's, after what happens meanwhile.
+func (f *fake) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
+	if between := f.moving; between != nil {
+		f.moving = nil
+		between()
+	}
+	return f.Model.Metadata(ctx, of)
+}
+
+// Export gives all entries at once.
+func (f *fake) Export(
+	ctx context.Context, ref leaderboard.PeriodRef, kept bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error,
+) error {
+	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, Metadata: kept}})
+	if err != nil {
+		return err
+	}
+	if err := begin(page.State); err != nil {
+		return err
+	}
+	var out []leaderboard.Entry
+	var texts []string
+	for _, e := range page.Entries {
+		if out = append(out, e.Entry); kept {
+			texts = append(texts, e.Metadata)
+		}
+	}
+	return entries(out, texts)
+}
+
+// api is an API whose entries have metadata.
+type api struct {
+	*apitest.Env
+	fake *fake
+}
+
+func newAPI(t *testing.T) api {
+	var f *fake
+	return api{featuretest.New(t, func(of *apitest.Fake) []httpapi.Route {
+		f = &fake{Fake: of}
+		return nil
+	}, func(c *httpapi.Config) {
+		c.Shows, c.Exports, c.MemberData = []httpapi.Show{metadata.Show{Reader: f, Rankings: f}}, f, f
+	}), f}
+}
+
+// withRule makes a board with the rule: 4 has metadata there, 5 has none.
+func withRule(t *testing.T) api {
+	e := newAPI(t)
 	e.Board("classic", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}}, apitest.Classic()...)
 	e.Board("none", leaderboard.Rules{}, apitest.Classic()...)
 	const body = `{"entries":[{"member":"4","score":200,"metadata":{ "replay": "/r/1", "score": 12345678901234567890, "x": [null, "1"] }}]}`
@@ -24,7 +79,7 @@ func withMetadata(t *testing.T) *env {
 const metadataOf4 = `"metadata":{"replay":"/r/1","score":12345678901234567890,"x":[null,"1"]}`
 
 // readingAnswers are the answers that show metadata beside entries, of member 4 of a board.
-func (e *env) readingAnswers(board string) map[string]func(query string) apitest.Reply {
+func (e api) readingAnswers(board string) map[string]func(query string) apitest.Reply {
 	path := "/v1/boards/" + board + "/"
 	read := func(path string) func(string) apitest.Reply {
 		return func(query string) apitest.Reply { return e.Get(apitest.ReadKey, path+query) }
@@ -41,16 +96,16 @@ func (e *env) readingAnswers(board string) map[string]func(query string) apitest
 // TestMetadataBesideEntries: with metadata=true every reading answer shows it, looked up once, and is another answer than
 // without.
 func TestMetadataBesideEntries(t *testing.T) {
-	e := withMetadata(t)
+	e := withRule(t)
 	for name, ask := range e.readingAnswers("classic") {
-		delete(e.fake.Called, "Metadata")
+		delete(e.Fake.Called, "Metadata")
 		without := ask("").Want(200)
-		if strings.Contains(string(without.Body), "metadata") || e.fake.Calls("Metadata") != 0 {
-			t.Errorf("%s: %d look-ups; without metadata it is %s", name, e.fake.Calls("Metadata"), without.Body)
+		if strings.Contains(string(without.Body), "metadata") || e.Fake.Calls("Metadata") != 0 {
+			t.Errorf("%s: %d look-ups; without metadata it is %s", name, e.Fake.Calls("Metadata"), without.Body)
 		}
 		with := ask("metadata=true").Want(200)
-		if bare := strings.Replace(string(with.Body), ","+metadataOf4, "", 1); bare != string(without.Body) || len(with.Body) == len(bare) || e.fake.Calls("Metadata") != 1 {
-			t.Errorf("%s, with %d look-ups, differs in more than the metadata:\n%s\n%s", name, e.fake.Calls("Metadata"), with.Body, without.Body)
+		if bare := strings.Replace(string(with.Body), ","+metadataOf4, "", 1); bare != string(without.Body) || len(with.Body) == len(bare) || e.Fake.Calls("Metadata") != 1 {
+			t.Errorf("%s, with %d look-ups, differs in more than the metadata:\n%s\n%s", name, e.Fake.Calls("Metadata"), with.Body, without.Body)
 		}
 		if tag := with.Header.Get("ETag"); tag != "" && tag == without.Header.Get("ETag") {
 			t.Errorf("%s has the same ETag with metadata", name)
@@ -61,9 +116,9 @@ func TestMetadataBesideEntries(t *testing.T) {
 		ask("metadata=yes").WantProblem(400, wire.CodeMalformed)
 	}
 	for name, ask := range e.readingAnswers("none") {
-		delete(e.fake.Called, "Metadata")
-		if with, without := ask("metadata=true").Want(200), ask("").Want(200); string(with.Body) != string(without.Body) || e.fake.Calls("Metadata") != 0 {
-			t.Errorf("without the rule %s has %d look-ups and is %s", name, e.fake.Calls("Metadata"), with.Body)
+		delete(e.Fake.Called, "Metadata")
+		if with, without := ask("metadata=true").Want(200), ask("").Want(200); string(with.Body) != string(without.Body) || e.Fake.Calls("Metadata") != 0 {
+			t.Errorf("without the rule %s has %d look-ups and is %s", name, e.Fake.Calls("Metadata"), with.Body)
 		}
 	}
 }
@@ -71,7 +126,7 @@ func TestMetadataBesideEntries(t *testing.T) {
 // TestMetadataOfAnotherEntry: when an entry has changed between the answer and the look-up, both are read again at one state (promise A8).
 func TestMetadataOfAnotherEntry(t *testing.T) {
 	for _, submitted := range []string{`,"metadata":{"replay":"/r/2"}`, ``} {
-		e := withMetadata(t)
+		e := withRule(t)
 		for name, ask := range e.readingAnswers("classic") {
 			score := int64(1000)
 			for _, s := range e.Post(apitest.NoKey, "/v1/boards/classic/ranks", `{"members":["4"]}`).Rows().Entries {
@@ -80,7 +135,7 @@ func TestMetadataOfAnotherEntry(t *testing.T) {
 			e.Post(apitest.WriteKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+string(wire.AppendOptInt(nil, &score))+`,"metadata":{"old":1}}]}`).Want(200)
 			score++
 			text := string(wire.AppendOptInt(nil, &score))
-			e.fake.Moving = func() {
+			e.fake.moving = func() {
 				e.Post(apitest.WriteKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":`+text+submitted+`}]}`).Want(200)
 			}
 			got := string(ask("metadata=true").Want(200).Body)
@@ -94,8 +149,8 @@ func TestMetadataOfAnotherEntry(t *testing.T) {
 
 // TestMetadataAway: what cannot be looked up is an error, and not left out (promise A8).
 func TestMetadataAway(t *testing.T) {
-	e := withMetadata(t)
-	e.fake.Fails["Metadata"] = leaderboard.ErrUnavailable
+	e := withRule(t)
+	e.Fake.Fails["Metadata"] = leaderboard.ErrUnavailable
 	for name, ask := range e.readingAnswers("classic") {
 		t.Log(name)
 		ask("metadata=true").WantProblem(503, "unavailable")
@@ -105,7 +160,7 @@ func TestMetadataAway(t *testing.T) {
 
 // TestMetadataSubmitted: what is no object is malformed, what the board does not take rejects its entry alone.
 func TestMetadataSubmitted(t *testing.T) {
-	e := withMetadata(t)
+	e := withRule(t)
 	for _, value := range []string{`[]`, `"{}"`, `1`} {
 		body := `{"entries":[{"member":"1","score":300},{"member":"2","score":300,"metadata":` + value + `}]}`
 		p := e.Post(apitest.WriteKey, "/v1/boards/classic/scores", body).WantProblem(400, wire.CodeMalformed)
@@ -131,12 +186,12 @@ func TestMetadataSubmitted(t *testing.T) {
 
 // TestMetadataExport: an export and the data of a member have it.
 func TestMetadataExport(t *testing.T) {
-	e := withMetadata(t)
+	e := withRule(t)
 	ask := func(query string) []string {
 		return strings.Split(string(e.Get(apitest.AdminKey, "/v1/boards/classic/export"+query).Want(200).Body), "\n")
 	}
 	csv := ask("?metadata=true")
-	if csv[0] != csvHead+",metadata" || !strings.HasSuffix(csv[1], `Z,"{""replay"":""/r/1"",""score"":12345678901234567890,""x"":[null,""1""]}"`) || !strings.HasSuffix(csv[2], "Z,") {
+	if csv[0] != "strict_rank,tied_rank,member,score,tiebreak,created_time,metadata" || !strings.HasSuffix(csv[1], `Z,"{""replay"":""/r/1"",""score"":12345678901234567890,""x"":[null,""1""]}"`) || !strings.HasSuffix(csv[2], "Z,") {
 		t.Errorf("CSV is %q", csv)
 	}
 	lines := ask("?format=jsonl&metadata=true")
@@ -153,7 +208,7 @@ func TestMetadataExport(t *testing.T) {
 
 // TestMetadataRule: the rule is checked, changed and taken away.
 func TestMetadataRule(t *testing.T) {
-	e := withMetadata(t)
+	e := withRule(t)
 	for body, pointer := range map[string]string{
 		`{"metadata":{"max_bytes":0}}`: "/metadata/max_bytes", `{"metadata":{"max_bytes":4097}}`: "/metadata/max_bytes", `{"metadata":{"most":1}}`: "/metadata/most",
 		`{"derive":{"from":[{"board":"none"}]},"metadata":{"max_bytes":10}}`: "/metadata",
@@ -179,12 +234,12 @@ func TestMetadataRule(t *testing.T) {
 
 // TestMetadataStandingsBound: standings with metadata are of fewer boards.
 func TestMetadataStandingsBound(t *testing.T) {
-	e := newEnv(t)
+	e := newAPI(t)
 	var names []string
-	for i := range int64(MaxMetadataBoards + 1) {
+	for i := range int64(httpapi.MaxKeptBoards + 1) {
 		name := "b" + string(wire.AppendOptInt(nil, &i))
 		names = append(names, name)
-		if _, _, err := e.fake.PutBoard(context.Background(), name, leaderboard.Rules{Labels: leaderboard.Labels{"a": "b"}}.WithDefaults()); err != nil {
+		if _, _, err := e.Fake.PutBoard(context.Background(), name, leaderboard.Rules{Labels: leaderboard.Labels{"a": "b"}}.WithDefaults()); err != nil {
 			t.Fatal(err)
 		}
 	}

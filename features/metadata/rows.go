@@ -1,4 +1,4 @@
-package entries
+package metadata
 
 import (
 	"cmp"
@@ -11,21 +11,21 @@ import (
 	"leaderboard/rank"
 )
 
-// NoBody is the id of the body of a row of entry_metadata whose entry has no metadata, though the one before it had.
-const NoBody = 0
+// noBody is the id of the body of a row of entry_metadata whose entry has no metadata, though the one before it had.
+const noBody = 0
 
-// MetadataRow is a row of entry_metadata with its body.
-type MetadataRow struct {
+// storedRow is a row of entry_metadata with its body.
+type storedRow struct {
 	PeriodID int64
 	Key      rank.Key // of the entry that it is of, as stored
-	BodyID   int64    // or NoBody
+	BodyID   int64    // or noBody
 	Refs     int64    // of the body, 0 when there is none
 	Body     string   // "": there is none, or it was not read
 }
 
-// AppendMetadata appends the statement, without an end, that reads the metadata of members in periods by primary keys, with the
+// appendRows appends the statement, without an end, that reads the metadata of members in periods by primary keys, with the
 // bodies when they are wanted.
-func AppendMetadata(t *mysql.Text, periods []int64, members []string, bodies bool) *mysql.Text {
+func appendRows(t *mysql.Text, periods []int64, members []string, bodies bool) *mysql.Text {
 	t.Str("SELECT m.period_id, m.member, m.score, m.tiebreak, m.created_time, m.body_id, COALESCE(b.refs, 0), ")
 	if bodies {
 		t.Str("COALESCE(b.body, '')")
@@ -36,11 +36,11 @@ func AppendMetadata(t *mysql.Text, periods []int64, members []string, bodies boo
 	return t.Str(" WHERE m.period_id IN (").Ints(periods).Str(") AND ").Among("m.member", members)
 }
 
-// EachMetadata reads the answer to AppendMetadata.
-func EachMetadata(rows *sql.Rows, fn func(*MetadataRow)) error {
+// eachRow reads the answer to appendRows.
+func eachRow(rows *sql.Rows, fn func(*storedRow)) error {
 	for rows.Next() {
 		var (
-			r       MetadataRow
+			r       storedRow
 			e       leaderboard.Entry
 			created time.Time
 		)
@@ -54,19 +54,19 @@ func EachMetadata(rows *sql.Rows, fn func(*MetadataRow)) error {
 	return rows.Err()
 }
 
-// BodyKey is the primary key of a row of metadata_bodies.
-type BodyKey struct {
+// bodyKey is the primary key of a row of metadata_bodies.
+type bodyKey struct {
 	Member string
 	ID     int64
 }
 
 // Compare orders keys as the table does.
-func (k BodyKey) Compare(other BodyKey) int {
+func (k bodyKey) Compare(other bodyKey) int {
 	return cmp.Or(strings.Compare(k.Member, other.Member), cmp.Compare(k.ID, other.ID))
 }
 
-// AppendBodies appends the condition that a row of metadata_bodies has one of the keys.
-func AppendBodies(t *mysql.Text, keys []BodyKey) *mysql.Text {
+// appendBodyKeys appends the condition that a row of metadata_bodies has one of the keys.
+func appendBodyKeys(t *mysql.Text, keys []bodyKey) *mysql.Text {
 	t.Str("(")
 	for i, k := range keys {
 		if i > 0 {

@@ -1,4 +1,4 @@
-package store_test
+package metadata_test
 
 import (
 	"context"
@@ -13,10 +13,27 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
+	"leaderboard/features/metadata"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
 )
+
+// open opens a store with the feature.
+func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
+	t.Helper()
+	s, _ := opened(t, dsn, change)
+	return s
+}
+
+// opened opens a store with the feature, and what looks metadata up.
+func opened(t testing.TB, dsn string, change func(*store.Config)) (*store.Store, metadata.Reader) {
+	t.Helper()
+	s, e := featuretest.Store(t, dsn, []features.Feature{metadata.Feature()}, change)
+	return s, features.Offered[metadata.Reader](e)
+}
 
 // carrying is one with metadata.
 func carrying(board, key, member string, score int64, metadata string) leaderboard.SubmitRequest {
@@ -67,7 +84,7 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		p, through := dbtest.NewProxy(t, dsn)
-		s := open(t, through, nil)
+		s, look := opened(t, through, nil)
 		refs := map[string]leaderboard.PeriodRef{"without": dbtest.MakeBoard(t, s, "without", leaderboard.Rules{}), "with": dbtest.MakeBoard(t, s, "with", metadataRule(leaderboard.Rules{}))}
 		asked := func(do func() error) int { // about metadata
 			var n atomic.Int64
@@ -109,7 +126,7 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 		e := leaderboard.Entry{Member: "m"}
 		ref := refs["with"]
 		alone := asked(func() error {
-			_, err := s.Entries.Metadata(t.Context(), []leaderboard.MetadataQuery{{Period: &ref, Entries: []leaderboard.Entry{e}}})
+			_, err := look.Metadata(t.Context(), []leaderboard.MetadataQuery{{Period: &ref, Entries: []leaderboard.Entry{e}}})
 			return err
 		})
 		beside := asked(func() error {
@@ -306,6 +323,8 @@ func TestMetadataWithoutRule(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		with := metadataRule(leaderboard.Rules{Policy: leaderboard.PolicyLatest, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 8}}}})
+		without := with
+		without.Metadata = nil
 		ref := dbtest.MakeBoard(t, s, "b", with)
 		submit := func(r leaderboard.SubmitRequest) {
 			t.Helper()
@@ -316,8 +335,6 @@ func TestMetadataWithoutRule(t *testing.T) {
 		for _, m := range []string{"a", "b", "c"} {
 			submit(carrying("b", "", m, 1, `{"of":"`+m+`"}`))
 		}
-		without := with
-		without.Metadata = nil
 		if _, _, err := s.Boards.PutBoard(t.Context(), "b", without); err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +358,7 @@ func TestMetadataWithoutRule(t *testing.T) {
 func TestMetadataBesideWriters(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, nil)
+		s, look := opened(t, dsn, nil)
 		ref := dbtest.MakeBoard(t, s, "b", metadataRule(leaderboard.Rules{Policy: leaderboard.PolicyLatest}))
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
 		defer stop()
@@ -388,7 +405,7 @@ func TestMetadataBesideWriters(t *testing.T) {
 							failed.Add(1)
 						}
 					}
-					found, err := s.Entries.Metadata(ctx, []leaderboard.MetadataQuery{q})
+					found, err := look.Metadata(ctx, []leaderboard.MetadataQuery{q})
 					if err != nil {
 						continue
 					}

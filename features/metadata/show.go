@@ -1,0 +1,105 @@
+package metadata
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"leaderboard/httpapi"
+	"leaderboard/internal/wire"
+	"leaderboard/leaderboard"
+)
+
+// Reader knows the metadata of entries. Errors: ErrOverloaded, ErrUnavailable.
+type Reader interface {
+	// Metadata returns the metadata of entries, in the order of the queries and of their entries, all read by one statement.
+	// The boards must have the rule.
+	Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error)
+}
+
+// Show looks metadata up beside an answer that may come from any layer. It is shown where it is that of the entry in the answer;
+// when one entry has another by now, the answer and the metadata are read again from MySQL, at one state. Without
+// metadata=true, and on boards without the rule, nothing is looked up.
+type Show struct {
+	Reader   Reader
+	Rankings leaderboard.Rankings
+}
+
+// Param implements httpapi.Show.
+func (Show) Param() string { return "metadata" }
+
+// On implements httpapi.Show.
+func (Show) On(rules *leaderboard.Rules) bool { return rules.KeepsMetadata() }
+
+// Find looks metadata up. It has the answer read again when it is not that of these entries, and when the answer is not new enough
+// after it.
+func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
+	began := time.Now()
+	found, err := s.Reader.Metadata(ctx, []leaderboard.MetadataQuery{{Period: a.Period, Entries: a.Entries}})
+	if err != nil {
+		return nil, err
+	}
+	if leaderboard.MetadataMoved(found) || time.Since(began) > httpapi.SlowLookUp && !a.Fresh() {
+		texts, err := a.Again()
+		return shown(texts), err
+	}
+	texts := make(shown, len(a.Entries))
+	for i := range texts {
+		texts[i] = found[0][i].Body
+	}
+	return texts, nil
+}
+
+// FindPast returns what a member has in several periods with the metadata of each. An entry that has another by now is read again.
+func (s Show) FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, httpapi.Beside, error) {
+	texts := make(shown, len(found))
+	var ask []leaderboard.MetadataQuery
+	var at []int
+	for i := range found {
+		if found[i].Ranked != nil && refs[i].Rules.KeepsMetadata() {
+			ask, at = append(ask, leaderboard.MetadataQuery{Period: &refs[i], Entries: []leaderboard.Entry{found[i].Ranked.Entry}}), append(at, i)
+		}
+	}
+	if len(ask) == 0 {
+		return found, texts, nil
+	}
+	stored, err := s.Reader.Metadata(ctx, ask)
+	if err != nil {
+		return nil, nil, err
+	}
+	past := slices.Clone(found)
+	for j, i := range at {
+		if texts[i] = stored[j][0].Body; !stored[j][0].Moved {
+			continue
+		}
+		q := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: found[i].Seq, Metadata: true}
+		s, err := s.Rankings.Members(ctx, refs[i], leaderboard.MembersQuery{Query: q, Members: []string{member}})
+		if err != nil {
+			return nil, nil, err
+		}
+		if past[i] = (leaderboard.PastEntry{State: s.State}); len(s.Entries) > 0 {
+			past[i].Ranked, texts[i] = &s.Entries[0].Ranked, s.Entries[0].Metadata
+		}
+	}
+	return past, texts, nil
+}
+
+// shown is metadata beside entries, "" for none.
+type shown []string
+
+// AddTo implements httpapi.Beside: the metadata of an entry can come back in another state.
+func (texts shown) AddTo(etag wire.ETag) wire.ETag {
+	etag = etag.Text("metadata")
+	for _, text := range texts {
+		etag = etag.Text(text)
+	}
+	return etag
+}
+
+// AppendTo implements httpapi.Beside.
+func (texts shown) AppendTo(b []byte, i int) []byte {
+	if texts[i] == "" {
+		return b
+	}
+	return append(append(b, `,"metadata":`...), texts[i]...)
+}

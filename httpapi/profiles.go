@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"leaderboard/internal/wire"
+	"leaderboard/leaderboard"
+)
+
+// ProfileLoader finds profiles as Profiles does.
+type ProfileLoader interface {
+	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+}
+
+// profileShow shows the profiles of members.
+type profileShow struct{ profiles ProfileLoader }
+
+// Param implements Show.
+func (profileShow) Param() string { return "profiles" }
+
+// On implements Show.
+func (profileShow) On(*leaderboard.Rules) bool { return true }
+
+// Find finds the profiles of an answer's members, in one query. When they cannot be looked up, those cached are shown and the
+// state is marked stale: there may be something newer. So it is when the look-up took so long that the answer is no longer the
+// newest.
+func (s profileShow) Find(ctx context.Context, a *Shown) (Beside, error) {
+	members := make([]string, len(a.Entries))
+	for i := range members {
+		members[i] = a.Entries[i].Member
+	}
+	began := time.Now()
+	profiles, err := s.profiles.ProfilesOf(ctx, members)
+	if err != nil || time.Since(began) > SlowLookUp && !a.Fresh() {
+		a.State.Stale = true
+	}
+	return shownProfiles(profiles), nil
+}
+
+// shownProfiles are profiles beside entries, nil for a member without one.
+type shownProfiles []*leaderboard.Profile
+
+// AddTo implements Beside: a profile can change when the entries do not.
+func (list shownProfiles) AddTo(etag wire.ETag) wire.ETag {
+	etag = etag.Text("profiles")
+	for _, p := range list {
+		if p == nil {
+			etag = etag.Int(0)
+		} else {
+			etag = etag.Int(1).Text(p.DisplayName).Text(p.AvatarURL).Text(string(p.Attributes))
+		}
+	}
+	return etag
+}
+
+// AppendTo implements Beside.
+func (list shownProfiles) AppendTo(b []byte, i int) []byte {
+	p := list[i]
+	if p == nil {
+		return b
+	}
+	b = wire.AppendString(append(b, `,"profile":{"display_name":`...), p.DisplayName)
+	b = wire.AppendString(append(b, `,"avatar_url":`...), p.AvatarURL)
+	b = append(append(b, `,"attributes":`...), p.Attributes...)
+	return append(b, '}')
+}

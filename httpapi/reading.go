@@ -1,0 +1,96 @@
+package httpapi
+
+import "leaderboard/leaderboard"
+
+// Reading asks for entries, with what is shown beside them.
+type Reading struct {
+	Rankings Rankings
+	Feed     Feed
+}
+
+// page returns a page, its state, and what is shown beside its entries.
+func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboard.Page, leaderboard.State, Besides, error) {
+	page, err := r.Rankings.Page(c.Ctx, on.Ref, q)
+	if err != nil {
+		return nil, leaderboard.State{}, nil, err
+	}
+	if on.Shows == nil {
+		return page, page.State, nil, nil
+	}
+	read := page
+	st, shown, err := r.beside(c, on, &page.State, pointers(page.Entries), func() (*leaderboard.State, []*leaderboard.Ranked, error) {
+		var err error
+		kept := q
+		kept.Metadata, kept.MinSeq = true, max(q.MinSeq, page.Seq)
+		if read, err = r.Rankings.Page(c.Ctx, on.Ref, kept); err != nil {
+			return nil, nil, err
+		}
+		return &read.State, pointers(read.Entries), nil
+	})
+	return read, st, shown, err
+}
+
+// Members returns the standings of given members, their state, and what is shown beside their entries, see Standings.All.
+func (r Reading) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*leaderboard.Standings, leaderboard.State, Besides, error) {
+	s, err := r.Rankings.Members(c.Ctx, on.Ref, q)
+	if err != nil {
+		return nil, leaderboard.State{}, nil, err
+	}
+	if on.Shows == nil {
+		return s, s.State, nil, nil
+	}
+	read := s
+	st, shown, err := r.beside(c, on, &s.State, s.All(), func() (*leaderboard.State, []*leaderboard.Ranked, error) {
+		var err error
+		kept := q
+		kept.Metadata, kept.MinSeq = true, max(q.MinSeq, s.Seq)
+		if read, err = r.Rankings.Members(c.Ctx, on.Ref, kept); err != nil {
+			return nil, nil, err
+		}
+		return &read.State, read.All(), nil
+	})
+	return read, st, shown, err
+}
+
+// Beside returns the state of an answer that was put together of entries, and what is shown beside them.
+func (r Reading) Beside(c *Call, on *Target, st *leaderboard.State, entries []leaderboard.Ranked) (leaderboard.State, Besides, error) {
+	return r.beside(c, on, st, pointers(entries), nil)
+}
+
+func (r Reading) beside(
+	c *Call, on *Target, st *leaderboard.State, entries []*leaderboard.Ranked, again func() (*leaderboard.State, []*leaderboard.Ranked, error),
+) (leaderboard.State, Besides, error) {
+	if len(entries) == 0 || on.Shows == nil {
+		return *st, nil, nil
+	}
+	a := &Shown{Period: &on.Ref, State: *st}
+	a.take(entries)
+	a.Fresh = func() bool { return r.Feed.Fresh(on.Ref.ID, a.State.Revision) }
+	a.Again = func() ([]string, error) {
+		st, entries, err := again()
+		if err != nil {
+			return nil, err
+		}
+		a.State = *st
+		return a.take(entries), nil
+	}
+	list, err := a.Find(c.Ctx, on.Shows)
+	return a.State, list, err
+}
+
+func pointers(entries []leaderboard.Ranked) []*leaderboard.Ranked {
+	list := make([]*leaderboard.Ranked, len(entries))
+	for i := range entries {
+		list[i] = &entries[i]
+	}
+	return list
+}
+
+// pastBeside returns what a member has in several periods, and what is shown beside it; kept may be nil.
+func pastBeside(c *Call, kept Kept, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, Besides, error) {
+	if kept == nil {
+		return found, nil, nil
+	}
+	found, shown, err := kept.FindPast(c.Ctx, refs, member, found)
+	return found, Besides{shown}, err
+}

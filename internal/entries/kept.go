@@ -1,0 +1,33 @@
+package entries
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard/internal/mysql"
+	"leaderboard/rank"
+)
+
+// Kept is what a feature keeps with entries, in rows of its own by period and member: it is read at one state with the entries, and
+// deleted after them. A part of submissions that has these methods is asked; there is one at most.
+type Kept interface {
+	// ReadKept returns what is kept with entries of a period, in their order; "": nothing.
+	ReadKept(ctx context.Context, d *mysql.DB, q mysql.Querier, period int64, of []rank.Key) ([]string, error)
+	// PurgeKept deletes up to limit rows of periods that nobody reads any more, and returns how many they were.
+	PurgeKept(ctx context.Context, tx *sqlx.Tx, periods []int64, limit int) (int, error)
+	// ForgetKept returns the statement that deletes the rows of a member in periods.
+	ForgetKept(periods []int64, member string) string
+}
+
+// AmongPeriods appends the condition that period_id is one of these, in lists of mysql.MaxRows.
+func AmongPeriods(t *mysql.Text, ids []int64) *mysql.Text {
+	t.Str("(")
+	for from := 0; from < len(ids); from += mysql.MaxRows {
+		if from > 0 {
+			t.Str(" OR ")
+		}
+		t.Str("period_id IN (").Ints(ids[from:min(from+mysql.MaxRows, len(ids))]).Str(")")
+	}
+	return t.Str(")")
+}

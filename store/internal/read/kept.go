@@ -1,0 +1,50 @@
+package read
+
+import (
+	"context"
+
+	"leaderboard/internal/mysql"
+	"leaderboard/leaderboard"
+	"leaderboard/rank"
+)
+
+// addKept gives the entries of answers what is kept with them at the state of the view, where it is asked for. It is the last
+// statement.
+func (b *asking) addKept(ctx context.Context) error {
+	var list []*leaderboard.Ranked
+	for i := range b.asked {
+		out := &b.answers[i]
+		if !withKept(&b.asked[i]) || out.Err != nil {
+			continue
+		}
+		if out.Page != nil {
+			for j := range out.Page.Entries {
+				list = append(list, &out.Page.Entries[j])
+			}
+		}
+		if out.Members != nil {
+			list = append(list, out.Members.All()...)
+		}
+	}
+	keys := make([]rank.Key, len(list))
+	for i, r := range list {
+		keys[i] = b.codec.Key(r.Entry)
+	}
+	texts, err := b.reader.readKept(ctx, b.q, b.ref.ID, keys)
+	for i := range texts {
+		list[i].Metadata = texts[i]
+	}
+	return err
+}
+
+// readKept returns what is kept with entries, nil when nothing keeps any.
+func (s *Reader) readKept(ctx context.Context, q mysql.Querier, period int64, keys []rank.Key) ([]string, error) {
+	if s.kept == nil || len(keys) == 0 {
+		return nil, nil
+	}
+	return s.kept.ReadKept(ctx, s.db, q, period, keys)
+}
+
+func withKept(a *asked) bool {
+	return a.page != nil && a.page.Metadata || a.members != nil && a.members.Metadata
+}
