@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard/httpapi"
+	"leaderboard/internal/mirror"
 	"leaderboard/internal/mysql"
 	"leaderboard/store"
 	"leaderboard/store/commit"
@@ -40,6 +41,7 @@ type Engine struct {
 	BoardFinder httpapi.BoardFinder
 	Rankings    httpapi.Rankings
 	Feed        httpapi.Feed
+	Tables      mirror.Feed           // shows the revisions of tables that features hold whole
 	Streams     *httpapi.Streams      // what answers without an end share
 	API         func() *httpapi.API   // the API, once it is made
 	Redis       redis.UniversalClient // for work in the background; nil without Redis

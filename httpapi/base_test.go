@@ -61,7 +61,6 @@ func TestBasePath(t *testing.T) {
 	}{
 		{apitest.Ask{Method: http.MethodPut, Path: "/games/v1/boards/b", Key: apitest.AdminKey, Body: `{"visibility":"public"}`}, http.StatusCreated, "/games/v1/boards/b"},
 		{apitest.Ask{Method: http.MethodPost, Path: "/games/v1/boards/b/rebuild", Key: apitest.AdminKey, Body: `{"kind":"full"}`}, http.StatusAccepted, "/games/v1/runs/"},
-		{apitest.Ask{Method: http.MethodPost, Path: "/games/v1/keys", Key: apitest.AdminKey, Body: `{"name":"k","scope":"read"}`}, http.StatusCreated, "/games/v1/keys/"},
 		{apitest.Ask{Method: http.MethodGet, Path: "/games?lang=de"}, http.StatusPermanentRedirect, "/games/?lang=de"},
 		{apitest.Ask{Method: http.MethodGet, Path: "/games/v1/sign-in/callback?state=x&code=y", Header: http.Header{"Accept": {"text/html"}}}, http.StatusSeeOther, "/games/console?sign-in="},
 		{apitest.Ask{Method: http.MethodGet, Path: "/games/boards/b"}, http.StatusOK, ""},

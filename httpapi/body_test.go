@@ -27,7 +27,6 @@ func TestNullAndEmpty(t *testing.T) {
 		{"PUT", "/v1/issuers/i", `{"issuer":"x","audience":"g","jwks_url":"https://x.example/","algorithms":["RS256"],"member_claim":"m","prefix":"p","boards_claim":"b","max_age":"1h",
 			"requests_per_second":1,"rows_per_second":2,"name":"i","passed_over":[],"created_time":"2026-01-01T00:00:00Z","updated_time":"2026-01-01T00:00:00Z"}`, true},
 		{"PUT", "/v1/members/m/bar", `{"not_before":"2026-01-01T00:00:00Z"}`, true},
-		{"POST", "/v1/keys", `{"name":"k","scope":"read","boards":["b"],"expires_at":"2036-01-01T00:00:00Z","quota":{"requests_per_second":1,"rows_per_second":2}}`, true},
 		{"POST", "/v1/tokens", `{"member":"m","boards":["b"],"ttl":"1h"}`, true},
 		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1,"if":{"absent":false,"score":1,"tiebreak":2,"created_time":"2026-01-01T00:00:00Z"},"op":"best","keep_time":true,"metadata":{}}],"atomic":true}`, true},
 		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1,"if":{"absent":false,"fields":{"x":1}},"set":{"x":1},"add":{"y":2}}]}`, true},

@@ -41,7 +41,7 @@ type Config struct {
 	Signing      Signing
 	Bars         Bars
 	Plays        Plays
-	Keys         Keys
+	Sessions     SessionKeys
 	Status       BoardStatus
 
 	// Streams bound answers without an end; nil: as many as Limits has.

@@ -27,7 +27,8 @@
 //	plays.go, standings.go             plays of submissions; how ranks moved
 //	terms.go, scores.go                submitting
 //	rules.go, boards.go                changes of rules, and boards
-//	keys.go, tokens.go, issuers.go     keys, players' tokens, and who issues them
+//	shown_key.go                       keys as they are shown
+//	tokens.go, issuers.go              players' tokens, and who issues them
 //	members.go, find.go                profiles, and finding members
 //	submissions.go                     what was submitted
 //	activity.go, runs.go               how much is submitted; builds, and checks of copies

@@ -313,7 +313,7 @@ func TestExportEndsWithItsKey(t *testing.T) {
 			}
 			defer res.Body.Close()
 			id, _ := leaderboard.KeyIDIn(key)
-			if _, err := e.fake.keys.ChangeKey(t.Context(), id, change); err != nil {
+			if _, err := e.fake.Keyring.Change(id, func(k *leaderboard.HashedKey) (err error) { k.Key, err = k.With(change); return err }); err != nil {
 				t.Fatal(err)
 			}
 			read := make(chan error, 1)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
@@ -31,6 +32,20 @@ func (f fakePeople) Finish(context.Context, leaderboard.SignIn, string, time.Tim
 		}
 	}
 	return leaderboard.Key{Name: "ada", Person: "ada", Role: "ops", Scope: leaderboard.ScopeAdmin}, nil
+}
+
+// fakeSessions makes and ends the keys of people.
+type fakeSessions struct{ *apitest.Keyring }
+
+func (f fakeSessions) CreateKey(_ context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
+	k.CreatedTime, k.UpdatedTime = 1_700_000_000_000_000, 1_700_000_000_000_000
+	f.Put(k.ID, leaderboard.HashedKey{Key: k, Hash: hash})
+	return k, nil
+}
+
+func (f fakeSessions) RevokeKey(_ context.Context, id string) (leaderboard.Key, error) {
+	k, err := f.Change(id, func(k *leaderboard.HashedKey) error { k.RevokedAt = 1_700_000_000_000_000; return nil })
+	return k.Key, err
 }
 
 // roleWithout is a role from which the settings have taken what it gave.

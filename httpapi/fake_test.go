@@ -11,7 +11,6 @@ import (
 // fake is everything behind the API: what is behind the engine's routes, and what features need besides.
 type fake struct {
 	*apitest.Fake
-	keys    *fakeKeys
 	issuers *fakeIssuers
 	health  Health
 
@@ -30,7 +29,7 @@ type fake struct {
 func newFake() *fake {
 	f := apitest.NewFake()
 	return &fake{
-		Fake: f, keys: &fakeKeys{f.Keyring}, health: Health{Ready: true},
+		Fake: f, health: Health{Ready: true},
 		issuers: &fakeIssuers{apitest.NewTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), apitest.NewTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound), nil},
 	}
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
@@ -48,7 +47,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 	"finishSignIn": func(_ *env, line string) string {
 		return line + " -H 'Cookie: leaderboard-sign-in=s.n.v'"
 	},
-	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
 	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
 	"restoreMember": func(e *env, line string) string {
 		e.Put(apitest.AdminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
@@ -58,13 +56,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 		e.Put(apitest.AdminKey, "/v1/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
 		return line
 	},
-}
-
-// aboutNewKey makes a key, whose id cannot be known before.
-func aboutNewKey(e *env, line string) string {
-	var made struct{ ID string }
-	e.Post(apitest.AdminKey, "/v1/keys", `{"name":"a","scope":"read"}`).Want(201).Decode(&made)
-	return regexp.MustCompile(`/v1/keys/\w+`).ReplaceAllString(line, "/v1/keys/"+made.ID)
 }
 
 // aboutNewIssuer and aboutNewBar make those of the examples.

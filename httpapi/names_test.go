@@ -32,9 +32,6 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"PUT /v1/members/{member}":                       {},
 	"PATCH /v1/members/{member}":                     {},
 	"POST /v1/members/{member}/reset-name":           {},
-	"POST /v1/keys":                                  {}, // what a key is for need not be there
-	"PATCH /v1/keys/{id}":                            {},
-	"POST /v1/keys/{id}/rotate":                      {},
 	"POST /v1/tokens":                                {plain: `{"member":"m","boards":["game1-x"]}`, names: `{"member":"m","boards":["BOARD"]}`},
 	"POST /v1/boards/{board}/plays":                  {},
 	"POST /v1/session":                               {},
@@ -109,7 +106,7 @@ func TestNamesOfBoards(t *testing.T) {
 			if scope != "" {
 				key = e.Key(scope, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
 			}
-			blind := &env{Env: &apitest.Env{T: t, Handler: New(Config{Keyring: e.fake.keys, Writer: &apitest.Fake{}})}}
+			blind := &env{Env: &apitest.Env{T: t, Handler: New(Config{Keyring: e.fake.Keyring, Writer: &apitest.Fake{}})}}
 			visibility := map[string]leaderboard.Visibility{"private": leaderboard.VisibilityPrivate, "public": leaderboard.VisibilityPublic}
 			answers := map[string]string{} // those that have to be equal, by their status
 			for _, prefix := range []string{"game1-", "game2-"} {

@@ -250,8 +250,6 @@ func TestNumbersInAnyForm(t *testing.T) {
 	}
 	derived := `{"derive":{"op":"union","from":[{"board":"rules","weight":3.0}]}}`
 	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/derived", Key: apitest.AdminKey, Body: derived, Off: true}).Want(201)
-	key := `{"name":"n","scope":"write","quota":{"requests_per_second":1e2,"rows_per_second":"1000.0"}}`
-	e.Do(apitest.Ask{Method: "POST", Path: "/v1/keys", Key: apitest.AdminKey, Body: key, Off: true}).Want(201)
 	for _, body := range []string{`{"limits":{"max_score":1.5}}`, `{"limits":{"max_score":"1e19"}}`, `{"top_n":1e-1}`, `{"top_n":"60"}`} {
 		e.Do(apitest.Ask{Method: "PATCH", Path: "/v1/boards/rules", Key: apitest.AdminKey, Body: body, Off: true}).WantProblem(400, wire.CodeMalformed)
 	}

@@ -23,7 +23,6 @@ type handlers struct {
 	runs     runHandlers
 	exports  exportHandlers
 	members  memberHandlers
-	keys     keyHandlers
 	issuers  issuerHandlers
 	tokens   tokenHandlers
 	people   signInHandlers
@@ -47,10 +46,9 @@ func newHandlers(cfg *Config) *handlers {
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
 		members:  memberHandlers{cfg.Profiles, cfg.Members, cfg.Erasures},
-		keys:     keyHandlers{cfg.Keys},
 		issuers:  issuerHandlers{cfg.Issuers, cfg.Players},
 		tokens:   tokenHandlers{cfg.Signing, cfg.Bars, cfg.Players},
-		people:   signInHandlers{cfg.Keys, cfg.SignIn, cfg.isSecure(), cfg.Base},
+		people:   signInHandlers{cfg.Sessions, cfg.SignIn, cfg.isSecure(), cfg.Base},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
@@ -133,14 +131,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Delete("/v1/members/{member}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.members.erase},
 		{Pattern: Get("/v1/members/{member}/data"), Access: guard.AccessAdmins, ExtraTime: maxExport, Heavy: 10, Handle: h.exports.data},
 		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq"}, Shows: ShowsKept, Reads: true, Heavy: 2, Handle: h.combined.standings},
-
-		{Pattern: Get("/v1/keys"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.keys.list},
-		{Pattern: Post("/v1/keys"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.create},
-		{Pattern: Get("/v1/key"), Access: guard.AccessHolders, SomeBoards: true, Handle: h.keys.self},
-		{Pattern: Get("/v1/keys/{id}"), Access: guard.AccessAdmins, Handle: h.keys.get},
-		{Pattern: Patch("/v1/keys/{id}"), Access: guard.AccessAdmins, MergePatch: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.patch},
-		{Pattern: Delete("/v1/keys/{id}"), Access: guard.AccessAdmins, Writes: true, Handle: h.keys.revoke},
-		{Pattern: Post("/v1/keys/{id}/rotate"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.keys.rotate},
 	}
 	table = slices.Concat(table, h.signInRoutes(), h.tokenRoutes(), h.openRoutes())
 	if metrics {

@@ -27,8 +27,8 @@ type SignIn interface {
 	Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error)
 }
 
-// sessionKeys makes and ends the keys of sessions as Keys does.
-type sessionKeys interface {
+// SessionKeys makes and ends the keys of sessions as the API keys are made and ended.
+type SessionKeys interface {
 	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
 	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
 }
@@ -37,7 +37,7 @@ type sessionKeys interface {
 // to every server, ends when its time is over or when it is revoked, and has its quota, as other keys. A key that somebody typed
 // can be in that cookie as well.
 type signInHandlers struct {
-	keys   sessionKeys
+	keys   SessionKeys
 	people SignIn // nil: nobody signs in
 	secure bool   // people come by https
 	base   string // path below which the service is
@@ -162,15 +162,15 @@ func (h *signInHandlers) tell(c *Call, err error) error {
 
 // sessionJSON is the answer of GET /v1/session.
 type sessionJSON struct {
-	SignIn bool     `json:"sign_in"` // people can sign in here
-	Key    *keyJSON `json:"key"`     // the key of the request, null without one
+	SignIn bool      `json:"sign_in"` // people can sign in here
+	Key    *ShownKey `json:"key"`     // the key of the request, null without one
 }
 
 // get answers GET /v1/session with the key of the request, and whether people can sign in. A session that is over is none.
 func (h *signInHandlers) get(c *Call) error {
 	out := sessionJSON{SignIn: h.people != nil}
 	if c.Key != nil {
-		shown := showKey(c.Key)
+		shown := ShowKey(c.Key)
 		out.Key = &shown
 	}
 	return c.SendJSON(http.StatusOK, out)

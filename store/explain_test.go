@@ -37,7 +37,6 @@ func plannedStatements() map[string]plantest.Planned {
 	out["silent runs"] = planned(silent, map[string]string{"runs": "runs_state"})
 	peoplePlans(out)
 	planHidden(out)
-	planKeys(out)
 	return out
 }
 
@@ -67,11 +66,4 @@ func planHidden(out map[string]plantest.Planned) {
 		query, args := hiddenQuery(q, 7)
 		out["hidden, "+name] = planned(plantest.Literal(query, args...), map[string]string{"h": key, "b": "PRIMARY"})
 	}
-}
-
-// planKeys adds the statements about API keys.
-func planKeys(out map[string]plantest.Planned) {
-	keys := map[string]string{"k": "PRIMARY", "s": "PRIMARY"}
-	out["keys"] = planned(plantest.Literal(selectKeys("id > ?"), "'k7'", 10), keys)
-	out["usable keys"] = planned(plantest.Literal(selectKeys(usableKeys("NOW(6)")), "'k7'", 10), keys)
 }

@@ -108,3 +108,10 @@ func (s *Tokens) rotateSigning(ctx context.Context, tx *sqlx.Tx, overlap time.Du
 	_, err := audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionSigningRotate, After: after})
 	return err
 }
+
+func microsOrNone(t sql.NullTime) leaderboard.Micros {
+	if !t.Valid {
+		return 0
+	}
+	return leaderboard.MicrosOf(t.Time)
+}

@@ -35,7 +35,6 @@ type Store struct {
 	Members  *Members
 	Profiles *Profiles
 	Erasures *Erasures
-	Keys     *APIKeys
 	Tokens   *Tokens
 	Notices  *Notices
 
@@ -55,7 +54,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s := &Store{
 		cfg: cfg, db: database,
 		Runs:     &Runs{database, newRunsHere()},
-		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Keys: &APIKeys{database}, Tokens: &Tokens{database},
+		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Tokens: &Tokens{database},
 		Notices: notices.New(database, cfg.EventPoint),
 	}
 	memory, kept := boards.NewMemory(), keptBy(cfg.Parts)

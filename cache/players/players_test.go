@@ -21,7 +21,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"leaderboard/cache/mirror"
+	"leaderboard/internal/mirror"
 	"leaderboard/leaderboard"
 )
 

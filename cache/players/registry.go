@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard/cache/mirror"
+	"leaderboard/internal/mirror"
 	"leaderboard/leaderboard"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"leaderboard/cache/mirror"
 	"leaderboard/internal/bounded"
+	"leaderboard/internal/mirror"
 	"leaderboard/leaderboard"
 )
 
@@ -120,6 +120,9 @@ func newParser() *jwt.Parser {
 
 // Run reads the tables when they have changed, until ctx ends.
 func (p *Players) Run(ctx context.Context) { p.table.Run(ctx) }
+
+// ID returns what the feed knows the tables by.
+func (p *Players) ID() int64 { return p.table.ID() }
 
 // InUse and Shown are those of mirror.Table.
 func (p *Players) InUse(now time.Time) bool { return p.table.InUse(now) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"leaderboard/cache/keyring"
 	"leaderboard/cache/players"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -16,30 +15,6 @@ func renew(ctx context.Context, mirror interface{ Renew(context.Context) error }
 	if *changed == nil {
 		_ = mirror.Renew(ctx)
 	}
-}
-
-// keys is the API keys. A change through this process holds here when it returns.
-type keys struct {
-	*store.APIKeys
-	ring *keyring.Ring
-}
-
-// ChangeKey changes a key.
-func (k keys) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (_ leaderboard.Key, err error) {
-	defer renew(ctx, k.ring, &err)
-	return k.APIKeys.ChangeKey(ctx, id, change)
-}
-
-// RotateKey gives a key another secret.
-func (k keys) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (_ leaderboard.Key, err error) {
-	defer renew(ctx, k.ring, &err)
-	return k.APIKeys.RotateKey(ctx, id, hash, overlap)
-}
-
-// RevokeKey ends a key.
-func (k keys) RevokeKey(ctx context.Context, id string) (_ leaderboard.Key, err error) {
-	defer renew(ctx, k.ring, &err)
-	return k.APIKeys.RevokeKey(ctx, id)
 }
 
 // tokens is the issuers, signing keys and bars. A change through this process holds here when it returns.

@@ -15,7 +15,6 @@ import (
 
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
-	"leaderboard/cache/keyring"
 	"leaderboard/cache/players"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
@@ -52,7 +51,7 @@ type App struct {
 	collector *collector   // nil until Run
 	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader
-	keys      *keyring.Ring
+	tables    []heldTable
 	players   *players.Players
 	gate      gate
 	schema    schemaState
@@ -119,11 +118,12 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
-		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Alone: a.reader.Alone, Log: a.log,
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Alone: a.reader.Alone, Log: a.log,
 	}
 	a.engine.Offer(a.store.Notices)
 	a.engine.Offer(a.players)
 	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)
+	a.tables = append(features.AllOffered[heldTable](a.engine), a.players)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"leaderboard/cache/feed"
-	"leaderboard/cache/keyring"
-	"leaderboard/cache/mirror"
 	"leaderboard/cache/players"
 	"leaderboard/cache/topn"
+	"leaderboard/features"
 	"leaderboard/httpapi"
+	"leaderboard/internal/mirror"
 	"leaderboard/internal/serverfault"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -65,32 +65,29 @@ type copied struct {
 // working within a second.
 const maxFeedInterval = 250 * time.Millisecond
 
-// wireFeed makes the feed, which asks the database in one statement for the newest revisions and for changes of boards and keys,
-// and the keyring, which follows it.
+// wireFeed makes the feed, which asks the database in one statement for the newest revisions and for changes of boards and of
+// the tables that features hold.
 func (a *App) wireFeed() {
 	a.feed = feed.New(a.store.Entries, feed.Options{
 		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), Observer: a.metrics,
 		TablesInUse: func(now time.Time) (tables []int64) {
-			if a.keys.InUse(now) {
-				tables = append(tables, leaderboard.KeysPeriod)
-			}
-			if a.players.InUse(now) {
-				tables = append(tables, leaderboard.TokensPeriod)
+			for _, t := range a.tables {
+				if t.InUse(now) {
+					tables = append(tables, t.ID())
+				}
 			}
 			return tables
 		},
 		OnShown: func(shown map[int64]leaderboard.Revision, sent time.Time) {
-			if r, ok := shown[leaderboard.KeysPeriod]; ok {
-				a.keys.Shown(r, sent)
-			}
-			if r, ok := shown[leaderboard.TokensPeriod]; ok {
-				a.players.Shown(r, sent)
+			for _, t := range a.tables {
+				if r, ok := shown[t.ID()]; ok {
+					t.Shown(r, sent)
+				}
 			}
 			a.resident.Shown(shown)
 		},
 	})
 	held := mirror.Options{Log: a.log}
-	a.keys = keyring.New(a.store.Keys, a.feed, keyring.Options{Options: held})
 	a.players = players.New(a.store.Tokens, a.feed, players.Options{Options: held, Private: a.cfg.PrivateIssuers, KeyGood: a.keyGood, Clock: a.clock, Observer: a.metrics})
 }
 
@@ -99,13 +96,26 @@ func (a *App) keyGood(ctx context.Context, id string, now time.Time) error {
 	if leaderboard.IsSettingsKeyID(id) {
 		return nil
 	}
-	return a.keys.Valid(ctx, id, now)
+	return features.Offered[interface {
+		Valid(ctx context.Context, id string, now time.Time) error
+	}](a.engine).Valid(ctx, id, now)
 }
 
 // clock returns the database clock, as far as the feed has been told.
 func (a *App) clock() (leaderboard.Micros, bool) {
 	at, sent, ok := a.feed.Clock()
 	return at + leaderboard.Micros(time.Since(sent)/time.Microsecond), ok
+}
+
+// heldTable is a table of the database that a feature holds whole in memory. Its Run works until ctx ends.
+type heldTable interface {
+	// ID returns what the feed knows the table by.
+	ID() int64
+	// InUse reports whether the feed is to ask for the table.
+	InUse(now time.Time) bool
+	// Shown hears what the feed showed of the table.
+	Shown(revision leaderboard.Revision, sent time.Time)
+	Run(ctx context.Context)
 }
 
 // newRefresher makes the refresher of copies and derived boards. f, copies and m may be nil.
@@ -139,8 +149,9 @@ func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher
 func (a *App) startBackground(ctx context.Context) {
 	ctx = trace.With(ctx, a.traces.root())
 	a.background.Go(func() { a.feed.Run(ctx) })
-	a.background.Go(func() { a.keys.Run(ctx) })
-	a.background.Go(func() { a.players.Run(ctx) })
+	for _, t := range a.tables {
+		a.background.Go(func() { t.Run(ctx) })
+	}
 	a.background.Go(func() { a.resident.Run(ctx) })
 	a.background.Go(func() { every(ctx, redisProbeEvery, redisAskJitter, func() { a.reader.Probe(ctx) }) })
 	if a.cert != nil {
@@ -375,7 +386,7 @@ func (a *App) lookForWriters(ctx context.Context) time.Duration {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writersTimeout)
 	defer cancel()
-	can, err := anyWriter(ctx, a.store)
+	can, err := a.anyWriter(ctx)
 	if err == nil {
 		a.writers.note(can, a.log)
 	}
@@ -383,6 +394,14 @@ func (a *App) lookForWriters(ctx context.Context) time.Duration {
 		return writersNoneEvery
 	}
 	return writersAskEvery
+}
+
+// anyWriter reports whether a key in the database can write; there is none when no feature has keys.
+func (a *App) anyWriter(ctx context.Context) (bool, error) {
+	if keys := features.Offered[writerFinder](a.engine); keys != nil {
+		return keys.AnyWriter(ctx)
+	}
+	return false, nil
 }
 
 // writersInSettings names what can write by the settings: a key, or people who sign in; "": nothing.
@@ -404,7 +423,7 @@ func (a *App) askWriters(ctx context.Context) (look, error) {
 	if pending, err := migrations.Pending(ctx, a.store.DB()); err != nil || pending {
 		return look{found: "not looked for, since the tables are not up to date"}, err
 	}
-	can, err := anyWriter(ctx, a.store)
+	can, err := a.anyWriter(ctx)
 	if err != nil || can {
 		return look{found: "a key in the database can write"}, err
 	}

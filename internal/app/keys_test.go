@@ -17,6 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard/features/keys"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
@@ -213,15 +214,16 @@ func TestNobodyCanWrite(t *testing.T) {
 	dsn := testenv.MySQL(t)
 	a := startReady(t, dsn, "", func(c *Config) { c.Keys = nil })
 	a.awaitHealth(http.StatusOK, "degraded", "nobody can write", "LEADERBOARD_KEYS=admin:SECRET")
+	made := keys.NewStore(a.store.Database())
 	read := leaderboard.Key{ID: "kr", Name: "n", Scope: leaderboard.ScopeRead}
 	ended := leaderboard.Key{ID: "ke", Name: "n", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(time.Hour))}
 	revoked := leaderboard.Key{ID: "kv", Name: "n", Scope: leaderboard.ScopeWrite}
 	for i, k := range []leaderboard.Key{read, ended, revoked} {
-		if _, err := a.store.Keys.CreateKey(t.Context(), k, leaderboard.HashKey(fmt.Sprint(i))); err != nil {
+		if _, err := made.CreateKey(t.Context(), k, leaderboard.HashKey(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := a.store.Keys.RevokeKey(t.Context(), revoked.ID); err != nil {
+	if _, err := made.RevokeKey(t.Context(), revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("mysql", dsn)
@@ -231,10 +233,10 @@ func TestNobodyCanWrite(t *testing.T) {
 	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if can, err := anyWriter(t.Context(), a.store); can || err != nil {
+	if can, err := a.anyWriter(t.Context()); can || err != nil {
 		t.Errorf("with keys that cannot write: %t, %v", can, err)
 	}
-	if _, err := a.store.Keys.CreateKey(t.Context(), leaderboard.Key{ID: "kw", Name: "n", Scope: leaderboard.ScopeWrite, Boards: []string{"b"}}, leaderboard.HashKey("writes")); err != nil {
+	if _, err := made.CreateKey(t.Context(), leaderboard.Key{ID: "kw", Name: "n", Scope: leaderboard.ScopeWrite, Boards: []string{"b"}}, leaderboard.HashKey("writes")); err != nil {
 		t.Fatal(err)
 	}
 	a.awaitHealth(http.StatusOK, `"status":"ok"`)
@@ -272,7 +274,7 @@ func TestNoSecretIsTold(t *testing.T) {
 	var broken atomic.Bool
 	a := startReady(t, accountWith(t, plain, ofMySQL), redisURL, tracedTo(t, to.URL, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "api-key=" + ofCollector}), func(c *Config) {
 		c.clock = func(database string) string {
-			if broken.Load() && strings.Contains(string(debug.Stack()), "keyHandlers).create") {
+			if broken.Load() && strings.Contains(string(debug.Stack()), "keys.(*handlers).create") {
 				panic("the clock is broken")
 			}
 			return database

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard/cache/mirror"
 	"leaderboard/cache/players"
 	"leaderboard/httpapi"
+	"leaderboard/internal/mirror"
 	"leaderboard/signin"
 )
 

@@ -8,8 +8,6 @@ import (
 
 	"leaderboard/httpapi"
 	"leaderboard/internal/serverfault"
-	"leaderboard/leaderboard"
-	"leaderboard/store"
 )
 
 const (
@@ -20,10 +18,6 @@ const (
 	writersJitter    = time.Second
 	// writersTimeout bounds a search.
 	writersTimeout = 5 * time.Second
-	// writersPage is how many keys are read at once, and writersPages how often. Among more keys than that, one is taken to be
-	// able to write.
-	writersPage  = 500
-	writersPages = 20
 )
 
 const (
@@ -50,31 +44,7 @@ func (w *writers) note(can bool, log *slog.Logger) {
 	}
 }
 
-// anyWriter reports whether a key in the database can write.
-func anyWriter(ctx context.Context, keys *store.Store) (bool, error) {
-	now, err := keys.Now(ctx)
-	if err != nil {
-		return false, err
-	}
-	after := ""
-	for range writersPages {
-		page, err := keys.Keys.Keys(ctx, after, writersPage)
-		if err != nil {
-			return false, err
-		}
-		for i := range page {
-			if writes(&page[i], now) {
-				return true, nil
-			}
-			after = page[i].ID
-		}
-		if len(page) < writersPage {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-func writes(k *leaderboard.Key, now leaderboard.Micros) bool {
-	return (k.Scope == leaderboard.ScopeWrite || k.Scope == leaderboard.ScopeAdmin) && k.RevokedAt == 0 && (k.ExpiresAt == 0 || k.ExpiresAt > now)
+// writerFinder looks for a key in the database that can write.
+type writerFinder interface {
+	AnyWriter(ctx context.Context) (bool, error)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"leaderboard/features/keys"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
@@ -85,7 +86,7 @@ func (w *world) quotaKeys(ctx context.Context) ([]string, error) {
 		k := leaderboard.Key{ID: leaderboard.NewKeyID(), Name: fmt.Sprintf("bench %d", i), Scope: leaderboard.ScopeRead}
 		k.Quota.RequestsPerSecond = quietQuota
 		secret, hash := leaderboard.NewKeySecret(k.ID)
-		if _, err := s.Keys.CreateKey(ctx, k, hash); err != nil {
+		if _, err := keys.NewStore(s.Database()).CreateKey(ctx, k, hash); err != nil {
 			return nil, err
 		}
 		secrets[i] = secret

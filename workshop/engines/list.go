@@ -115,7 +115,7 @@ func engines() []engine {
 			name: "mariadb-10.11", title: "MariaDB 10.11 (Debian 12)", as: mariadb, suites: onSQL(),
 			program: packaged("debian", "bookworm", "mariadb-server-core", mariadbd),
 			differs: "as 11; sorts a member's hides that are in order, when the order names the member too; looks for keys in all rows of a small table",
-			remedy:  "as 11; `store/hidden.go` orders by board alone, `store/keys.go` forces the primary key",
+			remedy:  "as 11; `store/hidden.go` orders by board alone, `features/keys/store.go` forces the primary key",
 		},
 		{
 			name: "mysql-9-group", title: "Group, and source with replica, of MySQL 9 (Debian sid)", as: mysql, suites: onSeveralDatabases(),

@@ -201,12 +201,12 @@ func ofHiddenAndDerived() []mutant {
 func ofKeys() []mutant {
 	return []mutant{
 		{
-			"G2", "a change of the keys is not read", "cache/mirror/mirror.go",
-			`if k == nil || k.revision != want.revision {`, `if k == nil {`, "cache/keyring TestChangeCounts",
+			"G2", "a change of the keys is not read", "internal/mirror/mirror.go",
+			`if k == nil || k.revision != want.revision {`, `if k == nil {`, "features/keys TestChangeCounts",
 		},
 		{
-			"G2", "keys of an idle server are not confirmed", "cache/mirror/mirror.go",
-			`confirming.Go(func() { t.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "cache/keyring TestIdleServer",
+			"G2", "keys of an idle server are not confirmed", "internal/mirror/mirror.go",
+			`confirming.Go(func() { t.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "features/keys TestIdleServer",
 		},
 		{
 			"G7", "a token for another audience is good", "cache/players/verify.go",
@@ -250,8 +250,8 @@ func ofKeys() []mutant {
 			`func() error { return g.MayAttempt(r) }`, `func() error { return nil }`, "httpapi TestBadTokens",
 		},
 		{
-			"G2", "a rotation ends a secret within its overlap", "store/keys.go",
-			`AND (? = 0 OR previous_ends_at IS NULL`, `AND (? >= 0 OR previous_ends_at IS NULL`, "store TestKeys",
+			"G2", "a rotation ends a secret within its overlap", "features/keys/store.go",
+			`AND (? = 0 OR previous_ends_at IS NULL`, `AND (? >= 0 OR previous_ends_at IS NULL`, "features/keys TestKeys",
 		},
 		{
 			"G1", "a key for some boards writes to others", "httpapi/credentials.go",

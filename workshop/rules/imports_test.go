@@ -35,6 +35,7 @@ const (
 	auditPkg     = "leaderboard/internal/audit"
 	outboxPkg    = "leaderboard/internal/outbox"
 	entriesPkg   = "leaderboard/internal/entries"
+	mirrorPkg    = "leaderboard/internal/mirror"
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
 	storeNotices = "leaderboard/store/internal/notices"
@@ -89,10 +90,8 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
 		{dir: "cache/batch", may: []string{nounsPkg, turnPkg}},
-		{dir: "cache/mirror", may: []string{nounsPkg}},
-		{dir: "cache/keyring", may: []string{nounsPkg, "leaderboard/cache/mirror"}},
 		{
-			dir: "cache/players", may: []string{nounsPkg, "leaderboard/cache/mirror", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
+			dir: "cache/players", may: []string{nounsPkg, mirrorPkg, "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
 			inTest: []string{"leaderboard/internal/leaks"},
 		},
 		{dir: "signin", may: []string{nounsPkg, "golang.org/x/oauth2"}},
@@ -128,7 +127,7 @@ func importRules() []importRule {
 // featureRules are the rows of the features, and of what says what a feature is. Features stand on the engine, and none imports another.
 func featureRules() []importRule {
 	const prometheus = "github.com/prometheus/client_golang/prometheus"
-	rules := []importRule{{dir: "features", may: []string{mysqlPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus, redisPkg}}}
+	rules := []importRule{{dir: "features", may: []string{mysqlPkg, mirrorPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus, redisPkg}}}
 	folders, err := os.ReadDir("features")
 	if err != nil {
 		panic(err)
@@ -140,7 +139,7 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/internal/bounded", "leaderboard/internal/dialer", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, "leaderboard/internal/dialer", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})
@@ -172,6 +171,7 @@ func programRules() []importRule {
 			inTest: []string{"leaderboard/internal/apptest"},
 		},
 		{dir: "internal/bounded"},
+		{dir: "internal/mirror", may: []string{nounsPkg}},
 		{dir: "internal/dialer"},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/go-json-experiment/json/...", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},

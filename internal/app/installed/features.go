@@ -9,6 +9,7 @@ import (
 	"leaderboard/features/changefeed"
 	"leaderboard/features/events"
 	"leaderboard/features/friends"
+	"leaderboard/features/keys"
 	"leaderboard/features/metadata"
 	"leaderboard/features/plays"
 	"leaderboard/features/quotas"
@@ -42,6 +43,7 @@ func Features(s Settings) []features.Feature {
 		streams.Feature(),    // pages that follow a board
 		changefeed.Feature(), // each change, for a copy elsewhere
 		audit.Feature(),      // who changed what
+		keys.Feature(),       // keys of the API
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 	}
 }

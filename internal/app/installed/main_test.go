@@ -7,6 +7,7 @@ import (
 	"leaderboard/features"
 	"leaderboard/features/featuretest"
 	"leaderboard/features/friends"
+	"leaderboard/features/keys"
 	"leaderboard/internal/app/installed"
 	"leaderboard/internal/testenv"
 	"leaderboard/store"
@@ -19,6 +20,8 @@ type whole struct {
 	*store.Store
 	engine *features.Engine
 }
+
+func (w *whole) keys() *keys.Store { return features.Offered[*keys.Store](w.engine) }
 
 func (w *whole) friends() *friends.Store { return features.Offered[*friends.Store](w.engine) }
 

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"leaderboard/leaderboard"
 )
 
@@ -18,12 +16,11 @@ const (
 )
 
 const (
-	keysNext     = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
-	auditNext    = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
-	barsNext     = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
-	sessionsNext = "SELECT key_id FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?"
-	runsNext     = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
-	runsKept     = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
+	keysNext  = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
+	auditNext = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
+	barsNext  = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
+	runsNext  = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
+	runsKept  = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
 
 // Keys deletes idempotency keys older than KeyTTL, from the oldest on.
@@ -45,32 +42,6 @@ const barTTL = leaderboard.MaxTokenAge + 24*time.Hour
 func (s *Sweeper) Bars(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?"
 	return s.Aged(ctx, slice, barsNext, remove, s.Before(barTTL))
-}
-
-// sessionTTL is for how long a session is shown that is over.
-const sessionTTL = 24 * time.Hour
-
-// Sessions deletes sessions that ended a day ago, with their keys: the keys first, so that none stays behind.
-func (s *Sweeper) Sessions(ctx context.Context, slice Slice) (more bool, err error) {
-	for !slice.Over() {
-		var ids [][]byte
-		if err := s.db.Pool.SelectContext(ctx, &ids, sessionsNext, s.Before(sessionTTL), Rows); err != nil || len(ids) == 0 {
-			return false, err
-		}
-		for _, remove := range []string{"DELETE FROM api_keys WHERE id IN (?) LIMIT ?", "DELETE FROM sessions WHERE key_id IN (?) LIMIT ?"} {
-			statement, args, err := sqlx.In(remove, ids, Rows)
-			if err != nil {
-				return false, err
-			}
-			if _, err := s.Delete(ctx, statement, args...); err != nil {
-				return false, err
-			}
-		}
-		if len(ids) < Rows {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // Aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which

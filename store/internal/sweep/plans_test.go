@@ -16,7 +16,6 @@ func TestPlans(t *testing.T) {
 		"end of a log":   {Query: plantest.Literal(logNewest, 1), Keys: map[string]string{"changes": "PRIMARY"}},
 		"old keys":       {Query: plantest.Literal(keysNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"idempotency_keys": "idempotency_keys_age"}},
 		"old audit":      {Query: plantest.Literal(auditNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"audit": "audit_time"}},
-		"old sessions":   {Query: plantest.Literal(sessionsNext, "'2026-01-01'", 999), Keys: map[string]string{"sessions": "sessions_age"}},
 		"runs":           {Query: plantest.Literal(runsNext, 0, 1000), Keys: map[string]string{"runs": "PRIMARY"}},
 		"kept runs":      {Query: plantest.Literal(runsKept, 10_000), Keys: map[string]string{"runs": "PRIMARY"}},
 		"given up":       {Query: plantest.Literal(periodsGiven, 500), Keys: map[string]string{"periods": "periods_end"}},

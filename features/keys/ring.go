@@ -1,6 +1,4 @@
-// Package keyring holds all API keys in memory, as a mirror.Table, so that a request with one costs no round trip, and
-// writes down when keys were last used.
-package keyring
+package keys
 
 import (
 	"cmp"
@@ -11,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard/cache/mirror"
+	"leaderboard/internal/mirror"
 	"leaderboard/leaderboard"
 )
 
@@ -23,8 +21,8 @@ type Source interface {
 	KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error
 }
 
-// Options adjust a Ring; the zero value is fit for production.
-type Options struct {
+// RingOptions adjust a Ring; the zero value is fit for production.
+type RingOptions struct {
 	mirror.Options
 	Note time.Duration // how often it is written down when keys were last used, 30 s
 }
@@ -32,11 +30,12 @@ type Options struct {
 // noteRows is how many keys one statement notes.
 const noteRows = 500
 
-// Ring is all keys. All methods may be called concurrently; nothing is read unless Run runs.
+// Ring holds all API keys in memory, as a mirror.Table, so that a request with one costs no round trip, and writes down when keys
+// were last used. All methods may be called concurrently; nothing is read unless Run runs.
 type Ring struct {
 	*mirror.Table[map[string]*entry]
 	source Source
-	opts   Options
+	opts   RingOptions
 }
 
 // entry is a key. Its uses go on when it is read again.
@@ -50,8 +49,8 @@ type uses struct {
 	noted int64        // the last one written down; belongs to Run
 }
 
-// New returns a Ring that has read no keys yet. The feed asks for their revision under leaderboard.KeysPeriod.
-func New(source Source, feed mirror.Feed, opts Options) *Ring {
+// NewRing returns a Ring that has read no keys yet. The feed asks for their revision under leaderboard.KeysPeriod.
+func NewRing(source Source, feed mirror.Feed, opts RingOptions) *Ring {
 	opts.Note = cmp.Or(opts.Note, 30*time.Second)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	r := &Ring{source: source, opts: opts}

@@ -1,4 +1,4 @@
-package keyring
+package keys
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard/cache/mirror"
+	"leaderboard/internal/mirror"
 	"leaderboard/leaderboard"
 )
 
@@ -114,7 +114,7 @@ func (d *database) statements() int {
 func start(t *testing.T) (*Ring, *database) {
 	t.Helper()
 	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}, takes: time.Millisecond}
-	d.ring = New(d, d, Options{})
+	d.ring = NewRing(d, d, RingOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { d.ring.Run(ctx) })
@@ -422,7 +422,7 @@ func TestRenew(t *testing.T) {
 func alone(t testing.TB) *database {
 	t.Helper()
 	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}}
-	d.ring = New(d, d, Options{Options: mirror.Options{Fresh: time.Hour}})
+	d.ring = NewRing(d, d, RingOptions{Options: mirror.Options{Fresh: time.Hour}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { d.ring.Run(ctx) })
@@ -475,7 +475,7 @@ func TestFirstKeyAfterAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &restingFeed{}
-		f.ring = New(noKeys{}, f, Options{})
+		f.ring = NewRing(noKeys{}, f, RingOptions{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { f.ring.Run(ctx) })

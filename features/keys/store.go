@@ -1,4 +1,4 @@
-package store
+package keys
 
 import (
 	"cmp"
@@ -69,12 +69,20 @@ func timeOrNull(m leaderboard.Micros) sql.NullTime {
 	return sql.NullTime{Time: m.Time(), Valid: m != 0}
 }
 
-// APIKeys is the API keys. All methods may be called concurrently.
-type APIKeys struct{ db *mysql.DB }
+// Store is the API keys in the database. All methods may be called concurrently.
+type Store struct {
+	db *mysql.DB
+	// renew has this process read the keys again after a change, which so holds here when it returns; nil: the process holds none.
+	// Elsewhere, and here when it fails, the change is known within a second.
+	renew func(context.Context) error
+}
+
+// NewStore returns the API keys of a database, for tools.
+func NewStore(db *mysql.DB) *Store { return &Store{db: db} }
 
 // CreateKey adds an API key under its ID, whose secret has a hash, and returns what is stored. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
-func (s *APIKeys) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
+func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
 	if broken := k.Check(); broken != nil {
 		return k, mysql.Wrap("create key", broken)
 	}
@@ -101,7 +109,7 @@ func boardsOfKey(k *leaderboard.Key) (string, error) {
 
 // ChangeKey changes an API key and returns what it is then. Errors: ErrKeyNotFound, ErrKeyRevoked, a
 // *leaderboard.RuleError, ErrUnavailable.
-func (s *APIKeys) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
+func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "change key", leaderboard.AuditActionKeyUpdate, id, func(tx *sqlx.Tx) error {
 		old, err := lockToChange(ctx, tx, id)
 		if err != nil {
@@ -123,7 +131,7 @@ func (s *APIKeys) ChangeKey(ctx context.Context, id string, change leaderboard.K
 
 // RotateKey gives an API key another secret, given as a hash. For the time of the overlap the old secret is valid as well.
 // Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable; ErrKeyOverlap when two are valid already: without an overlap both end.
-func (s *APIKeys) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
+func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "rotate key", leaderboard.AuditActionKeyRotate, id, func(tx *sqlx.Tx) error {
 		if _, err := lockToChange(ctx, tx, id); err != nil {
 			return err
@@ -144,7 +152,7 @@ func (s *APIKeys) RotateKey(ctx context.Context, id string, hash leaderboard.Key
 }
 
 // RevokeKey ends an API key for good. A repetition changes nothing. Errors: ErrKeyNotFound, ErrUnavailable.
-func (s *APIKeys) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
+func (s *Store) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "revoke key", leaderboard.AuditActionKeyRevoke, id, func(tx *sqlx.Tx) error {
 		_, err := lockKey(ctx, tx, id)
 		if errors.Is(err, leaderboard.ErrKeyRevoked) {
@@ -194,7 +202,7 @@ const keysVersion = "api_keys"
 
 // writeKey makes a change of the table of keys in a transaction, and returns the key after it. Changes have an order: each
 // first takes the next version, whose row stays locked until the commit. A change that changes nothing is not in the audit.
-func (s *APIKeys) writeKey(ctx context.Context, doing string, action leaderboard.AuditAction, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
+func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.AuditAction, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
 	var k leaderboard.Key
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.db.NextVersion(ctx, tx, keysVersion); err != nil {
@@ -215,6 +223,9 @@ func (s *APIKeys) writeKey(ctx context.Context, doing string, action leaderboard
 		}
 		return s.auditKey(ctx, tx, action, &old, &k)
 	})
+	if err == nil && s.renew != nil && action != leaderboard.AuditActionKeyCreate { // what is not known yet is asked for
+		_ = s.renew(ctx)
+	}
 	return k, mysql.Translate(ctx, doing, err)
 }
 
@@ -247,7 +258,7 @@ func keyStateOf(k *leaderboard.Key) keyState {
 }
 
 // auditKey records a change of a key; a new key has an old one without ID. A rotation changes nothing that is shown.
-func (s *APIKeys) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.AuditAction, old, k *leaderboard.Key) error {
+func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.AuditAction, old, k *leaderboard.Key) error {
 	c := audit.Change{Action: action, After: keyStateOf(k)}
 	if old.ID != "" {
 		c.Before = keyStateOf(old)
@@ -260,13 +271,13 @@ func (s *APIKeys) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.
 }
 
 // Key returns an API key, also a revoked or expired one. Errors: ErrKeyNotFound, ErrUnavailable.
-func (s *APIKeys) Key(ctx context.Context, id string) (leaderboard.Key, error) {
+func (s *Store) Key(ctx context.Context, id string) (leaderboard.Key, error) {
 	k, err := keyIn(ctx, s.db.Pool, id, "")
 	return k, mysql.Translate(ctx, "key", err)
 }
 
 // Keys lists up to limit API keys with an id after the given one, in the order of their ids.
-func (s *APIKeys) Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error) {
+func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error) {
 	rows, err := s.keyRows(ctx, "id > ?", after, limit)
 	keys := make([]leaderboard.Key, len(rows))
 	for i := range rows {
@@ -286,8 +297,8 @@ func usableKeys(now string) string {
 }
 
 // HashedKeys is Keys with the hashes of their secrets, without those that ended more than a day ago. A row that cannot be
-// read is logged and left out, so that all other keys can be used. It implements keyring.Source.
-func (s *APIKeys) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
+// read is logged and left out, so that all other keys can be used. It implements Source.
+func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
 	rows, err := s.keyRows(ctx, usableKeys(s.db.Now()), after, limit)
 	keys := make([]leaderboard.HashedKey, 0, len(rows))
 	for i := range rows {
@@ -301,7 +312,7 @@ func (s *APIKeys) HashedKeys(ctx context.Context, after string, limit int) ([]le
 	return keys, err
 }
 
-func (s *APIKeys) keyRows(ctx context.Context, where, after string, limit int) (rows []keyRow, err error) {
+func (s *Store) keyRows(ctx context.Context, where, after string, limit int) (rows []keyRow, err error) {
 	err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectKeys(where)), []byte(after), max(0, limit))
 	return rows, mysql.Translate(ctx, "keys", err)
 }
@@ -311,8 +322,8 @@ func selectKeys(where string) string {
 }
 
 // KeysUsed notes when API keys were last used, unless a later time is noted: at most 500, one statement. It implements
-// keyring.Source.
-func (s *APIKeys) KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error {
+// Source.
+func (s *Store) KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package httpapi
+package keys
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -30,46 +32,21 @@ type Keys interface {
 	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
 }
 
-// keyHandlers make, show, change and end keys.
-type keyHandlers struct{ keys Keys }
+// handlers make, show, change and end keys.
+type handlers struct{ keys Keys }
 
-// keyJSON is a key as it is shown.
-type keyJSON struct {
-	ID            string              `json:"id"`
-	Secret        string              `json:"secret,omitempty"` // the whole text of the key, once
-	Name          string              `json:"name"`
-	Scope         leaderboard.Scope   `json:"scope"`
-	Boards        *[]string           `json:"boards"` // null: all
-	ExpiresAt     *leaderboard.Micros `json:"expires_at"`
-	Quota         *quotaJSON          `json:"quota"`
-	CreatedTime   *leaderboard.Micros `json:"created_time"`
-	UpdatedTime   *leaderboard.Micros `json:"updated_time"`
-	LastUsedAt    *leaderboard.Micros `json:"last_used_at"`
-	RevokedAt     *leaderboard.Micros `json:"revoked_at"`
-	PreviousUntil *leaderboard.Micros `json:"previous_secret_until"`
-	Person        string              `json:"person,omitempty"`
-	Role          string              `json:"role,omitempty"`
-}
-
-// quotaJSON is a quota; what is null is what the server's settings say.
-type quotaJSON struct {
-	RequestsPerSecond *int64 `json:"requests_per_second"`
-	RowsPerSecond     *int64 `json:"rows_per_second"`
-}
-
-func showKey(k *leaderboard.Key) keyJSON {
-	out := keyJSON{
-		ID: k.ID, Name: k.Name, Scope: k.Scope, ExpiresAt: Given(k.ExpiresAt), CreatedTime: Given(k.CreatedTime), UpdatedTime: Given(k.UpdatedTime),
-		LastUsedAt: Given(k.LastUsed), RevokedAt: Given(k.RevokedAt), PreviousUntil: Given(k.PreviousUntil),
-		Person: k.Person, Role: k.Role,
+// routes are the routes about keys.
+func (h *handlers) routes() []httpapi.Route {
+	body := httpapi.BodyRule{Limit: httpapi.AnyBody}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/keys"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.list},
+		{Pattern: httpapi.Post("/v1/keys"), Access: guard.AccessAdmins, Body: body, Writes: true, Handle: h.create},
+		{Pattern: httpapi.Get("/v1/key"), Access: guard.AccessHolders, SomeBoards: true, Handle: h.self},
+		{Pattern: httpapi.Get("/v1/keys/{id}"), Access: guard.AccessAdmins, Handle: h.get},
+		{Pattern: httpapi.Patch("/v1/keys/{id}"), Access: guard.AccessAdmins, MergePatch: true, Body: body, Writes: true, Handle: h.patch},
+		{Pattern: httpapi.Delete("/v1/keys/{id}"), Access: guard.AccessAdmins, Writes: true, Handle: h.revoke},
+		{Pattern: httpapi.Post("/v1/keys/{id}/rotate"), Access: guard.AccessAdmins, Body: body, Writes: true, Handle: h.rotate},
 	}
-	if k.Limited() {
-		out.Boards = &k.Boards
-	}
-	if k.Quota != (leaderboard.Quota{}) {
-		out.Quota = &quotaJSON{Given(k.Quota.RequestsPerSecond), Given(k.Quota.RowsPerSecond)}
-	}
-	return out
 }
 
 // keyBody is the body of POST /v1/keys, and as a merge patch that of PATCH: what is left out stays.
@@ -111,7 +88,7 @@ func (b *keyBody) change() (leaderboard.KeyChange, error) {
 }
 
 // create answers POST /v1/keys: 201 with the secret, which is never shown again.
-func (h *keyHandlers) create(c *Call) error {
+func (h *handlers) create(c *httpapi.Call) error {
 	var body keyBody
 	if err := c.Decode(&body, false, nil); err != nil {
 		return err
@@ -143,8 +120,8 @@ func (h *keyHandlers) create(c *Call) error {
 }
 
 // sendSecret answers with a key and its secret, which no cache may keep.
-func sendSecret(c *Call, status int, k *leaderboard.Key, secret string) error {
-	shown := showKey(k)
+func sendSecret(c *httpapi.Call, status int, k *leaderboard.Key, secret string) error {
+	shown := httpapi.ShowKey(k)
 	shown.Secret = secret
 	body, err := json.Marshal(shown, json.Deterministic(true))
 	if err != nil {
@@ -155,7 +132,7 @@ func sendSecret(c *Call, status int, k *leaderboard.Key, secret string) error {
 }
 
 // keyID returns the id in the path.
-func keyID(c *Call) (string, error) {
+func keyID(c *httpapi.Call) (string, error) {
 	id := c.Params.PathValue("id")
 	if !leaderboard.IsKeyID(id) {
 		return "", leaderboard.ErrKeyNotFound
@@ -164,7 +141,7 @@ func keyID(c *Call) (string, error) {
 }
 
 // get answers GET /v1/keys/{id}.
-func (h *keyHandlers) get(c *Call) error {
+func (h *handlers) get(c *httpapi.Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
@@ -173,14 +150,16 @@ func (h *keyHandlers) get(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.SendJSON(http.StatusOK, showKey(&k))
+	return c.SendJSON(http.StatusOK, httpapi.ShowKey(&k))
 }
 
 // self answers GET /v1/key: the key of the request.
-func (h *keyHandlers) self(c *Call) error { return c.SendJSON(http.StatusOK, showKey(c.Key)) }
+func (h *handlers) self(c *httpapi.Call) error {
+	return c.SendJSON(http.StatusOK, httpapi.ShowKey(c.Key))
+}
 
 // patch answers PATCH /v1/keys/{id}, a merge patch (RFC 7396).
-func (h *keyHandlers) patch(c *Call) error {
+func (h *handlers) patch(c *httpapi.Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
@@ -197,11 +176,11 @@ func (h *keyHandlers) patch(c *Call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.SendJSON(http.StatusOK, showKey(&k))
+	return c.SendJSON(http.StatusOK, httpapi.ShowKey(&k))
 }
 
 // revoke answers DELETE /v1/keys/{id}.
-func (h *keyHandlers) revoke(c *Call) error {
+func (h *handlers) revoke(c *httpapi.Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
@@ -214,12 +193,12 @@ func (h *keyHandlers) revoke(c *Call) error {
 }
 
 // rotate answers POST /v1/keys/{id}/rotate with another secret under the same id.
-func (h *keyHandlers) rotate(c *Call) error {
+func (h *handlers) rotate(c *httpapi.Call) error {
 	id, err := keyID(c)
 	if err != nil {
 		return err
 	}
-	overlap, err := OverlapGiven(c, leaderboard.MaxKeyOverlap*time.Microsecond)
+	overlap, err := httpapi.OverlapGiven(c, leaderboard.MaxKeyOverlap*time.Microsecond)
 	if err != nil {
 		return err
 	}
@@ -232,10 +211,10 @@ func (h *keyHandlers) rotate(c *Call) error {
 }
 
 // list answers GET /v1/keys, in the order of their ids.
-func (h *keyHandlers) list(c *Call) error {
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+func (h *handlers) list(c *httpapi.Call) error {
+	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
 	of := wire.List{Name: "keys"}
-	after := AfterCursor(c, of.After)
+	after := httpapi.AfterCursor(c, of.After)
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -243,5 +222,5 @@ func (h *keyHandlers) list(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendList(c, "keys", keys, limit, showKey, func(last *leaderboard.Key) string { return of.Cursor(last.ID) })
+	return httpapi.SendList(c, "keys", keys, limit, httpapi.ShowKey, func(last *leaderboard.Key) string { return of.Cursor(last.ID) })
 }

@@ -1,4 +1,4 @@
-package store_test
+package installed_test
 
 import (
 	"context"
@@ -23,8 +23,8 @@ func auditor() leaderboard.Caller { return leaderboard.Caller{Key: "k7f3", Reque
 type audited struct {
 	action leaderboard.AuditAction
 	// prepare makes what the change changes.
-	prepare func(t *testing.T, s *store.Store)
-	do      func(ctx context.Context, s *store.Store) error
+	prepare func(t *testing.T, s *whole)
+	do      func(ctx context.Context, s *whole) error
 	// done counts what the change leaves, 0 or 1.
 	done          string
 	board, member string
@@ -53,7 +53,7 @@ func auditedOfProfiles() map[string]audited {
 		},
 		"take a name away": {
 			action: leaderboard.AuditActionProfileReset, prepare: withProfile, done: "profiles WHERE display_name = '' AND reset_names = 'Ada' AND attributes <> '{}'",
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				_, err := s.Profiles.ResetName(ctx, leaderboard.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
 				return err
 			},
@@ -61,7 +61,7 @@ func auditedOfProfiles() map[string]audited {
 		},
 		"change a part of a profile": {
 			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, done: `profiles WHERE attributes = '{"level":8}'`,
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				_, _, err := s.Profiles.PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
 				return err
 			},
@@ -78,37 +78,37 @@ func auditedOfKeys() map[string]audited {
 		},
 		"change a key": {
 			action: leaderboard.AuditActionKeyUpdate, prepare: withKey, done: "api_keys WHERE name = 'other'",
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				name := "other"
-				_, err := s.Keys.ChangeKey(ctx, "k1", leaderboard.KeyChange{Name: &name})
+				_, err := s.keys().ChangeKey(ctx, "k1", leaderboard.KeyChange{Name: &name})
 				return err
 			},
 			before: `{"id": "k1", "name": "game"}`, after: `{"id": "k1", "name": "other"}`,
 		},
 		"rotate a key": {
 			action: leaderboard.AuditActionKeyRotate, prepare: withKey, done: "api_keys WHERE previous_hash IS NOT NULL", again: true,
-			do: func(ctx context.Context, s *store.Store) error {
-				_, err := s.Keys.RotateKey(ctx, "k1", leaderboard.HashKey("another"), time.Hour)
+			do: func(ctx context.Context, s *whole) error {
+				_, err := s.keys().RotateKey(ctx, "k1", leaderboard.HashKey("another"), time.Hour)
 				return err
 			},
 			before: `{"id": "k1"}`, after: `{"id": "k1"}`,
 		},
 		"revoke a key": {
 			action: leaderboard.AuditActionKeyRevoke, prepare: withKey, done: "api_keys WHERE revoked_at IS NOT NULL",
-			do:     func(ctx context.Context, s *store.Store) error { _, err := s.Keys.RevokeKey(ctx, "k1"); return err },
+			do:     func(ctx context.Context, s *whole) error { _, err := s.keys().RevokeKey(ctx, "k1"); return err },
 			before: `{"id": "k1"}`, after: `{"id": "k1"}`,
 		},
 	}
 }
 
 func auditedOfBoards() map[string]audited {
-	put := func(title string) func(ctx context.Context, s *store.Store) error {
-		return func(ctx context.Context, s *store.Store) error {
+	put := func(title string) func(ctx context.Context, s *whole) error {
+		return func(ctx context.Context, s *whole) error {
 			_, _, err := s.Boards.PutBoard(ctx, "b", leaderboard.Rules{Title: title})
 			return err
 		}
 	}
-	board := func(t *testing.T, s *store.Store) {
+	board := func(t *testing.T, s *whole) {
 		t.Helper()
 		if err := put("old")(t.Context(), s); err != nil {
 			t.Fatal(err)
@@ -125,19 +125,19 @@ func auditedOfBoards() map[string]audited {
 		},
 		"delete a board": {
 			action: leaderboard.AuditActionBoardDelete, prepare: board, done: "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM boards WHERE name = 'b')",
-			do:    func(ctx context.Context, s *store.Store) error { return s.Boards.DeleteBoard(ctx, "b") },
+			do:    func(ctx context.Context, s *whole) error { return s.Boards.DeleteBoard(ctx, "b") },
 			board: "b", before: `{"title": "old"}`, again: true,
 		},
 		"erase a member": {
 			action: leaderboard.AuditActionMemberErase, done: "audit WHERE member LIKE 'erased-%'", repeated: true,
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				_, err := s.Erasures.Forget(ctx, "m", "boss")
 				return err
 			},
 		},
 		"rebuild a board": {
 			action: leaderboard.AuditActionBoardRebuild, done: "runs", board: "b", after: `{"kind": "full", "reason": "admin"}`, repeated: true,
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				_, err := s.Runs.StartRun(ctx, leaderboard.Run{
 					BoardID: 1, Board: "b", PeriodID: 1, Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonAdmin, Actor: "k7f3", State: leaderboard.RunStateRunning,
 				})
@@ -154,7 +154,7 @@ func auditedOfBoards() map[string]audited {
 		},
 		"restore a member": {
 			action: leaderboard.AuditActionMemberRestore, prepare: hidden, again: true,
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				return s.Hidden.Restore(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "sorry", Actor: "court"})
 			},
 			done:  "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM hidden_members WHERE state = 'hidden')",
@@ -162,7 +162,7 @@ func auditedOfBoards() map[string]audited {
 		},
 		"hide a member everywhere": {
 			action: leaderboard.AuditActionMemberHide, prepare: played, done: "hidden_members WHERE board_id = 0",
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				_, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Member: "m", Reason: "bot", Actor: "boss"})
 				return err
 			},
@@ -170,7 +170,7 @@ func auditedOfBoards() map[string]audited {
 		},
 		"remove an entry": {
 			action: leaderboard.AuditActionEntryRemove, prepare: played, again: true,
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				_, err := s.Writer.Remove(ctx, leaderboard.RemoveRequest{Board: "b", Member: "m"})
 				return err
 			},
@@ -180,7 +180,7 @@ func auditedOfBoards() map[string]audited {
 		},
 		"correct a closed period": {
 			action: leaderboard.AuditActionEntryRemove, prepare: playedBefore, again: true,
-			do: func(ctx context.Context, s *store.Store) error {
+			do: func(ctx context.Context, s *whole) error {
 				var id int64
 				if err := s.DB().QueryRowContext(ctx, "SELECT id FROM periods WHERE state = 'closed'").Scan(&id); err != nil {
 					return err
@@ -195,13 +195,13 @@ func auditedOfBoards() map[string]audited {
 }
 
 // createKey makes a key.
-func createKey(ctx context.Context, s *store.Store) error {
-	_, err := s.Keys.CreateKey(ctx, leaderboard.Key{ID: "k1", Name: "game", Scope: leaderboard.ScopeWrite, Boards: []string{"game-*"}}, leaderboard.HashKey("secret"))
+func createKey(ctx context.Context, s *whole) error {
+	_, err := s.keys().CreateKey(ctx, leaderboard.Key{ID: "k1", Name: "game", Scope: leaderboard.ScopeWrite, Boards: []string{"game-*"}}, leaderboard.HashKey("secret"))
 	return err
 }
 
 // withKey lets there be that key.
-func withKey(t *testing.T, s *store.Store) {
+func withKey(t *testing.T, s *whole) {
 	t.Helper()
 	if err := createKey(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func withKey(t *testing.T, s *store.Store) {
 }
 
 // played lets a member have an entry.
-func played(t *testing.T, s *store.Store) {
+func played(t *testing.T, s *whole) {
 	t.Helper()
 	if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{}); err != nil {
 		t.Fatal(err)
@@ -221,15 +221,15 @@ func played(t *testing.T, s *store.Store) {
 }
 
 // named gives that member a name.
-func named(name string) func(ctx context.Context, s *store.Store) error {
-	return func(ctx context.Context, s *store.Store) error {
+func named(name string) func(ctx context.Context, s *whole) error {
+	return func(ctx context.Context, s *whole) error {
 		_, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
 		return err
 	}
 }
 
 // withProfile lets the member have one.
-func withProfile(t *testing.T, s *store.Store) {
+func withProfile(t *testing.T, s *whole) {
 	t.Helper()
 	if err := named("Ada")(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -237,15 +237,15 @@ func withProfile(t *testing.T, s *store.Store) {
 }
 
 // hide hides that member for a reason.
-func hide(reason string) func(ctx context.Context, s *store.Store) error {
-	return func(ctx context.Context, s *store.Store) error {
+func hide(reason string) func(ctx context.Context, s *whole) error {
+	return func(ctx context.Context, s *whole) error {
 		_, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: reason, Actor: "boss"})
 		return err
 	}
 }
 
 // hidden lets a member be hidden.
-func hidden(t *testing.T, s *store.Store) {
+func hidden(t *testing.T, s *whole) {
 	t.Helper()
 	played(t, s)
 	if err := hide("bot")(t.Context(), s); err != nil {
@@ -254,7 +254,7 @@ func hidden(t *testing.T, s *store.Store) {
 }
 
 // playedBefore lets a member have an entry in a period that is over.
-func playedBefore(t *testing.T, s *store.Store) {
+func playedBefore(t *testing.T, s *whole) {
 	t.Helper()
 	if _, _, err := s.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func startAgain(t *testing.T, db *sql.DB) {
 }
 
 // checkAudited checks the one record that there is.
-func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audited) {
+func checkAudited(t *testing.T, s *whole, db *sql.DB, name string, c *audited) {
 	t.Helper()
 	found := dbtest.Audited(t, db)
 	if len(found) != 1 {
@@ -341,7 +341,7 @@ func TestAuditOfProfiles(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, quiet := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.ProfilesByPeople = true })
 		machine := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kgame"})
-		put := func(s *store.Store, ctx context.Context, name string, attributes leaderboard.Attributes) {
+		put := func(s *whole, ctx context.Context, name string, attributes leaderboard.Attributes) {
 			t.Helper()
 			if _, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
 				t.Fatal(err)

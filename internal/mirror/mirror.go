@@ -95,6 +95,9 @@ func New[T any](name string, id int64, read func(context.Context) (T, error), fe
 	return t
 }
 
+// ID returns what the feed knows the table by.
+func (t *Table[T]) ID() int64 { return t.id }
+
 // InUse reports whether the table was needed of late, so that it is to be watched.
 func (t *Table[T]) InUse(now time.Time) bool {
 	return t.since(now)-t.used.Load() <= int64(t.opts.Idle)

@@ -1,0 +1,22 @@
+// Package keys is the API keys: what makes, shows, changes and ends them, and the ring that has them all in memory, by which requests
+// get in.
+package keys
+
+import (
+	"leaderboard/features"
+	"leaderboard/internal/mirror"
+	"leaderboard/store"
+)
+
+// Feature returns what the folder registers. It offers the ring, which is httpapi.Keyring, and the table of keys.
+func Feature() features.Feature {
+	return features.Feature{Name: "keys", Open: func(e *features.Engine) features.Opened {
+		s := NewStore(e.DB)
+		ring := NewRing(s, e.Tables, RingOptions{Options: mirror.Options{Log: e.Log}})
+		if e.Tables != nil {
+			s.renew = ring.Renew
+		}
+		h := handlers{s}
+		return features.Opened{Routes: h.routes(), Sweep: []store.Job{sweepSessions(e.DB, e.Sweeper)}, Offers: []any{ring, s}}
+	}}
+}
