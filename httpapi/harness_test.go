@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"leaderboard/httpapi/apitest"
-	"leaderboard/leaderboard"
 )
 
 // env is an API over a fake.
@@ -35,13 +34,6 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	}
 	api := New(cfg)
 	return &env{Env: &apitest.Env{T: t, Handler: api, Fake: f.Fake}, api: api, fake: f}
-}
-
-func (e *env) submit(board string, entries ...leaderboard.Submission) {
-	e.T.Helper()
-	if _, err := e.fake.Model.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
-		e.T.Fatal(err)
-	}
 }
 
 // befriend gives a member friends, past the API.

@@ -427,8 +427,3 @@ func TestMetadataBesideWriters(t *testing.T) {
 		checkMetadata(t, dbtest.Connect(t, dsn))
 	})
 }
-
-func withoutMetadata(r leaderboard.Rules) leaderboard.Rules {
-	r.Metadata = nil
-	return r
-}
