@@ -173,11 +173,8 @@ func (h *handlers) checkAddress(name string, r *leaderboard.EndpointRequest) err
 	if r.AllowPrivate && !h.private {
 		return invalid("/allow_private", "the server's setting allow-private-addresses does not allow it")
 	}
-	if r.Check(name) != nil {
-		return nil
-	}
 	wrong := dialer.Check(r.URL, dialer.Rules{Private: r.AllowPrivate, Plain: r.AllowPrivate})
-	if wrong == "" {
+	if wrong == "" || r.Check(name) != nil {
 		return nil
 	}
 	if !r.AllowPrivate && dialer.Check(r.URL, dialer.Rules{Private: true, Plain: true}) == "" {
