@@ -174,7 +174,7 @@ func (h *handlers) checkAddress(name string, r *leaderboard.EndpointRequest) err
 		return invalid("/allow_private", "the server's setting allow-private-addresses does not allow it")
 	}
 	wrong := dialer.Check(r.URL, dialer.Rules{Private: r.AllowPrivate, Plain: r.AllowPrivate})
-	if wrong == "" || r.Check(name) != nil {
+	if valid := r.Check(name) == nil; wrong == "" || !valid {
 		return nil
 	}
 	if !r.AllowPrivate && dialer.Check(r.URL, dialer.Rules{Private: true, Plain: true}) == "" {

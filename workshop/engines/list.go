@@ -43,7 +43,10 @@ func onBoth() []suite {
 // onSQL are the suites of an engine of SQL. Those of cache/topn and features/quotas ask Redis alone.
 func onSQL() []suite {
 	suites := []suite{{pkg: "store", quick: "TestConformance|TestProperty$|Plans|ReadOnly|Silent|LockWait|TestCommitLost|ConcurrentSums"}}
-	for _, pkg := range []string{"internal/entries", "internal/audit", "store/commit", "store/internal/derived", "store/internal/read", "store/internal/sweep", "internal/app/installed"} {
+	for _, pkg := range []string{
+		"internal/entries", "store/commit", "store/internal/derived", "store/internal/read", "store/internal/sweep", "internal/app/installed",
+		"features/audit", "features/events", "features/friends", "features/keys", "features/metadata", "features/plays", "features/review",
+	} {
 		suites = append(suites, suite{pkg: pkg})
 	}
 	return append(append(suites, suite{pkg: "migrations"}), onBoth()...)
