@@ -45,9 +45,8 @@ type Engine struct {
 	Streams     *httpapi.Streams      // what answers without an end share
 	API         func() *httpapi.API   // the API, once it is made
 	Redis       redis.UniversalClient // for work in the background; nil without Redis
-	// Gate bounds how many questions go to MySQL at once that anyone may ask and no copy answers, see Through.
-	Gate func(ctx context.Context, ask func(context.Context) error) error
-	// Alone runs a question to MySQL that no copy answers within the bounds of those that copies do.
+	// Alone asks MySQL a question that anyone may ask and no copy answers. It bounds how many go there at once, with the reads that find no
+	// copy.
 	Alone func(ctx context.Context, ask func(context.Context) error) error
 	Log   *slog.Logger
 
@@ -77,6 +76,16 @@ type Opened struct {
 	Close func()
 }
 
+// Parts returns what features add to the transaction of submissions.
+func Parts(list []Feature) (parts []commit.Part) {
+	for _, f := range list {
+		if f.Part != nil {
+			parts = append(parts, f.Part)
+		}
+	}
+	return parts
+}
+
 // Open opens features on an engine, in their order. What a feature offers, those after it find by Offered.
 func Open(list []Feature, e *Engine) []Opened {
 	opened := make([]Opened, 0, len(list))
@@ -96,7 +105,7 @@ func Open(list []Feature, e *Engine) []Opened {
 func On(s *store.Store, list []Feature) *Engine {
 	e := &Engine{
 		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
-		Gate: atOnce, Alone: atOnce, Log: slog.New(slog.DiscardHandler),
+		Alone: atOnce, Log: slog.New(slog.DiscardHandler),
 	}
 	opened := Open(list, e)
 	for i := range opened {
@@ -145,13 +154,4 @@ func AllOffered[T any](e *Engine) (offers []T) {
 		}
 	}
 	return offers
-}
-
-// Through asks a question once the gate of an engine lets it pass. Errors: those of ask, leaderboard.ErrOverloaded.
-func Through[V any](ctx context.Context, e *Engine, ask func(context.Context) (V, error)) (answer V, err error) {
-	err = e.Gate(ctx, func(ctx context.Context) error {
-		answer, err = ask(ctx)
-		return err
-	})
-	return answer, err
 }

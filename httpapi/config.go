@@ -106,6 +106,9 @@ func (c Config) withDefaults() Config {
 	if c.Observer == nil {
 		c.Observer = unobserved{}
 	}
+	if c.Sessions == nil {
+		c.SignIn = nil // a session of a person is a key
+	}
 	if c.Plays == nil {
 		c.Plays = noPlays{}
 	}

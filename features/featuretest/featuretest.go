@@ -29,11 +29,7 @@ func New(t testing.TB, routes func(*apitest.Fake) []httpapi.Route, change ...fun
 func Store(t testing.TB, dsn string, list []features.Feature, change func(*store.Config)) (*store.Store, *features.Engine) {
 	t.Helper()
 	s := dbtest.Open(t, dsn, func(c *store.Config) {
-		for _, f := range list {
-			if f.Part != nil {
-				c.Parts = append(c.Parts, f.Part)
-			}
-		}
+		c.Parts = features.Parts(list)
 		if change != nil {
 			change(c)
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,12 +88,16 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	}()
 	log = slog.New(&quieter{log.Handler(), a.outage})
 	a.log = log
+	list := installed.Features(settingsOfFeatures(&cfg))
+	if cfg.without != "" {
+		list = slices.DeleteFunc(list, func(f features.Feature) bool { return f.Name == cfg.without })
+	}
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, Observer: a.metrics,
 		OnIndexes:  func(bytes int64) { a.collector.holdIndexes(bytes) },
 		EventPoint: cfg.Fault.hook(),
-		Parts:      installed.Parts(),
+		Parts:      features.Parts(list),
 	})
 	if err != nil {
 		return nil, err
@@ -118,11 +123,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
-		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Gate: a.gate, Alone: a.reader.Alone, Log: a.log,
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Alone: a.reader.Alone, Log: a.log,
 	}
 	a.engine.Offer(a.store.Notices)
 	a.engine.Offer(a.players)
-	a.features = openFeatures(a.store, a.engine, a.metrics, &cfg)
+	a.features = openFeatures(list, a.store, a.engine, a.metrics)
 	a.tables = append(features.AllOffered[heldTable](a.engine), a.players)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())

@@ -96,9 +96,16 @@ func (a *App) keyGood(ctx context.Context, id string, now time.Time) error {
 	if leaderboard.IsSettingsKeyID(id) {
 		return nil
 	}
-	return features.Offered[interface {
-		Valid(ctx context.Context, id string, now time.Time) error
-	}](a.engine).Valid(ctx, id, now)
+	if ring := features.Offered[keyRing](a.engine); ring != nil {
+		return ring.Valid(ctx, id, now)
+	}
+	return leaderboard.ErrKeyNotFound
+}
+
+// keyRing knows the API keys of the database.
+type keyRing interface {
+	// Valid returns why a key is not good, such as ErrKeyRevoked.
+	Valid(ctx context.Context, id string, now time.Time) error
 }
 
 // clock returns the database clock, as far as the feed has been told.

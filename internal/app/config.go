@@ -71,6 +71,8 @@ type Config struct {
 
 	// clock is store.Config.Clock.
 	clock func(database string) string
+	// without is a feature that a test leaves out, "": none.
+	without string
 	// readerWait bounds the wait for a layer behind the process; 0: what cache.ReaderOptions says.
 	readerWait time.Duration
 }

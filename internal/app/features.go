@@ -13,8 +13,8 @@ import (
 type openedFeatures []features.Opened
 
 // openFeatures opens the features on an engine, and adds what they have to a store and to metrics.
-func openFeatures(s *store.Store, e *features.Engine, m *metrics, cfg *Config) openedFeatures {
-	opened := features.Open(installed.Features(settingsOfFeatures(cfg)), e)
+func openFeatures(list []features.Feature, s *store.Store, e *features.Engine, m *metrics) openedFeatures {
+	opened := features.Open(list, e)
 	for i := range opened {
 		opened[i].AddTo(s)
 		m.registry.MustRegister(opened[i].Metrics...)

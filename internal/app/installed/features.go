@@ -49,11 +49,4 @@ func Features(s Settings) []features.Feature {
 }
 
 // Parts returns what the features add to the transaction of submissions.
-func Parts() (parts []commit.Part) {
-	for _, f := range Features(Settings{}) {
-		if f.Part != nil {
-			parts = append(parts, f.Part)
-		}
-	}
-	return parts
-}
+func Parts() []commit.Part { return features.Parts(Features(Settings{})) }

@@ -1,0 +1,49 @@
+package app
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"leaderboard/internal/app/installed"
+	"leaderboard/internal/testenv"
+	"leaderboard/leaderboard"
+)
+
+// TestWithoutAFeature: a server without any one of the features serves boards, and answers callers that it cannot know as strangers. One
+// sweep, one erasure and the end of the server go as they do with all.
+func TestWithoutAFeature(t *testing.T) {
+	t.Parallel()
+	redisURL := testenv.Redis(t)
+	for _, f := range installed.Features(installed.Settings{}) {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			a := startReady(t, testenv.MySQL(t), redisURL, func(c *Config) {
+				if c.without = f.Name; f.Name == "keys" { // a session is a key: without, nobody signs in
+					c.SignIn.Issuer, c.SignIn.Client = "http://127.0.0.1:1", "leaderboard"
+				}
+			})
+			a.Ask(201, "PUT", "/v1/boards/b", `{"title":"B"}`)
+			seq := a.Ask(200, "POST", "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"ada","score":7},{"member":"bob","score":5}]}`).Text("seq")
+			if top := a.Ask(200, "GET", "/v1/boards/b/top?profiles=true&min_seq="+seq, ""); top.List("entries", "member") != "ada bob" {
+				t.Errorf("the top: %v", top)
+			}
+			a.Ask(200, "GET", "/v1/status", "")
+			stranger, _ := leaderboard.NewKeySecret(leaderboard.NewKeyID())
+			for _, as := range []http.Header{{"Authorization": {"Bearer " + stranger}}, {"Authorization": {"Bearer a.player.token"}}} {
+				a.Ask(401, "GET", "/v1/boards/b/top", "", as)
+			}
+			a.Ask(404, "GET", "/v1/sign-in", "")
+			if err := a.store.Housekeeping.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+			a.Ask(204, "DELETE", "/v1/members/ada", "")
+			if top := a.Ask(200, "GET", "/v1/boards/b/top?min_seq=3", ""); top.List("entries", "member") != "bob" {
+				t.Errorf("without ada: %v", top)
+			}
+			if err := a.keyGood(t.Context(), leaderboard.NewKeyID(), time.Now()); err == nil {
+				t.Error("a key that there is not is good")
+			}
+		})
+	}
+}
