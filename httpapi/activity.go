@@ -65,7 +65,6 @@ func (h *activityHandlers) activity(c *Call) error {
 			out.Hours = append(out.Hours, activityHourJSON(hour))
 		}
 	}
-	c.NoStore()
 	return c.SendJSON(http.StatusOK, out)
 }
 
@@ -105,7 +104,6 @@ func (h *activityHandlers) race(c *Call) error {
 			return err
 		}
 	}
-	c.NoStore()
 	return c.SendJSON(http.StatusOK, out)
 }
 

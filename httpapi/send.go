@@ -138,13 +138,16 @@ func (a *response) SendAppended(body func([]byte) []byte) error {
 	return a.Send(http.StatusOK, wire.TypeJSON, *buf)
 }
 
-// SendJSON answers with v, the state of this moment, which caches must ask for again.
+// SendJSON answers with v. Unless the handler has said what caches may do with it, it is the state of this moment, for which they must ask
+// again.
 func (a *response) SendJSON(status int, v any) error {
 	body, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	a.W.Header().Set("Cache-Control", "private, no-cache")
+	if h := a.W.Header(); h["Cache-Control"] == nil {
+		h["Cache-Control"] = a.shared.values.private
+	}
 	return a.Send(status, wire.TypeJSON, body)
 }
 

@@ -121,7 +121,7 @@ func (a *Shown) Find(ctx context.Context, shows []Show) (list Besides, err error
 	return list, nil
 }
 
-// take makes entries those of the answer, and returns what was read with them.
+// take gives the answer other entries, and returns what was read with them.
 func (a *Shown) take(entries []*leaderboard.Ranked) []string {
 	a.Entries = make([]leaderboard.Entry, len(entries))
 	kept := make([]string, len(entries))

@@ -97,7 +97,6 @@ func (h *submissionHandlers) list(c *Call) error {
 		}
 		out.Submissions = append(out.Submissions, showSubmission(&found[i]))
 	}
-	c.NoStore()
 	return c.SendJSON(http.StatusOK, out)
 }
 

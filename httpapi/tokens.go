@@ -2,12 +2,10 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
 
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -116,12 +114,8 @@ func (h *tokenHandlers) create(c *Call) error {
 	if len(g.Boards) > 0 {
 		shown.Boards = &g.Boards
 	}
-	text, err := json.Marshal(shown, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
 	c.NoStore()
-	return c.Send(http.StatusCreated, wire.TypeJSON, text)
+	return c.SendJSON(http.StatusCreated, shown)
 }
 
 // grant returns what is asked for, by a key.
@@ -203,12 +197,8 @@ func (h *tokenHandlers) keys(c *Call) error {
 	for _, k := range keys {
 		out.Keys = append(out.Keys, jwkJSON{"OKP", "Ed25519", "EdDSA", "sig", k.ID, k.X})
 	}
-	body, err := json.Marshal(out, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
 	c.W.Header().Set("Cache-Control", "public, max-age=60")
-	return c.Send(http.StatusOK, wire.TypeJSON, body)
+	return c.SendJSON(http.StatusOK, out)
 }
 
 // barJSON is a bar as it is shown.

@@ -2,11 +2,9 @@ package events
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard/httpapi"
@@ -193,12 +191,8 @@ func invalid(pointer, detail string) error {
 func sendEndpoint(c *httpapi.Call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
 	shown := showEndpoint(e)
 	shown.Secret = secret
-	body, err := json.Marshal(shown, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
 	c.NoStore()
-	return c.Send(status, wire.TypeJSON, body)
+	return c.SendJSON(status, shown)
 }
 
 // endpointName returns the name in the path.

@@ -2,11 +2,8 @@ package keys
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
@@ -123,12 +120,8 @@ func (h *handlers) create(c *httpapi.Call) error {
 func sendSecret(c *httpapi.Call, status int, k *leaderboard.Key, secret string) error {
 	shown := httpapi.ShowKey(k)
 	shown.Secret = secret
-	body, err := json.Marshal(shown, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
 	c.NoStore()
-	return c.Send(status, wire.TypeJSON, body)
+	return c.SendJSON(status, shown)
 }
 
 // keyID returns the id in the path.

@@ -266,7 +266,7 @@ type labelled struct{ Name, Value string }
 // mostLabels is how many labels of a board its page shows.
 const mostLabels = 8
 
-// labels are those that lead to other boards.
+// labels shows the labels of the board that other public boards have too: they lead there.
 func (v *boardView) labels(a *asker) {
 	for _, name := range slices.Sorted(maps.Keys(v.Rules.Labels)) {
 		if len(v.Labels) == mostLabels {

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -88,12 +86,8 @@ func (h *Handlers) begin(c *httpapi.Call) error {
 	at := func(d time.Duration) leaderboard.Micros {
 		return play.StartedTime + leaderboard.Micros(d/time.Microsecond)
 	}
-	body, err := json.Marshal(playJSON{token, name, play.Member, play.StartedTime, at(least), at(most)}, json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
 	c.NoStore()
-	return c.Send(http.StatusCreated, wire.TypeJSON, body)
+	return c.SendJSON(http.StatusCreated, playJSON{token, name, play.Member, play.StartedTime, at(least), at(most)})
 }
 
 // PlayOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the

@@ -109,7 +109,6 @@ func (h *handlers) list(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	c.NoStore()
 	return httpapi.SendList(c, "held", held, limit, showHeld, func(last *leaderboard.Held) string { return of.CursorID(last.ID) })
 }
 
@@ -119,7 +118,6 @@ func (h *handlers) get(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	c.NoStore()
 	return c.SendJSON(http.StatusOK, showHeld(&held))
 }
 

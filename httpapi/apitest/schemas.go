@@ -15,7 +15,7 @@ import (
 	"leaderboard/httpapi/internal/apidoc"
 )
 
-// schemas are those of the document, each compiled once. kin-openapi compiles a schema for each body that it looks at, which was half of what
+// schemas are the JSON schemas of openapi.yaml, each compiled once. kin-openapi compiles a schema for each body that it looks at, which was half of what
 // the tests of httpapi did.
 type schemas struct {
 	mu       sync.Mutex
