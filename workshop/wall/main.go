@@ -52,9 +52,7 @@ func run(names, engine []string) error {
 		return fmt.Errorf("run it in the root of the repository: %w", err)
 	}
 	if len(names) == 0 {
-		for _, found := range row.FindAllSubmatch(written, -1) {
-			names = append(names, string(found[1]))
-		}
+		names = listed(written)
 	}
 	folder, err := os.MkdirTemp("", "wall")
 	if err != nil {
@@ -72,6 +70,14 @@ func run(names, engine []string) error {
 	return errors.Join(failed...)
 }
 
+// listed returns the names of the features in the list.
+func listed(written []byte) (names []string) {
+	for _, found := range row.FindAllSubmatch(written, -1) {
+		names = append(names, string(found[1]))
+	}
+	return names
+}
+
 // without tries a copy of the tree without a feature.
 func without(folder, name string, written []byte, engine []string) error {
 	if err := copyTree(folder); err != nil {
@@ -80,17 +86,22 @@ func without(folder, name string, written []byte, engine []string) error {
 	if err := os.RemoveAll(filepath.Join(folder, "features", name)); err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(bytes.SplitAfter(written, []byte("\n")), func(line []byte) bool {
-		text := strings.TrimSpace(string(line))
-		return strings.HasPrefix(text, name+".Feature(") || strings.HasSuffix(text, `"leaderboard/features/`+name+`"`)
-	})
-	if err := os.WriteFile(filepath.Join(folder, list), bytes.Join(left, nil), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, list), unlisted(written, name), 0o600); err != nil {
 		return err
 	}
 	return errors.Join(
 		command(folder, append([]string{"go", "vet"}, rest()...)...),
 		command(folder, engine...),
 	)
+}
+
+// unlisted returns the list without the lines of a feature.
+func unlisted(written []byte, name string) []byte {
+	left := slices.DeleteFunc(bytes.SplitAfter(written, []byte("\n")), func(line []byte) bool {
+		text := strings.TrimSpace(string(line))
+		return strings.HasPrefix(text, name+".Feature(") || strings.HasSuffix(text, `"leaderboard/features/`+name+`"`)
+	})
+	return bytes.Join(left, nil)
 }
 
 // copyTree makes a folder what the tree is, changes that are in no commit included.
