@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
