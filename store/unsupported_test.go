@@ -17,8 +17,11 @@ import (
 func TestUnsupportedServer(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	for _, version := range []string{"8.0.11-TiDB-v8.5.3", "8.0.30-Vitess"} {
-		s, err := store.Open(t.Context(), store.Config{DSN: testenv.WithVersion(t, dsn, version)})
+	for version, comment := range map[string]string{
+		"8.0.11-TiDB-v8.5.3": "", "8.0.30-Vitess": "",
+		"8.0.40": "Version: 24.0.4 (Git revision 8a4c branch release-24.0) built on Tue Mar  3 10:00:00 UTC 2026 by a@b using go1.26 linux/amd64", // Vitess, told to hide it
+	} {
+		s, err := store.Open(t.Context(), store.Config{DSN: testenv.WithVersion(t, dsn, version, comment)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +37,7 @@ func TestUnsupportedServer(t *testing.T) {
 			t.Errorf("%s: submit: %v", version, err)
 		}
 	}
-	s, err := store.Open(t.Context(), store.Config{DSN: testenv.WithVersion(t, dsn, "8.0.40")})
+	s, err := store.Open(t.Context(), store.Config{DSN: testenv.WithVersion(t, dsn, "8.0.40", "")})
 	if err != nil {
 		t.Fatal(err)
 	}

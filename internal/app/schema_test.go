@@ -122,7 +122,7 @@ func TestMigrateWaitsOn(t *testing.T) {
 // --migrate and without.
 func TestUnsupportedDatabase(t *testing.T) {
 	t.Parallel()
-	dsn := testenv.WithVersion(t, testenv.MySQL(t), "8.0.11-TiDB-v8.5.3")
+	dsn := testenv.WithVersion(t, testenv.MySQL(t), "8.0.11-TiDB-v8.5.3", "")
 	for _, migrate := range []bool{true, false} {
 		a := startApp(t, dsn, "", func(c *Config) { c.Migrate = migrate })
 		select {

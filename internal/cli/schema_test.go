@@ -62,7 +62,7 @@ func TestUnsupportedDatabase(t *testing.T) {
 	db := openSQL(t, dsn)
 	was := databaseSum(t, db)
 	env := map[string]string{
-		"LEADERBOARD_MYSQL_DSN": testenv.WithVersion(t, dsn, "8.0.11-TiDB-v8.5.3"), "LEADERBOARD_REDIS_URL": testenv.Redis(t),
+		"LEADERBOARD_MYSQL_DSN": testenv.WithVersion(t, dsn, "8.0.11-TiDB-v8.5.3", ""), "LEADERBOARD_REDIS_URL": testenv.Redis(t),
 		"LEADERBOARD_LISTEN": "127.0.0.1:0", "LEADERBOARD_DIR": t.TempDir(),
 	}
 	for _, command := range []string{
@@ -73,7 +73,7 @@ func TestUnsupportedDatabase(t *testing.T) {
 		if command == "verify --all" {
 			want = exitUnknown // nothing was found, and nothing was compared
 		}
-		if status != want || out != "" || !strings.Contains(errOut, `"8.0.11-TiDB-v8.5.3": take a MySQL or a MariaDB`) {
+		if status != want || out != "" || !strings.Contains(errOut, `take a MySQL or a MariaDB`) || !strings.Contains(errOut, `"8.0.11-TiDB-v8.5.3 `) {
 			t.Errorf("%s: status %d, %s%s", command, status, out, errOut)
 		}
 	}

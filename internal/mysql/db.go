@@ -378,7 +378,7 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 		return err
 	}
 	if !c.server.dialect.known() {
-		version, err := oneText(ctx, made, "SELECT VERSION()")
+		version, err := oneText(ctx, made, askServer)
 		if err != nil {
 			return err
 		}

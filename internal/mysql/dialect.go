@@ -24,7 +24,11 @@ type dialect struct{ v atomic.Int32 }
 
 func (d *dialect) known() bool { return d.v.Load() != 0 }
 
-// set takes the answer to SELECT VERSION(), as in 8.4.3, 11.8.2-MariaDB-1 or 8.0.11-TiDB-v8.5.0. Errors: ErrUnsupported.
+// askServer asks a server for its version and for what its makers say of it. Vitess can be told to give another version, but
+// not to say something else of itself.
+const askServer = "SELECT CONCAT_WS(' ', VERSION(), @@version_comment)"
+
+// set takes the answer to askServer, as in 8.4.3 MySQL Community Server - GPL or 11.8.2-MariaDB-1 Debian. Errors: ErrUnsupported.
 func (d *dialect) set(version string) error {
 	lower := strings.ToLower(version)
 	for _, name := range strangers() {
@@ -40,9 +44,9 @@ func (d *dialect) set(version string) error {
 	return nil
 }
 
-// strangers returns parts of versions, in lower case, of engines that speak MySQL's protocol but lock and order rows in
-// other ways.
-func strangers() []string { return []string{"tidb", "vitess"} }
+// strangers returns parts of answers to askServer, in lower case, of engines that speak MySQL's protocol but lock and order rows
+// in other ways. Only Vitess gives the revision from which it was built in this form.
+func strangers() []string { return []string{"tidb", "vitess", "(git revision "} }
 
 // limited gives a reading statement that begins with SELECT a limit of time at the server: ending the context closes
 // the socket, but the server would work on.

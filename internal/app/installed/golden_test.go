@@ -268,7 +268,7 @@ func (g *golden) together(what, board string, requests ...func() (string, error)
 
 // setsUp reports whether a statement is not of a batch: a connection begins with it, or the store looks which server it has.
 func setsUp(statement string) bool {
-	return statement == "" || statement == "SELECT VERSION()" || strings.HasPrefix(statement, "SET ") && !limits.MatchString(statement) ||
+	return statement == "" || strings.HasPrefix(statement, "SELECT CONCAT_WS(' ', VERSION()") || strings.HasPrefix(statement, "SET ") && !limits.MatchString(statement) ||
 		strings.HasPrefix(statement, "/*M! SET STATEMENT wsrep_sync_wait") || strings.HasPrefix(statement, "SELECT CONCAT_WS(',', @@global.read_only") && !strings.Contains(statement, " FROM ") ||
 		strings.HasPrefix(statement, "SELECT @@")
 }
