@@ -28,8 +28,6 @@ type Config struct {
 	Runs         Runs
 	Derived      Derivations
 	Exports      Exports
-	Records      Records
-	Activity     Activities
 	Hidden       Hides
 	Profiles     Profiles
 	Members      Members

@@ -30,8 +30,7 @@
 //	shown_key.go                       keys as they are shown
 //	tokens.go, issuers.go              players' tokens, and who issues them
 //	members.go, find.go                profiles, and finding members
-//	submissions.go                     what was submitted
-//	activity.go, runs.go               how much is submitted; builds, and checks of copies
+//	runs.go                            builds, and checks of copies
 //	streams.go                         what answers without an end share
 //	export.go, member_data.go          whole boards, and all that is stored of a member
 //	health.go, status.go, docs.go      health, how boards stand, the manual

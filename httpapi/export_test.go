@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -71,7 +73,7 @@ func TestMemberData(t *testing.T) {
 	e.befriend("5", "1", "2")
 	e.befriend("1", "5")
 	e.Put(apitest.AdminKey, "/v1/boards/cup/members/5/hidden", `{"reason":"aimbot"}`).Want(200)
-	e.fake.records = []leaderboard.SubmissionRecord{{Member: "5", At: 1_700_000_000_000_000, Status: leaderboard.StatusApplied, Score: 100, Actor: "k"}}
+	e.fake.told = []leaderboard.MemberRecord{{List: "submissions", Record: jsontext.Value(`{"board":"demo","time":"2023-11-14T22:13:20.000000Z","status":"applied","score":100,"tiebreak":null,"previous_score":null,"new_score":null,"seq":0,"actor":"k","request_id":""}`)}}
 	for query, quote := range map[string]string{"": "", "?numbers=string": `"`} {
 		got := e.Get(apitest.AdminKey, "/v1/members/5/data"+query).Want(200)
 		for _, want := range []string{

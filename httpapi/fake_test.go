@@ -17,13 +17,8 @@ type fake struct {
 	exportAll  exporting     // nil: of the model
 	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
 
-	slow    bool                           // an erasure is not done within a request
-	records []leaderboard.SubmissionRecord // newest first
-
-	activity      leaderboard.Activity
-	activityAsked leaderboard.ActivityQuery
-	race          leaderboard.Race
-	raceAsked     leaderboard.RaceQuery
+	slow bool                       // an erasure is not done within a request
+	told []leaderboard.MemberRecord // what features tell of any member
 }
 
 func newFake() *fake {
@@ -34,42 +29,15 @@ func newFake() *fake {
 	}
 }
 
-func (f *fake) Submissions(_ context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
-	if err := f.Enter("Submissions"); err != nil {
-		return nil, err
-	}
-	var out []leaderboard.SubmissionRecord
-	for _, r := range f.records {
-		if r.Member == q.Member && (q.Before == 0 || r.At < q.Before || r.At == q.Before && r.ID < q.BeforeID) && len(out) < q.Limit {
-			out = append(out, r)
-		}
-	}
-	return out, nil
-}
-
-func (f *fake) Activity(_ context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error) {
-	f.activityAsked = q
-	return f.activity, f.Enter("Activity")
-}
-
-func (f *fake) Race(_ context.Context, q leaderboard.RaceQuery) (leaderboard.Race, error) {
-	f.raceAsked = q
-	return f.race, f.Enter("Race")
-}
-
-// MemberData tells of records besides.
+// MemberData tells what features tell besides.
 func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	if err := f.Model.MemberData(ctx, member, tell); err != nil {
-		return err
-	}
-	for _, r := range f.records {
-		if r.Member == member {
-			if err := tell(leaderboard.MemberRecord{Submission: &leaderboard.MemberSubmission{SubmissionRecord: r, Board: "demo"}}); err != nil {
-				return err
-			}
+	err := f.Model.MemberData(ctx, member, tell)
+	for _, r := range f.told {
+		if err == nil {
+			err = tell(r)
 		}
 	}
-	return nil
+	return err
 }
 
 // Forget is done at once unless it is to look as if it took longer.

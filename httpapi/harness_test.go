@@ -21,7 +21,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
 		Pages:   fakePages,
-		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f, Records: f, Activity: f,
+		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f,
 		Hidden: f, Profiles: f, Members: f, MemberFinder: f, MemberData: f, Erasures: f, Friends: f, Issuers: f.issuers, Signing: f.issuers, Bars: f.issuers, Sessions: fakeSessions{f.Keyring},
 		Status: f, Keyring: f.Keyring, Players: f.Players, SignIn: fakePeople{}, Site: "http://localhost", Build: Build{"v1", "abc"},
 		Health:       func(context.Context) Health { return f.health },

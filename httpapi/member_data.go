@@ -24,12 +24,6 @@ type memberEntryJSON struct {
 	Metadata    jsontext.Value     `json:"metadata,omitzero"`
 }
 
-// memberSubmissionJSON is the record of a submission with its board.
-type memberSubmissionJSON struct {
-	Board          string `json:"board"`
-	submissionJSON `json:",inline"`
-}
-
 // memberPlayJSON is a play that was begun and not used.
 type memberPlayJSON struct {
 	Board       string             `json:"board"`
@@ -76,8 +70,6 @@ const dataPart = 64 << 10
 // tell takes the next record.
 func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 	switch {
-	case r.List != "":
-		return w.add(r.List, r.Record)
 	case r.Profile != nil:
 		return w.add("profile", showProfile(r.Profile))
 	case r.Hidden != nil:
@@ -94,7 +86,7 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		}
 		return w.add("entries", shown)
 	default:
-		return w.add("submissions", memberSubmissionJSON{r.Submission.Board, showSubmission(&r.Submission.SubmissionRecord)})
+		return w.add(r.List, r.Record)
 	}
 }
 

@@ -17,8 +17,6 @@ type handlers struct {
 	reader   reader
 	find     findHandlers
 	past     pastReader
-	records  submissionHandlers
-	activity activityHandlers
 	combined combinedReader
 	runs     runHandlers
 	exports  exportHandlers
@@ -40,8 +38,6 @@ func newHandlers(cfg *Config) *handlers {
 		hidden:   hiddenHandlers{cfg.Hidden},
 		reader:   reader{Resolver: find, Reading: reading, hides: cfg.Hidden},
 		past:     pastReader{find, cfg.Rankings},
-		records:  submissionHandlers{find, cfg.Records},
-		activity: activityHandlers{find, cfg.Rankings, cfg.Activity},
 		combined: combinedReader{find, reading, cfg.Hidden},
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
@@ -103,14 +99,11 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/boards/{board}/members/{member}"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common(), Shows: ShowsAll, Handle: fresh(h.reader.member)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/around"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("before", "after"), Shows: ShowsAll, Handle: fresh(h.reader.around)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/history"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Heavy: 1, Params: []string{"window", "min_seq", "limit", "cursor"}, Shows: ShowsKept, Handle: fresh(h.past.history)},
-		{Pattern: Get("/v1/boards/{board}/members/{member}/submissions"), Access: guard.AccessWriters, Heavy: 1, Params: []string{"limit", "cursor"}, Handle: h.records.list},
 		{Pattern: Post("/v1/boards/{board}/ranks"), Access: guard.AccessReaders, Params: Common(), Shows: ShowsAll, Body: BodyRule{Limit: ranksBody, Charge: LookUpsOf}, Reads: true, Handle: h.reader.ranks},
 		{Pattern: Get("/v1/boards/{board}/scores/{score}/rank"), Access: guard.AccessReaders, Params: Common("tiebreak", "fields"), Handle: fresh(h.reader.scoreRank)},
 		{Pattern: Get("/v1/boards/{board}/distribution"), Access: guard.AccessReaders, Params: Common("buckets"), Heavy: 1, Handle: fresh(h.reader.distribution)},
 		{Pattern: Get("/v1/boards/{board}/periods"), Access: guard.AccessReaders, Params: []string{"window", "limit", "cursor"}, Handle: h.boards.listPeriods},
 
-		{Pattern: Get("/v1/boards/{board}/race"), Access: guard.AccessReaders, Heavy: 2, Handle: fresh(h.activity.race)},
-		{Pattern: Get("/v1/boards/{board}/activity"), Access: guard.AccessWriters, Params: []string{"hours"}, Heavy: 5, Handle: h.activity.activity},
 		{Pattern: Get("/v1/boards/{board}/sources"), Access: guard.AccessReaders, Heavy: 1, Handle: h.runs.sources},
 		{Pattern: Get("/v1/rankings/top"), Access: guard.AccessReaders, SomeBoards: true, Params: combined("limit", "offset", "cursor"), Shows: ShowsAbout, Reads: true, Heavy: 2, Handle: h.combined.top},
 		{Pattern: Get("/v1/rankings/members/{member}"), Access: guard.AccessReaders, SomeBoards: true, Params: combined(), Shows: ShowsAbout, Reads: true, Heavy: 2, Handle: h.combined.member},

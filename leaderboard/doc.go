@@ -14,7 +14,7 @@
 //	submit.go, condition.go, edit.go, policy.go, play.go  what a submission says, and what it does
 //	held.go                                         which submissions wait for an admin, and what becomes of them
 //	board_check.go, derive_check.go, conflict.go    which rules are valid, and which can be changed
-//	query.go, past.go, combined.go, move.go, answered.go, activity.go  what is asked and answered; how much was submitted
+//	query.go, past.go, combined.go, move.go, answered.go  what is asked and answered
 //	copy.go, derivation.go, run.go, status.go       states of copies and of derived boards, records of work, how boards stand
 //	people.go, hidden.go, audit.go                  profiles, friends, erasure, hidden members, the record of changes
 //	event.go, endpoint.go                           what a change sends, and where to

@@ -2,12 +2,11 @@ package leaderboard
 
 // MemberRecord is one thing that is stored of a member. One of its fields is set, or the last two.
 type MemberRecord struct {
-	Profile    *Profile
-	Hidden     *HiddenMember
-	Bar        *MemberBar
-	Play       *Play
-	Entry      *MemberEntry
-	Submission *MemberSubmission
+	Profile *Profile
+	Hidden  *HiddenMember
+	Bar     *MemberBar
+	Play    *Play
+	Entry   *MemberEntry
 
 	// List names the list that a feature tells of, Record is what it shows there; "": it is one of the above.
 	List   string
@@ -21,10 +20,4 @@ type MemberEntry struct {
 	Hidden bool // it is in no answer of the period
 	// Metadata is a JSON object; "": none.
 	Metadata string
-}
-
-// MemberSubmission is the record of a submission with the board that it was for.
-type MemberSubmission struct {
-	SubmissionRecord
-	Board string
 }

@@ -33,5 +33,4 @@ func peoplePlans(out map[string]plantest.Planned) {
 	}
 	out["entries of a member"] = planned(entriesIn(periods, "m7"), map[string]string{"entries": "PRIMARY"})
 	out["entries of a member with periods and boards"] = planned(memberEntries(periods[:20], "m7"), map[string]string{"e": "PRIMARY", "p": "PRIMARY", "b": "PRIMARY"})
-	out["boards with submissions of a member"] = planned(plantest.Literal(submittedTo, 0, []byte("m7"), 10), map[string]string{"s": "submissions_member", "b": "PRIMARY"})
 }

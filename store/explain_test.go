@@ -23,16 +23,6 @@ func plannedStatements() map[string]plantest.Planned {
 	out["boards"] = planned(labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"})
 	before := plantest.Literal(periodsBefore, 7, "'day'", "'2026-01-01'", 30)
 	out["periods before"] = planned(before, map[string]string{"periods": "periods_start"})
-	for name, at := range map[string]leaderboard.Micros{"": 0, " after": 5} {
-		text := submissionsText(leaderboard.SubmissionsQuery{BoardID: 7, Member: "m7", Before: at, BeforeID: 3, Limit: 10})
-		out["submissions"+name] = planned(text, map[string]string{"submissions": "submissions_member"})
-	}
-	records := map[string]string{"submissions": "PRIMARY"}
-	out["activity"] = planned(recordsText(7, ">=", 5, 100_001), records)
-	out["record before"] = planned(recordsText(7, "<", 5, 1), records)
-	race := &leaderboard.Period{BoardID: 7, StartsAt: 3}
-	out["oldest of a race"] = planned(oldestText("SYSDATE(6)", race, []string{"m1", "m2"}), map[string]string{"submissions": "submissions_member"})
-	out["scores of a race"] = planned(scoresText(race, []string{"m1", "m2"}, []leaderboard.Micros{5, 9}), map[string]string{"submissions": "submissions_member"})
 	silent := plantest.Literal(runsSilent, "'2026-01-01'", "'2026-01-02'", 500)
 	out["silent runs"] = planned(silent, map[string]string{"runs": "runs_state"})
 	peoplePlans(out)

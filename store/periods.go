@@ -89,6 +89,21 @@ func (s *Boards) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard
 	return s.periods(ctx, periodsBefore, boardID, []byte(w), before.Time(), max(0, limit))
 }
 
+// PeriodAt reads the current period of a window in a transaction. One that nobody has submitted to is empty, and so is the time between
+// two seasons.
+func (s *Boards) PeriodAt(ctx context.Context, tx *sql.Tx, boardID int64, w leaderboard.Window, now leaderboard.Micros) (leaderboard.Period, error) {
+	var row boards.PeriodRow
+	err := tx.QueryRowContext(ctx, s.db.Limited(periodsBefore), boardID, []byte(w), (now + 1).Time(), 1).Scan(row.Dest()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return leaderboard.Period{}, nil
+	}
+	p := row.Period()
+	if err == nil && p.EndsAt <= now {
+		p = leaderboard.Period{StartsAt: p.EndsAt}
+	}
+	return p, err
+}
+
 func (s *Boards) periods(ctx context.Context, query string, args ...any) ([]leaderboard.Period, error) {
 	var rows []boards.PeriodRow
 	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {

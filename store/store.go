@@ -30,7 +30,6 @@ type Store struct {
 	Indexes  *Indexes
 	Derived  *Derived
 	Runs     *Runs
-	Records  *Records
 	Hidden   *HiddenMembers
 	Members  *Members
 	Profiles *Profiles
@@ -73,7 +72,6 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}, cfg.Parts...)
 	s.Boards = &Boards{database, memory, boards.Lookup{DB: database, Memory: memory, Lock: s.Writer.TryAlone}, s.Writer, sweeper}
 	s.Derived = derived.New(database, memory, s.Writer, cfg.DeriveRows)
-	s.Records = &Records{database, s.Boards}
 	s.Hidden = &HiddenMembers{db: database, writer: s.Writer, boards: s.Boards}
 	s.Members = &Members{db: database, profiles: s.Profiles}
 	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper, kept: kept}
@@ -102,7 +100,6 @@ func (s *Store) addForgets() {
 	s.Erasures.Add("bar", s.Tokens.forget)
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
 	s.Erasures.AddAfter("audit", forgetAudit)
-	s.Erasures.AddAfter("submissions", s.Records.forget)
 	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error {
 		return outbox.RemoveMember(ctx, s.db, member)
 	})
@@ -114,7 +111,6 @@ func (s *Store) addData() {
 	s.Members.AddData("hidden", s.Hidden.data)
 	s.Members.AddData("bar", s.Tokens.data)
 	s.Members.AddData("entries", s.Members.entryData)
-	s.Members.AddData("submissions", s.Records.data)
 }
 
 // Close waits for the batches under way and saves the rank indexes, 3 s each at most, then closes the connections. Writes that

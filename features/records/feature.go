@@ -1,8 +1,24 @@
+// Package records keeps what was submitted, and what was decided about it.
+//
+//	record.go, part.go, rows.go        a record, in the transaction of submissions, and as a row
+//	store.go, sweep.go                 those of a member, and how they go
+//	count.go, store_activity.go        what they tell of a board: how much is submitted, and who was ahead when
+//	handlers.go, activity.go           routes
 package records
 
-import "leaderboard/features"
+import (
+	"leaderboard/features"
+	"leaderboard/httpapi"
+	"leaderboard/store"
+)
 
 // Feature returns what the folder registers.
-func Feature() features.Feature {
-	return features.Feature{Name: "records", Part: Part{}}
+func Feature() features.Feature { return features.Feature{Name: "records", Part: Part{}, Open: open} }
+
+func open(e *features.Engine) features.Opened {
+	s := NewStore(e.DB, e.Boards, e.Alone)
+	return features.Opened{
+		Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, e.Rankings, s), Sweep: []store.Job{s.sweep(e.Sweeper)}, Purge: []string{purge},
+		ForgetAfter: s.forget, Data: map[string]store.Data{"submissions": s.data}, Offers: []any{s},
+	}
 }

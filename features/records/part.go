@@ -1,11 +1,9 @@
-// Package records keeps what was submitted, and what was decided about it.
 package records
 
 import (
 	"slices"
 
 	"leaderboard/internal/mysql"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
 )
@@ -28,7 +26,7 @@ func (Part) Rule() string { return "/record" }
 // records are the records of a board that a batch makes.
 type records struct {
 	board board
-	list  []leaderboard.SubmissionRecord
+	list  []SubmissionRecord
 }
 
 // board is a commit.Board.
@@ -46,7 +44,7 @@ func (r *records) Done(a *commit.Attempt, res *leaderboard.Result) {
 	if !rules.Record.Keeps(res.Status) || leaderboard.CheckMember(sub.Member) != nil { // what is no id has no past
 		return
 	}
-	rec := leaderboard.SubmissionRecord{
+	rec := SubmissionRecord{
 		Member: sub.Member, Status: res.Status, Score: sub.Score, Previous: res.Previous, NewScore: res.Score, Seq: first.Seq(),
 		Edit: rules.Known(sub.Edit), Actor: a.Caller.Key, RequestID: a.Caller.RequestID,
 	}
@@ -75,7 +73,7 @@ func (r *records) Changed() bool { return len(r.list) > 0 }
 type row struct {
 	board board
 	id    int64
-	rec   *leaderboard.SubmissionRecord
+	rec   *SubmissionRecord
 }
 
 // Write inserts the records of a batch, as a rule in one statement. Ids distinguish records of one microsecond, whichever batches
@@ -96,8 +94,8 @@ func (Part) Write(t *mysql.Text, changed []commit.BoardPart) {
 			r := &chunk[i]
 			t.Comma(i).Str("(").Int(r.board.ID()).Str(",").Time(r.board.Clock()).Str(",").Int(r.id).Str(",").Hex(r.rec.Member)
 			t.Str(",").Hex(mysql.CutBytes(r.rec.Actor, mysql.MaxActor)).Str(",")
-			stored.AppendRequestID(t, mysql.CutBytes(r.rec.RequestID, mysql.MaxRequestID))
-			room = stored.AppendRecord(room[:0], r.rec)
+			appendRequestID(t, mysql.CutBytes(r.rec.RequestID, mysql.MaxRequestID))
+			room = appendRecord(room[:0], r.rec)
 			t.Str(",").HexBytes(room).Str(")")
 		}
 		t.Str(";")

@@ -26,7 +26,7 @@ func TestLargestRecord(t *testing.T) {
 	for i := range leaderboard.MaxTiebreakFields {
 		edit.Set[fmt.Sprintf("%032d", i)] = 7
 	}
-	r := &records{board: far{}, list: []leaderboard.SubmissionRecord{{
+	r := &records{board: far{}, list: []SubmissionRecord{{
 		Member: strings.Repeat("m", 64), Actor: strings.Repeat("a", mysql.MaxActor), RequestID: strings.Repeat("x", mysql.MaxRequestID), Status: leaderboard.StatusApplied,
 		Score: number, Tiebreak: &number, Previous: &number, NewScore: &number, Seq: number, Edit: edit,
 	}}}

@@ -120,7 +120,7 @@ func (a *App) wireAPI() error {
 		Boards: boards, Periods: boards, Exports: a.store.Entries,
 		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
-		Records: a.store.Records, Activity: records{a.store.Records, a.gate}, Hidden: a.store.Hidden,
+		Hidden:   a.store.Hidden,
 		Profiles: a.profiles, Friends: features.Offered[httpapi.Friends](a.engine), Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
 		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, a.profiles},
 		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: features.Offered[httpapi.Plays](a.engine), Sessions: features.Offered[httpapi.SessionKeys](a.engine),

@@ -85,14 +85,3 @@ func (d derivations) Derivation(ctx context.Context, board string) (leaderboard.
 	}
 	return through(ctx, d.gate, func(ctx context.Context) (leaderboard.Derivation, error) { return d.Derived.Derivation(ctx, board) })
 }
-
-// records is the recorded submissions.
-type records struct {
-	*store.Records
-	gate gate
-}
-
-// Race returns what members had at moments.
-func (r records) Race(ctx context.Context, q leaderboard.RaceQuery) (leaderboard.Race, error) {
-	return through(ctx, r.gate, func(ctx context.Context) (leaderboard.Race, error) { return r.Records.Race(ctx, q) })
-}

@@ -283,7 +283,7 @@ func ofKeys() []mutant {
 		},
 		{
 			"A1", "submissions that changed nothing are not recorded", "store/commit/write.go",
-			`o.aside || o.parted ||`, `o.aside ||`, "store TestSubmissionsAreRecorded",
+			`o.aside || o.parted ||`, `o.aside ||`, "features/records TestSubmissionsAreRecorded",
 		},
 	}
 }

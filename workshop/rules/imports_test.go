@@ -40,7 +40,6 @@ const (
 	storeBoards  = "leaderboard/store/internal/boards"
 	storeNotices = "leaderboard/store/internal/notices"
 	storeCommit  = "leaderboard/store/commit"
-	storedPkg    = "leaderboard/internal/stored"
 	sqlxPkg      = "github.com/jmoiron/sqlx"
 	plansPkg     = "leaderboard/internal/plantest"
 )
@@ -56,7 +55,7 @@ func importRules() []importRule {
 		{
 			dir: "store", may: []string{
 				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, storedPkg, sqlxPkg,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, sqlxPkg,
 			},
 			inTest: []string{"leaderboard/internal/app/installed", "leaderboard/features/featuretest", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
@@ -138,8 +137,8 @@ func featureRules() []importRule {
 		}
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
-				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, storedPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, "leaderboard/internal/dialer", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
+				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, "leaderboard/internal/dialer", "leaderboard/internal/varint", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})
@@ -159,7 +158,6 @@ func programRules() []importRule {
 		{dir: "internal/serverfault"},
 		{dir: "internal/csvcell"},
 		{dir: "internal/varint"},
-		{dir: "internal/stored", may: []string{nounsPkg, mysqlPkg, "leaderboard/internal/varint"}},
 		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/features", "leaderboard/store", "leaderboard/internal/app/installed", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/demo/game", may: []string{"leaderboard/client"}},
 		{dir: "internal/trace"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/records"
 	"leaderboard/features/review"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -95,10 +96,10 @@ func TestHeldInClosedPeriod(t *testing.T) {
 func TestApprovedIsRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, nil).Store
+		s := open(t, dsn, nil)
 		for policy, want := range map[leaderboard.Policy][2]int64{leaderboard.PolicyBest: {300, 300}, leaderboard.PolicySum: {300, 310}} {
 			board := string(policy)
-			ref := reviewBoard(t, s, board, leaderboard.Rules{Policy: policy, Record: leaderboard.RecordApplied})
+			ref := reviewBoard(t, s.Store, board, leaderboard.Rules{Policy: policy, Record: leaderboard.RecordApplied})
 			player := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kwriterwrite", RequestID: "r1"})
 			for _, score := range []int64{10, 300} {
 				if _, err := s.Writer.Submit(player, dbtest.One(board, "", "m-"+board, score)); err != nil {
@@ -114,16 +115,16 @@ func TestApprovedIsRecorded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			records, err := s.Records.Submissions(t.Context(), leaderboard.SubmissionsQuery{BoardID: ref.BoardID, Member: "m-" + board, Limit: 10})
-			if err != nil || len(records) != 2 {
-				t.Fatalf("%s: %+v, %v", policy, records, err)
+			made, err := s.records().Submissions(t.Context(), records.SubmissionsQuery{BoardID: ref.BoardID, Member: "m-" + board, Limit: 10})
+			if err != nil || len(made) != 2 {
+				t.Fatalf("%s: %+v, %v", policy, made, err)
 			}
-			r := records[0]
+			r := made[0]
 			if r.Status != leaderboard.StatusApplied || r.Score != want[0] || r.Previous == nil || *r.Previous != 10 || r.NewScore == nil || *r.NewScore != want[1] ||
 				r.Actor != "kwriterwrite" || r.RequestID != "r1" || r.Seq != 2 {
 				t.Errorf("%s: the record is %+v", policy, r)
 			}
-			race, err := s.Records.Race(t.Context(), leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"m-" + board}})
+			race, err := s.records().Race(t.Context(), records.RaceQuery{PeriodID: ref.ID, Members: []string{"m-" + board}})
 			if err != nil || len(race.Scores) != 1 || race.Scores[0][leaderboard.RaceMoments-1] == nil || *race.Scores[0][leaderboard.RaceMoments-1] != want[1] {
 				t.Errorf("%s: the race is %+v, %v", policy, race, err)
 			}

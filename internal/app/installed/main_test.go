@@ -8,6 +8,7 @@ import (
 	"leaderboard/features/featuretest"
 	"leaderboard/features/friends"
 	"leaderboard/features/keys"
+	"leaderboard/features/records"
 	"leaderboard/internal/app/installed"
 	"leaderboard/internal/testenv"
 	"leaderboard/store"
@@ -22,6 +23,8 @@ type whole struct {
 }
 
 func (w *whole) keys() *keys.Store { return features.Offered[*keys.Store](w.engine) }
+
+func (w *whole) records() *records.Store { return features.Offered[*records.Store](w.engine) }
 
 func (w *whole) friends() *friends.Store { return features.Offered[*friends.Store](w.engine) }
 

@@ -62,7 +62,6 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 	}
 	for _, query := range slices.Concat([]string{
 		"DELETE FROM idempotency_keys WHERE board_id = ? ORDER BY idempotency_key LIMIT ?",
-		"DELETE FROM submissions WHERE board_id = ? ORDER BY recorded_at, id LIMIT ?",
 		"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?",
 		"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?",
 		"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?",

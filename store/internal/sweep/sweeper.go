@@ -40,8 +40,7 @@ type Sweeper struct {
 	logs     Pass[int64, oldest]
 	measured LogSize // by the pass under way
 	ahead    map[int64]ahead
-	records  Pass[int64, int64] // boards with records of submissions
-	runsUpTo int64              // up to this id there are only runs that are kept
+	runsUpTo int64 // up to this id there are only runs that are kept
 
 	logSize atomic.Pointer[LogSize] // may be read at any time
 	purge   atomic.Pointer[leaderboard.Purge]

@@ -1,4 +1,4 @@
-package httpapi
+package records
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -13,13 +15,28 @@ import (
 // Records keeps what was submitted to boards with the rule record.
 type Records interface {
 	// Submissions returns the recorded submissions of a member to a board, newest first.
-	Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error)
+	Submissions(ctx context.Context, q SubmissionsQuery) ([]SubmissionRecord, error)
+	// Activity counts those that were recorded on a board hour by hour; the work is bounded.
+	Activity(ctx context.Context, q ActivityQuery) (Activity, error)
+	// Race returns what members had at moments since a period began, as it is recorded. ErrPeriodNotFound.
+	Race(ctx context.Context, q RaceQuery) (Race, error)
 }
 
-// submissionHandlers serve records of submissions.
-type submissionHandlers struct {
-	Resolver
-	records Records
+// handlers show records of submissions.
+type handlers struct {
+	httpapi.Resolver
+	rankings httpapi.Rankings
+	records  Records
+}
+
+// Routes returns the routes about what was submitted.
+func Routes(find httpapi.Resolver, rankings httpapi.Rankings, records Records) []httpapi.Route {
+	h := &handlers{find, rankings, records}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/boards/{board}/members/{member}/submissions"), Access: guard.AccessWriters, Heavy: 1, Params: []string{"limit", "cursor"}, Handle: h.list},
+		{Pattern: httpapi.Get("/v1/boards/{board}/race"), Access: guard.AccessReaders, Heavy: 2, Handle: find.RetryOutdated(h.race)},
+		{Pattern: httpapi.Get("/v1/boards/{board}/activity"), Access: guard.AccessWriters, Params: []string{"hours"}, Heavy: 5, Handle: h.activity},
+	}
 }
 
 // submissionJSON is a record as it is shown.
@@ -41,7 +58,13 @@ type submissionJSON struct {
 	RequestID string             `json:"request_id"`
 }
 
-func showSubmission(r *leaderboard.SubmissionRecord) submissionJSON {
+// memberSubmissionJSON is the record of a submission with its board.
+type memberSubmissionJSON struct {
+	Board          string `json:"board"`
+	submissionJSON `json:",inline"`
+}
+
+func showSubmission(r *SubmissionRecord) submissionJSON {
 	out := submissionJSON{
 		Time: r.At, Status: r.Status, Score: &r.Score, Tiebreak: r.Tiebreak, Previous: r.Previous, NewScore: r.NewScore, Seq: r.Seq,
 		Code: r.Code, Detail: r.Detail, Actor: r.Actor, RequestID: r.RequestID,
@@ -65,9 +88,9 @@ type submissionList struct {
 }
 
 // list answers GET …/members/{member}/submissions, newest first.
-func (h *submissionHandlers) list(c *Call) error {
+func (h *handlers) list(c *httpapi.Call) error {
 	member := c.Params.Member()
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
 	cursor := c.Params.Text("cursor")
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -77,7 +100,7 @@ func (h *submissionHandlers) list(c *Call) error {
 		return err
 	}
 	of := wire.List{Name: "submissions", Id: board.ID}
-	q := leaderboard.SubmissionsQuery{BoardID: board.ID, Member: member, Limit: limit + 1}
+	q := SubmissionsQuery{BoardID: board.ID, Member: member, Limit: limit + 1}
 	if cursor != "" && !afterRecord(of, cursor, &q) {
 		return wire.Malformed(wire.BadCursor())
 	}
@@ -101,7 +124,7 @@ func (h *submissionHandlers) list(c *Call) error {
 }
 
 // afterRecord makes a query go on after a cursor; false when that belongs to another list.
-func afterRecord(of wire.List, cursor string, q *leaderboard.SubmissionsQuery) bool {
+func afterRecord(of wire.List, cursor string, q *SubmissionsQuery) bool {
 	text, ok := of.After(cursor)
 	if !ok {
 		return false

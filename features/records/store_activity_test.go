@@ -1,6 +1,8 @@
-package store_test
+package records
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -13,9 +15,9 @@ import (
 )
 
 // activityText returns what is recorded of the latest hours of a board, the newest first, without their times.
-func activityText(t *testing.T, s *store.Store, q leaderboard.ActivityQuery) string {
+func activityText(t *testing.T, s *store.Store, q ActivityQuery) string {
 	t.Helper()
-	a, err := s.Records.Activity(t.Context(), q)
+	a, err := kept(s).Activity(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +46,10 @@ func TestActivity(t *testing.T) {
 	var ahead atomic.Int64 // no hour ends while the test runs
 	ahead.Store(int64(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour + 10*time.Minute))))
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, dbtest.ClockBy(&ahead))
+		s := serve(t, dsn, dbtest.ClockBy(&ahead))
 		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Record: leaderboard.RecordAll})
 		dbtest.MakeBoard(t, s, "other", leaderboard.Rules{Record: leaderboard.RecordAll})
-		q := leaderboard.ActivityQuery{BoardID: ref.BoardID, Window: leaderboard.WindowAllTime, Hours: 3, Records: 100}
+		q := ActivityQuery{BoardID: ref.BoardID, Window: leaderboard.WindowAllTime, Hours: 3, Records: 100}
 		if got := activityText(t, s, q); got != "0 0 0 0; 0 0 0 0; 0 0 0 0" {
 			t.Errorf("before the first submission: %s", got)
 		}
@@ -103,10 +105,10 @@ func TestRace(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		p, through := dbtest.NewProxy(t, dsn)
-		s := open(t, through, nil)
+		s := serve(t, through, nil)
 		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: leaderboard.RecordAll})
-		q := leaderboard.RaceQuery{PeriodID: ref.ID, Members: []string{"a", "b", "nobody"}}
-		if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
+		q := RaceQuery{PeriodID: ref.ID, Members: []string{"a", "b", "nobody"}}
+		if r, err := kept(s).Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
 			t.Fatalf("before the first submission: %+v, %v", r, err)
 		}
 		for _, step := range []struct {
@@ -127,7 +129,7 @@ func TestRace(t *testing.T) {
 			}
 			return dbtest.FaultPass
 		})
-		r, err := s.Records.Race(t.Context(), q)
+		r, err := kept(s).Race(t.Context(), q)
 		p.Heal()
 		if n := asked.Load(); n != 3 { // the period, the first record and the clock, the scores
 			t.Errorf("a race takes %d statements, want 3", n)
@@ -155,6 +157,16 @@ func TestRace(t *testing.T) {
 	})
 }
 
+// TestRaceIsGated: anyone may ask for a race, and no copy answers it, so it is asked when there is room.
+func TestRaceIsGated(t *testing.T) {
+	t.Parallel()
+	shut := errors.New("shut")
+	s := NewStore(nil, nil, func(context.Context, func(context.Context) error) error { return shut })
+	if _, err := s.Race(t.Context(), RaceQuery{Members: []string{"m"}}); !errors.Is(err, shut) {
+		t.Error(err)
+	}
+}
+
 // testRaceOfPeriod: what was recorded before a period is not of its race.
 func testRaceOfPeriod(t *testing.T, s *store.Store, dsn string) {
 	t.Helper()
@@ -169,12 +181,12 @@ func testRaceOfPeriod(t *testing.T, s *store.Store, dsn string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := leaderboard.RaceQuery{PeriodID: day.ID, Members: []string{"a"}}
-	if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) == 0 || *r.Scores[0][leaderboard.RaceMoments-1] != 1 {
+	q := RaceQuery{PeriodID: day.ID, Members: []string{"a"}}
+	if r, err := kept(s).Race(t.Context(), q); err != nil || len(r.Moments) == 0 || *r.Scores[0][leaderboard.RaceMoments-1] != 1 {
 		t.Errorf("today: %+v, %v", r, err)
 	}
 	dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL 1 DAY WHERE actor = 'day'")
-	if r, err := s.Records.Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
+	if r, err := kept(s).Race(t.Context(), q); err != nil || len(r.Moments) != 0 {
 		t.Errorf("of yesterday: %+v, %v", r, err)
 	}
 }

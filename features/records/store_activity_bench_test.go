@@ -1,4 +1,4 @@
-package store_test
+package records
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 
 // BenchmarkActivity counts as many records as a question reads at most, of a board that has more, and runs a race of ten members.
 //
-//	bin/testenv go test ./store -run '^$' -bench Activity -benchtime 10x
+//	bin/testenv go test ./features/records -run '^$' -bench Activity -benchtime 10x
 func BenchmarkActivity(b *testing.B) {
-	s := open(b, testenv.MySQL(b), nil)
+	s := serve(b, testenv.MySQL(b), nil)
 	ref := dbtest.MakeBoard(b, s, "b", leaderboard.Rules{Record: leaderboard.RecordAll})
 	const each, members = 1000, 50_000
 	for i := range 3 * leaderboard.MaxActivityRecords / 2 / each {
@@ -26,20 +26,20 @@ func BenchmarkActivity(b *testing.B) {
 		}
 	}
 	b.Run("hours", func(b *testing.B) {
-		q := leaderboard.ActivityQuery{BoardID: ref.BoardID, Window: leaderboard.WindowAllTime, Hours: leaderboard.MaxActivityHours, Records: leaderboard.MaxActivityRecords}
+		q := ActivityQuery{BoardID: ref.BoardID, Window: leaderboard.WindowAllTime, Hours: leaderboard.MaxActivityHours, Records: leaderboard.MaxActivityRecords}
 		for b.Loop() {
-			if a, err := s.Records.Activity(b.Context(), q); err != nil || !a.Partial {
+			if a, err := kept(s).Activity(b.Context(), q); err != nil || !a.Partial {
 				b.Fatalf("%+v, %v", a, err)
 			}
 		}
 	})
 	b.Run("race", func(b *testing.B) {
-		q := leaderboard.RaceQuery{PeriodID: ref.ID}
+		q := RaceQuery{PeriodID: ref.ID}
 		for i := range leaderboard.MaxRunners {
 			q.Members = append(q.Members, fmt.Sprint("m", i))
 		}
 		for b.Loop() {
-			if r, err := s.Records.Race(b.Context(), q); err != nil || len(r.Moments) == 0 {
+			if r, err := kept(s).Race(b.Context(), q); err != nil || len(r.Moments) == 0 {
 				b.Fatalf("%+v, %v", r, err)
 			}
 		}

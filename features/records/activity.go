@@ -1,28 +1,13 @@
-package httpapi
+package records
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
 
+	"leaderboard/httpapi"
 	"leaderboard/leaderboard"
 )
-
-// Activities sums up what was recorded on a board.
-type Activities interface {
-	// Activity counts those that were recorded on a board hour by hour; the work is bounded.
-	Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error)
-	// Race returns what members had at moments since a period began, as it is recorded. ErrPeriodNotFound.
-	Race(ctx context.Context, q leaderboard.RaceQuery) (leaderboard.Race, error)
-}
-
-// activityHandlers serve what the recorded submissions of a board tell of all its members.
-type activityHandlers struct {
-	Resolver
-	rankings   Rankings
-	activities Activities
-}
 
 // activityHourJSON is an hour as it is shown.
 type activityHourJSON struct {
@@ -43,7 +28,7 @@ type activityJSON struct {
 }
 
 // activity answers GET …/activity: what was submitted hour by hour, newest first.
-func (h *activityHandlers) activity(c *Call) error {
+func (h *handlers) activity(c *httpapi.Call) error {
 	hours := int(c.Params.Integer("hours", leaderboard.DefaultActivityHours, 1, leaderboard.MaxActivityHours))
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -54,7 +39,7 @@ func (h *activityHandlers) activity(c *Call) error {
 	}
 	out := activityJSON{Board: board.Name, Window: board.Rules.Windows[0], Record: cmp.Or(board.Rules.Record, "none"), Hours: []activityHourJSON{}}
 	if board.Rules.Record != leaderboard.RecordNone {
-		found, err := h.activities.Activity(c.Ctx, leaderboard.ActivityQuery{
+		found, err := h.records.Activity(c.Ctx, ActivityQuery{
 			BoardID: board.ID, Window: out.Window, Hours: hours, Records: leaderboard.MaxActivityRecords,
 		})
 		if err != nil {
@@ -86,7 +71,7 @@ type raceJSON struct {
 
 // race answers GET …/race: the places of the first members among themselves since the period began, as their submissions are
 // recorded.
-func (h *activityHandlers) race(c *Call) error {
+func (h *handlers) race(c *httpapi.Call) error {
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -108,16 +93,16 @@ func (h *activityHandlers) race(c *Call) error {
 }
 
 // run puts the places of the first members into an answer.
-func (h *activityHandlers) run(c *Call, ref *leaderboard.PeriodRef, out *raceJSON) error {
+func (h *handlers) run(c *httpapi.Call, ref *leaderboard.PeriodRef, out *raceJSON) error {
 	page, err := h.rankings.Page(c.Ctx, *ref, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: leaderboard.MaxRunners})
 	if err != nil {
 		return err
 	}
-	q := leaderboard.RaceQuery{PeriodID: ref.ID}
+	q := RaceQuery{PeriodID: ref.ID}
 	for i := range page.Entries {
 		q.Members = append(q.Members, page.Entries[i].Member)
 	}
-	found, err := h.activities.Race(c.Ctx, q)
+	found, err := h.records.Race(c.Ctx, q)
 	if err != nil || len(found.Moments) == 0 {
 		return err
 	}

@@ -1,31 +1,22 @@
-package store
+package records
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"leaderboard/internal/mysql"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
-
-// Records is the submissions to boards that record them. All methods may be called concurrently.
-type Records struct {
-	db     *mysql.DB
-	boards *Boards
-}
 
 // Activity counts what was submitted to a board hour by hour, as it is recorded, in one state. It reads at most q.Records
 // records, from the newest on. Errors: ErrUnavailable.
-func (s *Records) Activity(ctx context.Context, q leaderboard.ActivityQuery) (leaderboard.Activity, error) {
+func (s *Store) Activity(ctx context.Context, q ActivityQuery) (Activity, error) {
 	out, err := s.activity(ctx, q)
 	return out, mysql.Translate(ctx, "activity", err)
 }
 
-func (s *Records) activity(ctx context.Context, q leaderboard.ActivityQuery) (out leaderboard.Activity, err error) {
+func (s *Store) activity(ctx context.Context, q ActivityQuery) (out Activity, err error) {
 	now, err := s.db.Clock(ctx)
 	if err != nil {
 		return out, err
@@ -35,12 +26,12 @@ func (s *Records) activity(ctx context.Context, q leaderboard.ActivityQuery) (ou
 		return out, err
 	}
 	defer func() { _ = tx.Rollback() }() // it only reads
-	period, err := presentPeriod(ctx, tx, s.db.Limited(periodsBefore), &q, now)
+	period, err := s.boards.PeriodAt(ctx, tx, q.BoardID, q.Window, now)
 	if err != nil {
 		return out, err
 	}
-	count, n := leaderboard.CountActivity(now, q.Hours, &period), 0
-	add := func(r *leaderboard.SubmissionRecord) {
+	count, n := CountActivity(now, q.Hours, &period), 0
+	add := func(r *SubmissionRecord) {
 		if n++; n <= q.Records {
 			count.Add(r)
 		} else {
@@ -54,23 +45,8 @@ func (s *Records) activity(ctx context.Context, q leaderboard.ActivityQuery) (ou
 	return count.Counted(), err
 }
 
-// presentPeriod reads the current period of a window. One that nobody has submitted to is empty, and so is the time between
-// two seasons.
-func presentPeriod(ctx context.Context, tx *sql.Tx, query string, q *leaderboard.ActivityQuery, now leaderboard.Micros) (leaderboard.Period, error) {
-	var row boards.PeriodRow
-	err := tx.QueryRowContext(ctx, query, q.BoardID, []byte(q.Window), (now + 1).Time(), 1).Scan(row.Dest()...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return leaderboard.Period{}, nil
-	}
-	p := row.Period()
-	if err == nil && p.EndsAt <= now {
-		p = leaderboard.Period{StartsAt: p.EndsAt}
-	}
-	return p, err
-}
-
 // eachRecord calls do with the records that a statement selects.
-func eachRecord(ctx context.Context, tx *sql.Tx, query string, do func(*leaderboard.SubmissionRecord)) error {
+func eachRecord(ctx context.Context, tx *sql.Tx, query string, do func(*SubmissionRecord)) error {
 	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
 		return err
@@ -78,14 +54,14 @@ func eachRecord(ctx context.Context, tx *sql.Tx, query string, do func(*leaderbo
 	defer rows.Close()
 	for rows.Next() {
 		var (
-			r      leaderboard.SubmissionRecord
+			r      SubmissionRecord
 			at     time.Time
 			result sql.RawBytes
 		)
 		if err := rows.Scan(&at, &result); err != nil {
 			return err
 		}
-		if err := stored.ReadRecord(result, &r); err != nil {
+		if err := readRecord(result, &r); err != nil {
 			return err
 		}
 		r.At = leaderboard.MicrosOf(at)
@@ -102,10 +78,18 @@ func recordsText(board int64, operator string, at leaderboard.Micros, limit int)
 
 // Race returns what members had at moments since a period began, as it is recorded. It looks up one record for each member and
 // moment. Errors: ErrPeriodNotFound, ErrUnavailable.
-func (s *Records) Race(ctx context.Context, q leaderboard.RaceQuery) (out leaderboard.Race, err error) {
+func (s *Store) Race(ctx context.Context, q RaceQuery) (out Race, err error) {
 	if len(q.Members) == 0 {
 		return out, nil
 	}
+	err = s.alone(ctx, func(ctx context.Context) error {
+		out, err = s.race(ctx, q)
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) race(ctx context.Context, q RaceQuery) (out Race, err error) {
 	period, err := s.boards.Period(ctx, q.PeriodID)
 	if err != nil {
 		return out, err
@@ -131,7 +115,7 @@ func (s *Records) Race(ctx context.Context, q leaderboard.RaceQuery) (out leader
 }
 
 // scoresAt returns the scores that members had at moments.
-func (s *Records) scoresAt(ctx context.Context, p *leaderboard.Period, members []string, moments []leaderboard.Micros) ([][]*int64, error) {
+func (s *Store) scoresAt(ctx context.Context, p *leaderboard.Period, members []string, moments []leaderboard.Micros) ([][]*int64, error) {
 	out := make([][]*int64, len(members))
 	for i := range out {
 		out[i] = make([]*int64, len(moments))
@@ -143,14 +127,14 @@ func (s *Records) scoresAt(ctx context.Context, p *leaderboard.Period, members [
 	defer rows.Close()
 	for rows.Next() {
 		var (
-			r              leaderboard.SubmissionRecord
+			r              SubmissionRecord
 			member, moment int
 			result         sql.RawBytes
 		)
 		if err := rows.Scan(&member, &moment, &result); err != nil {
 			return nil, err
 		}
-		if err := stored.ReadRecord(result, &r); err != nil {
+		if err := readRecord(result, &r); err != nil {
 			return nil, err
 		}
 		out[member][moment] = r.NewScore

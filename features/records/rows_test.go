@@ -1,4 +1,4 @@
-package stored
+package records
 
 import (
 	"encoding/hex"
@@ -19,7 +19,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.SampledFrom([]int64{math.MinInt64, -1, 0, 1, 5, math.MaxInt64})
 		maybe := rapid.Ptr(number, true)
-		want := leaderboard.SubmissionRecord{
+		want := SubmissionRecord{
 			Status: rapid.SampledFrom(statuses()).Draw(t, "status"), Score: number.Draw(t, "score"), Seq: number.Draw(t, "seq"),
 			Tiebreak: maybe.Draw(t, "tiebreak"), Previous: maybe.Draw(t, "previous"), NewScore: maybe.Draw(t, "new score"),
 			Hidden: rapid.Bool().Draw(t, "hidden"),
@@ -27,25 +27,25 @@ func TestRecordRoundTrip(t *testing.T) {
 		if want.Status == leaderboard.StatusRejected {
 			want.Code, want.Detail = "score-out-of-range", rapid.StringN(0, 5, 9).Draw(t, "detail")
 		}
-		b := AppendRecord(nil, &want)
-		var got leaderboard.SubmissionRecord
-		if err := ReadRecord(b, &got); err != nil || !reflect.DeepEqual(got, want) {
+		b := appendRecord(nil, &want)
+		var got SubmissionRecord
+		if err := readRecord(b, &got); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, %v; want %+v", got, err, want)
 		}
 		for cut := range b {
-			if ReadRecord(b[:cut], &got) == nil {
+			if readRecord(b[:cut], &got) == nil {
 				t.Fatalf("the first %d of %d bytes are a record", cut, len(b))
 			}
 		}
 	})
 	for _, bad := range []string{"", "\x01", "\x01\x03\x00\x00", "\x02\x00\x00\x00", "\x01\x00\x00\x00\x00"} {
-		if err := ReadRecord([]byte(bad), &leaderboard.SubmissionRecord{}); err == nil {
+		if err := readRecord([]byte(bad), &SubmissionRecord{}); err == nil {
 			t.Errorf("%q is a record", bad)
 		}
 	}
-	long := leaderboard.SubmissionRecord{Status: leaderboard.StatusRejected, Code: "c", Detail: strings.Repeat("€", 400)}
-	var got leaderboard.SubmissionRecord
-	if err := ReadRecord(AppendRecord(nil, &long), &got); err != nil || got.Detail != strings.Repeat("€", MaxDetail) {
+	long := SubmissionRecord{Status: leaderboard.StatusRejected, Code: "c", Detail: strings.Repeat("€", 400)}
+	var got SubmissionRecord
+	if err := readRecord(appendRecord(nil, &long), &got); err != nil || got.Detail != strings.Repeat("€", maxDetail) {
 		t.Errorf("%v, %q", err, got.Detail)
 	}
 }
@@ -58,14 +58,14 @@ func TestRequestIDRoundTrip(t *testing.T) {
 	} {
 		text := requestIDText(id)
 		stored, err := hex.DecodeString(strings.TrimSuffix(strings.TrimPrefix(text, "x'"), "'"))
-		if err != nil || len(stored) != bytes || RequestID(stored) != id {
-			t.Errorf("%q is %q, of %d bytes (%v), want %d", id, RequestID(stored), len(stored), err, bytes)
+		if err != nil || len(stored) != bytes || requestIDOf(stored) != id {
+			t.Errorf("%q is %q, of %d bytes (%v), want %d", id, requestIDOf(stored), len(stored), err, bytes)
 		}
 	}
 }
 
 func requestIDText(id string) string {
 	var t mysql.Text
-	AppendRequestID(&t, id)
+	appendRequestID(&t, id)
 	return t.String()
 }

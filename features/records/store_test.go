@@ -1,20 +1,37 @@
-package store_test
+package records
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
 )
 
-// recorded returns what is recorded of a member, newest first, as text.
-func recorded(t *testing.T, s *store.Store, boardID int64, member string) []leaderboard.SubmissionRecord {
+// serve returns a migrated store that has the feature.
+func serve(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	t.Helper()
-	out, err := s.Records.Submissions(t.Context(), leaderboard.SubmissionsQuery{BoardID: boardID, Member: member, Limit: 1000})
+	s, _ := featuretest.Store(t, dsn, []features.Feature{Feature()}, change)
+	return s
+}
+
+// kept returns the recorded submissions of a store.
+func kept(s *store.Store) *Store {
+	return NewStore(s.Database(), s.Boards, func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) })
+}
+
+// recorded returns what is recorded of a member, newest first, as text.
+func recorded(t *testing.T, s *store.Store, boardID int64, member string) []SubmissionRecord {
+	t.Helper()
+	out, err := kept(s).Submissions(t.Context(), SubmissionsQuery{BoardID: boardID, Member: member, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +39,7 @@ func recorded(t *testing.T, s *store.Store, boardID int64, member string) []lead
 }
 
 // recordText is records as text.
-func recordText(records []leaderboard.SubmissionRecord) string {
+func recordText(records []SubmissionRecord) string {
 	var out []string
 	for i := range records {
 		r := &records[i]
@@ -44,7 +61,7 @@ func recordText(records []leaderboard.SubmissionRecord) string {
 func TestSubmissionsAreRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, nil)
+		s := serve(t, dsn, nil)
 		limit := int64(100)
 		rules := func(record leaderboard.Record) leaderboard.Rules {
 			return leaderboard.Rules{
@@ -93,6 +110,7 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		testRecordPages(t, s, refs["all"].BoardID)
+		testRecordsTold(t, s)
 		testRecordsUnchanged(t, s, refs["all"].BoardID)
 		testRecordsGo(t, s, dsn, refs)
 	})
@@ -101,10 +119,10 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 // testRecordPages reads records one at a time.
 func testRecordPages(t *testing.T, s *store.Store, board int64) {
 	t.Helper()
-	var all []leaderboard.SubmissionRecord
-	q := leaderboard.SubmissionsQuery{BoardID: board, Member: "a", Limit: 1}
+	var all []SubmissionRecord
+	q := SubmissionsQuery{BoardID: board, Member: "a", Limit: 1}
 	for {
-		page, err := s.Records.Submissions(t.Context(), q)
+		page, err := kept(s).Submissions(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,6 +134,28 @@ func testRecordPages(t *testing.T, s *store.Store, board int64) {
 	}
 	if got, want := recordText(all), recordText(recorded(t, s, board, "a")); got != want {
 		t.Errorf("page by page: %s\nwant %s", got, want)
+	}
+}
+
+// testRecordsTold: the data of a member has the records with their boards.
+func testRecordsTold(t *testing.T, s *store.Store) {
+	t.Helper()
+	var told []string
+	err := s.Members.MemberData(t.Context(), "a", func(r leaderboard.MemberRecord) error {
+		if r.List != "submissions" {
+			return nil
+		}
+		text, err := json.Marshal(r.Record)
+		told = append(told, string(text))
+		return err
+	})
+	if err != nil || len(told) != 6 || !strings.Contains(strings.Join(told, ""), `,"status":"applied","score":8,"tiebreak":null,"previous_score":5,"new_score":8,"seq":3,"actor":"k2","request_id":""}`) {
+		t.Errorf("%v: %s", err, told)
+	}
+	for _, text := range told {
+		if !strings.HasPrefix(text, `{"board":"all","time":"2`) && !strings.HasPrefix(text, `{"board":"applied","time":"2`) {
+			t.Errorf("told %s", text)
+		}
 	}
 }
 
@@ -180,4 +220,42 @@ func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]lea
 		t.Fatal(err)
 	}
 	sweep(0, 1)
+}
+
+// TestTermsAreRecorded: the record of a submission has what it said besides a score, and what became of it.
+func TestTermsAreRecorded(t *testing.T) {
+	t.Parallel()
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s := serve(t, dsn, nil)
+		ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{
+			Record: leaderboard.RecordAll, Overrides: &leaderboard.Overrides{Ops: []leaderboard.Policy{leaderboard.PolicyLatest}},
+			Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 1}}},
+		})
+		ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "k", Admin: true})
+		paid, five := map[string]int64{"paid": 1}, int64(5)
+		entries := []leaderboard.Submission{
+			{Member: "a", Score: 9, Fields: paid},
+			{Member: "a", Score: 5, Edit: &leaderboard.Edit{Op: leaderboard.PolicyLatest, Set: map[string]int64{"paid": 0}}},
+			{Member: "a", Edit: &leaderboard.Edit{NoScore: true, Set: paid}},
+			{Member: "a", Score: 7, If: &leaderboard.Condition{Absent: new(bool), Score: &five, Fields: map[string]int64{"paid": 0}}},
+		}
+		if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Atomic: true, Entries: []leaderboard.Submission{{Member: "a", Score: 99, Fields: paid}, {Member: "a", Score: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+		got := recorded(t, s, ref.BoardID, "a")
+		const want = "rejected 1 at 3 by k  - 5 5 invalid-fields; aborted 99 at 3 by k  1 5 5 aborted; unmet 7 at 3 by k  - 5 5 condition-unmet; " +
+			"applied 0 at 3 by k  - 5 5; applied 5 at 2 by k  - 9 5; applied 9 at 1 by k  1 - 9"
+		if text := recordText(got); text != want {
+			t.Fatalf("%s\nwant %s", text, want)
+		}
+		if e := got[3].Edit; e == nil || !e.NoScore || e.Set["paid"] != 1 {
+			t.Errorf("a field that was set: %+v", e)
+		}
+		if e := got[4].Edit; e == nil || e.Op != leaderboard.PolicyLatest || e.Set["paid"] != 0 || got[5].Edit != nil {
+			t.Errorf("an override: %+v", e)
+		}
+	})
 }

@@ -1,26 +1,18 @@
-package leaderboard
+package records
 
-// Bounds of questions about all recorded submissions of a board.
-const (
-	MaxActivityHours     = 168
-	DefaultActivityHours = 48
-	MaxActivityRecords   = 100_000 // that one question reads
-
-	MaxRunners  = 10 // members that a race is of
-	RaceMoments = 12 // of a race
-)
+import "leaderboard/leaderboard"
 
 // ActivityQuery asks how much was submitted to a board in the latest hours.
 type ActivityQuery struct {
 	BoardID int64
-	Window  Window // the board's first, of which the records tell
-	Hours   int    // at least 1
-	Records int    // to read at most, the newest first
+	Window  leaderboard.Window // the board's first, of which the records tell
+	Hours   int                // at least 1
+	Records int                // to read at most, the newest first
 }
 
 // ActivityHour is what is recorded of an hour of UTC. Entries are those of the period that is current now.
 type ActivityHour struct {
-	StartsAt    Micros
+	StartsAt    leaderboard.Micros
 	Submissions int    // that were recorded
 	Applied     int    // applied entries that changed an entry
 	NewMembers  int    // those of them by which a member got its first visible entry of the period
@@ -34,13 +26,13 @@ type Activity struct {
 	Partial bool // some were left out
 }
 
-const hour = Micros(3_600_000_000)
+const hour = leaderboard.Micros(3_600_000_000)
 
 // CountActivity returns an empty count of the hours that end with now. p is the present period of the board's first window.
-func CountActivity(now Micros, hours int, p *Period) *ActivityCount {
+func CountActivity(now leaderboard.Micros, hours int, p *leaderboard.Period) *ActivityCount {
 	c := &ActivityCount{period: *p, hours: make([]countedHour, hours)}
 	for i := range c.hours {
-		c.hours[i].StartsAt = now - now%hour - Micros(i)*hour
+		c.hours[i].StartsAt = now - now%hour - leaderboard.Micros(i)*hour
 	}
 	return c
 }
@@ -53,7 +45,7 @@ func CountActivity(now Micros, hours int, p *Period) *ActivityCount {
 // fewer entries as members have come since. Otherwise an entry was removed, hidden or restored, or a submission was not
 // recorded, nobody knows when, and the number is not known.
 type ActivityCount struct {
-	period Period
+	period leaderboard.Period
 	hours  []countedHour
 	before int64 // seq of the newest record before all hours
 	cut    int   // 1 more than the place of the first hour that is not counted whole; 0: all are
@@ -67,13 +59,13 @@ type countedHour struct {
 }
 
 // Since returns when the oldest hour begins.
-func (c *ActivityCount) Since() Micros { return c.hours[len(c.hours)-1].StartsAt }
+func (c *ActivityCount) Since() leaderboard.Micros { return c.hours[len(c.hours)-1].StartsAt }
 
 // Add counts a record.
 func (c *ActivityCount) Add(r *SubmissionRecord) {
 	h, _ := c.see(r)
 	h.Submissions++
-	if r.Status != StatusApplied {
+	if r.Status != leaderboard.StatusApplied {
 		return
 	}
 	h.Applied++
@@ -158,6 +150,6 @@ type RaceQuery struct {
 // Race is what members had at RaceMoments moments, the last of which is now. Between them are equal times; the first one comes so
 // long after the oldest record.
 type Race struct {
-	Moments []Micros   // none: nothing is recorded
-	Scores  [][]*int64 // by member, at each of the moments; nil: the member had no entry, or none that is known
+	Moments []leaderboard.Micros // none: nothing is recorded
+	Scores  [][]*int64           // by member, at each of the moments; nil: the member had no entry, or none that is known
 }

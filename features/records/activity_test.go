@@ -1,4 +1,4 @@
-package httpapi
+package records
 
 import (
 	"strings"
@@ -8,13 +8,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestActivity: callers that may write see what was submitted hour by hour, where it is recorded.
-func TestActivity(t *testing.T) {
-	e := newEnv(t)
+// TestShowActivity: callers that may write see what was submitted hour by hour, where it is recorded.
+func TestShowActivity(t *testing.T) {
+	e, f := newEnv(t)
 	e.Put(apitest.AdminKey, "/v1/boards/b", `{"windows":["day","all_time"],"record":"applied"}`).Want(201)
 	e.Put(apitest.AdminKey, "/v1/boards/plain", `{}`).Want(201)
-	e.fake.activity = leaderboard.Activity{
-		Hours: []leaderboard.ActivityHour{
+	f.activity = Activity{
+		Hours: []ActivityHour{
 			{StartsAt: 7_200_000_000, Submissions: 3, Applied: 2, NewMembers: 1, Entries: new(int64(9))}, {StartsAt: 3_600_000_000, Submissions: 1},
 		}, Partial: true,
 	}
@@ -22,12 +22,12 @@ func TestActivity(t *testing.T) {
 	if got := string(e.Get(apitest.WriteKey, "/v1/boards/b/activity").Want(200).Body); got != `{"board":"b","window":"day","record":"applied",`+hours {
 		t.Errorf("got %s", got)
 	}
-	asked := e.fake.activityAsked
+	asked := f.activityAsked
 	if asked.Window != leaderboard.WindowDay || asked.Hours != 48 || asked.Records != leaderboard.MaxActivityRecords || asked.BoardID == 0 {
 		t.Errorf("asked for %+v", asked)
 	}
-	if e.Get(apitest.AdminKey, "/v1/boards/b/activity?hours=168").Want(200); e.fake.activityAsked.Hours != 168 {
-		t.Errorf("asked for %+v", e.fake.activityAsked)
+	if e.Get(apitest.AdminKey, "/v1/boards/b/activity?hours=168").Want(200); f.activityAsked.Hours != 168 {
+		t.Errorf("asked for %+v", f.activityAsked)
 	}
 	if got := string(e.Get(apitest.WriteKey, "/v1/boards/plain/activity").Want(200).Body); got != `{"board":"plain","window":"all_time","record":"none","hours":[],"partial":false}` {
 		t.Errorf("got %s", got)
@@ -42,15 +42,15 @@ func TestActivity(t *testing.T) {
 	e.Get(apitest.WriteKey, "/v1/boards/b/activity?hours=169").WantProblem(400, "malformed-request")
 }
 
-// TestRace: anyone who may read the board sees the places of the first members; the last moment is the page of now.
-func TestRace(t *testing.T) {
-	e := newEnv(t)
+// TestShowRace: anyone who may read the board sees the places of the first members; the last moment is the page of now.
+func TestShowRace(t *testing.T) {
+	e, f := newEnv(t)
 	e.Put(apitest.AdminKey, "/v1/boards/up", `{"record":"all","visibility":"public"}`).Want(201)
 	e.Put(apitest.AdminKey, "/v1/boards/down", `{"record":"all","visibility":"public","order":"asc"}`).Want(201)
 	e.Put(apitest.AdminKey, "/v1/boards/secret", `{"record":"all","visibility":"private"}`).Want(201)
 	e.Put(apitest.AdminKey, "/v1/boards/plain", `{"visibility":"public"}`).Want(201)
 	five, seven := new(int64(5)), new(int64(7))
-	e.fake.race = leaderboard.Race{
+	f.race = Race{
 		Moments: []leaderboard.Micros{1, 2, 3, 4},
 		Scores:  [][]*int64{{nil, seven, five, nil}, {five, five, five, nil}}, // what is recorded last is not needed
 	}
@@ -65,13 +65,13 @@ func TestRace(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", board, got, want)
 		}
 	}
-	if got := e.fake.raceAsked; got.PeriodID == 0 || strings.Join(got.Members, " ") != "ada bob" && strings.Join(got.Members, " ") != "bob ada" {
+	if got := f.raceAsked; got.PeriodID == 0 || strings.Join(got.Members, " ") != "ada bob" && strings.Join(got.Members, " ") != "bob ada" {
 		t.Errorf("asked for %+v", got)
 	}
 	if got := string(e.Get(apitest.NoKey, "/v1/boards/plain/race").Want(200).Body); got != `{"board":"plain","window":"all_time","period":"all_time","record":"none","moments":[],"runners":[]}` {
 		t.Errorf("got %s", got)
 	}
-	e.fake.race = leaderboard.Race{}
+	f.race = Race{}
 	if got := string(e.Get(apitest.NoKey, "/v1/boards/up/race").Want(200).Body); !strings.HasSuffix(got, `"moments":[],"runners":[]}`) {
 		t.Errorf("nothing recorded: %s", got)
 	}

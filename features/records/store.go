@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -6,37 +6,49 @@ import (
 	"time"
 
 	"leaderboard/internal/mysql"
-	"leaderboard/internal/stored"
 	"leaderboard/leaderboard"
+	"leaderboard/store"
 )
 
+// Store is the submissions to boards that record them. All methods may be called concurrently.
+type Store struct {
+	db     *mysql.DB
+	boards *store.Boards
+	alone  func(ctx context.Context, ask func(context.Context) error) error
+}
+
+// NewStore returns the recorded submissions of a database, and of its boards. alone asks what anyone may ask.
+func NewStore(db *mysql.DB, boards *store.Boards, alone func(ctx context.Context, ask func(context.Context) error) error) *Store {
+	return &Store{db, boards, alone}
+}
+
 // Submissions returns the recorded submissions of a member to a board, newest first. Errors: ErrUnavailable.
-func (s *Records) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
+func (s *Store) Submissions(ctx context.Context, q SubmissionsQuery) ([]SubmissionRecord, error) {
 	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(submissionsText(q)))
 	if err != nil {
 		return nil, mysql.Translate(ctx, "submissions", err)
 	}
 	defer rows.Close()
-	var out []leaderboard.SubmissionRecord
+	var out []SubmissionRecord
 	for rows.Next() {
 		var (
-			r               = leaderboard.SubmissionRecord{Member: q.Member}
+			r               = SubmissionRecord{Member: q.Member}
 			at              time.Time
 			request, result sql.RawBytes
 		)
 		if err := rows.Scan(&at, &r.ID, &r.Actor, &request, &result); err != nil {
 			return nil, mysql.Translate(ctx, "submissions", err)
 		}
-		if err := stored.ReadRecord(result, &r); err != nil {
+		if err := readRecord(result, &r); err != nil {
 			return nil, err
 		}
-		r.At, r.RequestID = leaderboard.MicrosOf(at), stored.RequestID(request)
+		r.At, r.RequestID = leaderboard.MicrosOf(at), requestIDOf(request)
 		out = append(out, r)
 	}
 	return out, mysql.Translate(ctx, "submissions", rows.Err())
 }
 
-func submissionsText(q leaderboard.SubmissionsQuery) string {
+func submissionsText(q SubmissionsQuery) string {
 	t := (&mysql.Text{}).Str("SELECT recorded_at, id, actor, request_id, result")
 	t.Str(" FROM submissions FORCE INDEX (submissions_member) WHERE member = ").Hex(q.Member).Str(" AND board_id = ").Int(q.BoardID)
 	if q.Before > 0 {
@@ -49,26 +61,32 @@ func submissionsText(q leaderboard.SubmissionsQuery) string {
 const submittedTo = "SELECT b.id AS board_id, b.name FROM boards b FORCE INDEX (PRIMARY) WHERE b.state = 'open' AND b.id > ?" +
 	" AND EXISTS (SELECT 1 FROM submissions s FORCE INDEX (submissions_member) WHERE s.member = ? AND s.board_id = b.id) ORDER BY b.id LIMIT ?"
 
+// recordedBoard is a board with records.
+type recordedBoard struct {
+	ID   int64  `db:"board_id"`
+	Name []byte `db:"name"`
+}
+
 // data tells the recorded submissions of a member, by board.
-func (s *Records) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	boardsOf := func(after int64) ([]boardVersion, error) {
-		var list []boardVersion
-		err := s.db.Pool.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), DataPage)
+func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+	boardsOf := func(after int64) ([]recordedBoard, error) {
+		var list []recordedBoard
+		err := s.db.Pool.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), store.DataPage)
 		return list, mysql.Translate(ctx, "member data", err)
 	}
-	return InPages(boardsOf, func(b *boardVersion) (int64, error) {
-		records := func(after leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
-			after.BoardID, after.Member, after.Limit = b.ID, member, DataPage
+	return store.InPages(boardsOf, func(b *recordedBoard) (int64, error) {
+		records := func(after SubmissionsQuery) ([]SubmissionRecord, error) {
+			after.BoardID, after.Member, after.Limit = b.ID, member, store.DataPage
 			return s.Submissions(ctx, after)
 		}
-		return b.ID, InPages(records, func(r *leaderboard.SubmissionRecord) (leaderboard.SubmissionsQuery, error) {
-			next := leaderboard.SubmissionsQuery{Before: r.At, BeforeID: r.ID}
-			return next, tell(leaderboard.MemberRecord{Submission: &leaderboard.MemberSubmission{SubmissionRecord: *r, Board: string(b.Name)}})
+		return b.ID, store.InPages(records, func(r *SubmissionRecord) (SubmissionsQuery, error) {
+			next := SubmissionsQuery{Before: r.At, BeforeID: r.ID}
+			return next, tell(leaderboard.MemberRecord{List: "submissions", Record: memberSubmissionJSON{string(b.Name), showSubmission(r)}})
 		})
 	})
 }
 
 // forget gives a member who is erased another name in the recorded submissions.
-func (s *Records) forget(ctx context.Context, member, alias []byte, steps Steps) error {
+func (s *Store) forget(ctx context.Context, member, alias []byte, steps store.Steps) error {
 	return steps(ctx, "UPDATE submissions FORCE INDEX (submissions_member) SET member = ?, request_id = '' WHERE member = ? LIMIT ?", alias, member)
 }

@@ -1,4 +1,4 @@
-package httpapi
+package records
 
 import (
 	"strings"
@@ -10,11 +10,11 @@ import (
 
 // TestSubmissions: callers that may write read what was submitted, page by page; others do not.
 func TestSubmissions(t *testing.T) {
-	e := newEnv(t)
+	e, f := newEnv(t)
 	e.Put(apitest.AdminKey, "/v1/boards/b", `{"record":"all","record_ttl":"48h"}`).Want(201)
 	e.Put(apitest.AdminKey, "/v1/boards/plain", `{}`).Want(201)
 	score, tie := int64(5), int64(7)
-	e.fake.records = []leaderboard.SubmissionRecord{
+	f.records = []SubmissionRecord{
 		{At: 20, ID: 9, Member: "a", Status: leaderboard.StatusRejected, Score: 1000, Previous: &score, NewScore: &score, Seq: 1, Code: "score-out-of-range", Detail: "too much", Actor: "k2", RequestID: "r2"},
 		{At: 20, ID: 8, Member: "a", Status: leaderboard.StatusUnchanged, Score: 4, Previous: &score, NewScore: &score, Seq: 1, Actor: "k2"},
 		{At: 10, ID: 10, Member: "a", Status: leaderboard.StatusApplied, Score: 5, Tiebreak: &tie, NewScore: &score, Seq: 1, Actor: "k1", RequestID: "r1"},

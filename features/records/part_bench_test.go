@@ -1,4 +1,4 @@
-package store_test
+package records
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // BenchmarkRecord compares single submits from 128 callers to a board that records nothing with those to a board that
 // records all, in turns: how many times as long the latter take.
 //
-//	bin/testenv go test ./store -run '^$' -bench Record -benchtime 10x
+//	bin/testenv go test ./features/records -run '^$' -bench Record -benchtime 10x
 func BenchmarkRecord(b *testing.B) {
-	s := open(b, testenv.MySQL(b), nil)
+	s := serve(b, testenv.MySQL(b), nil)
 	for name, record := range map[string]leaderboard.Record{"none": leaderboard.RecordNone, "all": leaderboard.RecordAll} {
 		if _, _, err := s.Boards.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest, Record: record}); err != nil {
 			b.Fatal(err)

@@ -1,4 +1,4 @@
-package stored
+package records
 
 import (
 	"encoding/binary"
@@ -12,9 +12,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// AppendRequestID appends the id of a request as it is stored: one that is the digits of bytes, as those made here are, as
+// appendRequestID appends the id of a request as it is stored: one that is the digits of bytes, as those made here are, as
 // a zero byte and these.
-func AppendRequestID(t *mysql.Text, id string) {
+func appendRequestID(t *mysql.Text, id string) {
 	if id == "" || !isHex(id) {
 		t.Hex(id)
 		return
@@ -32,16 +32,16 @@ func isHex(s string) bool {
 	return len(s)%2 == 0
 }
 
-// RequestID returns the id of a request as it was, of what a row of submissions has.
-func RequestID(stored []byte) string {
+// requestIDOf returns the id of a request as it was, of what a row of submissions has.
+func requestIDOf(stored []byte) string {
 	if len(stored) > 0 && stored[0] == 0 {
 		return hex.EncodeToString(stored[1:])
 	}
 	return string(stored)
 }
 
-// MaxDetail is what submissions.detail takes, in characters.
-const MaxDetail = 300
+// maxDetail is what submissions.detail takes, in characters.
+const maxDetail = 300
 
 // submissions.result is recordFormat, a byte of flags with the status in its two lowest bits, the score that was submitted,
 // what the flags say there is, the seq (varints), and of a rejected one the code and the detail of the rule.
@@ -66,12 +66,12 @@ func statuses() []leaderboard.Status {
 }
 
 // optionals are the values of a record that may be missing, by flag.
-func optionals(r *leaderboard.SubmissionRecord) [3]**int64 {
+func optionals(r *SubmissionRecord) [3]**int64 {
 	return [...]**int64{&r.Tiebreak, &r.Previous, &r.NewScore}
 }
 
-// AppendRecord appends submissions.result.
-func AppendRecord(b []byte, r *leaderboard.SubmissionRecord) []byte {
+// appendRecord appends submissions.result.
+func appendRecord(b []byte, r *SubmissionRecord) []byte {
 	flags := byte(0)
 	if i := slices.Index(statuses(), r.Status); r.Edit == nil && i >= 0 {
 		b, flags = append(b, recordFormat), byte(i)
@@ -98,7 +98,7 @@ func AppendRecord(b []byte, r *leaderboard.SubmissionRecord) []byte {
 	}
 	b = binary.AppendVarint(b, r.Seq)
 	if r.Code != "" {
-		b = varint.AppendText(varint.AppendText(b, r.Code), mysql.CutText(r.Detail, MaxDetail))
+		b = varint.AppendText(varint.AppendText(b, r.Code), mysql.CutText(r.Detail, maxDetail))
 	}
 	return b
 }
@@ -118,8 +118,8 @@ func editText(e *leaderboard.Edit) string {
 // errRecord is a record that is damaged, or of another version of the program.
 var errRecord = errors.New("it cannot be read")
 
-// ReadRecord reads submissions.result into a record.
-func ReadRecord(b []byte, r *leaderboard.SubmissionRecord) error {
+// readRecord reads submissions.result into a record.
+func readRecord(b []byte, r *SubmissionRecord) error {
 	t := &varint.Reader{Left: b}
 	var flags byte
 	switch t.Byte() {

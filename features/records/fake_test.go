@@ -1,0 +1,54 @@
+package records
+
+import (
+	"context"
+	"testing"
+
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
+	"leaderboard/httpapi/apitest"
+)
+
+// fake is what the routes are asked on.
+type fake struct {
+	*apitest.Fake
+	records []SubmissionRecord // newest first
+
+	activity      Activity
+	activityAsked ActivityQuery
+	race          Race
+	raceAsked     RaceQuery
+}
+
+// newEnv returns an API with the routes of the feature over a fake.
+func newEnv(t testing.TB) (*apitest.Env, *fake) {
+	var own *fake
+	e := featuretest.New(t, func(f *apitest.Fake) []httpapi.Route {
+		own = &fake{Fake: f}
+		return Routes(httpapi.Resolver{Catalog: f}, f, own)
+	})
+	return e, own
+}
+
+func (f *fake) Submissions(_ context.Context, q SubmissionsQuery) ([]SubmissionRecord, error) {
+	if err := f.Enter("Submissions"); err != nil {
+		return nil, err
+	}
+	var out []SubmissionRecord
+	for _, r := range f.records {
+		if r.Member == q.Member && (q.Before == 0 || r.At < q.Before || r.At == q.Before && r.ID < q.BeforeID) && len(out) < q.Limit {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func (f *fake) Activity(_ context.Context, q ActivityQuery) (Activity, error) {
+	f.activityAsked = q
+	return f.activity, f.Enter("Activity")
+}
+
+func (f *fake) Race(_ context.Context, q RaceQuery) (Race, error) {
+	f.raceAsked = q
+	return f.race, f.Enter("Race")
+}
