@@ -7,6 +7,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
@@ -37,7 +38,7 @@ func (p *Players) FindPlay(ctx context.Context, token string, now time.Time, adm
 	if len(token) > leaderboard.MaxTokenBytes {
 		return play, refused("The play is longer than %d bytes.", leaderboard.MaxTokenBytes)
 	}
-	parsed, body, err := parse(p.parser, token)
+	parsed, body, err := oidc.Parse(p.parser, token)
 	if err != nil {
 		return play, err
 	}

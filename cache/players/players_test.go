@@ -10,7 +10,6 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"leaderboard/internal/mirror"
+	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
@@ -122,7 +122,7 @@ func start(t *testing.T, url string, o Options) *fixture {
 			f.refused.Add(1)
 		}
 	})
-	o.onFetch = func() { f.fetched.Add(1) }
+	o.Keys.OnAsk = func() { f.fetched.Add(1) }
 	o.Private = true
 	f.Players = New(f.tables, f.tables, o)
 	f.tables.players = f.Players
@@ -368,36 +368,6 @@ func TestNonsenseOfIssuer(t *testing.T) {
 	}
 }
 
-// TestSlowIssuer: while keys that are no longer sure are asked for, tokens of theirs do not wait (promise G7).
-func TestSlowIssuer(t *testing.T) {
-	t.Parallel()
-	public, private := newKey(t)
-	server := httptest.NewServer(say(jwksOf("k", public)))
-	defer server.Close()
-	f := start(t, server.URL, Options{})
-	known, now := f.token("ada", "k", private), time.Now()
-	if got := f.findAt(known, now); got != "ada" {
-		t.Fatal(got)
-	}
-	r, err := f.table.Get(t.Context(), now, func(r *registry) bool { return r != nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	asking := &r.byIssuer["i"].keys.(*fetchedKeys).mu
-	asking.Lock() // as while a question is under way
-	found := make(chan string, 1)
-	go func() { found <- f.findAt(known, now.Add(11*time.Minute)) }()
-	select {
-	case got := <-found:
-		if asking.Unlock(); got != "ada" {
-			t.Error(got)
-		}
-	case <-time.After(10 * time.Second):
-		asking.Unlock()
-		t.Errorf("the token waited for the question, and was then of %q", <-found)
-	}
-}
-
 // inner is the key of a set of one.
 func inner(set string) string { return strings.TrimSuffix(strings.TrimPrefix(set, `{"keys":[`), `]}`) }
 
@@ -408,7 +378,7 @@ func say(text string) http.HandlerFunc {
 // slowly answers one byte at a time, for much longer than one is waited for.
 func slowly(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		tick := time.NewTicker(5 * fetchFor / time.Duration(len(text)))
+		tick := time.NewTicker(5 * oidc.FetchFor / time.Duration(len(text)))
 		defer tick.Stop()
 		for i := range text {
 			select {
@@ -451,85 +421,6 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// names is a resolver to which every name is these addresses.
-type names []netip.Addr
-
-func (n names) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { return n, nil }
-
-// TestFetch: what is asked for keys: https, an address of the internet, no redirect, 64 KiB (promise G11).
-func TestFetch(t *testing.T) {
-	t.Parallel()
-	strict, free := newFetcher(false), newFetcher(true)
-	for address, want := range map[string][2]bool{
-		"https://a.example/": {true, true}, "http://a.example/": {false, false}, "http://localhost:1/": {false, true}, "http://127.0.0.1/": {false, true},
-		"https://127.0.0.1/": {false, true}, "https://[::1]/": {false, true}, "http://10.0.0.1/": {false, false}, "https://169.254.169.254/": {false, true},
-	} {
-		if got := [2]bool{strict.check(address) == "", free.check(address) == ""}; got != want {
-			t.Errorf("%s: %v, want %v", address, got, want)
-		}
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/there":
-			_, _ = w.Write([]byte("x"))
-		case "/elsewhere":
-			http.Redirect(w, r, "/there", http.StatusFound)
-		case "/much":
-			_, _ = w.Write(make([]byte, leaderboard.MaxJWKS+1))
-		case "/enough":
-			_, _ = w.Write(make([]byte, leaderboard.MaxJWKS))
-		}
-	}))
-	defer server.Close()
-	for path, want := range map[string]bool{"/there": true, "/elsewhere": false, "/much": false, "/enough": true} {
-		if _, err := free.fetch(t.Context(), server.URL+path); (err == nil) != want {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
-	for _, private := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1"} { // the text of the name tells nothing, what it stands for does
-		rebound := newFetcherBy(names{netip.MustParseAddr(private)}, false)
-		if _, err := rebound.fetch(t.Context(), "https://keys.example"+port+"/there"); !errors.Is(err, errPrivate) {
-			t.Errorf("a name for %s: %v", private, err)
-		}
-	}
-}
-
-// TestKeySets: which keys of a set are used, and which sets are none.
-func TestKeySets(t *testing.T) {
-	t.Parallel()
-	public, private := newKey(t)
-	good := inner(jwksOf("k", public))
-	for set, want := range map[string]int{
-		`{"keys":[` + good + `]}`: 1,
-		`{"keys":[` + good + `,{"kty":"oct","kid":"o"},{"kty":"RSA","kid":"r","n":"AQAB","e":"AQAB"},5]}`:                      1,
-		`{"keys":[` + strings.Replace(good, `{`, `{"use":"enc",`, 1) + `]}`:                                                    -1,
-		`{"keys":[` + strings.Replace(good, `{`, `{"alg":"RS256",`, 1) + `]}`:                                                  -1,
-		`{"keys":[` + strings.Replace(good, `{`, `{"x5u":"https://127.0.0.1:1/",`, 1) + `]}`:                                   1,
-		`{"keys":[` + strings.Replace(good, `{`, `{"d":"`+base64.RawURLEncoding.EncodeToString(private.Seed())+`",`, 1) + `]}`: -1,
-		`{"keys":[` + good + `,` + strings.Replace(strings.Replace(good, `{`, `{"d":"AA",`, 1), `"k"`, `"k2"`, 1) + `]}`:       1,
-		`{"keys":[{"kty":"oct","kid":"o","k":"AQAB"}]}`:                                                                        -1,
-		`{"keys":[{"kty":"oct","kid":"o","k":"AQAB"},` + good + `]}`:                                                           1,
-		`{"keys":[` + rsaKey(2048, "AQAB") + `]}`:                                                                              1,
-		`{"keys":[` + rsaKey(4096, "Aw") + `]}`:                                                                                1,
-		`{"keys":[` + rsaKey(2047, "AQAB") + `]}`:                                                                              -1,
-		`{"keys":[` + rsaKey(4097, "AQAB") + `]}`:                                                                              -1,
-		`{"keys":[` + rsaKey(16384, "AQAB") + `]}`:                                                                             -1,
-		`{"keys":[` + rsaKey(2048, "AQAA") + `]}`:                                                                              -1, // even
-		`{"keys":[` + rsaKey(2048, "AQ") + `]}`:                                                                                -1, // one: every signature is right
-		`{"keys":[]}`:                                                                                                          -1, `{}`: -1, `[]`: -1, `x`: -1,
-	} {
-		got, err := parseKeys([]byte(set))
-		n := -1
-		if err == nil {
-			n = len(got.keys)
-		}
-		if n != want {
-			t.Errorf("%s: %d keys and %v, want %d keys", set, n, err, want)
-		}
-	}
-}
-
 // rsaKey is a key of RSA whose modulus has so many bits, and may be any odd number.
 func rsaKey(bits int, exponent string) string {
 	n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
@@ -548,13 +439,13 @@ func TestPassedOver(t *testing.T) {
 	if got := f.find(f.token("ada", "k", private)); got != "ada" {
 		t.Error(got)
 	}
-	set, err := parseKeys([]byte(keys))
+	set, err := oidc.ParseKeys([]byte(keys))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []leaderboard.UnusableKey{{KID: "o", Reason: keyIsSecret}, {KID: "r", Reason: "has 16384 bits, want 2048 to 4096"}}
-	if !slices.Equal(set.passed, want) {
-		t.Errorf("%v", set.passed)
+	want := []leaderboard.UnusableKey{{KID: "o", Reason: "is secret, and everybody can read it here: its tokens prove nothing"}, {KID: "r", Reason: "has 16384 bits, want 2048 to 4096"}}
+	if !slices.Equal(set.Passed, want) {
+		t.Errorf("%v", set.Passed)
 	}
 	bad := f.CheckIssuer(leaderboard.IssuerRules{JWKS: []byte(keys)})
 	if len(bad) != 1 || bad[0].Pointer != "/jwks" || !strings.Contains(bad[0].Detail, "secret") {
@@ -627,7 +518,7 @@ func TestWrongTokensCost(t *testing.T) {
 			want time.Duration
 		}{{private, took}, {other, (1 + 7) * took}} {
 			text := signed(t, jwt.SigningMethodEdDSA, c.key, nil, jwt.MapClaims{})
-			parsed, _, err := parse(p.parser, text)
+			parsed, _, err := oidc.Parse(p.parser, text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -782,46 +673,6 @@ func TestMintedAfterRotation(t *testing.T) {
 		if _, err := f.FindPlay(t.Context(), play, now, free); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// TestIDTokens: what an ID token must say besides being signed: a subject, and that it was issued during the sign-in (promise G10).
-func TestIDTokens(t *testing.T) {
-	t.Parallel()
-	p, now := NewProvider("https://login.example", "scores", Options{}), time.Now().Truncate(time.Second)
-	for name, c := range map[string]struct {
-		claim string
-		value any
-		words string // "": good
-	}{
-		"good":                 {"sub", "7", ""},
-		"just in time":         {"iat", float64(now.Add(-10*time.Minute - 29*time.Second).Unix()), ""},
-		"a clock that is fast": {"iat", float64(now.Add(30 * time.Second).Unix()), ""},
-		"25 hours old":         {"iat", float64(now.Add(-25 * time.Hour).Unix()), "issued just now"},
-		"older than a sign-in": {"iat", float64(now.Add(-10*time.Minute - 30*time.Second).Unix()), "issued just now"},
-		"of the future":        {"iat", float64(now.Add(time.Minute).Unix()), "issued just now"},
-		"not dated":            {"iat", nil, "issued just now"},
-		"a date that is none":  {"iat", "now", "issued just now"},
-		"no subject":           {"sub", nil, "no subject"},
-		"an empty subject":     {"sub", "", "no subject"},
-		"a subject of numbers": {"sub", 7.0, "no subject"},
-		"over":                 {"exp", float64(now.Add(-time.Minute).Unix()), "is over"},
-		"another audience":     {"aud", "shop", "another client"},
-		"another party":        {"azp", "shop", "another client"},
-		"several audiences":    {"aud", []any{"scores", "shop"}, "another client"},
-		"another issuer":       {"iss", "https://evil.example", "another issuer"},
-		"another nonce":        {"nonce", "m", "another sign-in"},
-		"no nonce":             {"nonce", nil, "another sign-in"},
-	} {
-		body := jwt.MapClaims{"iss": "https://login.example", "aud": "scores", "sub": "7", "nonce": "n", "iat": float64(now.Unix()), "exp": float64(now.Add(time.Hour).Unix())}
-		body[c.claim] = c.value
-		err := p.judge(body, "n", now)
-		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if p.judge(jwt.MapClaims{"nonce": ""}, "", now) == nil {
-		t.Error("a sign-in without a nonce")
 	}
 }
 

@@ -6,14 +6,12 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"leaderboard/internal/mirror"
+	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
@@ -131,150 +129,61 @@ func (p *Players) compile(i *leaderboard.Issuer, old *issuer) *issuer {
 	}
 	out := &issuer{Issuer: *i, maxAge: i.Age()}
 	if i.JWKSURL == "" {
-		set, err := parseKeys(i.JWKS)
+		set, err := oidc.ParseKeys(i.JWKS)
 		if err != nil { // it was checked when it came, maybe by an older version
 			p.opts.Log.Error("the keys of an issuer cannot be read", "issuer", i.Name, "error", err)
 		}
 		out.keys = fixedKeys{set}
 		return out
 	}
-	out.keys = &fetchedKeys{name: i.Name, url: i.JWKSURL, fetcher: p.fetcher, opts: &p.opts}
+	out.keys = oidc.NewPublished(i.Name, i.JWKSURL, p.fetcher, p.opts.Keys)
 	return out
 }
 
 // keySource has the keys of an issuer.
 type keySource interface {
-	// current returns the keys that hold at a time. It may ask for them, or for one that is not among those known: at most
+	// Current returns the keys that hold at a time. It may ask for them, or for one that is not among those known: at most
 	// once a minute. Nil when there are none.
-	current(ctx context.Context, now time.Time, kid string) *keySet
+	Current(ctx context.Context, now time.Time, kid string) *oidc.KeySet
 }
 
 // fixedKeys are those of the issuer's rules.
-type fixedKeys struct{ set *keySet }
+type fixedKeys struct{ set *oidc.KeySet }
 
-func (f fixedKeys) current(context.Context, time.Time, string) *keySet { return f.set }
-
-// fetchedKeys are those that an issuer publishes. They hold for Options.KeysHold; while the issuer is away they go on.
-type fetchedKeys struct {
-	name, url string
-	fetcher   *fetcher
-	opts      *Options
-
-	held atomic.Pointer[held]
-
-	mu    sync.Mutex // one question at a time
-	asked time.Time  // when the last one began
-}
-
-// held is keys and when they were asked for. The set is the same one while its text is.
-type held struct {
-	set  *keySet
-	text []byte
-	at   time.Time
-}
-
-// has reports whether keys that hold at a time have one with a kid.
-func (h *held) has(kid string, now time.Time, hold time.Duration) bool {
-	if h == nil || now.Sub(h.at) > hold {
-		return false
-	}
-	_, ok := h.set.keys[kid]
-	return ok || kid == "" && len(h.set.keys) == 1
-}
-
-func (f *fetchedKeys) current(ctx context.Context, now time.Time, kid string) *keySet {
-	h := f.held.Load()
-	if !h.has(kid, now, f.opts.KeysHold) {
-		h = f.renew(ctx, now, kid)
-	}
-	return h.keys()
-}
-
-// keys returns the set, nil when there is none.
-func (h *held) keys() *keySet {
-	if h == nil {
-		return nil
-	}
-	return h.set
-}
-
-// renew asks for the keys, unless they were asked for within Options.KeysAsk, and returns those that are known then. While they are
-// being asked for, a key that was known goes on: an issuer that hangs holds up one request, not all of them.
-func (f *fetchedKeys) renew(ctx context.Context, now time.Time, kid string) *held {
-	if !f.mu.TryLock() {
-		if before := f.held.Load(); before.has(kid, now, math.MaxInt64) {
-			return before
-		}
-		f.mu.Lock()
-	}
-	defer f.mu.Unlock()
-	before := f.held.Load()
-	if before.has(kid, now, f.opts.KeysHold) || !f.asked.IsZero() && now.Sub(f.asked) < f.opts.KeysAsk {
-		return before
-	}
-	f.asked = now
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchFor) // others wait for it too
-	defer cancel()
-	after, err := f.ask(ctx, before, now)
-	if err != nil {
-		f.opts.Log.Warn("the keys of an issuer cannot be asked for", "issuer", f.name, "error", err)
-		return before
-	}
-	f.held.Store(after)
-	return after
-}
-
-func (f *fetchedKeys) ask(ctx context.Context, before *held, now time.Time) (*held, error) {
-	f.opts.onFetch()
-	text, err := f.fetcher.fetch(ctx, f.url)
-	if err != nil {
-		return nil, err
-	}
-	if before != nil && bytes.Equal(text, before.text) {
-		return &held{before.set, text, now}, nil
-	}
-	set, err := parseKeys(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range set.passed {
-		f.opts.Log.Warn("a key of an issuer is not used", "issuer", f.name, "kid", k.KID, "reason", k.Reason)
-	}
-	return &held{set, text, now}, nil
-}
+func (f fixedKeys) Current(context.Context, time.Time, string) *oidc.KeySet { return f.set }
 
 // PassedOver returns up to leaderboard.MaxPassedOver keys of an issuer's set that are not used. Of a set at an address it returns what
 // this process found when it last asked, nil before.
 func (p *Players) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
-	var set *keySet
+	var set *oidc.KeySet
 	if i.JWKSURL == "" {
-		set, _ = parseKeys(i.JWKS)
+		set, _ = oidc.ParseKeys(i.JWKS)
 	} else if r := p.table.Value(); r != nil && r.byIssuer[i.Issuer] != nil {
-		if f, ok := r.byIssuer[i.Issuer].keys.(*fetchedKeys); ok && f.url == i.JWKSURL {
-			set = f.held.Load().keys()
+		if f, ok := r.byIssuer[i.Issuer].keys.(*oidc.Published); ok && f.URL() == i.JWKSURL {
+			set = f.Known()
 		}
 	}
 	if set == nil {
 		return nil
 	}
-	return set.passed[:min(len(set.passed), leaderboard.MaxPassedOver)]
+	return set.Passed[:min(len(set.Passed), leaderboard.MaxPassedOver)]
 }
 
 // CheckIssuer returns what is wrong with rules of an issuer that have passed their Check: keys that cannot be read, or an address
 // that is not asked.
 func (p *Players) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError {
 	if rules.JWKSURL != "" {
-		if wrong := p.fetcher.check(rules.JWKSURL); wrong != "" {
+		if wrong := p.fetcher.Check(rules.JWKSURL); wrong != "" {
 			return []leaderboard.FieldError{{Pointer: "/jwks_url", Detail: wrong}}
 		}
 		return nil
 	}
-	set, err := parseKeys(rules.JWKS)
+	set, err := oidc.ParseKeys(rules.JWKS)
 	switch {
 	case err != nil:
 		return []leaderboard.FieldError{{Pointer: "/jwks", Detail: fmt.Sprint(err)}}
-	case set.secret != "": // it would be stored, shown and recorded
-		return []leaderboard.FieldError{{Pointer: "/jwks", Detail: set.secret}}
+	case set.Secret != "": // it would be stored, shown and recorded
+		return []leaderboard.FieldError{{Pointer: "/jwks", Detail: set.Secret}}
 	}
 	return nil
 }

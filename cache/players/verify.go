@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,6 +16,7 @@ import (
 
 	"leaderboard/internal/bounded"
 	"leaderboard/internal/mirror"
+	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
@@ -25,14 +24,12 @@ import (
 type Options struct {
 	mirror.Options
 	Private  bool          // keys may be asked for at addresses of private networks and of this machine, at the latter by http too
-	KeysHold time.Duration // how long the keys that an issuer publishes are good without another question, 10 min
-	KeysAsk  time.Duration // how often they are asked for at most, 1 min
+	Keys     oidc.Options  // about the keys that issuers publish
 	Verified int           // tokens whose signature is remembered, 20,000
 	Verifies int           // signatures that are verified at once, half of the processors
 	Wait     time.Duration // how long a token waits for that, 250 ms
 	// Observer hears of signatures, for metrics; nil: nobody does.
 	Observer Observer
-	onFetch  func() // called for each question for keys; for tests
 	// KeyGood returns why the API key that a token was made with is not good any more: ErrKeyNotFound, ErrKeyRevoked,
 	// ErrKeyExpired, or that it cannot be known. nil: all are good.
 	KeyGood func(ctx context.Context, id string, now time.Time) error
@@ -53,17 +50,13 @@ type unobserved struct{}
 func (unobserved) TokenVerified(bool) {}
 
 func (o Options) withDefaults() Options {
-	o.KeysHold = cmp.Or(o.KeysHold, 10*time.Minute)
-	o.KeysAsk = cmp.Or(o.KeysAsk, time.Minute)
 	o.Verified = cmp.Or(o.Verified, 20_000)
 	o.Verifies = cmp.Or(o.Verifies, max(1, runtime.GOMAXPROCS(0)/2))
 	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Keys.Log = cmp.Or(o.Keys.Log, o.Log)
 	if o.Observer == nil {
 		o.Observer = unobserved{}
-	}
-	if o.onFetch == nil {
-		o.onFetch = func() {}
 	}
 	if o.KeyGood == nil {
 		o.KeyGood = func(context.Context, string, time.Time) error { return nil }
@@ -79,7 +72,7 @@ type Players struct {
 	source  Source
 	opts    Options
 	table   *mirror.Table[*registry]
-	fetcher *fetcher
+	fetcher *oidc.Fetcher
 	parser  *jwt.Parser
 
 	good, bad *bounded.Map[[sha256.Size]byte, *verified] // by what their signature has turned out to be
@@ -91,7 +84,7 @@ type Players struct {
 type verified struct {
 	player leaderboard.Player
 	issuer *issuer     // nil: of this service
-	set    *keySet     // of the issuer
+	set    *oidc.KeySet     // of the issuer
 	signed *signingKey // of this service
 	key    string      // the API key with which it was made, of this service
 	kid    string
@@ -106,16 +99,11 @@ const refusedTokens = 4096
 func New(source Source, feed mirror.Feed, opts Options) *Players {
 	p := &Players{source: source, opts: opts.withDefaults()}
 	p.table = mirror.New("issuers and bars", leaderboard.TokensPeriod, p.readAll, feed, p.opts.Options)
-	p.fetcher = newFetcher(opts.Private)
-	p.parser = newParser()
+	p.fetcher = oidc.NewFetcher(opts.Private)
+	p.parser = oidc.NewParser()
 	p.good, p.bad = bounded.New[[sha256.Size]byte, *verified](p.opts.Verified, 0), bounded.New[[sha256.Size]byte, *verified](refusedTokens, 0)
 	p.places = make(chan struct{}, p.opts.Verifies)
 	return p
-}
-
-// newParser takes tokens apart. What claims have to be is decided here, not by the library.
-func newParser() *jwt.Parser {
-	return jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
 }
 
 // Run reads the tables when they have changed, until ctx ends.
@@ -169,7 +157,7 @@ func (v *verified) holds(ctx context.Context, r *registry, now time.Time) bool {
 	if v.issuer == nil {
 		return r.signing[v.kid] == v.signed
 	}
-	return r.byIssuer[v.issuer.Issuer.Issuer] == v.issuer && v.issuer.keys.current(ctx, now, v.kid) == v.set
+	return r.byIssuer[v.issuer.Issuer.Issuer] == v.issuer && v.issuer.keys.Current(ctx, now, v.kid) == v.set
 }
 
 // judge decides about a token whose signature is right.
@@ -207,7 +195,7 @@ func (p *Players) judge(ctx context.Context, r *registry, v *verified, now time.
 
 // verify verifies a signature, unless that is known to be wrong.
 func (p *Players) verify(ctx context.Context, r *registry, token string, sum [sha256.Size]byte, now time.Time, admit func() error) (*verified, error) {
-	parsed, body, err := parse(p.parser, token)
+	parsed, body, err := oidc.Parse(p.parser, token)
 	if err != nil {
 		return nil, err
 	}
@@ -245,19 +233,6 @@ func (p *Players) verify(ctx context.Context, r *registry, token string, sum [sh
 	return v, nil
 }
 
-// parse takes a token apart.
-func parse(parser *jwt.Parser, token string) (*jwt.Token, jwt.MapClaims, error) {
-	body := jwt.MapClaims{}
-	parsed, _, err := parser.ParseUnverified(token, body)
-	if err != nil {
-		return nil, nil, refused("The token is not a JWT.")
-	}
-	if _, ok := parsed.Header["crit"]; ok {
-		return nil, nil, refused("The token has a header that is not known here.")
-	}
-	return parsed, body, nil
-}
-
 // knows reports whether tokens with these claims can be verified.
 func (r *registry) knows(iss, kid string) bool {
 	if iss == leaderboard.OwnIssuer {
@@ -283,8 +258,8 @@ func (p *Players) keyOf(ctx context.Context, r *registry, v *verified, iss, alg 
 	if !allowed {
 		return nil, refused("The token is signed by another algorithm than those of its issuer.")
 	}
-	v.set = v.issuer.keys.current(ctx, now, v.kid)
-	key := v.set.find(v.kid, leaderboard.TokenAlgorithm(alg))
+	v.set = v.issuer.keys.Current(ctx, now, v.kid)
+	key := v.set.Find(v.kid, leaderboard.TokenAlgorithm(alg))
 	if key == nil {
 		return nil, refused("The issuer of the token has no such key.")
 	}
@@ -348,9 +323,9 @@ func (v *verified) read(body jwt.MapClaims) error {
 		return refused("The token is for another audience.")
 	}
 	var ok [3]bool
-	v.expires, ok[0] = moment(body["exp"])
-	v.issuedAt, ok[1] = moment(body["iat"])
-	if v.notBefore, ok[2] = moment(body["nbf"]); body["nbf"] == nil {
+	v.expires, ok[0] = oidc.Moment(body["exp"])
+	v.issuedAt, ok[1] = oidc.Moment(body["iat"])
+	if v.notBefore, ok[2] = oidc.Moment(body["nbf"]); body["nbf"] == nil {
 		ok[2] = true
 	}
 	if !ok[0] || !ok[1] || !ok[2] {
@@ -370,24 +345,4 @@ func (v *verified) read(body jwt.MapClaims) error {
 		return refused("The claim %s of the token is no list of up to %d boards.", boardsClaim, leaderboard.MaxKeyBoards)
 	}
 	return nil
-}
-
-// moment returns a claim that is a number of seconds since 1970.
-func moment(claim any) (at leaderboard.Micros, ok bool) {
-	var seconds float64
-	switch claim := claim.(type) {
-	case float64:
-		seconds = claim
-	case json.Number:
-		var err error
-		if seconds, err = claim.Float64(); err != nil {
-			return 0, false
-		}
-	default:
-		return 0, false
-	}
-	if seconds < 0 || seconds > 1e11 {
-		return 0, false
-	}
-	return leaderboard.Micros(math.Floor(seconds * 1e6)), true
 }

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard/cache/players"
 	"leaderboard/httpapi"
-	"leaderboard/internal/mirror"
 	"leaderboard/signin"
 )
 
@@ -27,8 +25,8 @@ func askProvider(ctx context.Context, cfg *Config, log *slog.Logger) (look, erro
 	return look{found: in.Issuer + " says where people sign in"}, nil
 }
 
-func identityProvider(cfg *Config, log *slog.Logger) *players.Provider {
-	return players.NewProvider(cfg.SignIn.Issuer, cfg.SignIn.Client, players.Options{Options: mirror.Options{Log: log}})
+func identityProvider(cfg *Config, log *slog.Logger) *signin.OpenID {
+	return signin.NewOpenID(cfg.SignIn.Issuer, cfg.SignIn.Client, log)
 }
 
 // newSignIn returns what signs people in, nil when there is no provider.

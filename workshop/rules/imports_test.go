@@ -36,6 +36,7 @@ const (
 	outboxPkg    = "leaderboard/internal/outbox"
 	entriesPkg   = "leaderboard/internal/entries"
 	mirrorPkg    = "leaderboard/internal/mirror"
+	oidcPkg      = "leaderboard/internal/oidc"
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
 	storeNotices = "leaderboard/store/internal/notices"
@@ -90,10 +91,11 @@ func importRules() []importRule {
 		},
 		{dir: "cache/batch", may: []string{nounsPkg, turnPkg}},
 		{
-			dir: "cache/players", may: []string{nounsPkg, mirrorPkg, "leaderboard/internal/bounded", "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"},
+			dir: "cache/players", may: []string{nounsPkg, mirrorPkg, oidcPkg, "leaderboard/internal/bounded", "github.com/golang-jwt/jwt/v5"},
 			inTest: []string{"leaderboard/internal/leaks"},
 		},
-		{dir: "signin", may: []string{nounsPkg, "golang.org/x/oauth2"}},
+		{dir: "internal/oidc", may: []string{nounsPkg, "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"}},
+		{dir: "signin", may: []string{nounsPkg, oidcPkg, "golang.org/x/oauth2", "github.com/golang-jwt/jwt/v5"}},
 		{dir: "cache/feed", may: []string{nounsPkg}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/resident", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},

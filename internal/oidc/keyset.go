@@ -1,4 +1,4 @@
-package players
+package oidc
 
 import (
 	"crypto/ecdsa"
@@ -27,15 +27,15 @@ type publicKey struct {
 	key any
 }
 
-// keySet is the public keys of an issuer by their kid. Nothing writes to it.
-type keySet struct {
+// KeySet is the public keys of an issuer by their kid. Nothing writes to it.
+type KeySet struct {
 	keys   map[string]publicKey
-	passed []leaderboard.UnusableKey // keys of the set that are not used
-	secret string                    // why a key among them must not be known to anybody, "" when there is no such key
+	Passed []leaderboard.UnusableKey // keys of the set that are not used
+	Secret string                    // why a key among them must not be known to anybody, "" when there is no such key
 }
 
-// find returns the key that a token names, or the only one when it names none; nil when there is none for the algorithm.
-func (s *keySet) find(kid string, alg leaderboard.TokenAlgorithm) any {
+// Find returns the key that a token names, or the only one when it names none; nil when there is none for the algorithm.
+func (s *KeySet) Find(kid string, alg leaderboard.TokenAlgorithm) any {
 	if s == nil {
 		return nil
 	}
@@ -50,17 +50,17 @@ func (s *keySet) find(kid string, alg leaderboard.TokenAlgorithm) any {
 	return k.key
 }
 
-// parseKeys reads a JSON Web Key Set (RFC 7517). Keys that cannot be used are passed over: of other sorts, for other uses, too weak or
+// ParseKeys reads a JSON Web Key Set (RFC 7517). Keys that cannot be used are passed over: of other sorts, for other uses, too weak or
 // too costly, and those that are secret, since every reader of the set can sign with them. A set without any that can be used is an
 // error.
-func parseKeys(text []byte) (*keySet, error) {
+func ParseKeys(text []byte) (*KeySet, error) {
 	var in struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
 		return nil, fmt.Errorf("want a JSON Web Key Set, an object with the member keys: %w", err)
 	}
-	set := &keySet{keys: map[string]publicKey{}}
+	set := &KeySet{keys: map[string]publicKey{}}
 	for i, raw := range in.Keys {
 		var m jwkset.JWKMarshal
 		k, why := publicKey{}, "is no JSON Web Key"
@@ -74,8 +74,8 @@ func parseKeys(text []byte) (*keySet, error) {
 			set.keys[m.KID] = k
 			continue
 		}
-		if set.passed = append(set.passed, leaderboard.UnusableKey{KID: m.KID, Reason: why}); why == keyIsSecret {
-			set.secret = fmt.Sprintf("the key %q is secret, and only public ones may be here", m.KID)
+		if set.Passed = append(set.Passed, leaderboard.UnusableKey{KID: m.KID, Reason: why}); why == keyIsSecret {
+			set.Secret = fmt.Sprintf("the key %q is secret, and only public ones may be here", m.KID)
 		}
 	}
 	if len(set.keys) == 0 {

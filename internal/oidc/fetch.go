@@ -1,4 +1,4 @@
-package players
+package oidc
 
 import (
 	"context"
@@ -14,42 +14,42 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fetchFor bounds a question for keys, from the name's look-up to the last byte.
-const fetchFor = 3 * time.Second
+// FetchFor bounds a question for keys, from the name's look-up to the last byte.
+const FetchFor = 3 * time.Second
 
-// fetcher asks for the keys of issuers. What an admin, or someone with an admin's key, has it ask is not to be a way into the
+// Fetcher asks for the keys of issuers. What an admin, or someone with an admin's key, has it ask is not to be a way into the
 // network of the server: so it asks by https, dials an address that it has looked at, follows no redirect, goes through no
 // proxy, and reads 64 KiB.
-type fetcher struct {
+type Fetcher struct {
 	client  *http.Client
 	private bool
 }
 
-// newFetcher returns a fetcher. private: it may dial addresses of private networks and of this machine, the latter by http too.
-func newFetcher(private bool) *fetcher { return newFetcherBy(net.DefaultResolver, private) }
+// NewFetcher returns a Fetcher. private: it may dial addresses of private networks and of this machine, the latter by http too.
+func NewFetcher(private bool) *Fetcher { return newFetcherBy(net.DefaultResolver, private) }
 
-// newFetcherBy returns a fetcher that finds addresses by a resolver.
-func newFetcherBy(resolver dialer.Resolver, private bool) *fetcher {
-	f, d := &fetcher{private: private}, &dialer.Dialer{Resolver: resolver, Private: private, Refusal: errPrivate, Dial: (&net.Dialer{}).DialContext}
+// newFetcherBy returns a Fetcher that finds addresses by a resolver.
+func newFetcherBy(resolver dialer.Resolver, private bool) *Fetcher {
+	f, d := &Fetcher{private: private}, &dialer.Dialer{Resolver: resolver, Private: private, Refusal: errPrivate, Dial: (&net.Dialer{}).DialContext}
 	f.client = &http.Client{
-		Timeout:       fetchFor,
+		Timeout:       FetchFor,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: fetchFor, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true},
+		Transport:     &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: FetchFor, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true},
 	}
 	return f
 }
 
-// check returns what is wrong with an address, "" when it may be asked as far as its text tells.
-func (f *fetcher) check(address string) string {
+// Check returns what is wrong with an address, "" when it may be asked as far as its text tells.
+func (f *Fetcher) Check(address string) string {
 	u, err := url.Parse(address)
 	return dialer.Check(address, dialer.Rules{Private: f.private, Plain: err == nil && f.private && leaderboard.IsThisMachine(u.Hostname())})
 }
 
 var errPrivate = errors.New("the issuer has no public address")
 
-// fetch returns what is at an address.
-func (f *fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
-	if wrong := f.check(address); wrong != "" {
+// Fetch returns what is at an address.
+func (f *Fetcher) Fetch(ctx context.Context, address string) ([]byte, error) {
+	if wrong := f.Check(address); wrong != "" {
 		return nil, errors.New(wrong)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

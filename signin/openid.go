@@ -1,10 +1,11 @@
-package players
+package signin
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -12,15 +13,16 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
-// Provider is an OpenID provider, by which people sign in. The settings name it, so it may be at a private address. It is asked
+// OpenID is an OpenID provider, by which people sign in. The settings name it, so it may be at a private address. It is asked
 // what OpenID Connect Discovery 1.0 has when somebody wants to sign in, and its tokens are verified as those of issuers are.
-type Provider struct {
+type OpenID struct {
 	issuer, client string
-	fetcher        *fetcher
-	opts           Options
+	fetcher        *oidc.Fetcher
+	log            *slog.Logger
 	parser         *jwt.Parser
 
 	mu    sync.Mutex // one question at a time
@@ -32,7 +34,7 @@ type Provider struct {
 type found struct {
 	leaderboard.ProviderPlaces
 	at   time.Time
-	keys *fetchedKeys
+	keys *oidc.Published
 }
 
 const (
@@ -40,13 +42,13 @@ const (
 	placesAsk  = 2 * time.Second // how often is asked at most while there is no answer
 )
 
-// NewProvider returns the provider that calls itself issuer, of whose clients this service is one.
-func NewProvider(issuer, client string, opts Options) *Provider {
-	return &Provider{issuer: issuer, client: client, fetcher: newFetcher(true), opts: opts.withDefaults(), parser: newParser()}
+// NewOpenID returns the provider that calls itself issuer, of whose clients this service is one.
+func NewOpenID(issuer, client string, log *slog.Logger) *OpenID {
+	return &OpenID{issuer: issuer, client: client, fetcher: oidc.NewFetcher(true), log: log, parser: oidc.NewParser()}
 }
 
 // Places returns where the provider has what a sign-in needs. Errors: ErrProviderAway.
-func (p *Provider) Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error) {
+func (p *OpenID) Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error) {
 	f, err := p.discover(ctx, now)
 	if err != nil {
 		return leaderboard.ProviderPlaces{}, err
@@ -55,38 +57,38 @@ func (p *Provider) Places(ctx context.Context, now time.Time) (leaderboard.Provi
 }
 
 // Check asks the provider where it has what a sign-in needs. Its error says why that is not known.
-func (p *Provider) Check(ctx context.Context, now time.Time) error {
+func (p *OpenID) Check(ctx context.Context, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ask(ctx, now)
 }
 
 // discover asks the provider, unless it did so within the last hour. While the provider is away the answer before goes on.
-func (p *Provider) discover(ctx context.Context, now time.Time) (*found, error) {
+func (p *OpenID) discover(ctx context.Context, now time.Time) (*found, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.found != nil && now.Sub(p.found.at) < placesHold || !p.asked.IsZero() && now.Sub(p.asked) < placesAsk {
 		return p.known()
 	}
 	p.asked = now
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchFor) // others wait for it too
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), oidc.FetchFor) // others wait for it too
 	defer cancel()
 	if err := p.ask(ctx, now); err != nil {
-		p.opts.Log.Warn("the identity provider cannot be asked", "issuer", p.issuer, "error", err)
+		p.log.Warn("the identity provider cannot be asked", "issuer", p.issuer, "error", err)
 	}
 	return p.known()
 }
 
-func (p *Provider) known() (*found, error) {
+func (p *OpenID) known() (*found, error) {
 	if p.found == nil {
-		return nil, &leaderboard.SignInError{Cause: leaderboard.ErrProviderAway, Detail: "The identity provider does not answer."}
+		return nil, refusal(leaderboard.ErrProviderAway, "The identity provider does not answer.")
 	}
 	return p.found, nil
 }
 
 // ask asks the provider. What it says of another issuer is not taken: that could be somebody else's document.
-func (p *Provider) ask(ctx context.Context, now time.Time) error {
-	text, err := p.fetcher.fetch(ctx, strings.TrimSuffix(p.issuer, "/")+"/.well-known/openid-configuration")
+func (p *OpenID) ask(ctx context.Context, now time.Time) error {
+	text, err := p.fetcher.Fetch(ctx, strings.TrimSuffix(p.issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
 		return err
 	}
@@ -104,14 +106,14 @@ func (p *Provider) ask(ctx context.Context, now time.Time) error {
 		return fmt.Errorf("it calls itself %q, the settings call it %q", said.Issuer, p.issuer)
 	}
 	for _, address := range []string{said.Authorize, said.Token, said.Keys} {
-		if wrong := p.fetcher.check(address); address == "" || wrong != "" {
+		if wrong := p.fetcher.Check(address); address == "" || wrong != "" {
 			return fmt.Errorf("its address %q: %s", address, cmp.Or(wrong, "there is none"))
 		}
 	}
 	next := &found{at: now, ProviderPlaces: leaderboard.ProviderPlaces{
 		Authorize: said.Authorize, Token: said.Token, SecretInBody: said.Methods != nil && !slices.Contains(said.Methods, "client_secret_basic"),
 	}}
-	if next.keys = (&fetchedKeys{name: p.issuer, url: said.Keys, fetcher: p.fetcher, opts: &p.opts}); p.found != nil && p.found.keys.url == said.Keys {
+	if next.keys = oidc.NewPublished(p.issuer, said.Keys, p.fetcher, oidc.Options{Log: p.log}); p.found != nil && p.found.keys.URL() == said.Keys {
 		next.keys = p.found.keys
 	}
 	p.found = next
@@ -119,54 +121,51 @@ func (p *Provider) ask(ctx context.Context, now time.Time) error {
 }
 
 // Claims returns what an ID token of the provider says, for a sign-in with a nonce. Errors: ErrSignInRefused, ErrProviderAway.
-func (p *Provider) Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error) {
+func (p *OpenID) Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error) {
 	f, err := p.discover(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	parsed, body, err := parse(p.parser, token)
+	parsed, body, err := oidc.Parse(p.parser, token)
 	if err != nil {
-		return nil, refusedSignIn("The ID token of the provider is no JWT, or has a header that is not known here.")
+		return nil, refusal(leaderboard.ErrSignInRefused, "The ID token of the provider is no JWT, or has a header that is not known here.")
 	}
 	kid, _ := parsed.Header["kid"].(string)
-	set := f.keys.current(ctx, now, kid)
+	set := f.keys.Current(ctx, now, kid)
 	if set == nil {
-		return nil, &leaderboard.SignInError{Cause: leaderboard.ErrProviderAway, Detail: "The identity provider does not say by which keys it signs."}
+		return nil, refusal(leaderboard.ErrProviderAway, "The identity provider does not say by which keys it signs.")
 	}
-	key := set.find(kid, leaderboard.TokenAlgorithm(parsed.Method.Alg()))
+	key := set.Find(kid, leaderboard.TokenAlgorithm(parsed.Method.Alg()))
 	if key == nil {
-		return nil, refusedSignIn("The ID token is signed with a key that the provider does not publish, or by another algorithm than RS256, ES256 or EdDSA.")
+		return nil, refusal(leaderboard.ErrSignInRefused, "The ID token is signed with a key that the provider does not publish, or by another algorithm than RS256, ES256 or EdDSA.")
 	}
 	if parsed.Method.Verify(token[:strings.LastIndexByte(token, '.')], parsed.Signature, key) != nil {
-		return nil, refusedSignIn("The signature of the ID token is not right.")
+		return nil, refusal(leaderboard.ErrSignInRefused, "The signature of the ID token is not right.")
 	}
 	return leaderboard.Claims(body), p.judge(body, nonce, now)
 }
 
 // judge decides about the claims of an ID token, as OpenID Connect Core 1.0, 3.1.3.7, has it.
-func (p *Provider) judge(body jwt.MapClaims, nonce string, now time.Time) error {
+func (p *OpenID) judge(body jwt.MapClaims, nonce string, now time.Time) error {
 	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
-	expires, dated := moment(body["exp"])
-	issued, told := moment(body["iat"])
+	expires, dated := oidc.Moment(body["exp"])
+	issued, told := oidc.Moment(body["iat"])
 	audiences, _ := leaderboard.Claims(body).Texts("aud")
 	party, named := body["azp"]
+	subject, _ := body["sub"].(string)
 	switch {
 	case body["iss"] != p.issuer:
-		return refusedSignIn("The ID token is of another issuer.")
+		return refusal(leaderboard.ErrSignInRefused, "The ID token is of another issuer.")
 	case !slices.Contains(audiences, p.client), named && party != p.client, len(audiences) > 1 && !named:
-		return refusedSignIn("The ID token is for another client of the provider.")
+		return refusal(leaderboard.ErrSignInRefused, "The ID token is for another client of the provider.")
 	case !dated || at >= expires+skew:
-		return refusedSignIn("The time of the ID token is over.")
+		return refusal(leaderboard.ErrSignInRefused, "The time of the ID token is over.")
 	case !told || at >= issued+leaderboard.Micros(leaderboard.SignInTime/time.Microsecond)+skew || at < issued-skew: // its nonce is of a sign-in that began later
-		return refusedSignIn("The ID token does not say that it was issued just now.")
-	case textOf(body["sub"]) == "":
-		return refusedSignIn("The ID token names no subject.")
+		return refusal(leaderboard.ErrSignInRefused, "The ID token does not say that it was issued just now.")
+	case subject == "":
+		return refusal(leaderboard.ErrSignInRefused, "The ID token names no subject.")
 	case nonce == "" || body["nonce"] != nonce:
-		return refusedSignIn("The ID token is of another sign-in.")
+		return refusal(leaderboard.ErrSignInRefused, "The ID token is of another sign-in.")
 	}
 	return nil
-}
-
-func refusedSignIn(detail string) error {
-	return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: detail}
 }

@@ -1,0 +1,10 @@
+package oidc
+
+import (
+	"os"
+	"testing"
+
+	"leaderboard/internal/leaks"
+)
+
+func TestMain(m *testing.M) { os.Exit(leaks.Main(m)) }

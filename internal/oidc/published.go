@@ -1,0 +1,133 @@
+package oidc
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"log/slog"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options adjust how the keys that an issuer publishes are asked for; the zero value is fit for production.
+type Options struct {
+	Hold  time.Duration // how long they are good without another question, 10 min
+	Ask   time.Duration // how often they are asked for at most, 1 min
+	Log   *slog.Logger
+	OnAsk func() // called for each question; for tests
+}
+
+func (o Options) withDefaults() Options {
+	o.Hold = cmp.Or(o.Hold, 10*time.Minute)
+	o.Ask = cmp.Or(o.Ask, time.Minute)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.OnAsk == nil {
+		o.OnAsk = func() {}
+	}
+	return o
+}
+
+// Published are the keys that an issuer publishes. They hold for Options.Hold; while the issuer is away they go on. All methods may be
+// called concurrently.
+type Published struct {
+	name, url string
+	fetcher   *Fetcher
+	opts      Options
+
+	held atomic.Pointer[held]
+
+	mu    sync.Mutex // one question at a time
+	asked time.Time  // when the last one began
+}
+
+// NewPublished returns the keys at an address, which nobody has asked for yet. name is what messages call their issuer.
+func NewPublished(name, url string, fetcher *Fetcher, opts Options) *Published {
+	return &Published{name: name, url: url, fetcher: fetcher, opts: opts.withDefaults()}
+}
+
+// URL returns where the keys are.
+func (p *Published) URL() string { return p.url }
+
+// Known returns the keys that were found last, nil when there are none yet. It asks for nothing.
+func (p *Published) Known() *KeySet { return p.held.Load().keys() }
+
+// held is keys and when they were asked for. The set is the same one while its text is.
+type held struct {
+	set  *KeySet
+	text []byte
+	at   time.Time
+}
+
+// has reports whether keys that hold at a time have one with a kid.
+func (h *held) has(kid string, now time.Time, hold time.Duration) bool {
+	if h == nil || now.Sub(h.at) > hold {
+		return false
+	}
+	_, ok := h.set.keys[kid]
+	return ok || kid == "" && len(h.set.keys) == 1
+}
+
+// Current returns the keys that hold at a time. It may ask for them, or for one that is not among those known: at most once a minute.
+// Nil when there are none.
+func (p *Published) Current(ctx context.Context, now time.Time, kid string) *KeySet {
+	h := p.held.Load()
+	if !h.has(kid, now, p.opts.Hold) {
+		h = p.renew(ctx, now, kid)
+	}
+	return h.keys()
+}
+
+// keys returns the set, nil when there is none.
+func (h *held) keys() *KeySet {
+	if h == nil {
+		return nil
+	}
+	return h.set
+}
+
+// renew asks for the keys, unless they were asked for within Options.Ask, and returns those that are known then. While they are
+// being asked for, a key that was known goes on: an issuer that hangs holds up one request, not all of them.
+func (p *Published) renew(ctx context.Context, now time.Time, kid string) *held {
+	if !p.mu.TryLock() {
+		if before := p.held.Load(); before.has(kid, now, math.MaxInt64) {
+			return before
+		}
+		p.mu.Lock()
+	}
+	defer p.mu.Unlock()
+	before := p.held.Load()
+	if before.has(kid, now, p.opts.Hold) || !p.asked.IsZero() && now.Sub(p.asked) < p.opts.Ask {
+		return before
+	}
+	p.asked = now
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), FetchFor) // others wait for it too
+	defer cancel()
+	after, err := p.ask(ctx, before, now)
+	if err != nil {
+		p.opts.Log.Warn("the keys of an issuer cannot be asked for", "issuer", p.name, "error", err)
+		return before
+	}
+	p.held.Store(after)
+	return after
+}
+
+func (p *Published) ask(ctx context.Context, before *held, now time.Time) (*held, error) {
+	p.opts.OnAsk()
+	text, err := p.fetcher.Fetch(ctx, p.url)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && bytes.Equal(text, before.text) {
+		return &held{before.set, text, now}, nil
+	}
+	set, err := ParseKeys(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range set.Passed {
+		p.opts.Log.Warn("a key of an issuer is not used", "issuer", p.name, "kid", k.KID, "reason", k.Reason)
+	}
+	return &held{set, text, now}, nil
+}
