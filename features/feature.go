@@ -14,6 +14,7 @@ import (
 	"leaderboard/httpapi"
 	"leaderboard/internal/mirror"
 	"leaderboard/internal/mysql"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/commit"
 )
@@ -48,6 +49,7 @@ type Engine struct {
 	// Alone asks MySQL a question that anyone may ask and no copy answers. It bounds how many go there at once, with the reads that find no
 	// copy.
 	Alone func(ctx context.Context, ask func(context.Context) error) error
+	Clock func() (leaderboard.Micros, bool) // the database clock, as far as the feed has been told; false: it is not known
 	Log   *slog.Logger
 
 	offers []any

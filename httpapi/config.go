@@ -35,9 +35,6 @@ type Config struct {
 	MemberData   MemberData
 	Erasures     Erasures
 	Friends      Friends
-	Issuers      Issuers
-	Signing      Signing
-	Bars         Bars
 	Plays        Plays
 	Sessions     SessionKeys
 	Status       BoardStatus
@@ -133,6 +130,8 @@ type (
 	SettingsKey = guard.SettingsKey
 	// Keyring finds the keys of the database.
 	Keyring = guard.Keyring
+	// Players knows players by their tokens.
+	Players = guard.Tokens
 	// Bearer is by what a request comes.
 	Bearer = guard.Bearer
 	// Quotas bound how much each caller does.

@@ -28,7 +28,6 @@
 //	terms.go, scores.go                submitting
 //	rules.go, boards.go                changes of rules, and boards
 //	shown_key.go                       keys as they are shown
-//	tokens.go, issuers.go              players' tokens, and who issues them
 //	members.go, find.go                profiles, and finding members
 //	runs.go                            builds, and checks of copies
 //	streams.go                         what answers without an end share

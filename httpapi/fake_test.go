@@ -11,8 +11,7 @@ import (
 // fake is everything behind the API: what is behind the engine's routes, and what features need besides.
 type fake struct {
 	*apitest.Fake
-	issuers *fakeIssuers
-	health  Health
+	health Health
 
 	exportAll  exporting     // nil: of the model
 	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
@@ -25,7 +24,6 @@ func newFake() *fake {
 	f := apitest.NewFake()
 	return &fake{
 		Fake: f, health: Health{Ready: true},
-		issuers: &fakeIssuers{apitest.NewTable[leaderboard.Issuer](leaderboard.ErrIssuerNotFound), apitest.NewTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound), nil},
 	}
 }
 

@@ -22,7 +22,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	cfg := Config{
 		Pages:   fakePages,
 		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f,
-		Hidden: f, Profiles: f, Members: f, MemberFinder: f, MemberData: f, Erasures: f, Friends: f, Issuers: f.issuers, Signing: f.issuers, Bars: f.issuers, Sessions: fakeSessions{f.Keyring},
+		Hidden: f, Profiles: f, Members: f, MemberFinder: f, MemberData: f, Erasures: f, Friends: f, Sessions: fakeSessions{f.Keyring},
 		Status: f, Keyring: f.Keyring, Players: f.Players, SignIn: fakePeople{}, Site: "http://localhost", Build: Build{"v1", "abc"},
 		Health:       func(context.Context) Health { return f.health },
 		Metrics:      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),

@@ -47,7 +47,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 	"finishSignIn": func(_ *env, line string) string {
 		return line + " -H 'Cookie: leaderboard-sign-in=s.n.v'"
 	},
-	"getIssuer": aboutNewIssuer, "deleteIssuer": aboutNewIssuer, "getBar": aboutNewBar, "unbarMember": aboutNewBar,
 	"restoreMember": func(e *env, line string) string {
 		e.Put(apitest.AdminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
 		return line
@@ -56,15 +55,4 @@ var beforeExample = map[string]func(e *env, line string) string{
 		e.Put(apitest.AdminKey, "/v1/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
 		return line
 	},
-}
-
-// aboutNewIssuer and aboutNewBar make those of the examples.
-func aboutNewIssuer(e *env, line string) string {
-	e.Put(apitest.AdminKey, "/v1/issuers/game1", `{"issuer":"i","audience":"a","jwks_url":"https://i.example/"}`).Want(201)
-	return line
-}
-
-func aboutNewBar(e *env, line string) string {
-	e.Put(apitest.AdminKey, "/v1/members/1/bar", "").Want(200)
-	return line
 }

@@ -74,8 +74,6 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add("profile", showProfile(r.Profile))
 	case r.Hidden != nil:
 		return w.add("hidden", showHidden(r.Hidden))
-	case r.Bar != nil:
-		return w.add("bars", barJSON{r.Bar.Member, r.Bar.NotBefore})
 	case r.Play != nil:
 		return w.add("plays", memberPlayJSON{r.Play.Board, r.Play.StartedTime, r.Play.Refusals})
 	case r.Entry != nil:

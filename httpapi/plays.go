@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"context"
+	"time"
+
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -17,6 +20,13 @@ type noPlays struct{}
 
 func (noPlays) PlayOf(*Call, string, string, int) (id leaderboard.PlayID, err error) {
 	return id, &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "this server knows no plays"}
+}
+
+// noPlayers is Players of a server that has none.
+type noPlayers struct{}
+
+func (noPlayers) Find(context.Context, string, time.Time, func() error) (*leaderboard.Player, error) {
+	return nil, &leaderboard.TokenError{Detail: "This server knows no players."}
 }
 
 // ErrNoPlays refuses a play on a board whose players submit without.

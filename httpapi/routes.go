@@ -21,8 +21,6 @@ type handlers struct {
 	runs     runHandlers
 	exports  exportHandlers
 	members  memberHandlers
-	issuers  issuerHandlers
-	tokens   tokenHandlers
 	people   signInHandlers
 	health   healthHandlers
 	pages    pageHandler
@@ -42,8 +40,6 @@ func newHandlers(cfg *Config) *handlers {
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
 		members:  memberHandlers{cfg.Profiles, cfg.Members, cfg.Erasures},
-		issuers:  issuerHandlers{cfg.Issuers, cfg.Players},
-		tokens:   tokenHandlers{cfg.Signing, cfg.Bars, cfg.Players},
 		people:   signInHandlers{cfg.Sessions, cfg.SignIn, cfg.isSecure(), cfg.Base},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
@@ -125,7 +121,7 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/members/{member}/data"), Access: guard.AccessAdmins, ExtraTime: maxExport, Heavy: 10, Handle: h.exports.data},
 		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq"}, Shows: ShowsKept, Reads: true, Heavy: 2, Handle: h.combined.standings},
 	}
-	table = slices.Concat(table, h.signInRoutes(), h.tokenRoutes(), h.openRoutes())
+	table = slices.Concat(table, h.signInRoutes(), h.openRoutes())
 	if metrics {
 		table = append(table, Route{Pattern: Get("/metrics"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.health.metricsPage})
 	}
@@ -159,22 +155,6 @@ func (h *handlers) signInRoutes() []Route {
 		{Pattern: Delete("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Writes: true, Handle: h.people.end},
 		{Pattern: Get("/v1/sign-in"), Access: guard.AccessAnyone, AnyQuery: true, Heavy: 1, Handle: h.people.begin},
 		{Pattern: Get("/v1/sign-in/callback"), Access: guard.AccessAnyone, Params: []string{"code", "state", "error"}, AnyQuery: true, Writes: true, Heavy: 5, Handle: h.people.finish},
-	}
-}
-
-// tokenRoutes are the routes about players' tokens: who issues them, and which members they are refused.
-func (h *handlers) tokenRoutes() []Route {
-	return []Route{
-		{Pattern: Get("/v1/issuers"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.issuers.list},
-		{Pattern: Get("/v1/issuers/{name}"), Access: guard.AccessAdmins, Handle: h.issuers.get},
-		{Pattern: Put("/v1/issuers/{name}"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.issuers.put},
-		{Pattern: Delete("/v1/issuers/{name}"), Access: guard.AccessAdmins, Writes: true, Handle: h.issuers.remove},
-		{Pattern: Post("/v1/tokens"), Access: guard.AccessWriters, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.tokens.create},
-		{Pattern: Post("/v1/tokens/rotate"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.tokens.rotate},
-		{Pattern: Get("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Handle: h.tokens.getBar},
-		{Pattern: Put("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.tokens.bar},
-		{Pattern: Delete("/v1/members/{member}/bar"), Access: guard.AccessAdmins, Writes: true, Handle: h.tokens.unbar},
-		{Pattern: Get("/.well-known/jwks.json"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.tokens.keys},
 	}
 }
 

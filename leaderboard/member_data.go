@@ -4,7 +4,6 @@ package leaderboard
 type MemberRecord struct {
 	Profile *Profile
 	Hidden  *HiddenMember
-	Bar     *MemberBar
 	Play    *Play
 	Entry   *MemberEntry
 

@@ -34,7 +34,6 @@ type Store struct {
 	Members  *Members
 	Profiles *Profiles
 	Erasures *Erasures
-	Tokens   *Tokens
 	Notices  *Notices
 
 	Housekeeping *Housekeeping
@@ -53,8 +52,8 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s := &Store{
 		cfg: cfg, db: database,
 		Runs:     &Runs{database, newRunsHere()},
-		Profiles: &Profiles{database, cfg.ProfilesByPeople}, Tokens: &Tokens{database},
-		Notices: notices.New(database, cfg.EventPoint),
+		Profiles: &Profiles{database, cfg.ProfilesByPeople},
+		Notices:  notices.New(database, cfg.EventPoint),
 	}
 	memory, kept := boards.NewMemory(), keptBy(cfg.Parts)
 	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL, Kept: kept})
@@ -97,7 +96,6 @@ func keptBy(parts []commit.Part) entries.Kept {
 // addForgets adds what is forgotten of what is kept here.
 func (s *Store) addForgets() {
 	s.Erasures.Add("profile", s.Profiles.forget)
-	s.Erasures.Add("bar", s.Tokens.forget)
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
 	s.Erasures.AddAfter("audit", forgetAudit)
 	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error {
@@ -109,7 +107,6 @@ func (s *Store) addForgets() {
 func (s *Store) addData() {
 	s.Members.AddData("profile", s.Profiles.data)
 	s.Members.AddData("hidden", s.Hidden.data)
-	s.Members.AddData("bar", s.Tokens.data)
 	s.Members.AddData("entries", s.Members.entryData)
 }
 

@@ -50,7 +50,6 @@ func (s *Housekeeping) Sweep(ctx context.Context) error {
 		{Name: "sweep keys", Run: s.sweeper.Keys},
 		{Name: "sweep runs", Run: s.sweeper.Runs},
 		{Name: "sweep audit", Run: s.sweeper.Audit},
-		{Name: "sweep bars", Run: s.sweeper.Bars},
 		{Name: "sweep events", Run: s.sweepEvents},
 		{Name: "sweep hidden members", Run: s.hidden.sweep},
 		{Name: "sweep erasures", Run: s.erasures.sweep},

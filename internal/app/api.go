@@ -19,6 +19,7 @@ import (
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
+	"leaderboard/signin"
 	"leaderboard/store"
 )
 
@@ -114,7 +115,7 @@ func (a *App) wireAPI() error {
 		return fmt.Errorf("load the pages: %w", err)
 	}
 	build := ReadBuildInfo()
-	boards, tokens := a.boards(), tokens{a.store.Tokens, a.players}
+	boards := a.boards()
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
 		Boards: boards, Periods: boards, Exports: a.store.Entries,
@@ -123,10 +124,10 @@ func (a *App) wireAPI() error {
 		Hidden:   a.store.Hidden,
 		Profiles: a.profiles, Friends: features.Offered[httpapi.Friends](a.engine), Members: a.store.Members, MemberFinder: shownMembers{a.store.Members, a.gate},
 		MemberData: a.store.Members, Erasures: erasures{a.store.Erasures, a.profiles},
-		Issuers: tokens, Signing: tokens, Bars: tokens, Plays: features.Offered[httpapi.Plays](a.engine), Sessions: features.Offered[httpapi.SessionKeys](a.engine),
+		Plays: features.Offered[httpapi.Plays](a.engine), Sessions: features.Offered[httpapi.SessionKeys](a.engine),
 		Streams: a.streams,
 		Build:   httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
-		SettingsKeys: a.cfg.Keys, Keyring: features.Offered[httpapi.Keyring](a.engine), Players: a.players, SignIn: newSignIn(&a.cfg, a.players, a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
+		SettingsKeys: a.cfg.Keys, Keyring: features.Offered[httpapi.Keyring](a.engine), Players: features.Offered[httpapi.Players](a.engine), SignIn: newSignIn(&a.cfg, features.Offered[signin.Sealer](a.engine), a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		Observer: answeredRequests{a.metrics, &a.probes, a.log}, Tracer: a.traces.requests(), Logger: a.log,
 		Shows: features.AllOffered[httpapi.Show](a.engine), Routes: a.features.routes(),
 		Limits: httpapi.Limits{StandingWait: a.cfg.standingWait},

@@ -16,7 +16,6 @@ import (
 
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
-	"leaderboard/cache/players"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/features"
@@ -53,7 +52,6 @@ type App struct {
 	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader
 	tables    []heldTable
-	players   *players.Players
 	gate      gate
 	schema    schemaState
 	checked   atomic.Bool // the servers were found safe to use
@@ -123,12 +121,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
-		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Alone: a.reader.Alone, Log: a.log,
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Clock: a.clock, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Alone: a.reader.Alone, Log: a.log,
 	}
 	a.engine.Offer(a.store.Notices)
-	a.engine.Offer(a.players)
 	a.features = openFeatures(list, a.store, a.engine, a.metrics)
-	a.tables = append(features.AllOffered[heldTable](a.engine), a.players)
+	a.tables = features.AllOffered[heldTable](a.engine)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}

@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"leaderboard/cache/feed"
-	"leaderboard/cache/players"
 	"leaderboard/cache/topn"
 	"leaderboard/features"
 	"leaderboard/httpapi"
-	"leaderboard/internal/mirror"
 	"leaderboard/internal/serverfault"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -87,25 +85,6 @@ func (a *App) wireFeed() {
 			a.resident.Shown(shown)
 		},
 	})
-	held := mirror.Options{Log: a.log}
-	a.players = players.New(a.store.Tokens, a.feed, players.Options{Options: held, Private: a.cfg.PrivateIssuers, KeyGood: a.keyGood, Clock: a.clock, Observer: a.metrics})
-}
-
-// keyGood returns why an API key is not good any more; those of the settings are.
-func (a *App) keyGood(ctx context.Context, id string, now time.Time) error {
-	if leaderboard.IsSettingsKeyID(id) {
-		return nil
-	}
-	if ring := features.Offered[keyRing](a.engine); ring != nil {
-		return ring.Valid(ctx, id, now)
-	}
-	return leaderboard.ErrKeyNotFound
-}
-
-// keyRing knows the API keys of the database.
-type keyRing interface {
-	// Valid returns why a key is not good, such as ErrKeyRevoked.
-	Valid(ctx context.Context, id string, now time.Time) error
 }
 
 // clock returns the database clock, as far as the feed has been told.

@@ -55,8 +55,6 @@ type metrics struct {
 
 	derivedSteps *prometheus.HistogramVec
 	derivedRows  prometheus.Counter
-
-	tokens map[bool]prometheus.Counter // by whether the signature is right
 }
 
 func newMetrics() *metrics {
@@ -71,7 +69,6 @@ func newMetrics() *metrics {
 	m.newResident()
 	m.newRefreshes()
 	m.newDerived()
-	m.newTokens()
 	return m
 }
 
@@ -389,13 +386,3 @@ func (m *metrics) TickPassedOver() { m.lateTicks.Inc() }
 func (m *metrics) RunEnded(r leaderboard.Run) {
 	m.runs.WithLabelValues(string(r.Kind), string(r.Reason), string(r.State)).Observe(r.Took.Seconds())
 }
-
-func (m *metrics) newTokens() {
-	tokens := m.auto.NewCounterVec(prometheus.CounterOpts{
-		Name: "leaderboard_token_verifications_total", Help: "Signatures of players' tokens that were verified, by how that ended. Those that are known are not.",
-	}, []string{"result"})
-	m.tokens = map[bool]prometheus.Counter{true: tokens.WithLabelValues("ok"), false: tokens.WithLabelValues("refused")}
-}
-
-// TokenVerified implements players.Observer.
-func (m *metrics) TokenVerified(good bool) { m.tokens[good].Inc() }

@@ -32,7 +32,7 @@ func identityProvider(cfg *Config, log *slog.Logger) *signin.OpenID {
 // newSignIn returns what signs people in, nil when there is no provider.
 func newSignIn(cfg *Config, sealer signin.Sealer, log *slog.Logger) httpapi.SignIn {
 	in := &cfg.SignIn
-	if in.Issuer == "" {
+	if in.Issuer == "" || sealer == nil {
 		return nil
 	}
 	return signin.New(identityProvider(cfg, log), sealer, signin.Config{

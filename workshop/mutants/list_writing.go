@@ -209,16 +209,16 @@ func ofKeys() []mutant {
 			`confirming.Go(func() { t.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "features/keys TestIdleServer",
 		},
 		{
-			"G7", "a token for another audience is good", "cache/players/verify.go",
+			"G7", "a token for another audience is good", "features/players/verify.go",
 			`!slices.Contains(audiences, audience)`, `false && !slices.Contains(audiences, audience)`, "internal/app TestIssuerTokens",
 		},
 		{
-			"G7", "any algorithm is taken", "cache/players/verify.go",
+			"G7", "any algorithm is taken", "features/players/verify.go",
 			`allowed = allowed || string(a) == alg`, `allowed = true`, "internal/app TestIssuerTokens",
 		},
 		{
-			"G7", "a bar is looked at once", "cache/players/verify.go",
-			`case v.issuedAt < r.bars[v.player.Member]:`, `case false:`, "cache/players TestVerifiedOnce",
+			"G7", "a bar is looked at once", "features/players/verify.go",
+			`case v.issuedAt < r.bars[v.player.Member]:`, `case false:`, "features/players TestVerifiedOnce",
 		},
 		{
 			"G7", "players submit for others", "httpapi/scores.go",

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/players"
 	"leaderboard/features/plays"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -60,9 +61,10 @@ func writeEverywhere(t *testing.T, s *whole) {
 	_, indexed := s.Indexes.Build(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
 	_, befriended := s.friends().PutFriends(ctx, "m", []string{"n"})
 	_, hidden := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "kept", Member: "n", Reason: "test"})
-	_, barred := s.Tokens.BarMember(ctx, "m", 0)
-	_, _, issued := s.Tokens.PutIssuer(ctx, "game", leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: "https://i.example/"}.WithDefaults())
-	signing := s.Tokens.RenewSigning(ctx)
+	tokens := players.NewStore(s.Database())
+	_, barred := tokens.BarMember(ctx, "m", 0)
+	_, _, issued := tokens.PutIssuer(ctx, "game", leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: "https://i.example/"}.WithDefaults())
+	signing := tokens.RenewSigning(ctx)
 	_, begun := plays.NewStore(s.Database()).BeginPlay(ctx, leaderboard.Board{ID: ref.BoardID, Name: ref.Board}, "m")
 	deleted := s.Boards.DeleteBoard(ctx, "deleted")
 	if err := errors.Join(barred, issued, signing, begun, befriended, submitted, changed, profiled, indexed, hidden, deleted); err != nil {

@@ -11,6 +11,7 @@ import (
 	"leaderboard/features/friends"
 	"leaderboard/features/keys"
 	"leaderboard/features/metadata"
+	"leaderboard/features/players"
 	"leaderboard/features/plays"
 	"leaderboard/features/quotas"
 	"leaderboard/features/records"
@@ -24,6 +25,7 @@ import (
 type Settings struct {
 	KeyQuota, PlayerQuota, AddressQuota leaderboard.Rates // of those that have no quota of their own
 	Servers                             int               // that share the quotas when Redis does not answer
+	PrivateIssuers                      bool              // keys of issuers may be at private addresses
 	// PrivateEndpoints lets endpoints of events have addresses that are not public, if they ask for it.
 	PrivateEndpoints bool
 	EventRetry       time.Duration     // before the second attempt to send an event; 0: the default
@@ -34,7 +36,8 @@ type Settings struct {
 // a submission, and what one offers is there for those after it. To remove a feature, delete its folder and its line.
 func Features(s Settings) []features.Feature {
 	return []features.Feature{
-		records.Feature(),  // what was submitted, hour by hour and member by member
+		records.Feature(), // what was submitted, hour by hour and member by member
+		players.Feature(players.Settings{Private: s.PrivateIssuers}), // players, by their tokens
 		plays.Feature(),    // players submit once for each play that they begin
 		review.Feature(),   // what waits for an admin
 		metadata.Feature(), // what a submission says besides the score

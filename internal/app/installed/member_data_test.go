@@ -32,10 +32,10 @@ func TestMemberData(t *testing.T) {
 				told["profiles"]++
 			case r.Hidden != nil:
 				told["hidden_members"]++
-			case r.Bar != nil:
-				told["member_bars"]++
 			case r.Play != nil:
 				told["plays"]++
+			case r.List == "bars":
+				told["member_bars"]++
 			case r.List != "":
 				told[r.List]++
 			case r.Entry != nil:

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"time"
-
-	"leaderboard/leaderboard"
 )
 
 // How much history of runs is kept.
@@ -18,7 +16,6 @@ const (
 const (
 	keysNext  = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
 	auditNext = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
-	barsNext  = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
 	runsNext  = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	runsKept  = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
@@ -33,15 +30,6 @@ func (s *Sweeper) Keys(ctx context.Context, slice Slice) (more bool, err error) 
 func (s *Sweeper) Audit(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?"
 	return s.Aged(ctx, slice, auditNext, remove, s.Before(s.cfg.AuditTTL))
-}
-
-// barTTL is how long a bar is kept: until no token that it ends could be good, and a day.
-const barTTL = leaderboard.MaxTokenAge + 24*time.Hour
-
-// Bars deletes bars of members that end no token any more. Servers hold those that are deleted until the next change of one.
-func (s *Sweeper) Bars(ctx context.Context, slice Slice) (more bool, err error) {
-	const remove = "DELETE FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?"
-	return s.Aged(ctx, slice, barsNext, remove, s.Before(barTTL))
 }
 
 // Aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which

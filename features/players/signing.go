@@ -1,4 +1,4 @@
-package store
+package players
 
 import (
 	"context"
@@ -33,19 +33,19 @@ const maxSigningKeys = 16
 const signingSeed = 32
 
 // selectSigning reads the signing keys whose tokens may be taken, the newest last, and whether each is too old to sign.
-func (s *Tokens) selectSigning() string {
+func (s *Store) selectSigning() string {
 	age := " - INTERVAL " + microseconds(leaderboard.SigningKeyAge) + " MICROSECOND"
 	return "SELECT id, seed, created_at, ends_at, created_at < " + s.db.Now() + age + " AS old FROM signing_keys WHERE ends_at IS NULL OR ends_at > " + s.db.Now() + " ORDER BY created_at, id LIMIT ?"
 }
 
 // SigningKeys returns the keys that sign tokens of this service and those whose tokens are taken still, the newest last.
-func (s *Tokens) SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error) {
+func (s *Store) SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error) {
 	keys, _, err := s.signingIn(ctx, s.db.Pool)
 	return keys, mysql.Translate(ctx, "signing keys", err)
 }
 
 // signingIn returns the keys, and whether none of them may sign.
-func (s *Tokens) signingIn(ctx context.Context, q sqlx.QueryerContext) (keys []leaderboard.SigningKey, wanted bool, err error) {
+func (s *Store) signingIn(ctx context.Context, q sqlx.QueryerContext) (keys []leaderboard.SigningKey, wanted bool, err error) {
 	var rows []signingRow
 	wanted = true
 	err = sqlx.SelectContext(ctx, q, &rows, s.db.Limited(s.selectSigning()), 2*maxSigningKeys)
@@ -57,7 +57,7 @@ func (s *Tokens) signingIn(ctx context.Context, q sqlx.QueryerContext) (keys []l
 }
 
 // RenewSigning makes a key for new tokens, unless one that is young enough is there.
-func (s *Tokens) RenewSigning(ctx context.Context) error {
+func (s *Store) RenewSigning(ctx context.Context) error {
 	err := s.changeTokens(ctx, func(tx *sqlx.Tx) error {
 		_, wanted, err := s.signingIn(ctx, tx)
 		if err == nil && !wanted {
@@ -73,8 +73,8 @@ func (s *Tokens) RenewSigning(ctx context.Context) error {
 
 // RotateSigning makes another key for new tokens. Tokens of the ones before are taken for the time of the overlap; 0: they
 // all end. ErrKeyOverlap when too many are taken already.
-func (s *Tokens) RotateSigning(ctx context.Context, overlap time.Duration) error {
-	err := s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+func (s *Store) RotateSigning(ctx context.Context, overlap time.Duration) error {
+	err := s.changeHere(ctx, func(tx *sqlx.Tx) error {
 		keys, _, err := s.signingIn(ctx, tx)
 		if err == nil && overlap > 0 && len(keys) >= maxSigningKeys {
 			err = leaderboard.ErrKeyOverlap
@@ -88,7 +88,7 @@ func (s *Tokens) RotateSigning(ctx context.Context, overlap time.Duration) error
 }
 
 // rotateSigning also deletes what ended.
-func (s *Tokens) rotateSigning(ctx context.Context, tx *sqlx.Tx, overlap time.Duration) error {
+func (s *Store) rotateSigning(ctx context.Context, tx *sqlx.Tx, overlap time.Duration) error {
 	end := s.db.Now() + " + INTERVAL " + microseconds(overlap) + " MICROSECOND"
 	if _, err := tx.ExecContext(ctx, "UPDATE signing_keys SET ends_at = "+end+" WHERE ends_at IS NULL OR ends_at > "+end); err != nil {
 		return err

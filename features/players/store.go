@@ -1,4 +1,4 @@
-package store
+package players
 
 import (
 	"context"
@@ -20,9 +20,17 @@ import (
 // version first, and so locks its row until the commit: changes have an order.
 const tokensVersion = "tokens"
 
-// Tokens is what decides whether a player's token holds: issuers, the keys that sign, and bars of members. All methods may be
+// Store is what decides whether a player's token holds: issuers, the keys that sign, and bars of members. All methods may be
 // called concurrently.
-type Tokens struct{ db *mysql.DB }
+type Store struct {
+	db *mysql.DB
+	// renew has this process read the tables again after a change by an admin, which so holds here when it returns; nil: the process
+	// holds none. Elsewhere, and here when it fails, the change is known within a second.
+	renew func(context.Context) error
+}
+
+// NewStore returns the issuers, signing keys and bars of a database, for tools.
+func NewStore(db *mysql.DB) *Store { return &Store{db: db} }
 
 // issuerRow is a row of issuers.
 type issuerRow struct {
@@ -45,9 +53,9 @@ func (r *issuerRow) issuer() (leaderboard.Issuer, error) {
 
 // PutIssuer creates an issuer or replaces its rules, which have passed Check; the same rules twice change nothing. Errors: a
 // *leaderboard.RuleError, also when the issuer meets another one; ErrUnavailable.
-func (s *Tokens) PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (out leaderboard.Issuer, created bool, err error) {
+func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (out leaderboard.Issuer, created bool, err error) {
 	wanted := leaderboard.Issuer{Name: name, IssuerRules: rules}
-	err = s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+	err = s.changeHere(ctx, func(tx *sqlx.Tx) error {
 		all, err := s.issuersIn(ctx, tx, "", leaderboard.MaxIssuers+1)
 		if err != nil {
 			return err
@@ -106,7 +114,7 @@ type issuerState struct {
 var errNothing = errors.New("nothing to change")
 
 // changeTokens makes a change of issuers, signing keys or bars. errNothing of change is no error.
-func (s *Tokens) changeTokens(ctx context.Context, change func(*sqlx.Tx) error) error {
+func (s *Store) changeTokens(ctx context.Context, change func(*sqlx.Tx) error) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.db.NextVersion(ctx, tx, tokensVersion); err != nil {
 			return err
@@ -119,9 +127,18 @@ func (s *Tokens) changeTokens(ctx context.Context, change func(*sqlx.Tx) error) 
 	return err
 }
 
+// changeHere is changeTokens for what an admin changes: it holds here when it returns.
+func (s *Store) changeHere(ctx context.Context, change func(*sqlx.Tx) error) error {
+	err := s.changeTokens(ctx, change)
+	if err == nil && s.renew != nil {
+		_ = s.renew(ctx)
+	}
+	return err
+}
+
 // DeleteIssuer removes an issuer: its tokens are of no use from then on. ErrIssuerNotFound.
-func (s *Tokens) DeleteIssuer(ctx context.Context, name string) error {
-	err := s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+func (s *Store) DeleteIssuer(ctx context.Context, name string) error {
+	err := s.changeHere(ctx, func(tx *sqlx.Tx) error {
 		old, err := issuerIn(ctx, tx, name)
 		if err != nil {
 			return err
@@ -136,7 +153,7 @@ func (s *Tokens) DeleteIssuer(ctx context.Context, name string) error {
 }
 
 // Issuer finds an issuer; ErrIssuerNotFound.
-func (s *Tokens) Issuer(ctx context.Context, name string) (leaderboard.Issuer, error) {
+func (s *Store) Issuer(ctx context.Context, name string) (leaderboard.Issuer, error) {
 	i, err := issuerIn(ctx, s.db.Pool, name)
 	return i, mysql.Translate(ctx, "issuer", err)
 }
@@ -154,14 +171,14 @@ func issuerIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderbo
 }
 
 // Issuers lists up to limit issuers with a name after the given one, in the order of their names.
-func (s *Tokens) Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
+func (s *Store) Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
 	list, err := s.issuersIn(ctx, s.db.Pool, after, limit)
 	return list, mysql.Translate(ctx, "issuers", err)
 }
 
 const selectIssuers = "SELECT " + issuerColumns + " FROM issuers WHERE name > ? ORDER BY name LIMIT ?"
 
-func (s *Tokens) issuersIn(ctx context.Context, q sqlx.QueryerContext, after string, limit int) ([]leaderboard.Issuer, error) {
+func (s *Store) issuersIn(ctx context.Context, q sqlx.QueryerContext, after string, limit int) ([]leaderboard.Issuer, error) {
 	var rows []issuerRow
 	if err := sqlx.SelectContext(ctx, q, &rows, s.db.Limited(selectIssuers), []byte(after), max(0, limit)); err != nil {
 		return nil, err

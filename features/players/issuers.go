@@ -1,4 +1,4 @@
-package httpapi
+package players
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -26,7 +27,7 @@ type Issuers interface {
 // issuerHandlers make, show and delete issuers of players' tokens.
 type issuerHandlers struct {
 	issuers Issuers
-	players Players
+	players Registry
 }
 
 // issuerJSON is an issuer as it is shown.
@@ -52,7 +53,7 @@ type issuerBody struct {
 }
 
 // issuerName returns the name in the path, or ErrIssuerNotFound for what is no name.
-func issuerName(c *Call) (string, error) {
+func issuerName(c *httpapi.Call) (string, error) {
 	name := c.Params.PathValue("name")
 	if leaderboard.CheckIssuerName(name) != nil {
 		return "", leaderboard.ErrIssuerNotFound
@@ -61,7 +62,7 @@ func issuerName(c *Call) (string, error) {
 }
 
 // put answers PUT /v1/issuers/{name}: 201 when the issuer is new.
-func (h *issuerHandlers) put(c *Call) error {
+func (h *issuerHandlers) put(c *httpapi.Call) error {
 	name := c.Params.PathValue("name")
 	if broken := leaderboard.AsRule(leaderboard.CheckIssuerName(name)); broken != nil {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "name", Detail: broken.Detail})
@@ -90,7 +91,7 @@ func (h *issuerHandlers) put(c *Call) error {
 }
 
 // get answers GET /v1/issuers/{name}.
-func (h *issuerHandlers) get(c *Call) error {
+func (h *issuerHandlers) get(c *httpapi.Call) error {
 	name, err := issuerName(c)
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (h *issuerHandlers) get(c *Call) error {
 }
 
 // remove answers DELETE /v1/issuers/{name}: its tokens are of no use any more.
-func (h *issuerHandlers) remove(c *Call) error {
+func (h *issuerHandlers) remove(c *httpapi.Call) error {
 	name, err := issuerName(c)
 	if err != nil {
 		return err
@@ -116,10 +117,10 @@ func (h *issuerHandlers) remove(c *Call) error {
 }
 
 // list answers GET /v1/issuers, in the order of their names.
-func (h *issuerHandlers) list(c *Call) error {
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+func (h *issuerHandlers) list(c *httpapi.Call) error {
+	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
 	of := wire.List{Name: "issuers"}
-	after := AfterCursor(c, of.After)
+	after := httpapi.AfterCursor(c, of.After)
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -127,5 +128,5 @@ func (h *issuerHandlers) list(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendList(c, "issuers", found, limit, h.show, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
+	return httpapi.SendList(c, "issuers", found, limit, h.show, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
 }

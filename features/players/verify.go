@@ -83,10 +83,10 @@ type Players struct {
 // each time.
 type verified struct {
 	player leaderboard.Player
-	issuer *issuer     // nil: of this service
-	set    *oidc.KeySet     // of the issuer
-	signed *signingKey // of this service
-	key    string      // the API key with which it was made, of this service
+	issuer *issuer      // nil: of this service
+	set    *oidc.KeySet // of the issuer
+	signed *signingKey  // of this service
+	key    string       // the API key with which it was made, of this service
 	kid    string
 
 	issuedAt, notBefore, expires leaderboard.Micros

@@ -20,6 +20,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/features"
 	"leaderboard/internal/mirror"
 	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
@@ -772,4 +773,16 @@ func TestSeal(t *testing.T) {
 	check("while the key is taken", sealed, "a.b")
 	now = now.Add(time.Second)
 	check("when it has ended", sealed, "")
+}
+
+// TestKeyGood: on a server that knows no API keys, those of the settings alone are good.
+func TestKeyGood(t *testing.T) {
+	t.Parallel()
+	good := keyGood(&features.Engine{})
+	if err := good(t.Context(), leaderboard.NewKeyID(), time.Now()); !errors.Is(err, leaderboard.ErrKeyNotFound) {
+		t.Errorf("a key that there is not: %v", err)
+	}
+	if err := good(t.Context(), "env:admin", time.Now()); err != nil {
+		t.Errorf("a key of the settings: %v", err)
+	}
 }

@@ -1,4 +1,4 @@
-package httpapi
+package players
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -28,56 +29,23 @@ type Bars interface {
 	Bar(ctx context.Context, member string) (leaderboard.MemberBar, error)
 }
 
-// Players knows players by their tokens. All methods may be called concurrently. Errors of all: ErrUnavailable.
-type Players interface {
-	guard.Tokens
-	// Mint makes a token of a grant that has passed Check.
+// Registry makes tokens of this service, and knows the keys by which tokens are verified. All methods may be called concurrently.
+type Registry interface {
+	// Mint makes a token of a grant that has passed Check; ErrUnavailable.
 	Mint(ctx context.Context, g leaderboard.TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error)
-	// PublicKeys returns the keys by which tokens of this service are verified, in the order of their ids.
+	// PublicKeys returns the keys by which tokens of this service are verified, in the order of their ids; ErrUnavailable.
 	PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error)
-	// MintPlay makes the token of a play that was begun.
-	MintPlay(ctx context.Context, play leaderboard.Play, now time.Time) (string, error)
-	// FindPlay returns what the token of a play says, without its time; *leaderboard.TokenError. admit is called before its
-	// signature is verified.
-	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
 	// CheckIssuer finds what IssuerRules.Check leaves to others.
 	CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError
 	// PassedOver returns up to leaderboard.MaxPassedOver keys of an issuer that are not used, as far as this process knows them.
 	PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey
 }
 
-// noPlayers is Players of a server that has none.
-type noPlayers struct{}
-
-func (noPlayers) Find(context.Context, string, time.Time, func() error) (*leaderboard.Player, error) {
-	return nil, &leaderboard.TokenError{Detail: "This server knows no players."}
-}
-
-func (noPlayers) Mint(context.Context, leaderboard.TokenGrant, time.Time) (string, leaderboard.Micros, error) {
-	return "", 0, leaderboard.ErrUnavailable
-}
-
-func (noPlayers) MintPlay(context.Context, leaderboard.Play, time.Time) (string, error) {
-	return "", leaderboard.ErrUnavailable
-}
-
-func (noPlayers) FindPlay(context.Context, string, time.Time, func() error) (leaderboard.Play, error) {
-	return leaderboard.Play{}, &leaderboard.TokenError{Detail: "This server knows no plays."}
-}
-
-func (noPlayers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey, error) {
-	return nil, nil
-}
-
-func (noPlayers) CheckIssuer(leaderboard.IssuerRules) []leaderboard.FieldError { return nil }
-
-func (noPlayers) PassedOver(*leaderboard.Issuer) []leaderboard.UnusableKey { return nil }
-
 // tokenHandlers make tokens of this service, and end those of members.
 type tokenHandlers struct {
 	signing Signing
 	bars    Bars
-	players Players
+	players Registry
 }
 
 // tokenBody is the body of POST /v1/tokens.
@@ -96,7 +64,7 @@ type tokenJSON struct {
 }
 
 // create answers POST /v1/tokens: 201 with a token of a member.
-func (h *tokenHandlers) create(c *Call) error {
+func (h *tokenHandlers) create(c *httpapi.Call) error {
 	var body tokenBody
 	if err := c.Decode(&body, false, &wire.Emptiness{Nullable: []string{"boards"}, NonEmpty: []string{"ttl"}}); err != nil {
 		return err
@@ -153,7 +121,7 @@ func (b *tokenBody) grant(key *leaderboard.Key) (g leaderboard.TokenGrant, err e
 }
 
 // rotate answers POST /v1/tokens/rotate: another key signs tokens from now on.
-func (h *tokenHandlers) rotate(c *Call) error {
+func (h *tokenHandlers) rotate(c *httpapi.Call) error {
 	var body struct {
 		Overlap string `json:"overlap"`
 	}
@@ -185,7 +153,7 @@ type jwkJSON struct {
 }
 
 // keys answers GET /.well-known/jwks.json.
-func (h *tokenHandlers) keys(c *Call) error {
+func (h *tokenHandlers) keys(c *httpapi.Call) error {
 	keys, err := h.players.PublicKeys(c.Ctx, time.Now())
 	if err != nil {
 		return err
@@ -200,14 +168,8 @@ func (h *tokenHandlers) keys(c *Call) error {
 	return c.SendJSON(http.StatusOK, out)
 }
 
-// barJSON is a bar as it is shown.
-type barJSON struct {
-	Member    string             `json:"member"`
-	NotBefore leaderboard.Micros `json:"not_before"`
-}
-
 // bar answers PUT /v1/members/{member}/bar: the tokens that the member has end, or those of before a time.
-func (h *tokenHandlers) bar(c *Call) error {
+func (h *tokenHandlers) bar(c *httpapi.Call) error {
 	member := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -226,7 +188,7 @@ func (h *tokenHandlers) bar(c *Call) error {
 }
 
 // getBar answers GET /v1/members/{member}/bar.
-func (h *tokenHandlers) getBar(c *Call) error {
+func (h *tokenHandlers) getBar(c *httpapi.Call) error {
 	member := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -239,7 +201,7 @@ func (h *tokenHandlers) getBar(c *Call) error {
 }
 
 // unbar answers DELETE /v1/members/{member}/bar.
-func (h *tokenHandlers) unbar(c *Call) error {
+func (h *tokenHandlers) unbar(c *httpapi.Call) error {
 	member := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
 		return err

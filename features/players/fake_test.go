@@ -1,4 +1,4 @@
-package httpapi
+package players
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fakeIssuers is what admins say of issuers, signing keys and bars.
+// fakeIssuers is what admins say of issuers, signing keys and bars, and a Registry.
 type fakeIssuers struct {
 	issuers *apitest.Table[leaderboard.Issuer]
 	bars    *apitest.Table[leaderboard.MemberBar]
 	overlap []time.Duration // of rotations
+	granted []leaderboard.TokenGrant
 }
 
 func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules leaderboard.IssuerRules) (leaderboard.Issuer, bool, error) {
@@ -56,4 +57,27 @@ func (f *fakeIssuers) UnbarMember(_ context.Context, member string) error {
 
 func (f *fakeIssuers) Bar(_ context.Context, member string) (leaderboard.MemberBar, error) {
 	return f.bars.Get(member)
+}
+
+func (f *fakeIssuers) Mint(_ context.Context, g leaderboard.TokenGrant, now time.Time) (string, leaderboard.Micros, error) {
+	f.granted = append(f.granted, g)
+	return "a.b.c", leaderboard.MicrosOf(now.Add(g.TTL)), nil
+}
+
+func (f *fakeIssuers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey, error) {
+	return []leaderboard.PublicKey{{ID: "s1", X: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}, nil
+}
+
+func (f *fakeIssuers) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError {
+	if rules.JWKSURL == "https://10.0.0.1/keys" {
+		return []leaderboard.FieldError{{Pointer: "/jwks_url", Detail: "want an address that is not private"}}
+	}
+	return nil
+}
+
+func (f *fakeIssuers) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
+	if i.JWKS == nil {
+		return nil
+	}
+	return []leaderboard.UnusableKey{{KID: "o", Reason: "is secret"}}
 }

@@ -1,4 +1,4 @@
-package store
+package players
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
+	"leaderboard/store"
 )
 
 // barRow is a row of member_bars.
@@ -28,11 +29,11 @@ func microseconds(d time.Duration) string { return strconv.FormatInt(d.Microseco
 
 // BarMember ends all tokens of a member that were issued before a time, 0: before now, by the database clock. A bar that is there
 // only moves on. Errors: a *leaderboard.RuleError, also for a time to come; ErrUnavailable.
-func (s *Tokens) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar leaderboard.MemberBar, err error) {
+func (s *Store) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar leaderboard.MemberBar, err error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return bar, mysql.Wrap("bar member", broken)
 	}
-	err = s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+	err = s.changeHere(ctx, func(tx *sqlx.Tx) error {
 		var now time.Time
 		if err := tx.QueryRowContext(ctx, "SELECT "+s.db.Sysdate()).Scan(&now); err != nil {
 			return err
@@ -72,8 +73,8 @@ type barState struct {
 }
 
 // UnbarMember takes a bar back: tokens that are not over are good again. ErrBarNotFound.
-func (s *Tokens) UnbarMember(ctx context.Context, member string) error {
-	err := s.changeTokens(ctx, func(tx *sqlx.Tx) error {
+func (s *Store) UnbarMember(ctx context.Context, member string) error {
+	err := s.changeHere(ctx, func(tx *sqlx.Tx) error {
 		bar, err := barIn(ctx, tx, member)
 		if err != nil {
 			return err
@@ -88,7 +89,7 @@ func (s *Tokens) UnbarMember(ctx context.Context, member string) error {
 }
 
 // Bar finds the bar of a member; ErrBarNotFound.
-func (s *Tokens) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
+func (s *Store) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
 	bar, err := barIn(ctx, s.db.Pool, member)
 	return bar, mysql.Translate(ctx, "bar", err)
 }
@@ -105,7 +106,7 @@ func barIn(ctx context.Context, q sqlx.QueryerContext, member string) (leaderboa
 const selectBars = "SELECT member, not_before FROM member_bars WHERE member > ? ORDER BY member LIMIT ?"
 
 // Bars lists up to limit bars of members after the given one, in the order of their bytes.
-func (s *Tokens) Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error) {
+func (s *Store) Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error) {
 	var rows []barRow
 	err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectBars), []byte(after), max(0, limit))
 	bars := make([]leaderboard.MemberBar, len(rows))
@@ -116,7 +117,7 @@ func (s *Tokens) Bars(ctx context.Context, after string, limit int) ([]leaderboa
 }
 
 // forget deletes the bar of a member who is erased.
-func (s *Tokens) forget(ctx context.Context, member, _ []byte, _ Steps) error {
+func (s *Store) forget(ctx context.Context, member, _ []byte, _ store.Steps) error {
 	return s.changeTokens(ctx, func(tx *sqlx.Tx) error {
 		result, err := tx.ExecContext(ctx, "DELETE FROM member_bars WHERE member = ?", member)
 		if err != nil {
@@ -129,8 +130,14 @@ func (s *Tokens) forget(ctx context.Context, member, _ []byte, _ Steps) error {
 	})
 }
 
+// barJSON is a bar as it is shown.
+type barJSON struct {
+	Member    string             `json:"member"`
+	NotBefore leaderboard.Micros `json:"not_before"`
+}
+
 // data tells the bar of a member.
-func (s *Tokens) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	bar, err := s.Bar(ctx, member)
 	if errors.Is(err, leaderboard.ErrBarNotFound) {
 		return nil
@@ -138,5 +145,20 @@ func (s *Tokens) data(ctx context.Context, member string, tell func(leaderboard.
 	if err != nil {
 		return err
 	}
-	return tell(leaderboard.MemberRecord{Bar: &bar})
+	return tell(leaderboard.MemberRecord{List: "bars", Record: barJSON{bar.Member, bar.NotBefore}})
+}
+
+// barTTL is how long a bar is kept: until no token that it ends could be good, and a day.
+const barTTL = leaderboard.MaxTokenAge + 24*time.Hour
+
+// barsNext finds the time up to which there are so many bars.
+const barsNext = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
+
+// sweepBars returns the job that deletes bars of members that end no token any more. Servers hold those that are deleted until the
+// next change of one.
+func sweepBars(sweeper store.Sweeper) store.Job {
+	const remove = "DELETE FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?"
+	return store.Job{Name: "sweep bars", Run: func(ctx context.Context, slice store.Slice) (more bool, err error) {
+		return sweeper.Aged(ctx, slice, barsNext, remove, sweeper.Before(barTTL))
+	}}
 }

@@ -1,0 +1,52 @@
+package players
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leaderboard/features"
+	"leaderboard/internal/mirror"
+	"leaderboard/leaderboard"
+	"leaderboard/store"
+)
+
+// Settings are what a server's settings say of players.
+type Settings struct {
+	Private bool // keys of issuers may be at private addresses
+}
+
+// Feature returns what the folder registers. It offers the players, which are httpapi.Players, know plays, and seal what is given out.
+func Feature(settings Settings) features.Feature {
+	return features.Feature{Name: "players", Open: func(e *features.Engine) features.Opened {
+		s, m := NewStore(e.DB), newMetrics()
+		p := New(s, e.Tables, Options{Options: mirror.Options{Log: e.Log}, Private: settings.Private, KeyGood: keyGood(e), Clock: e.Clock, Observer: m})
+		if e.Tables != nil {
+			s.renew = p.Renew
+		}
+		return features.Opened{
+			Routes: routes(issuerHandlers{s, p}, tokenHandlers{s, s, p}), Sweep: []store.Job{sweepBars(e.Sweeper)}, Forget: s.forget,
+			Data: map[string]store.Data{"bar": s.data}, Metrics: []prometheus.Collector{m.collector}, Offers: []any{p},
+		}
+	}}
+}
+
+// keyRing knows the API keys of the database.
+type keyRing interface {
+	// Valid returns why a key is not good, such as ErrKeyRevoked.
+	Valid(ctx context.Context, id string, now time.Time) error
+}
+
+// keyGood returns what says why an API key is not good any more; those of the settings are.
+func keyGood(e *features.Engine) func(context.Context, string, time.Time) error {
+	return func(ctx context.Context, id string, now time.Time) error {
+		if leaderboard.IsSettingsKeyID(id) {
+			return nil
+		}
+		if ring := features.Offered[keyRing](e); ring != nil {
+			return ring.Valid(ctx, id, now)
+		}
+		return leaderboard.ErrKeyNotFound
+	}
+}
