@@ -20,7 +20,6 @@ func TestNullAndEmpty(t *testing.T) {
 			"seasons":[{"name":"s","starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-02-01T00:00:00Z"}],"keep":{"day":3},"labels":{"type":"moba"}}`, false},
 		{"PUT", "/v1/boards/new{n}", `{"derive":{"from":[{"board":"b","window":"all_time","period":"current","weight":2}],"op":"union","aggregate":"sum"}}`, false},
 		{"PUT", "/v1/boards/new{n}", `{"derive":{"from":[{"board":"b","weight":2}],"last":"7d"}}`, false},
-		{"PUT", "/v1/members/m", `{"display_name":"d","avatar_url":"https://example.org/a.png","attributes":{"window":"x","level":1}}`, false},
 		{"PUT", "/v1/members/5/hidden", `{"reason":"r","actor":"a"}`, false},
 		{"POST", "/v1/boards/b/rebuild", `{"kind":"full","window":"all_time","period":"current"}`, false},
 		{"POST", "/v1/boards/b/ranks", `{"members":["a","b"]}`, false},

@@ -18,26 +18,23 @@ import (
 type Config struct {
 	// What answers, and what keeps everything: all methods may be called concurrently, and block until they have an answer or ctx
 	// ends. Any of them may fail with ErrUnavailable or ErrOverloaded.
-	Catalog      Catalog
-	Rankings     Rankings
-	Feed         Feed
-	Writer       Writer
-	Boards       Boards
-	Periods      Periods
-	Refresher    Refresher
-	Runs         Runs
-	Derived      Derivations
-	Exports      Exports
-	Hidden       Hides
-	Profiles     Profiles
-	Members      Members
-	MemberFinder MemberFinder
-	MemberData   MemberData
-	Erasures     Erasures
-	Friends      Friends
-	Plays        Plays
-	Sessions     SessionKeys
-	Status       BoardStatus
+	Catalog    Catalog
+	Rankings   Rankings
+	Feed       Feed
+	Writer     Writer
+	Boards     Boards
+	Periods    Periods
+	Refresher  Refresher
+	Runs       Runs
+	Derived    Derivations
+	Exports    Exports
+	Hidden     Hides
+	MemberData MemberData
+	Erasures   Erasures
+	Friends    Friends
+	Plays      Plays
+	Sessions   SessionKeys
+	Status     BoardStatus
 
 	// Streams bound answers without an end; nil: as many as Limits has.
 	Streams *Streams
@@ -119,7 +116,7 @@ func (c Config) withDefaults() Config {
 // shows returns all Shows in the order in which they are looked up: what is kept with entries first, since it may have the answer read
 // again.
 func (c *Config) shows() []Show {
-	list := append(slices.Clone(c.Shows), profileShow{c.Profiles})
+	list := slices.Clone(c.Shows)
 	slices.SortStableFunc(list, func(a, b Show) int { return cmp.Compare(kindOf(a), kindOf(b)) })
 	return list
 }

@@ -21,14 +21,14 @@
 //	resolver.go, selection.go          the period that a request is about, or several boards
 //	absent.go, hidden.go               why a member is absent; hiding members
 //	answer.go, inner.go                the answer: its frame, ETag, JSON; answers that the server asks itself for
-//	kept.go, reading.go, profiles.go   answers that are encoded once; entries with what is shown beside them; profiles
+//	kept.go, reading.go                answers that are encoded once; entries with what is shown beside them
 //	rankings.go, page.go, ranks.go     reading several boards as one, and one: pages, ranks
 //	past.go, member_standings.go       the past of a member, and where it stands on many boards
 //	plays.go, standings.go             plays of submissions; how ranks moved
 //	terms.go, scores.go                submitting
 //	rules.go, boards.go                changes of rules, and boards
 //	shown_key.go                       keys as they are shown
-//	members.go, find.go                profiles, and finding members
+//	erase.go                           erasing members
 //	runs.go                            builds, and checks of copies
 //	streams.go                         what answers without an end share
 //	export.go, member_data.go          whole boards, and all that is stored of a member

@@ -69,7 +69,7 @@ func TestMemberData(t *testing.T) {
 	}
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	e.Board("cup", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{}}, apitest.Classic()...)
-	e.Put(apitest.WriteKey, "/v1/members/5", `{"display_name":"Five","attributes":{"score":7}}`).Want(201)
+	e.fake.profile = `{"member":"5","display_name":"Five","avatar_url":"","attributes":{"score":7},"updated_time":"2023-11-14T22:13:20.000000Z"}`
 	e.befriend("5", "1", "2")
 	e.befriend("1", "5")
 	e.Put(apitest.AdminKey, "/v1/boards/cup/members/5/hidden", `{"reason":"aimbot"}`).Want(200)

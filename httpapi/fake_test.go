@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
@@ -16,8 +18,9 @@ type fake struct {
 	exportAll  exporting     // nil: of the model
 	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
 
-	slow bool                       // an erasure is not done within a request
-	told []leaderboard.MemberRecord // what features tell of any member
+	profile string                     // of any member, as a feature shows it; "": none
+	slow    bool                       // an erasure is not done within a request
+	told    []leaderboard.MemberRecord // what features tell of any member
 }
 
 func newFake() *fake {
@@ -28,8 +31,13 @@ func newFake() *fake {
 }
 
 // MemberData tells what features tell besides.
-func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
-	err := f.Model.MemberData(ctx, member, tell)
+func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) (err error) {
+	if f.profile != "" {
+		err = tell(leaderboard.MemberRecord{List: "profile", Record: jsontext.Value(f.profile)})
+	}
+	if err == nil {
+		err = f.Model.MemberData(ctx, member, tell)
+	}
 	for _, r := range f.told {
 		if err == nil {
 			err = tell(r)

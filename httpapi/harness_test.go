@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"leaderboard/httpapi/apitest"
+	"leaderboard/internal/wire"
+	"leaderboard/leaderboard"
 )
 
 // env is an API over a fake.
@@ -22,11 +24,11 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	cfg := Config{
 		Pages:   fakePages,
 		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f,
-		Hidden: f, Profiles: f, Members: f, MemberFinder: f, MemberData: f, Erasures: f, Friends: f, Sessions: fakeSessions{f.Keyring},
+		Hidden: f, MemberData: f, Erasures: f, Friends: f, Sessions: fakeSessions{f.Keyring},
 		Status: f, Keyring: f.Keyring, Players: f.Players, SignIn: fakePeople{}, Site: "http://localhost", Build: Build{"v1", "abc"},
 		Health:       func(context.Context) Health { return f.health },
 		Metrics:      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
-		SettingsKeys: apitest.SettingsKeys(),
+		SettingsKeys: apitest.SettingsKeys(), Shows: []Show{names{}},
 	}
 	cfg.Limits.StandingWait = time.Minute // few tests are about a late one
 	for _, c := range change {
@@ -34,6 +36,24 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	}
 	api := New(cfg)
 	return &env{Env: &apitest.Env{T: t, Handler: api, Fake: f.Fake}, api: api, fake: f}
+}
+
+// names shows the ids of members as their names.
+type names struct{}
+
+func (names) Param() string { return "profiles" }
+
+func (names) On(*leaderboard.Rules) bool { return true }
+
+func (names) Find(_ context.Context, a *Shown) (Beside, error) { return named(a.Entries), nil }
+
+type named []leaderboard.Entry
+
+func (list named) AddTo(etag wire.ETag) wire.ETag { return etag.Text("profiles") }
+
+func (list named) AppendTo(b []byte, i int) []byte {
+	b = wire.AppendString(append(b, `,"profile":{"display_name":`...), list[i].Member)
+	return append(b, `,"avatar_url":"","attributes":{}}`...)
 }
 
 // befriend gives a member friends, past the API.

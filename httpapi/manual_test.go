@@ -30,7 +30,6 @@ func exampleServer(t *testing.T) *env {
 	e := newEnv(t)
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	e.Board("sound", leaderboard.Rules{})
-	e.Put(apitest.WriteKey, "/v1/members/1", `{"display_name":"Ada"}`).Want(201)
 	return e
 }
 

@@ -70,8 +70,6 @@ const dataPart = 64 << 10
 // tell takes the next record.
 func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 	switch {
-	case r.Profile != nil:
-		return w.add("profile", showProfile(r.Profile))
 	case r.Hidden != nil:
 		return w.add("hidden", showHidden(r.Hidden))
 	case r.Play != nil:

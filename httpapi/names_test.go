@@ -29,9 +29,6 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"POST /v1/boards/{board}/rebuild":                {plain: `{}`},
 	"PUT /v1/boards/{board}/members/{member}/hidden": {plain: `{"reason":"r"}`},
 	"PUT /v1/members/{member}/hidden":                {plain: `{"reason":"r"}`},
-	"PUT /v1/members/{member}":                       {},
-	"PATCH /v1/members/{member}":                     {},
-	"POST /v1/members/{member}/reset-name":           {},
 	"POST /v1/boards/{board}/plays":                  {},
 	"POST /v1/session":                               {},
 }

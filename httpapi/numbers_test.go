@@ -28,11 +28,10 @@ func TestNumbersAsStrings(t *testing.T) {
 	least := int64(math.MinInt64)
 	e.Board("b", leaderboard.Rules{Tiebreak: tie, Limits: leaderboard.Limits{MinScore: &least}, Windows: []leaderboard.Window{"all_time", "day"}})
 	e.Post(apitest.WriteKey, "/v1/boards/b/scores", `{"entries":[{"member":"77","score":9007199254740993,"fields":{"score":3}},{"member":"m","score":-9007199254740993,"fields":{"score":4}}]}`).Want(200)
-	e.Put(apitest.WriteKey, "/v1/members/77", `{"display_name":"5","attributes":{"score":5,"fields":7}}`).Want(201)
 	for _, path := range []string{
 		"/v1/boards/b/top", "/v1/boards/b/top?mode=all", "/v1/boards/b/top?profiles=true", "/v1/boards/b/top?offset=1", "/v1/boards/b/members/77", "/v1/boards/b/members/77/around",
 		"/v1/boards/b/members/77/history", "/v1/boards/b/scores/5/rank?tiebreak=1", "/v1/boards/b/distribution", "/v1/boards/b/periods", "/v1/rankings/top?boards=b", "/v1/boards/b",
-		"/v1/boards", "/v1/status", "/v1/members?q=77", "/v1/members/77",
+		"/v1/boards", "/v1/status",
 	} {
 		join := map[bool]string{false: "?", true: "&"}[strings.Contains(path, "?")]
 		plain := e.Get(apitest.AdminKey, path).Want(200)

@@ -15,12 +15,11 @@ type handlers struct {
 	scores   scoreHandlers
 	hidden   hiddenHandlers
 	reader   reader
-	find     findHandlers
 	past     pastReader
 	combined combinedReader
 	runs     runHandlers
 	exports  exportHandlers
-	members  memberHandlers
+	erase    eraseHandlers
 	people   signInHandlers
 	health   healthHandlers
 	pages    pageHandler
@@ -39,12 +38,11 @@ func newHandlers(cfg *Config) *handlers {
 		combined: combinedReader{find, reading, cfg.Hidden},
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
-		members:  memberHandlers{cfg.Profiles, cfg.Members, cfg.Erasures},
+		erase:    eraseHandlers{cfg.Erasures},
 		people:   signInHandlers{cfg.Sessions, cfg.SignIn, cfg.isSecure(), cfg.Base},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
-	h.find = findHandlers{find, reading, cfg.MemberFinder}
 	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, cfg.Streams, time.Now()}
 	return h
 }
@@ -91,7 +89,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/hidden"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "limit", "cursor"}, Handle: h.hidden.list},
 
 		{Pattern: Get("/v1/boards/{board}/top"), Access: guard.AccessReaders, Params: Common("limit", "offset", "cursor"), Shows: ShowsAll, Handle: fresh(h.reader.top)},
-		{Pattern: Get("/v1/boards/{board}/members"), Access: guard.AccessReaders, Params: Common("q", "limit", "cursor"), Shows: ShowsAbout, Heavy: 5, Handle: fresh(h.find.find)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common(), Shows: ShowsAll, Handle: fresh(h.reader.member)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/around"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Params: Common("before", "after"), Shows: ShowsAll, Handle: fresh(h.reader.around)},
 		{Pattern: Get("/v1/boards/{board}/members/{member}/history"), Access: guard.AccessReaders, Players: PlayersMayReadOwn, Heavy: 1, Params: []string{"window", "min_seq", "limit", "cursor"}, Shows: ShowsKept, Handle: fresh(h.past.history)},
@@ -112,12 +109,7 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/runs"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "limit", "cursor"}, Handle: h.runs.list},
 		{Pattern: Get("/v1/runs/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.runs.get},
 
-		{Pattern: Get("/v1/members"), Access: guard.AccessAdmins, Params: []string{"q", "by", "limit", "cursor"}, Heavy: 5, Handle: h.members.search},
-		{Pattern: Get("/v1/members/{member}"), Access: guard.AccessHolders, Handle: h.members.get},
-		{Pattern: Put("/v1/members/{member}"), Access: guard.AccessWriters, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.members.put},
-		{Pattern: Patch("/v1/members/{member}"), Access: guard.AccessWriters, MergePatch: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.members.patch},
-		{Pattern: Post("/v1/members/{member}/reset-name"), Access: guard.AccessAdmins, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.members.resetName},
-		{Pattern: Delete("/v1/members/{member}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.members.erase},
+		{Pattern: Delete("/v1/members/{member}"), Access: guard.AccessAdmins, Writes: true, Heavy: 10, Handle: h.erase.erase},
 		{Pattern: Get("/v1/members/{member}/data"), Access: guard.AccessAdmins, ExtraTime: maxExport, Heavy: 10, Handle: h.exports.data},
 		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq"}, Shows: ShowsKept, Reads: true, Heavy: 2, Handle: h.combined.standings},
 	}

@@ -2,12 +2,11 @@ package leaderboard
 
 // MemberRecord is one thing that is stored of a member. One of its fields is set, or the last two.
 type MemberRecord struct {
-	Profile *Profile
-	Hidden  *HiddenMember
-	Play    *Play
-	Entry   *MemberEntry
+	Hidden *HiddenMember
+	Play   *Play
+	Entry  *MemberEntry
 
-	// List names the list that a feature tells of, Record is what it shows there; "": it is one of the above.
+	// List names the list that a feature tells of, or profile, Record is what it shows there; "": it is one of the above.
 	List   string
 	Record any
 }

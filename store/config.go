@@ -34,8 +34,6 @@ type Config struct {
 	KeyTTL time.Duration
 	// AuditTTL is how long records of changes are kept. Default 400 days.
 	AuditTTL time.Duration
-	// ProfilesByPeople leaves changes of profiles that keys of scope write make out of the audit: those that programs make all day.
-	ProfilesByPeople bool
 	// ChangeTTL is how long the change log reaches back at least. Default 1h.
 	ChangeTTL time.Duration
 	// IndexMinEntries is the size of a period from which on it gets a rank index. Default 2000: up to there

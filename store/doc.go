@@ -1,6 +1,6 @@
 // Package store keeps boards, entries and their history in MySQL, the database of the service.
 //
-// Here are boards, periods, labels, people, hidden members, erasures, runs and the housekeeping, each in files of its
+// Here are boards, periods, labels, hidden members, erasures, runs and the housekeeping, each in files of its
 // own over store.go. Everything else is in other packages, each of which begins with its reading order:
 //
 //   - store/commit writes: submissions queue per board and are committed in batches, one writer at a time per period, in

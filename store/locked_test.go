@@ -16,7 +16,7 @@ import (
 )
 
 // TestLockedBoardsStarveNobody: while another session holds the rows of more boards than there are connections for writes,
-// other boards are written to, few connections wait, and requests for several boards keep off the locked ones. Profiles,
+// other boards are written to, few connections wait, and requests for several boards keep off the locked ones. Erasures,
 // new boards, new periods and hides of other boards go on; those of a locked board are refused at once.
 func TestLockedBoardsStarveNobody(t *testing.T) {
 	t.Parallel()
@@ -180,8 +180,8 @@ func othersGoOn(t *testing.T, s *store.Store) {
 		})
 	}
 	for i := range 20 {
-		if _, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: fmt.Sprint("name", i)}); err != nil {
-			t.Errorf("a profile: %v", err)
+		if _, err := s.Erasures.Forget(ctx, fmt.Sprint("nobody", i), "admin"); err != nil {
+			t.Errorf("an erasure: %v", err)
 		}
 		if _, _, err := s.Boards.PutBoard(ctx, fmt.Sprint("new", i), leaderboard.Rules{}); err != nil {
 			t.Errorf("a new board: %v", err)

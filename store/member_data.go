@@ -13,6 +13,12 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
+// Members has what is stored of a member. All methods may be called concurrently.
+type Members struct {
+	db    *mysql.DB
+	kinds []kindOfData
+}
+
 // MemberData calls tell with everything that is stored of a member, kind by kind: the profile, friends in both directions,
 // hides, the bar, plays, held submissions, entries in all periods of all boards by the ids of the periods, recorded submissions by board, the newest first, and
 // the audit, the newest first. What changes meanwhile is given as it was before or after. An error of tell ends it and is

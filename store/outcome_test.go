@@ -28,10 +28,6 @@ func writes(s *store.Store) map[string]func(context.Context) error {
 			_, err := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "test"})
 			return err
 		},
-		"profile": func(ctx context.Context) error {
-			_, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
-			return err
-		},
 	}
 }
 
@@ -63,9 +59,6 @@ func TestTimeIsUp(t *testing.T) {
 				return err
 			}
 			p.On(" FOR UPDATE", dbtest.FaultSilence, 0)
-			if name == "profile" {
-				p.On("INSERT INTO profiles", dbtest.FaultSilence, 0)
-			}
 			if err := ask(); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOverloaded) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 				t.Errorf("before COMMIT: %v, want that nothing was done", err)
 			}
@@ -81,7 +74,7 @@ func TestTimeIsUp(t *testing.T) {
 				t.Error("something was done")
 			}
 			// Connections are there: the words with which one begins have COMMIT in them.
-			if _, _, err := s.Profiles.PutProfile(t.Context(), leaderboard.Profile{Member: "other"}); err != nil {
+			if _, err := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "other", Reason: "test"}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "other", 1)); err != nil {
@@ -101,7 +94,7 @@ func TestTimeIsUp(t *testing.T) {
 func state(t *testing.T, dsn string) string {
 	t.Helper()
 	const sums = "SELECT CONCAT_WS(',', (SELECT COUNT(*) FROM changes), (SELECT GROUP_CONCAT(name, version, state) FROM boards)," +
-		" (SELECT COUNT(*) FROM hidden_members), (SELECT COUNT(*) FROM profiles))"
+		" (SELECT COUNT(*) FROM hidden_members))"
 	var text string
 	if err := dbtest.Connect(t, dsn).QueryRowContext(t.Context(), sums).Scan(&text); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,6 @@ type Store struct {
 	Runs     *Runs
 	Hidden   *HiddenMembers
 	Members  *Members
-	Profiles *Profiles
 	Erasures *Erasures
 	Notices  *Notices
 
@@ -51,9 +50,8 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		cfg: cfg, db: database,
-		Runs:     &Runs{database, newRunsHere()},
-		Profiles: &Profiles{database, cfg.ProfilesByPeople},
-		Notices:  notices.New(database, cfg.EventPoint),
+		Runs:    &Runs{database, newRunsHere()},
+		Notices: notices.New(database, cfg.EventPoint),
 	}
 	memory, kept := boards.NewMemory(), keptBy(cfg.Parts)
 	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL, Kept: kept})
@@ -72,7 +70,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	s.Boards = &Boards{database, memory, boards.Lookup{DB: database, Memory: memory, Lock: s.Writer.TryAlone}, s.Writer, sweeper}
 	s.Derived = derived.New(database, memory, s.Writer, cfg.DeriveRows)
 	s.Hidden = &HiddenMembers{db: database, writer: s.Writer, boards: s.Boards}
-	s.Members = &Members{db: database, profiles: s.Profiles}
+	s.Members = &Members{db: database}
 	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper, kept: kept}
 	s.Housekeeping = &Housekeeping{
 		db: database, writer: s.Writer, sweeper: sweeper, indexes: s.Indexes, boards: s.Boards, hidden: s.Hidden,
@@ -95,7 +93,6 @@ func keptBy(parts []commit.Part) entries.Kept {
 
 // addForgets adds what is forgotten of what is kept here.
 func (s *Store) addForgets() {
-	s.Erasures.Add("profile", s.Profiles.forget)
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
 	s.Erasures.AddAfter("audit", forgetAudit)
 	s.Erasures.AddAfter("events", func(ctx context.Context, member, _ []byte, _ Steps) error {
@@ -105,7 +102,6 @@ func (s *Store) addForgets() {
 
 // addData adds the kinds of data that are kept here.
 func (s *Store) addData() {
-	s.Members.AddData("profile", s.Profiles.data)
 	s.Members.AddData("hidden", s.Hidden.data)
 	s.Members.AddData("entries", s.Members.entryData)
 }

@@ -40,7 +40,7 @@ func Store(t testing.TB, dsn string, list []features.Feature, change func(*store
 // Config returns what the engine's routes need.
 func Config(f *apitest.Fake) httpapi.Config {
 	return httpapi.Config{
-		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Status: f, Hidden: f, Profiles: f, Friends: f,
+		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Status: f, Hidden: f, Friends: f,
 		Keyring: f.Keyring, Players: f.Players, SettingsKeys: apitest.SettingsKeys(), Build: httpapi.Build{Version: "v1", Commit: "abc"},
 		Health: func(context.Context) httpapi.Health { return httpapi.Health{Ready: true} },
 		Limits: httpapi.Limits{StandingWait: time.Minute}, // few tests are about a late one

@@ -60,7 +60,6 @@ type App struct {
 	health    *readiness
 	rules     *unknownRules
 	streams   *httpapi.Streams
-	profiles  profiles
 	engine    *features.Engine // what features stand on, with what they offer
 	features  openedFeatures
 	api       *httpapi.API
@@ -92,7 +91,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	}
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
-		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, Observer: a.metrics,
+		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, Observer: a.metrics,
 		OnIndexes:  func(bytes int64) { a.collector.holdIndexes(bytes) },
 		EventPoint: cfg.Fault.hook(),
 		Parts:      features.Parts(list),
@@ -117,7 +116,6 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.wireReader()
 	a.wireHealth()
-	a.profiles = newProfiles(a.store.Profiles)
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),

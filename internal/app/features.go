@@ -27,6 +27,7 @@ func settingsOfFeatures(cfg *Config) installed.Settings {
 	s := installed.Settings{
 		KeyQuota: cfg.KeyQuota, PlayerQuota: cfg.PlayerQuota, Servers: cfg.Servers,
 		PrivateIssuers: cfg.PrivateIssuers, PrivateEndpoints: cfg.PrivateEndpoints, EventRetry: cfg.eventRetry, EventPoint: cfg.Fault.hook(),
+		ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople,
 	}
 	if cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address
 		s.AddressQuota = cfg.AddressQuota

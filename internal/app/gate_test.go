@@ -48,10 +48,6 @@ func TestPublicQuestionsAreGated(t *testing.T) {
 	var g gate = func(context.Context, func(context.Context) error) error { return shut }
 	b := boards{gate: g} // without a store, like the others: a question that goes past the gate panics
 	for name, ask := range map[string]func() error{
-		"find": func() error {
-			_, err := shownMembers{gate: g}.FindMembers(t.Context(), leaderboard.ShownQuery{Period: 1, Prefix: "ada", Limit: 1})
-			return err
-		},
 		"periods": func() error { _, err := b.Periods(t.Context(), 1, leaderboard.WindowDay, 0, 1); return err },
 		"labels":  func() error { _, err := b.BoardsLabelled(t.Context(), nil, "", 1); return err },
 	} {

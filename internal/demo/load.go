@@ -33,7 +33,8 @@ type Options struct {
 type loading struct {
 	Options
 	store    *store.Store
-	lists    friends // nil: there are none
+	lists    friends  // nil: there are none
+	profiles profiles // likewise
 	clock    *clock
 	now      time.Time // of the database, when it began
 	regulars []int     // numbers of the members who play day by day
@@ -61,7 +62,8 @@ func Load(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	l := &loading{Options: o, store: s, lists: features.Offered[friends](features.On(s, installed.Features(installed.Settings{}))), clock: c, regulars: regulars(o.Members)}
+	engine := features.On(s, installed.Features(installed.Settings{}))
+	l := &loading{Options: o, store: s, lists: features.Offered[friends](engine), profiles: features.Offered[profiles](engine), clock: c, regulars: regulars(o.Members)}
 	if there, err := l.present(ctx, Board); there || err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// PutProfile does what store.Profiles.PutProfile does.
+// PutProfile does what people.Store.PutProfile does.
 func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PutProfile"); err != nil {
@@ -26,7 +26,7 @@ func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderbo
 	return m.putProfile(ctx, p)
 }
 
-// PatchProfile does what store.Profiles.PatchProfile does.
+// PatchProfile does what people.Store.PatchProfile does.
 func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PatchProfile"); err != nil {
@@ -43,7 +43,7 @@ func (m *Model) PatchProfile(ctx context.Context, member string, change leaderbo
 	return m.putProfile(ctx, p)
 }
 
-// ResetName does what store.Profiles.ResetName does.
+// ResetName does what people.Store.ResetName does.
 func (m *Model) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "ResetName"); err != nil {
@@ -75,7 +75,7 @@ func (m *Model) putProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	return p, !ok, nil
 }
 
-// Profile does what store.Profiles.Profile does.
+// Profile does what people.Store.Profile does.
 func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := m.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
@@ -87,7 +87,7 @@ func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile
 	return found[0], nil
 }
 
-// Profiles does what store.Profiles.Profiles does.
+// Profiles does what people.Store.Profiles does.
 func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Profiles"); err != nil {
@@ -199,7 +199,7 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	return out, nil
 }
 
-// MemberData does what store.Members.MemberData does; it has neither recorded submissions nor an audit.
+// MemberData does what store.Members.MemberData does; it has neither profiles nor recorded submissions nor an audit.
 func (m *Model) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	records, err := m.memberData(ctx, member)
 	for i := range records {
@@ -217,9 +217,6 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 	}
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return nil, broken
-	}
-	if p, ok := m.profiles[member]; ok {
-		out = append(out, leaderboard.MemberRecord{Profile: &p})
 	}
 	for _, friend := range slices.Sorted(maps.Keys(m.friends[member])) {
 		out = append(out, leaderboard.MemberRecord{List: "friends", Record: friend})
@@ -251,7 +248,7 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 	return out, nil
 }
 
-// SearchMembers does what store.Members.SearchMembers does.
+// SearchMembers does what people.Store.SearchMembers does.
 func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	defer m.leave()
 	if err := m.enter(ctx, "SearchMembers"); err != nil {
@@ -283,7 +280,7 @@ func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (o
 	return out, nil
 }
 
-// FindMembers does what store.Members.FindMembers does.
+// FindMembers does what people.Store.FindMembers does.
 func (m *Model) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FindMembers"); err != nil || m.periods[q.Period] == nil {

@@ -64,14 +64,7 @@ type Featured interface {
 	Database
 	Desk
 	Plays
-
-	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
-	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
-	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
-	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
-	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
-	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
+	People
 }
 
 var (

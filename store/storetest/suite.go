@@ -31,7 +31,7 @@ func Run(t *testing.T, database Database) {
 func RunFeatured(t *testing.T, database Featured) {
 	for name, test := range map[string]func(*testing.T, Featured){
 		"plays": testPlays, "plays of others": testPlaysOfOthers,
-		"profiles": testProfiles, "profiles in part": testPatchProfiles, "names that are taken away": testResetNames, "search of members": testSearchMembers, "search on a board": testFindMembers, "forget": testForget,
+		"forget": testForget,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, database) })
 	}

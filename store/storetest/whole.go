@@ -9,10 +9,8 @@ import (
 
 // Names under which some parts of a store are embedded: their own are names of methods.
 type (
-	boardsPart   = store.Boards
-	runsPart     = store.Runs
-	membersPart  = store.Members
-	profilesPart = store.Profiles
+	boardsPart = store.Boards
+	runsPart   = store.Runs
 )
 
 // whole is a store as one Database.
@@ -23,8 +21,6 @@ type whole struct {
 	*store.Derived
 	*runsPart
 	*store.HiddenMembers
-	*membersPart
-	*profilesPart
 	*store.Erasures
 	*store.Housekeeping
 	Added
@@ -35,6 +31,7 @@ type whole struct {
 type Added struct {
 	Desk
 	Plays
+	People
 }
 
 // Desk is where admins decide about held submissions.
@@ -49,10 +46,21 @@ type Plays interface {
 	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
 }
 
+// People keeps the profiles of members, and finds members.
+type People interface {
+	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
+	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
+}
+
 // Of returns a store as one Database, with what features add: what they do not must not be asked.
 func Of(s *store.Store, added Added) Featured {
 	return whole{
-		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Hidden, s.Members, s.Profiles, s.Erasures, s.Housekeeping, added, s,
+		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Hidden, s.Erasures, s.Housekeeping, added, s,
 	}
 }
 

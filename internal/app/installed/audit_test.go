@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
-	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
 )
 
@@ -54,7 +54,7 @@ func auditedOfProfiles() map[string]audited {
 		"take a name away": {
 			action: leaderboard.AuditActionProfileReset, prepare: withProfile, done: "profiles WHERE display_name = '' AND reset_names = 'Ada' AND attributes <> '{}'",
 			do: func(ctx context.Context, s *whole) error {
-				_, err := s.Profiles.ResetName(ctx, leaderboard.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
+				_, err := s.people().ResetName(ctx, leaderboard.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
 				return err
 			},
 			member: "m", before: `{"display_name": "Ada"}`, after: `{"display_name": "", "reason": "a slur", "actor": "boss"}`,
@@ -62,7 +62,7 @@ func auditedOfProfiles() map[string]audited {
 		"change a part of a profile": {
 			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, done: `profiles WHERE attributes = '{"level":8}'`,
 			do: func(ctx context.Context, s *whole) error {
-				_, _, err := s.Profiles.PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
+				_, _, err := s.people().PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
 				return err
 			},
 			member: "m", before: `{"attributes": {"level": 7}}`, after: `{"attributes": {"level": 8}}`,
@@ -223,7 +223,7 @@ func played(t *testing.T, s *whole) {
 // named gives that member a name.
 func named(name string) func(ctx context.Context, s *whole) error {
 	return func(ctx context.Context, s *whole) error {
-		_, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
+		_, _, err := s.people().PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
 		return err
 	}
 }
@@ -339,11 +339,12 @@ func checkAudited(t *testing.T, s *whole, db *sql.DB, name string, c *audited) {
 func TestAuditOfProfiles(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s, quiet := open(t, dsn, nil), open(t, dsn, func(c *store.Config) { c.ProfilesByPeople = true })
+		s := open(t, dsn, nil)
+		quiet := openWith(t, dsn, installed.Settings{ProfilesByPeople: true}, nil)
 		machine := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kgame"})
 		put := func(s *whole, ctx context.Context, name string, attributes leaderboard.Attributes) {
 			t.Helper()
-			if _, _, err := s.Profiles.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
+			if _, _, err := s.people().PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"leaderboard/features/friends"
 	"leaderboard/features/keys"
 	"leaderboard/features/metadata"
+	"leaderboard/features/people"
 	"leaderboard/features/players"
 	"leaderboard/features/plays"
 	"leaderboard/features/quotas"
@@ -26,6 +27,8 @@ type Settings struct {
 	KeyQuota, PlayerQuota, AddressQuota leaderboard.Rates // of those that have no quota of their own
 	Servers                             int               // that share the quotas when Redis does not answer
 	PrivateIssuers                      bool              // keys of issuers may be at private addresses
+	// ProfilesByPeople leaves changes of profiles that keys of scope write make out of the audit: those that programs make all day.
+	ProfilesByPeople bool
 	// PrivateEndpoints lets endpoints of events have addresses that are not public, if they ask for it.
 	PrivateEndpoints bool
 	EventRetry       time.Duration     // before the second attempt to send an event; 0: the default
@@ -41,7 +44,8 @@ func Features(s Settings) []features.Feature {
 		plays.Feature(),    // players submit once for each play that they begin
 		review.Feature(),   // what waits for an admin
 		metadata.Feature(), // what a submission says besides the score
-		friends.Feature(),  // lists of friends, and boards among them
+		people.Feature(people.Options{ByPeople: s.ProfilesByPeople}),
+		friends.Feature(), // lists of friends, and boards among them
 		events.Feature(events.Options{AllowPrivate: s.PrivateEndpoints, Retry: s.EventRetry, Point: s.EventPoint}),
 		streams.Feature(),    // pages that follow a board
 		changefeed.Feature(), // each change, for a copy elsewhere

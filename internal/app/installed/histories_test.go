@@ -17,13 +17,14 @@ import (
 // featured returns a store with all features, as one Database.
 func featured(t testing.TB, dsn string, change func(*store.Config)) (*store.Store, storetest.Subject) {
 	t.Helper()
-	s := open(t, dsn, func(c *store.Config) {
+	whole := open(t, dsn, func(c *store.Config) {
 		dbtest.Patient(c)
 		if change != nil {
 			change(c)
 		}
-	}).Store
-	all := storetest.Of(s, storetest.Added{Desk: review.NewStore(s.Database(), s.Writer), Plays: plays.NewStore(s.Database())})
+	})
+	s := whole.Store
+	all := storetest.Of(s, storetest.Added{Desk: review.NewStore(s.Database(), s.Writer), Plays: plays.NewStore(s.Database()), People: whole.people()})
 	bodies := metadata.NewStore(s.Database(), func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) })
 	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries, Metadata: bodies.Metadata}
 }

@@ -8,6 +8,7 @@ import (
 	"leaderboard/features/featuretest"
 	"leaderboard/features/friends"
 	"leaderboard/features/keys"
+	"leaderboard/features/people"
 	"leaderboard/features/records"
 	"leaderboard/internal/app/installed"
 	"leaderboard/internal/testenv"
@@ -28,9 +29,17 @@ func (w *whole) records() *records.Store { return features.Offered[*records.Stor
 
 func (w *whole) friends() *friends.Store { return features.Offered[*friends.Store](w.engine) }
 
+func (w *whole) people() *people.Store { return features.Offered[*people.Store](w.engine) }
+
 // open returns a migrated store on a database, with all features.
 func open(t testing.TB, dsn string, change func(*store.Config)) *whole {
 	t.Helper()
-	s, e := featuretest.Store(t, dsn, installed.Features(installed.Settings{}), change)
+	return openWith(t, dsn, installed.Settings{}, change)
+}
+
+// openWith returns one whose features have other settings.
+func openWith(t testing.TB, dsn string, settings installed.Settings, change func(*store.Config)) *whole {
+	t.Helper()
+	s, e := featuretest.Store(t, dsn, installed.Features(settings), change)
 	return &whole{s, e}
 }

@@ -28,8 +28,6 @@ func TestMemberData(t *testing.T) {
 		told, golf := map[string]int{}, ""
 		err := s.Members.MemberData(t.Context(), forgotten, func(r leaderboard.MemberRecord) error {
 			switch {
-			case r.Profile != nil:
-				told["profiles"]++
 			case r.Hidden != nil:
 				told["hidden_members"]++
 			case r.Play != nil:
@@ -54,7 +52,7 @@ func TestMemberData(t *testing.T) {
 		}
 		of := " WHERE member = '" + forgotten + "'"
 		want := map[string]int{
-			"profiles": dbtest.Count(t, db, "profiles"+of), "friends": dbtest.Count(t, db, "friends"+of), "friend_of": dbtest.Count(t, db, "friends WHERE friend = '"+forgotten+"'"),
+			"profile": dbtest.Count(t, db, "profiles"+of), "friends": dbtest.Count(t, db, "friends"+of), "friend_of": dbtest.Count(t, db, "friends WHERE friend = '"+forgotten+"'"),
 			"hidden_members": dbtest.Count(t, db, "hidden_members"+of), "member_bars": dbtest.Count(t, db, "member_bars"+of), "plays": dbtest.Count(t, db, "plays"+of), "held": dbtest.Count(t, db, "held"+of), "submissions": dbtest.Count(t, db, "submissions"+of), "audit": dbtest.Count(t, db, "audit"+of),
 			"entry_metadata": dbtest.Count(t, db, "entry_metadata"+of), "entries, hidden false": dbtest.Count(t, db, "entries"+of+" AND period_id > 0"), "entries, hidden true": dbtest.Count(t, db, "entries"+of+" AND period_id < 0"),
 		}
@@ -67,7 +65,7 @@ func TestMemberData(t *testing.T) {
 			t.Errorf("told %v, on the board in ascending order %q", told, golf)
 		}
 		// A table that knows the member and is in none of the kinds is one that was forgotten here.
-		known := []string{"changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json", "metadata_bodies.member", "metadata_bodies.body", "held.submission"}
+		known := []string{"profiles.member", "changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json", "metadata_bodies.member", "metadata_bodies.body", "held.submission"}
 		for kind := range want {
 			table, _, _ := strings.Cut(kind, ",")
 			known = append(known, table+".member")

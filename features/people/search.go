@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -11,17 +11,10 @@ import (
 // searchedTogether is how many periods one statement searches.
 const searchedTogether = 100
 
-// Members finds members, and what is stored of one. All methods may be called concurrently.
-type Members struct {
-	db       *mysql.DB
-	profiles *Profiles
-	kinds    []kindOfData
-}
-
 // SearchMembers finds members. By name it searches the profiles. By id it finds members that have a profile, are hidden
 // somewhere, or have an entry in one of the first leaderboard.MaxSearched open periods, those without an end first. Each
 // search reads at most q.Limit rows from the beginning of a range of an index. Errors: ErrUnavailable.
-func (s *Members) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error) {
+func (s *Store) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error) {
 	var out leaderboard.FoundMembers
 	var err error
 	if q.ByName {
@@ -32,7 +25,7 @@ func (s *Members) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) 
 	return out, mysql.Translate(ctx, "search members", err)
 }
 
-func (s *Members) membersByName(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
+func (s *Store) membersByName(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	var rows []profileRow
 	if err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(namesText(profileColumns, q))); err != nil {
 		return out, err
@@ -65,7 +58,7 @@ func beyond(column, prefix string) string {
 	return (&mysql.Text{}).Str(" AND " + column + " < ").HexBytes(end).String()
 }
 
-func (s *Members) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
+func (s *Store) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	var periods []int64
 	if err = s.db.Pool.SelectContext(ctx, &periods, s.db.Limited(openPeriods), leaderboard.MaxSearched+1); err != nil {
 		return out, err
@@ -90,7 +83,7 @@ func (s *Members) membersByID(ctx context.Context, q leaderboard.MemberQuery) (o
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	ids = ids[:min(len(ids), max(0, q.Limit))]
-	profiles, err := s.profiles.Profiles(ctx, ids)
+	profiles, err := s.Profiles(ctx, ids)
 	if err != nil {
 		return out, err
 	}
@@ -142,7 +135,15 @@ const shownTogether = 500
 
 // FindMembers finds members with an entry in a period by their shown names. It reads at most leaderboard.MaxShownSearched names from the
 // beginning of a range of an index, then as many ids of entries. Entries of hidden members are in no period. Errors: ErrUnavailable.
-func (s *Members) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
+func (s *Store) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
+	err = s.alone(ctx, func(ctx context.Context) error {
+		out, err = s.findMembers(ctx, q)
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) findMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	ask := leaderboard.MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
 	named := shownPart{ // those with a display name that have an entry
 		next: func(after leaderboard.ShownName) string {
@@ -175,7 +176,7 @@ type shownPart struct {
 }
 
 // findShown adds the members of a part until there are as many as are asked for, or too many were looked at.
-func (s *Members) findShown(ctx context.Context, p *shownPart, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
+func (s *Store) findShown(ctx context.Context, p *shownPart, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
 	after := q.After
 	for range leaderboard.MaxShownSearched / shownTogether {
 		if len(out.Members) == q.Limit {
@@ -213,7 +214,7 @@ func (s *Members) findShown(ctx context.Context, p *shownPart, q *leaderboard.Sh
 }
 
 // among returns the members that a statement selects.
-func (s *Members) among(ctx context.Context, text string) (map[string]bool, error) {
+func (s *Store) among(ctx context.Context, text string) (map[string]bool, error) {
 	var members []string
 	if err := s.db.Pool.SelectContext(ctx, &members, s.db.Limited(text)); err != nil {
 		return nil, err

@@ -1,36 +1,23 @@
-package httpapi
+package people
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
-
-// MemberFinder searches the members of a period.
-type MemberFinder interface {
-	// FindMembers finds those with an entry in a period by what is shown of them; the work is bounded.
-	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
-}
-
-// findHandlers find members on a board.
-type findHandlers struct {
-	Resolver
-	Reading
-	found MemberFinder
-}
 
 // leastLetters is how many characters of a name a search on a board wants: with fewer it would list the members.
 const leastLetters = 3
 
 // find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q. A cursor has the name of a member
 // that is on the board, never of one that is not.
-func (h *findHandlers) find(c *Call) error {
-	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit", DefaultFound, 1, MaxFound)) + 1, Prefix: prefixParam(c)}
+func (h *handlers) find(c *httpapi.Call) error {
+	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit", httpapi.DefaultFound, 1, httpapi.MaxFound)) + 1, Prefix: prefixParam(c)}
 	cursor := c.Params.Text("cursor")
 	on, err := h.Target(c)
 	if err != nil {
@@ -44,7 +31,7 @@ func (h *findHandlers) find(c *Call) error {
 		}
 	}
 	q.Period = on.Ref.ID
-	found, err := h.found.FindMembers(c.Ctx, q)
+	found, err := h.people.FindMembers(c.Ctx, q)
 	if err != nil {
 		return err
 	}
@@ -58,7 +45,7 @@ func (h *findHandlers) find(c *Call) error {
 }
 
 // prefixParam returns the parameter q of a search on a board.
-func prefixParam(c *Call) string {
+func prefixParam(c *httpapi.Call) string {
 	prefix, letters := c.Params.Text("q"), 0
 	for _, r := range prefix {
 		if !unicode.IsSpace(r) {
@@ -72,7 +59,7 @@ func prefixParam(c *Call) string {
 }
 
 // sendFound answers with the entries of members, in their order, at one state. Members without an entry in it are left out.
-func (h *findHandlers) sendFound(c *Call, on *Target, found *leaderboard.ShownMembers, next string) error {
+func (h *handlers) sendFound(c *httpapi.Call, on *httpapi.Target, found *leaderboard.ShownMembers, next string) error {
 	ids := make([]string, len(found.Members))
 	for i := range ids {
 		ids[i] = found.Members[i].Member
@@ -100,7 +87,7 @@ func (h *findHandlers) sendFound(c *Call, on *Target, found *leaderboard.ShownMe
 		etag = etag.Text(list[i].Member)
 	}
 	return c.Answer(on, &st, etag, func(b []byte) []byte {
-		b = append(AppendEntries(b, on.Form(), list, shown), `,"partial":`...)
+		b = append(httpapi.AppendEntries(b, on.Form(), list, shown), `,"partial":`...)
 		if b = strconv.AppendBool(b, found.Partial); next != "" {
 			b = wire.AppendString(append(b, `,"next_cursor":`...), next)
 		}

@@ -1,4 +1,4 @@
-package httpapi
+package people
 
 import (
 	"cmp"
@@ -11,17 +11,16 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// Profiles keeps the profiles of members.
-type Profiles interface {
+// People keeps the profiles of members, and finds members.
+type People interface {
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-	// ProfilesOf returns the profiles of members in their order, nil for a member without one. They may be half a minute old,
-	// unless they were changed here. With an error they are the cached ones, of any age.
-	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 	// PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none.
 	// Errors: *leaderboard.RuleError.
 	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
@@ -30,27 +29,31 @@ type Profiles interface {
 	// ResetName takes a display name away, which PutProfile and PatchProfile then give again for admins only. Errors:
 	// ErrProfileNotFound, *leaderboard.RuleError.
 	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
-}
-
-// Members finds members, whether they have entries or not.
-type Members interface {
-	// SearchMembers finds members; the work is bounded.
+	// SearchMembers finds members, whether they have entries or not; the work is bounded.
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	// FindMembers finds those with an entry in a period by what is shown of them; the work is bounded.
+	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
 }
 
-// Erasures erases members.
-type Erasures interface {
-	// Forget removes everything about a member, and records the actor. It works until it is done, or ctx ends, or a board cannot
-	// be written to, which are no errors; the housekeeping then does the rest, and the same call again goes on and returns how far it
-	// is.
-	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
+// handlers serve the profiles of members, and find members.
+type handlers struct {
+	httpapi.Resolver
+	httpapi.Reading
+	people People
 }
 
-// memberHandlers serve what is known of members: their profiles, and the erasure of all of it.
-type memberHandlers struct {
-	profiles Profiles
-	members  Members
-	erasures Erasures
+// Routes returns the rows of profiles, and of what finds members.
+func Routes(find httpapi.Resolver, reading httpapi.Reading, people People) []httpapi.Route {
+	h := &handlers{find, reading, people}
+	body := httpapi.BodyRule{Limit: httpapi.AnyBody}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/boards/{board}/members"), Access: guard.AccessReaders, Params: httpapi.Common("q", "limit", "cursor"), Shows: httpapi.ShowsAbout, Heavy: 5, Handle: find.RetryOutdated(h.find)},
+		{Pattern: httpapi.Get("/v1/members"), Access: guard.AccessAdmins, Params: []string{"q", "by", "limit", "cursor"}, Heavy: 5, Handle: h.search},
+		{Pattern: httpapi.Get("/v1/members/{member}"), Access: guard.AccessHolders, Handle: h.get},
+		{Pattern: httpapi.Put("/v1/members/{member}"), Access: guard.AccessWriters, Body: body, Writes: true, Handle: h.put},
+		{Pattern: httpapi.Patch("/v1/members/{member}"), Access: guard.AccessWriters, MergePatch: true, Body: body, Writes: true, Handle: h.patch},
+		{Pattern: httpapi.Post("/v1/members/{member}/reset-name"), Access: guard.AccessAdmins, Body: body, Writes: true, Handle: h.resetName},
+	}
 }
 
 // profileBody is the body of PUT /v1/members/{member}; what is left out is empty.
@@ -86,8 +89,8 @@ type foundMemberJSON struct {
 }
 
 // search answers GET /v1/members: those whose id or name begins with q.
-func (h *memberHandlers) search(c *Call) error {
-	q := leaderboard.MemberQuery{Limit: int(c.Params.Integer("limit", DefaultFound, 1, MaxFound)) + 1}
+func (h *handlers) search(c *httpapi.Call) error {
+	q := leaderboard.MemberQuery{Limit: int(c.Params.Integer("limit", httpapi.DefaultFound, 1, httpapi.MaxFound)) + 1}
 	if q.Prefix, _ = c.Params.Query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
 		c.Params.BadParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
 	}
@@ -110,7 +113,7 @@ func (h *memberHandlers) search(c *Call) error {
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
-	found, err := h.members.SearchMembers(c.Ctx, q)
+	found, err := h.people.SearchMembers(c.Ctx, q)
 	if err != nil {
 		return err
 	}
@@ -141,20 +144,26 @@ func (h *memberHandlers) search(c *Call) error {
 }
 
 // get answers GET /v1/members/{member}.
-func (h *memberHandlers) get(c *Call) error {
+func (h *handlers) get(c *httpapi.Call) error {
 	id := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
-	p, err := h.profiles.Profile(c.Ctx, id)
+	p, err := h.people.Profile(c.Ctx, id)
 	if err != nil {
 		return err
 	}
 	return sendProfile(c, &p, false)
 }
 
+// reasonBody is what an admin says of a name that is taken away.
+type reasonBody struct {
+	Reason string `json:"reason"`
+	Actor  string `json:"actor"`
+}
+
 // resetName answers POST /v1/members/{member}/reset-name.
-func (h *memberHandlers) resetName(c *Call) error {
+func (h *handlers) resetName(c *httpapi.Call) error {
 	r := leaderboard.NameReset{Member: c.Params.Member()}
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -164,7 +173,7 @@ func (h *memberHandlers) resetName(c *Call) error {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.Caller.Key)
-	p, err := h.profiles.ResetName(c.Ctx, r)
+	p, err := h.people.ResetName(c.Ctx, r)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -172,7 +181,7 @@ func (h *memberHandlers) resetName(c *Call) error {
 }
 
 // put answers PUT /v1/members/{member}: 201 when the member had no profile.
-func (h *memberHandlers) put(c *Call) error {
+func (h *handlers) put(c *httpapi.Call) error {
 	p := leaderboard.Profile{Member: c.Params.Member()}
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -189,7 +198,7 @@ func (h *memberHandlers) put(c *Call) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	p, created, err := h.profiles.PutProfile(c.Ctx, p)
+	p, created, err := h.people.PutProfile(c.Ctx, p)
 	if err != nil {
 		return wire.WriteError(err)
 	}
@@ -217,7 +226,7 @@ func (p *patchedText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 // patch answers PATCH /v1/members/{member}: 201 when the member had no profile.
-func (h *memberHandlers) patch(c *Call) error {
+func (h *handlers) patch(c *httpapi.Call) error {
 	id := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -226,7 +235,7 @@ func (h *memberHandlers) patch(c *Call) error {
 	if err := c.Decode(&body, false, nil); err != nil {
 		return err
 	}
-	p, created, err := h.profiles.PatchProfile(c.Ctx, id, leaderboard.ProfilePatch{
+	p, created, err := h.people.PatchProfile(c.Ctx, id, leaderboard.ProfilePatch{
 		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
 	})
 	if err != nil {
@@ -235,7 +244,7 @@ func (h *memberHandlers) patch(c *Call) error {
 	return sendProfile(c, &p, created)
 }
 
-func sendProfile(c *Call, p *leaderboard.Profile, created bool) error {
+func sendProfile(c *httpapi.Call, p *leaderboard.Profile, created bool) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
@@ -245,32 +254,4 @@ func sendProfile(c *Call, p *leaderboard.Profile, created bool) error {
 		shown.ResetNames = nil
 	}
 	return c.SendJSON(status, shown)
-}
-
-// erasureJSON is an erasure that is not done yet.
-type erasureJSON struct {
-	Member  string `json:"member"`
-	State   string `json:"state"`
-	Entries int64  `json:"entries"`
-}
-
-// erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work is larger
-// than a request has time for; it goes on without the request.
-func (h *memberHandlers) erase(c *Call) error {
-	id := c.Params.Member()
-	if err := c.Params.BadInput(); err != nil {
-		return err
-	}
-	// The rest of the time is for the answer.
-	ctx, cancel := context.WithTimeout(c.Ctx, c.RequestTimeout()*4/5)
-	defer cancel()
-	f, err := h.erasures.Forget(ctx, id, c.Caller.Key)
-	if err != nil {
-		return err
-	}
-	if !f.Done {
-		return c.SendJSON(http.StatusAccepted, erasureJSON{id, "running", f.Entries})
-	}
-	c.SendNothing(http.StatusNoContent)
-	return nil
 }

@@ -1,4 +1,4 @@
-package httpapi
+package people
 
 import (
 	"net/url"

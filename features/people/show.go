@@ -1,38 +1,41 @@
-package httpapi
+package people
 
 import (
 	"context"
 	"time"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// ProfileLoader finds profiles as Profiles does.
-type ProfileLoader interface {
+// Loader finds profiles.
+type Loader interface {
+	// ProfilesOf returns the profiles of members in their order, nil for a member without one. They may be half a minute old,
+	// unless they were changed here. With an error they are the cached ones, of any age.
 	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 }
 
-// profileShow shows the profiles of members.
-type profileShow struct{ profiles ProfileLoader }
+// Show shows the profiles of members beside entries.
+type Show struct{ Profiles Loader }
 
-// Param implements Show.
-func (profileShow) Param() string { return "profiles" }
+// Param implements httpapi.Show.
+func (Show) Param() string { return "profiles" }
 
-// On implements Show.
-func (profileShow) On(*leaderboard.Rules) bool { return true }
+// On implements httpapi.Show.
+func (Show) On(*leaderboard.Rules) bool { return true }
 
 // Find finds the profiles of an answer's members, in one query. When they cannot be looked up, those cached are shown and the
 // state is marked stale: there may be something newer. So it is when the look-up took so long that the answer is no longer the
 // newest.
-func (s profileShow) Find(ctx context.Context, a *Shown) (Beside, error) {
+func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
 	members := make([]string, len(a.Entries))
 	for i := range members {
 		members[i] = a.Entries[i].Member
 	}
 	began := time.Now()
-	profiles, err := s.profiles.ProfilesOf(ctx, members)
-	if err != nil || time.Since(began) > SlowLookUp && !a.Fresh() {
+	profiles, err := s.Profiles.ProfilesOf(ctx, members)
+	if err != nil || time.Since(began) > httpapi.SlowLookUp && !a.Fresh() {
 		a.State.Stale = true
 	}
 	return shownProfiles(profiles), nil
@@ -41,7 +44,7 @@ func (s profileShow) Find(ctx context.Context, a *Shown) (Beside, error) {
 // shownProfiles are profiles beside entries, nil for a member without one.
 type shownProfiles []*leaderboard.Profile
 
-// AddTo implements Beside: a profile can change when the entries do not.
+// AddTo implements httpapi.Beside: a profile can change when the entries do not.
 func (list shownProfiles) AddTo(etag wire.ETag) wire.ETag {
 	etag = etag.Text("profiles")
 	for _, p := range list {
@@ -54,7 +57,7 @@ func (list shownProfiles) AddTo(etag wire.ETag) wire.ETag {
 	return etag
 }
 
-// AppendTo implements Beside.
+// AppendTo implements httpapi.Beside.
 func (list shownProfiles) AppendTo(b []byte, i int) []byte {
 	p := list[i]
 	if p == nil {

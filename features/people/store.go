@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"bytes"
@@ -11,9 +11,11 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/cache"
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
+	"leaderboard/store"
 )
 
 // profileRow is a row of profiles.
@@ -38,16 +40,27 @@ func (r *profileRow) profile() leaderboard.Profile {
 	}
 }
 
-// Profiles is the profiles of members. All methods may be called concurrently.
-type Profiles struct {
+// Store is the profiles of members, and finds members. All methods may be called concurrently.
+type Store struct {
 	db       *mysql.DB
-	byPeople bool // the audit has changes by admins and people alone, see Config.ProfilesByPeople
+	byPeople bool // the audit has changes by admins and people alone, see Options.ByPeople
+	// alone runs a question to the database in a slot of its own.
+	alone func(ctx context.Context, ask func(context.Context) error) error
+	kept  *cache.Loader[*leaderboard.Profile]
+}
+
+// NewStore returns the profiles in a database.
+func NewStore(db *mysql.DB, alone func(ctx context.Context, ask func(context.Context) error) error, o Options) *Store {
+	s := &Store{db: db, byPeople: o.ByPeople, alone: alone}
+	s.kept = cache.NewLoader(s.fetch, sizeOfProfile, cache.LoaderOptions{})
+	return s
 }
 
 // PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none. The
 // same profile again changes nothing, its updated_time, which the database gives, included. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
-func (s *Profiles) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
+func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
+	defer s.kept.Forget(p.Member) // also when the outcome is unknown
 	if broken := p.Check(); broken != nil {
 		return p, false, mysql.Wrap("put profile", broken)
 	}
@@ -64,7 +77,8 @@ func (s *Profiles) PutProfile(ctx context.Context, p leaderboard.Profile) (out l
 // PatchProfile changes a part of a member's profile, and returns what is stored; created reports whether the member had no
 // profile. It is atomic: two changes of different parts at the same time are both kept. A change that changes nothing leaves
 // the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
-func (s *Profiles) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
+func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
+	defer s.kept.Forget(member)
 	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
 		return out, false, mysql.Wrap("patch profile", err) // without a transaction
 	}
@@ -75,7 +89,8 @@ func (s *Profiles) PatchProfile(ctx context.Context, member string, change leade
 // ResetName takes a member's display name away, and returns what is stored. A key of scope write cannot give this name, in
 // whatever case, to the member again; another one may be given. A member without a name stays as it is. Errors: a
 // *leaderboard.RuleError, ErrProfileNotFound, ErrUnavailable.
-func (s *Profiles) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
+func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
+	defer s.kept.Forget(r.Member)
 	if broken := r.Check(); broken != nil {
 		return out, mysql.Wrap("reset name", broken)
 	}
@@ -97,7 +112,7 @@ func (s *Profiles) ResetName(ctx context.Context, r leaderboard.NameReset) (out 
 }
 
 // changeProfile stores what change makes of a member's profile, an empty one when there is none, with the record of it.
-func (s *Profiles) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
+func (s *Store) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
 	caller := leaderboard.CallerOf(ctx)
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// A request that comes at the same time waits for this row.
@@ -147,7 +162,7 @@ func lockProfile(ctx context.Context, tx *sqlx.Tx, member string) (leaderboard.P
 }
 
 // saveProfile changes the row of a profile and returns what is there then.
-func (s *Profiles) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Profile) (leaderboard.Profile, error) {
+func (s *Store) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Profile) (leaderboard.Profile, error) {
 	set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, reset_names = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
 	_, err := tx.ExecContext(ctx, set, []byte(p.DisplayName), nameKey(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes), []byte(p.ResetNames), []byte(p.Member))
 	if err != nil {
@@ -167,7 +182,7 @@ type profileState struct {
 }
 
 // auditChange records a change of a profile.
-func (s *Profiles) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
+func (s *Store) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
 	before, after, err := profileStates(old, changed)
 	if err != nil {
 		return err
@@ -179,7 +194,7 @@ func (s *Profiles) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *l
 }
 
 // auditProfile records what was done to a profile; before is nil when there was none.
-func (s *Profiles) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, action leaderboard.AuditAction, before, after *profileState) error {
+func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, action leaderboard.AuditAction, before, after *profileState) error {
 	c := audit.Change{Action: action, Member: member, After: after}
 	if before != nil {
 		c.Before = before
@@ -212,7 +227,7 @@ func profileStates(old, changed *leaderboard.Profile) (before, after profileStat
 }
 
 // Profile returns the profile of a member, or ErrProfileNotFound.
-func (s *Profiles) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
+func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := s.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
 		err = mysql.Wrap("profile", leaderboard.ErrProfileNotFound)
@@ -224,7 +239,7 @@ func (s *Profiles) Profile(ctx context.Context, member string) (leaderboard.Prof
 }
 
 // Profiles returns the profiles of those of the members that have one, in no particular order: one statement.
-func (s *Profiles) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
+func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	if len(members) == 0 {
 		return nil, nil
 	}
@@ -239,13 +254,35 @@ func (s *Profiles) Profiles(ctx context.Context, members []string) ([]leaderboar
 	return out, nil
 }
 
+// fetch reads profiles. They are kept for a while; a change through this process drops one.
+func (s *Store) fetch(ctx context.Context, members []string, _ map[string]*leaderboard.Profile) (map[string]*leaderboard.Profile, error) {
+	found, err := s.Profiles(ctx, members)
+	byMember := make(map[string]*leaderboard.Profile, len(found))
+	for i := range found {
+		byMember[found[i].Member] = &found[i]
+	}
+	return byMember, err
+}
+
+func sizeOfProfile(p *leaderboard.Profile) int {
+	if p == nil {
+		return 0
+	}
+	return len(p.DisplayName) + len(p.AvatarURL) + len(p.Attributes)
+}
+
+// ProfilesOf implements Loader.
+func (s *Store) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
+	return s.kept.Of(ctx, members)
+}
+
 func profilesOf(members []string) string {
 	t := (&mysql.Text{}).Str("SELECT "+profileColumns+" FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
 // data tells the profile of a member.
-func (s *Profiles) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	p, err := s.Profile(ctx, member)
 	if errors.Is(err, leaderboard.ErrProfileNotFound) {
 		return nil
@@ -253,10 +290,11 @@ func (s *Profiles) data(ctx context.Context, member string, tell func(leaderboar
 	if err != nil {
 		return err
 	}
-	return tell(leaderboard.MemberRecord{Profile: &p})
+	return tell(leaderboard.MemberRecord{List: "profile", Record: showProfile(&p)})
 }
 
 // forget deletes the profile of a member who is erased.
-func (s *Profiles) forget(ctx context.Context, member, _ []byte, steps Steps) error {
+func (s *Store) forget(ctx context.Context, member, _ []byte, steps store.Steps) error {
+	defer s.kept.Forget(string(member))
 	return steps(ctx, "DELETE FROM profiles WHERE member = ? LIMIT ?", member)
 }

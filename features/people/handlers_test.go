@@ -1,18 +1,80 @@
-package httpapi
+package people
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
+
+// newEnv returns an API with the routes of the feature and its Show over a fake.
+func newEnv(t testing.TB, change ...func(*httpapi.Config)) *apitest.Env {
+	shown := func(c *httpapi.Config) { c.Shows = []httpapi.Show{Show{c.Writer.(*apitest.Fake)}} }
+	return featuretest.New(t, func(f *apitest.Fake) []httpapi.Route {
+		return Routes(httpapi.Resolver{Catalog: f}, httpapi.Reading{Rankings: f, Feed: f}, f)
+	}, append([]func(*httpapi.Config){shown}, change...)...)
+}
+
+// TestExamples runs the lines for a shell of /docs that are about people.
+func TestExamples(t *testing.T) {
+	featuretest.Examples(t, Feature(Options{}).Open(&features.Engine{}).Routes, func(t testing.TB) *apitest.Env {
+		e := newEnv(t)
+		e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+		e.Put(apitest.WriteKey, "/v1/members/1", `{"display_name":"Ada"}`).Want(201)
+		return e
+	}, nil)
+}
+
+// TestNullAndEmpty: null and the empty string are taken where the document says so and nowhere else.
+func TestNullAndEmpty(t *testing.T) {
+	const body = `{"display_name":"d","avatar_url":"https://example.org/a.png","attributes":{"window":"x","level":1}}`
+	apitest.NullAndEmpty(t, newEnv(t), apitest.Ask{Method: "PUT", Path: "/v1/members/m", Key: apitest.AdminKey, Body: body}, false)
+}
+
+// charges are Quotas that note what callers are charged for.
+type charges struct {
+	httpapi.Quotas
+	charged leaderboard.Charge
+}
+
+// Charge implements httpapi.Quotas.
+func (q *charges) Charge(_ httpapi.Bearer, _ netip.Addr, c leaderboard.Charge) leaderboard.Allowance {
+	for kind, n := range c {
+		q.charged[kind] += n
+	}
+	return leaderboard.Allowance{}
+}
+
+// TestChargedFor: what each route counts for.
+func TestChargedFor(t *testing.T) {
+	for _, c := range []struct {
+		method, path, body    string
+		requests, rows, heavy int
+	}{
+		{"PUT", "/v1/members/m", `{"display_name":"M"}`, 1, 1, 0},
+		{"GET", "/v1/boards/b/members?q=ada", "", 1, 0, 5},
+	} {
+		q := &charges{}
+		e := newEnv(t, func(c *httpapi.Config) { c.Quotas = q })
+		e.Board("b", leaderboard.Rules{})
+		e.Do(apitest.Ask{Method: c.method, Path: c.path, Body: c.body, Key: apitest.AdminKey})
+		if want := (leaderboard.Charge{c.requests, c.rows, c.heavy}); q.charged != want {
+			t.Errorf("%s %s: charged %v, want %v", c.method, c.path, q.charged, want)
+		}
+	}
+}
 
 func TestProfile(t *testing.T) {
 	e := newEnv(t)
@@ -23,7 +85,7 @@ func TestProfile(t *testing.T) {
 	if string(first.Body) != shown {
 		t.Errorf("got %s", first.Body)
 	}
-	e.fake.SetNow(1_700_000_001_000_000)
+	e.Fake.SetNow(1_700_000_001_000_000)
 	for _, r := range []apitest.Reply{e.Put(apitest.WriteKey, "/v1/members/u1", body), e.Get(apitest.ReadKey, "/v1/members/u1")} {
 		if r.Want(200); string(r.Body) != shown {
 			t.Errorf("got %s", r.Body)
@@ -159,13 +221,13 @@ func TestProfilesBesideEntries(t *testing.T) {
 		"top": read("top"), "member": read("members/4"), "around": read("members/5/around"), "ranks": ranks,
 	} {
 		without := ask("").Want(200)
-		delete(e.fake.Called, "ProfilesOf")
+		delete(e.Fake.Called, "ProfilesOf")
 		with := ask("?profiles=true").Want(200)
 		if n := strings.Count(string(with.Body), `"profile":`); n != 1 || !strings.Contains(string(with.Body), shown) {
 			t.Errorf("%s shows %d profiles: %s", name, n, with.Body)
 		}
-		if strings.Contains(string(without.Body), "profile") || e.fake.Calls("ProfilesOf") != 1 {
-			t.Errorf("%s: %d look-ups; without profiles it is %s", name, e.fake.Calls("ProfilesOf"), without.Body)
+		if strings.Contains(string(without.Body), "profile") || e.Fake.Calls("ProfilesOf") != 1 {
+			t.Errorf("%s: %d look-ups; without profiles it is %s", name, e.Fake.Calls("ProfilesOf"), without.Body)
 		}
 		if bare := strings.Replace(string(with.Body), ","+shown, "", 1); bare != string(without.Body) {
 			t.Errorf("%s differs in more than the profile:\n%s\n%s", name, with.Body, without.Body)
@@ -174,6 +236,32 @@ func TestProfilesBesideEntries(t *testing.T) {
 			t.Errorf("%s: profiles=false is %s", name, again.Body)
 		}
 		ask("?profiles=yes").WantProblem(400, wire.CodeMalformed)
+	}
+}
+
+// TestProfilesOnSeveralBoards: entries on several boards show the same profile.
+func TestProfilesOnSeveralBoards(t *testing.T) {
+	e := newEnv(t)
+	for _, board := range []string{"card", "moba"} {
+		e.Board(board, leaderboard.Rules{}, apitest.Classic()...)
+	}
+	e.Put(apitest.WriteKey, "/v1/members/4", `{"display_name":"Four"}`).Want(201)
+	if body := string(e.Get(apitest.ReadKey, "/v1/rankings/members/4?boards=card,moba&profiles=true").Want(200).Body); strings.Count(body, `"display_name":"Four"`) != 2 {
+		t.Error(body)
+	}
+}
+
+// TestNumbersAsStrings: with numbers=string the attributes of a profile stay as they are.
+func TestNumbersAsStrings(t *testing.T) {
+	e := newEnv(t)
+	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "77", Score: 9007199254740993})
+	e.Put(apitest.WriteKey, "/v1/members/77", `{"display_name":"5","attributes":{"score":5,"fields":7}}`).Want(201)
+	for _, path := range []string{"/v1/members?q=77&", "/v1/members/77?", "/v1/boards/b/top?profiles=true&"} {
+		plain, quoted := e.Get(apitest.AdminKey, path+"numbers=number").Want(200), e.Get(apitest.AdminKey, path+"numbers=string").Want(200)
+		attributes := []byte(`"attributes":{"fields":7,"score":5}`)
+		if wide := strings.Contains(path, "/top"); !bytes.Contains(quoted.Body, attributes) || bytes.Equal(plain.Body, quoted.Body) == wide || bytes.Contains(quoted.Body, []byte(`"score":"9007199254740993"`)) != wide {
+			t.Errorf("%s: %s, with numbers as strings %s", path, plain.Body, quoted.Body)
+		}
 	}
 }
 
@@ -193,7 +281,7 @@ func TestProfilesETag(t *testing.T) {
 		seen[tag] = body
 		e.Do(apitest.Ask{Method: http.MethodGet, Path: path, Header: http.Header{"If-None-Match": {tag}}}).Want(304)
 	}
-	e.fake.SetNow(1_700_000_000_000_000 + 86400_000_000)
+	e.Fake.SetNow(1_700_000_000_000_000 + 86400_000_000)
 	e.Get(apitest.NoKey, "/v1/boards/classic/top").Want(200)
 	const closed = "/v1/boards/classic/top?period=2023-11-14"
 	if cc := e.Get(apitest.NoKey, closed+"&profiles=true").Want(200).Header.Get("Cache-Control"); cc != "public, no-cache" {
@@ -206,7 +294,7 @@ func TestProfilesAway(t *testing.T) {
 	e := newEnv(t)
 	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 	e.Put(apitest.WriteKey, "/v1/members/4", `{"display_name":"Four"}`).Want(201)
-	e.fake.Fails["ProfilesOf"] = leaderboard.ErrUnavailable
+	e.Fake.Fails["ProfilesOf"] = leaderboard.ErrUnavailable
 	for _, path := range []string{"top", "members/4", "members/4/around"} {
 		r := e.Get(apitest.NoKey, "/v1/boards/classic/"+path+"?profiles=true").Want(200)
 		if !r.Rows().Stale || r.Header.Get("Cache-Control") != "no-store" {
@@ -219,11 +307,11 @@ func TestProfilesAway(t *testing.T) {
 }
 
 // lateProfiles finds profiles after longer than an answer beside them may wait unjudged.
-type lateProfiles struct{ *fake }
+type lateProfiles struct{ *apitest.Fake }
 
 func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
-	time.Sleep(2 * SlowLookUp)
-	return l.fake.ProfilesOf(ctx, members)
+	time.Sleep(2 * httpapi.SlowLookUp)
+	return l.Fake.ProfilesOf(ctx, members)
 }
 
 // TestProfilesLate: an answer that became old while its profiles were looked up says so.
@@ -232,10 +320,10 @@ func TestProfilesLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			for _, fresh := range []bool{false, true} {
-				e := newEnv(t, func(c *Config) {
-					c.Rankings.(*fake).Outlasted = !fresh
-					if late {
-						c.Profiles = lateProfiles{c.Writer.(*fake)}
+				e := newEnv(t, func(c *httpapi.Config) {
+					f := c.Writer.(*apitest.Fake)
+					if f.Outlasted = !fresh; late {
+						c.Shows = []httpapi.Show{Show{lateProfiles{f}}}
 					}
 				})
 				e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)

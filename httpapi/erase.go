@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"leaderboard/leaderboard"
+)
+
+// Erasures erases members.
+type Erasures interface {
+	// Forget removes everything about a member, and records the actor. It works until it is done, or ctx ends, or a board cannot
+	// be written to, which are no errors; the housekeeping then does the rest, and the same call again goes on and returns how far it
+	// is.
+	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
+}
+
+// eraseHandlers erase members.
+type eraseHandlers struct{ erasures Erasures }
+
+// erasureJSON is an erasure that is not done yet.
+type erasureJSON struct {
+	Member  string `json:"member"`
+	State   string `json:"state"`
+	Entries int64  `json:"entries"`
+}
+
+// erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work is larger
+// than a request has time for; it goes on without the request.
+func (h *eraseHandlers) erase(c *Call) error {
+	id := c.Params.Member()
+	if err := c.Params.BadInput(); err != nil {
+		return err
+	}
+	// The rest of the time is for the answer.
+	ctx, cancel := context.WithTimeout(c.Ctx, c.RequestTimeout()*4/5)
+	defer cancel()
+	f, err := h.erasures.Forget(ctx, id, c.Caller.Key)
+	if err != nil {
+		return err
+	}
+	if !f.Done {
+		return c.SendJSON(http.StatusAccepted, erasureJSON{id, "running", f.Entries})
+	}
+	c.SendNothing(http.StatusNoContent)
+	return nil
+}
