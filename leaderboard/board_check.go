@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Check returns a RuleError that lists what is wrong with rules that have their defaults, nil when they are valid. The
@@ -18,15 +18,9 @@ func (r *Rules) Check() error {
 	fail := func(pointer, format string, args ...any) {
 		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 	}
-	if len(r.Title) > MaxTitle || !utf8.ValidString(r.Title) {
-		fail("/title", "want at most %d bytes of UTF-8", MaxTitle)
-	}
-	r.checkWords(fail)
+	checkFields(fail, reflect.ValueOf(r).Elem(), ruleFields, "", false)
 	r.checkRecord(fail)
 	r.Tiebreak.check(fail)
-	if r.TopN < 1 || r.TopN > MaxTopN {
-		fail("/top_n", "want 1 to %d", MaxTopN)
-	}
 	r.checkZone(fail)
 	r.checkWindows(fail)
 	r.checkSeasons(fail)
@@ -51,61 +45,13 @@ func (r *Rules) Check() error {
 
 // UnknownWord returns the first rule, as a JSON pointer, whose value is not one of its words; "" when all are.
 func (r *Rules) UnknownWord() (first string) {
-	r.checkWords(func(pointer, _ string, _ ...any) { first = cmp.Or(first, pointer) })
+	note := func(pointer, _ string, _ ...any) { first = cmp.Or(first, pointer) }
+	checkFields(note, reflect.ValueOf(r).Elem(), ruleFields, "", true)
 	return first
 }
 
-// checkWords reports rules whose value is not one of their words.
-func (r *Rules) checkWords(fail failFunc) {
-	checkOneOf(fail, "/order", r.Order, OrderDesc, OrderAsc)
-	checkOneOf(fail, "/policy", r.Policy, policies()...)
-	if r.Overrides != nil {
-		for i, op := range r.Overrides.Ops[:min(len(r.Overrides.Ops), len(policies()))] {
-			checkOneOf(fail, "/overrides/ops/"+strconv.Itoa(i), op, policies()...)
-		}
-	}
-	checkOneOf(fail, "/mode", r.Mode, ModeStrict, ModeTied, ModeDense)
-	checkOneOf(fail, "/visibility", r.Visibility, VisibilityPublic, VisibilityPrivate)
-	checkOneOf(fail, "/tiebreak/order", r.Tiebreak.Order, OrderDesc, OrderAsc)
-	if r.Resident != ResidentAuto {
-		checkOneOf(fail, "/resident", r.Resident, ResidentAlways, ResidentNever)
-	}
-	if r.Record != RecordNone {
-		checkOneOf(fail, "/record", r.Record, RecordApplied, RecordAll)
-	}
-	if r.Display != nil && r.Display.Kind != DisplayKindNumber {
-		checkOneOf(fail, "/display/kind", r.Display.Kind, DisplayKindDuration, DisplayKindDate)
-	}
-	if r.Notify != nil {
-		checkOneOf(fail, "/notify/passed", r.Notify.Passed, NotifyPassedFriends, NotifyPassedTop)
-	}
-	if r.Review != nil {
-		for i := range r.Review.Hold[:min(len(r.Review.Hold), MaxHoldRules)] {
-			if by := r.Review.Hold[i].By; by != "" {
-				checkOneOf(fail, fmt.Sprintf("/review/hold/%d/by", i), by, HoldByPlayers)
-			}
-		}
-	}
-	if r.Players != nil && r.Players.Submit != "" {
-		checkOneOf(fail, "/players/submit", r.Players.Submit, PlayersSubmitNone, PlayersSubmitOwn, PlayersSubmitPlay)
-	}
-	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] {
-		checkOneOf(fail, "/windows/"+strconv.Itoa(i), w, Windows()...)
-	}
-	if d := r.Derive; d != nil && d.Op != "" {
-		checkOneOf(fail, "/derive/op", d.Op, DeriveOpUnion, DeriveOpIntersect)
-	}
-	if d := r.Derive; d != nil && d.Aggregate != "" {
-		checkOneOf(fail, "/derive/aggregate", d.Aggregate, AggregateSum, AggregateMin, AggregateMax)
-	}
-}
-
 func (r *Rules) checkWindows(fail failFunc) {
-	if most := len(Windows()); len(r.Windows) > most { // each is compared with those before it
-		fail("/windows", "want at most %d", most)
-		return
-	}
-	for i, w := range r.Windows {
+	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] { // each is compared with those before it
 		if slices.Contains(Windows(), w) && slices.Contains(r.Windows[:i], w) {
 			fail("/windows/"+strconv.Itoa(i), "%s is listed twice", w)
 		}
@@ -125,12 +71,8 @@ func (r *Rules) checkSeasons(fail failFunc) {
 	if len(r.Seasons) == 0 && slices.Contains(r.Windows, WindowSeason) {
 		fail("/seasons", "window season needs at least one")
 	}
-	if len(r.Seasons) > MaxSeasons {
-		fail("/seasons", "want at most %d", MaxSeasons)
-		return
-	}
 	end, names := MinTime, map[string]bool{CurrentPeriod: true, PreviousPeriod: true}
-	for i, s := range r.Seasons {
+	for i, s := range r.Seasons[:min(len(r.Seasons), MaxSeasons)] {
 		pointer := "/seasons/" + strconv.Itoa(i)
 		if !validSeason(s.Name) || names[s.Name] {
 			fail(pointer+"/name", "want a name of its own, [A-Za-z0-9][A-Za-z0-9._-]{0,63} and neither current nor previous")
@@ -150,8 +92,6 @@ func (r *Rules) checkKeep(fail failFunc) {
 	for _, w := range slices.Sorted(maps.Keys(r.Keep)) {
 		if !slices.Contains(ending, w) {
 			fail("/keep", "want windows whose periods end, %s, not %q", joined(ending), string(w))
-		} else if n := r.Keep[w]; n < 0 || n > MaxKeep {
-			fail("/keep/"+string(w), "want 0 to %d closed periods", MaxKeep)
 		}
 	}
 }
@@ -183,20 +123,13 @@ func (r *Rules) checkLimits(fail failFunc) {
 	if l.MinScore != nil && l.MaxScore != nil && *l.MinScore > *l.MaxScore {
 		fail("/limits/max_score", "want at least min_score")
 	}
-	if l.MaxDelta != nil && *l.MaxDelta < 0 {
-		fail("/limits/max_delta", "want 0 or more")
-	}
 }
 
 func (o *Overrides) check(fail failFunc) {
 	if o == nil {
 		return
 	}
-	if len(o.Keys) > MaxOverrideKeys {
-		fail("/overrides/keys", "want at most %d keys", MaxOverrideKeys)
-		return
-	}
-	for i, key := range o.Keys {
+	for i, key := range o.Keys[:min(len(o.Keys), MaxOverrideKeys)] {
 		if !IsKeyID(key) && key != SettingsKeyID(ScopeWrite) || slices.Contains(o.Keys[:i], key) {
 			fail("/overrides/keys/"+strconv.Itoa(i), "want the id of a key, each once, or %s; keys of scope admin need not be named", SettingsKeyID(ScopeWrite))
 		}
@@ -205,9 +138,6 @@ func (o *Overrides) check(fail failFunc) {
 		if slices.Contains(o.Ops[:i], op) {
 			fail("/overrides/ops/"+strconv.Itoa(i), "%s is listed twice", op)
 		}
-	}
-	if len(o.Ops) > len(policies()) {
-		fail("/overrides/ops", "want at most %d", len(policies()))
 	}
 	if len(o.Ops) == 0 && !o.KeepTime {
 		fail("/overrides", "want ops or keep_time: without them nothing is allowed")
@@ -218,8 +148,6 @@ func (o *Overrides) check(fail failFunc) {
 func (r *Rules) checkPerSecond(fail failFunc) {
 	switch l := r.Limits.PerSecond; {
 	case l == nil:
-	case *l < 1:
-		fail("/limits/per_second", "want 1 or more")
 	case r.Order == OrderAsc:
 		fail("/limits/per_second", "where lower scores are better, min_score bounds them")
 	case r.Players == nil || r.Players.Submit != PlayersSubmitPlay:

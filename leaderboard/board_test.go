@@ -88,7 +88,7 @@ func TestDefaultsKeepWhatIsGiven(t *testing.T) {
 
 func TestCheckNamesTheField(t *testing.T) {
 	for pointer, damage := range map[string]func(*Rules){
-		"/title":               func(r *Rules) { r.Title = strings.Repeat("x", MaxTitle+1) },
+		"/title":               func(r *Rules) { r.Title = strings.Repeat("x", 201) },
 		"/order":               func(r *Rules) { r.Order = "up" },
 		"/policy":              func(r *Rules) { r.Policy = "worst" },
 		"/mode":                func(r *Rules) { r.Mode = "loose" },
@@ -107,7 +107,7 @@ func TestCheckNamesTheField(t *testing.T) {
 		"/limits/max_delta":    func(r *Rules) { r.Limits.MaxDelta = ptr[int64](-1) },
 		"/face/accent":         func(r *Rules) { r.Face = &Face{Accent: "#3151d3;}"} },
 		"/face/logo":           func(r *Rules) { r.Face = &Face{Logo: "../logo.png"} },
-		"/face/footer":         func(r *Rules) { r.Face = &Face{Footer: strings.Repeat("x", MaxFooter+1)} },
+		"/face/footer":         func(r *Rules) { r.Face = &Face{Footer: strings.Repeat("x", 501)} },
 		"/notify/passed":       func(r *Rules) { r.Notify = &Notify{Passed: "enemies", Within: 1} },
 		"/notify/within":       func(r *Rules) { r.Notify = &Notify{Passed: NotifyPassedTop, Within: MaxNotifyWithin + 1} },
 	} {

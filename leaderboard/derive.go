@@ -10,18 +10,18 @@ import (
 // Derive is the rule of a derived board: its entries are computed from those of other boards' periods, its sources, and
 // follow them. It takes no submissions.
 type Derive struct {
-	From      []DeriveFrom `json:"from"`
-	Last      string       `json:"last,omitempty"` // "7d", "48h", "4w": for each of From, the current period and those before it
-	Op        DeriveOp     `json:"op"`
-	Aggregate Aggregate    `json:"aggregate"`
+	From      []DeriveFrom `json:"from" items:"1,100" doc:"The sources."`
+	Last      string       `json:"last,omitempty" doc:"Of each source the current hour, day or week and those before it, so many in all, as in 7d."`
+	Op        DeriveOp     `json:"op,omitempty" words:"union,intersect" default:"union" doc:"Members that are in any of the sources or in all of them."`
+	Aggregate Aggregate    `json:"aggregate,omitempty" words:"sum,min,max" default:"sum" doc:"How weight × score in the member's sources becomes the score. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it."`
 }
 
 // DeriveFrom names a source.
 type DeriveFrom struct {
-	Board  string `json:"board"`
-	Window Window `json:"window,omitempty"` // "": the first of the board
-	Period string `json:"period,omitempty"` // "" is current, the only choice with Last
-	Weight *int64 `json:"weight,omitempty"` // nil is 1
+	Board  string `json:"board" doc:"The name of the source."`
+	Window Window `json:"window,omitempty" words:"all_time,hour,day,week,month,quarter,year,season" doc:"By default the first of the board; with last that of its unit."`
+	Period string `json:"period,omitempty" default:"current" doc:"The name of a period, current, or previous."`
+	Weight *int64 `json:"weight,omitempty" range:"-1000000000,1000000000" default:"1" doc:"What the scores of the source are multiplied by. 0: they count as 0, and for being in."`
 }
 
 // DeriveOp tells which members a derived board has.

@@ -29,9 +29,7 @@ func (r *Rules) checkDerive(fail failFunc) {
 		fail("/derive/last", "%s", err)
 		units = 1
 	}
-	if n := units * len(d.From); n < 1 {
-		fail("/derive/from", "want 1 to %d sources", MaxSources)
-	} else if n > MaxSources {
+	if n := units * len(d.From); n > MaxSources && units > 1 {
 		fail("/derive/from", "want 1 to %d sources, not %d × %d = %d", MaxSources, len(d.From), units, n)
 	}
 	d.checkFrom(window, fail)
@@ -60,13 +58,10 @@ func (r *Rules) checkIgnored(fail failFunc) {
 // checkFrom checks the sources one by one; window is that of Last, "" without it.
 func (d *Derive) checkFrom(window Window, fail failFunc) {
 	seen := map[string]bool{}
-	for i, f := range d.From {
+	for i, f := range d.From[:min(len(d.From), MaxSources)] {
 		pointer := "/derive/from/" + strconv.Itoa(i)
 		if CheckBoardName(f.Board) != nil {
 			fail(pointer+"/board", "a board name is [a-z0-9][a-z0-9._-]{0,63}")
-		}
-		if f.Window != "" {
-			checkOneOf(fail, pointer+"/window", f.Window, Windows()...)
 		}
 		if window != "" && f.Window != "" && f.Window != window {
 			fail(pointer+"/window", "last %s is of window %s", d.Last, window)
@@ -81,9 +76,6 @@ func (d *Derive) checkFrom(window Window, fail failFunc) {
 			if _, err := f.Window.SpanNamed(f.Period, time.UTC); err != nil { // in any zone the names are of this form
 				fail(pointer+"/period", "%s", err)
 			}
-		}
-		if f.Weight != nil && magnitude(*f.Weight, 0) > MaxWeight {
-			fail(pointer+"/weight", "want %d to %d", -MaxWeight, MaxWeight)
 		}
 		period := f.Period
 		period = cmp.Or(period, CurrentPeriod)

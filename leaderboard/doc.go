@@ -10,6 +10,7 @@
 //	player.go, issuer.go, notify.go, metadata.go, review.go  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits
 //	derive.go, aggregate.go                         the rule of derived boards
 //	board.go                                        a board and its rules
+//	rule_field.go                                   what the tags of rules say, and what is against them
 //	revision.go, period.go                          states of a period, periods, finding one by name
 //	submit.go, condition.go, edit.go, policy.go, play.go  what a submission says, and what it does
 //	held.go                                         which submissions wait for an admin, and what becomes of them

@@ -1,23 +1,17 @@
 package leaderboard
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Face tells how the public page of a board looks, beside what the installation has for all of its pages.
 type Face struct {
-	Accent string `json:"accent,omitempty"` // #rrggbb, of links and marks, made readable on light and on dark ground; "": the installation's
-	Logo   string `json:"logo,omitempty"`   // a name among the pictures of the installation, as names of boards are; "": none
-	Parts  string `json:"parts,omitempty"`  // a label: the page leads to the boards labelled as parts of this one, by their values of it; "": to none
-	Footer string `json:"footer,omitempty"` // one line of plain text below the page, in which addresses are links; "": none
+	Accent string `json:"accent,omitempty" flag:"accent" pattern:"^#[0-9a-fA-F]{6}$" want:"a colour such as #3151d3" doc:"Colour of links and marks, such as #3151d3. It is made darker on light ground, and lighter on dark ground, until it can be read."`
+	Logo   string `json:"logo,omitempty" flag:"logo" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" want:"the name of a picture, [a-z0-9][a-z0-9._-]{0,63}" doc:"Name of a picture in the folder logos of --site, which is shown beside the title. A server without such a picture shows none."`
+	Parts  string `json:"parts,omitempty" flag:"parts" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" want:"the name of a label, [a-z0-9][a-z0-9._-]{0,63}" doc:"Label by whose values its page leads to the boards labelled part-of:BOARD, as in country. To the public ones, 250 at most. With country, ISO codes of two letters are shown as names."`
+	Footer string `json:"footer,omitempty" flag:"footer" bytes:"500" doc:"A line of text below the page, in which addresses are links. At most 500 bytes without control characters."`
 }
 
 // PartOf is the label of a board that is a part of another one, for instance the members of one country. Its value is the name of that one.
 const PartOf = "part-of"
-
-// MaxFooter is how long the footer of a board's page is, in bytes.
-const MaxFooter = 500
 
 // IsAccent reports whether a text is a colour in the form of Face: a # and six hexadecimal digits.
 func IsAccent(s string) bool {
@@ -34,16 +28,7 @@ func (f *Face) check(fail failFunc) {
 	if f == nil {
 		return
 	}
-	if f.Accent != "" && !IsAccent(f.Accent) {
-		fail("/face/accent", "want a colour such as #3151d3")
-	}
-	if f.Logo != "" && !IsPictureName(f.Logo) {
-		fail("/face/logo", "want the name of a picture, [a-z0-9][a-z0-9._-]{0,63}")
-	}
-	if f.Parts != "" && !isName(f.Parts) {
-		fail("/face/parts", "want the name of a label, [a-z0-9][a-z0-9._-]{0,63}")
-	}
-	if len(f.Footer) > MaxFooter || !utf8.ValidString(f.Footer) || strings.ContainsFunc(f.Footer, isControl) {
-		fail("/face/footer", "want one line of at most %d bytes of UTF-8, without control characters", MaxFooter)
+	if strings.ContainsFunc(f.Footer, isControl) {
+		fail("/face/footer", "want one line, without control characters")
 	}
 }

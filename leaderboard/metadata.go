@@ -8,7 +8,7 @@ import (
 
 // Metadata is the rule by which submissions to a board may have metadata, which their entries keep; nil: they may not.
 type Metadata struct {
-	MaxBytes int `json:"max_bytes"` // of one entry, as JSON without spaces
+	MaxBytes int `json:"max_bytes" flag:"metadata-max-bytes" range:"1,4096" doc:"How long the metadata of one entry may be, as JSON without spaces."`
 }
 
 // MaxMetadata is the greatest Metadata.MaxBytes.
@@ -21,9 +21,6 @@ func (m *Metadata) check(fail failFunc, derived bool) {
 	}
 	if derived {
 		fail("/metadata", "the entries of a derived board have none; give the rule to its sources")
-	}
-	if m.MaxBytes < 1 || m.MaxBytes > MaxMetadata {
-		fail("/metadata/max_bytes", "want 1 to %d", MaxMetadata)
 	}
 }
 

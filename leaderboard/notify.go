@@ -3,10 +3,8 @@ package leaderboard
 // Notify tells which members are told that somebody passed them, as events of kind EventKindMemberPassed; nil: none are. It is
 // about the first window of the board.
 type Notify struct {
-	Passed NotifyPassed `json:"passed"` // who is told
-	// Within is how many: of NotifyPassedTop those of so many first places, of NotifyPassedFriends so many at most of those
-	// whom one change passes, best first.
-	Within int `json:"within,omitzero"`
+	Passed NotifyPassed `json:"passed" flag:"notify" words:"friends,top" doc:"Which members are told by an event that another one passed them. friends: members who have the one that passes on their list of friends. top: those in the first places."`
+	Within int          `json:"within,omitzero" flag:"notify-within" range:"1,100" default:"10" doc:"How many places, or friends that one change passes. top: how many places. friends: how many at most of those whom one change passes, best first."`
 }
 
 // NotifyPassed tells which members learn that another one passed them.
@@ -42,8 +40,5 @@ func (n *Notify) check(fail failFunc, derived bool) {
 	}
 	if derived {
 		fail("/notify", "nobody is told of what happens on a derived board; give the rule to its sources")
-	}
-	if n.Within < 1 || n.Within > MaxNotifyWithin {
-		fail("/notify/within", "want 1 to %d", MaxNotifyWithin)
 	}
 }

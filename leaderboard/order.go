@@ -100,15 +100,15 @@ const (
 
 // Tiebreak is the second criterion: its direction, and the fields that it is packed from, if it has several.
 type Tiebreak struct {
-	Order  Order           `json:"order"`
-	Fields []TiebreakField `json:"fields,omitempty"` // the first one decides first
+	Order  Order           `json:"order" flag:"tiebreak-order" words:"desc,asc" default:"desc" doc:"Which tiebreaks are better. desc: higher is better."`
+	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" items:"0,16" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
 }
 
 // TiebreakField is one criterion of a packed tiebreak.
 type TiebreakField struct {
-	Name  string `json:"name"`  // [a-z][a-z0-9_]{0,31}
-	Bits  int    `json:"bits"`  // values are 0 to 2^Bits-1
-	Order Order  `json:"order"` // desc when it is left out, whatever the order of the tiebreak
+	Name  string `json:"name" pattern:"^[a-z][a-z0-9_]{0,31}$" want:"a name of its own, [a-z][a-z0-9_]{0,31}" doc:"Of its own."`
+	Bits  int    `json:"bits" range:"1,63" doc:"A value is 0 to 2^bits - 1."`
+	Order Order  `json:"order" words:"desc,asc" default:"desc" doc:"desc when left out, whatever the order of the tiebreak. desc: higher is better."`
 }
 
 // FieldValue is the value of one field.
@@ -293,35 +293,22 @@ const maxFieldName = 32 // bytes
 
 func (t *Tiebreak) check(fail failFunc) {
 	if len(t.Fields) > MaxTiebreakFields {
-		fail("/tiebreak/fields", "want at most %d fields", MaxTiebreakFields)
 		return
 	}
 	sum, terms := 0, make([]string, len(t.Fields))
 	for i, f := range t.Fields {
 		pointer := "/tiebreak/fields/" + strconv.Itoa(i)
-		if !validField(f.Name) || slices.ContainsFunc(t.Fields[:i], func(g TiebreakField) bool { return g.Name == f.Name }) {
+		if slices.ContainsFunc(t.Fields[:i], func(g TiebreakField) bool { return g.Name == f.Name }) {
 			fail(pointer+"/name", "want a name of its own, [a-z][a-z0-9_]{0,%d}", maxFieldName-1)
 			return // the arithmetic names the fields
 		}
 		if f.Bits < 1 || f.Bits > MaxTiebreakBits {
-			fail(pointer+"/bits", "want 1 to %d bits", MaxTiebreakBits)
 			return
 		}
-		checkOneOf(fail, pointer+"/order", f.Order, OrderDesc, OrderAsc)
 		sum += f.Bits
 		terms[i] = fmt.Sprintf("%s %d", f.Name, f.Bits)
 	}
 	if sum > MaxTiebreakBits {
 		fail("/tiebreak/fields", "%s = %d bits, a tiebreak has %d", strings.Join(terms, " + "), sum, MaxTiebreakBits)
 	}
-}
-
-func validField(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		if letter := c >= 'a' && c <= 'z'; !letter && (i == 0 || c != '_' && (c < '0' || c > '9')) {
-			return false
-		}
-	}
-	return name != "" && len(name) <= maxFieldName
 }

@@ -8,16 +8,16 @@ import (
 // Review tells which submissions of a board wait for an admin before they count; nil: none does. A submission that a key of scope
 // admin makes never waits.
 type Review struct {
-	Hold   []HoldRule `json:"hold"`             // a submission waits when one of them says so; 1 to MaxHoldRules
-	Expire string     `json:"expire,omitempty"` // how long it waits at most, a Go duration or days such as "14d"; "": DefaultHeldTTL
+	Hold   []HoldRule `json:"hold" flag:"review" items:"1,8" doc:"Which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players. One that applies is enough."`
+	Expire string     `json:"expire,omitempty" flag:"review-expire" default:"14d" doc:"How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d."`
 }
 
 // HoldRule holds submissions for one reason: one of its members is given.
 type HoldRule struct {
-	Above      *int64 `json:"above,omitempty"`      // the entry would have a better score than this one
-	RankWithin int    `json:"rank_within,omitzero"` // it would be among so many first in the board's first window; 1 to MaxHoldRank
-	PerSecond  *int64 `json:"per_second,omitempty"` // the score is more than so much for each second of the play that it was made in
-	By         HoldBy `json:"by,omitempty"`         // who submits
+	Above      *int64 `json:"above,omitempty" doc:"The entry would have a better score than this one."`
+	RankWithin int    `json:"rank_within,omitzero" range:"1,1000" doc:"The entry would be among so many first in the board's first window."`
+	PerSecond  *int64 `json:"per_second,omitempty" range:"1," doc:"The score is more than so much for each second of the play that it was made in."`
+	By         HoldBy `json:"by,omitempty" words:"players" doc:"Who submits: players, by a token of their own."`
 }
 
 // HoldBy tells whose submissions are held.
@@ -29,7 +29,6 @@ const HoldByPlayers HoldBy = "players"
 // Bounds of reviews.
 const (
 	MaxHoldRules   = 8
-	MaxHoldRank    = 1000
 	DefaultHeldTTL = 14 * 24 * time.Hour
 	MinHeldTTL     = time.Hour
 	MaxHeldTTL     = 90 * 24 * time.Hour
@@ -77,10 +76,7 @@ func (r *Review) check(fail failFunc, derived bool, players *Players) {
 	if derived {
 		fail("/review", "nothing is submitted to a derived board")
 	}
-	if len(r.Hold) == 0 || len(r.Hold) > MaxHoldRules {
-		fail("/review/hold", "want 1 to %d rules", MaxHoldRules)
-	}
-	for i := range r.Hold {
+	for i := range r.Hold[:min(len(r.Hold), MaxHoldRules)] {
 		r.Hold[i].check(func(at, format string, args ...any) { fail(fmt.Sprintf("/review/hold/%d", i)+at, format, args...) }, players)
 	}
 	if d, ok := parseDays(r.Expire); r.Expire != "" && (!ok || d < MinHeldTTL || d > MaxHeldTTL) {
@@ -99,11 +95,8 @@ func (h *HoldRule) check(fail failFunc, players *Players) {
 		fail("", "want one of above, rank_within, per_second and by")
 		return
 	}
-	if h.RankWithin < 0 || h.RankWithin > MaxHoldRank {
-		fail("/rank_within", "want 1 to %d", MaxHoldRank)
-	}
-	if h.PerSecond != nil && (*h.PerSecond < 1 || !players.needPlay()) {
-		fail("/per_second", "want a rate from 1 on, of a board whose players submit with a play")
+	if h.PerSecond != nil && !players.needPlay() {
+		fail("/per_second", "needs a board whose players submit with a play")
 	}
 	if h.By != "" && h.By == HoldByPlayers && !players.submits() {
 		fail("/by", "players do not submit to this board")
