@@ -333,14 +333,19 @@ func optionalValues(pairs ...string) url.Values {
 // Flags that several families of commands add to those of every remote.
 
 // modeFlag takes the modes of boards, and more.
+// The help of flags that rules of boards and questions share.
+const (
+	modeUsage   = "numbering of ties: strict (1,2,3,4), tied (1,2,2,4) or dense (1,2,2,3), to read ranks also all; empty: the board's own"
+	labelsUsage = "label:value pairs separated by commas, as in type:moba,aspect:sound: labels to give a board, or that boards must have"
+)
+
 func (p *program) modeFlag(at *leaderboard.Mode, more ...string) cli.Flag {
-	return choice(p.option("mode", "numbering of ties: strict (1,2,3,4), tied (1,2,2,4) or dense (1,2,2,3), to read ranks also all; empty: the board's own"),
+	return choice(p.option("mode", modeUsage),
 		(*string)(at), append([]string{"strict", "tied", "dense"}, more...)...)
 }
 
 func (p *program) labelsFlag(at *leaderboard.Labels) cli.Flag {
-	return custom(p.option("labels", "label:value pairs separated by commas, as in type:moba,aspect:sound: labels to give a board, or that boards must have"),
-		at, leaderboard.ParseLabels)
+	return custom(p.option("labels", labelsUsage), at, leaderboard.ParseLabels)
 }
 
 func windowFlag(at *leaderboard.Window) cli.Flag {

@@ -211,14 +211,19 @@ func parseSwitch(v string) (bool, error) {
 
 // choice makes a flag that takes one of several words.
 func choice(s setting, at *string, allowed ...string) *checked[string] {
-	f := newChecked(s, at, func(v string) (string, error) {
+	f := newChecked(s, at, oneWord(allowed))
+	f.Config.words = allowed
+	return f
+}
+
+// oneWord returns a parser that takes one of several words.
+func oneWord(allowed []string) func(string) (string, error) {
+	return func(v string) (string, error) {
 		if !slices.Contains(allowed, v) {
 			return "", fmt.Errorf("want %s, not %q", strings.Join(allowed, " or "), v)
 		}
 		return v, nil
-	})
-	f.Config.words = allowed
-	return f
+	}
 }
 
 // oneOf makes a flag that takes one of several words. The server checks them; here they are for completion.

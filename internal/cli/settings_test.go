@@ -437,7 +437,7 @@ func TestRuleFields(t *testing.T) {
 	})
 	status, _, errOut := runWith(t, nil, "board", "put", "b", "--url", url,
 		"--order", "asc", "--tiebreak-order", "asc", "--min-score", "-5", "--max-score", "9223372036854775807")
-	want := `{"order":"asc","limits":{"min_score":-5,"max_score":9223372036854775807},"tiebreak":{"order":"asc"}}`
+	want := `{"limits":{"max_score":9223372036854775807,"min_score":-5},"order":"asc","tiebreak":{"order":"asc"}}`
 	if status != exitOK || string(body) != want {
 		t.Errorf("status %d, %s, got %s want %s", status, errOut, body, want)
 	}
