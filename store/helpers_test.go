@@ -3,14 +3,12 @@ package store_test
 import (
 	"testing"
 
-	"leaderboard/features/featuretest"
-	"leaderboard/internal/app/installed"
 	"leaderboard/store"
+	"leaderboard/store/storetest/dbtest"
 )
 
-// open returns a migrated store on a database, with all features.
+// open returns a migrated store on a database, without features.
 func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	t.Helper()
-	s, _ := featuretest.Store(t, dsn, installed.Features(installed.Settings{}), change)
-	return s
+	return dbtest.Open(t, dsn, change)
 }
