@@ -64,6 +64,8 @@ type Opened struct {
 	Sweep []store.Job
 	// Purge are statements that delete the feature's rows of a board that is deleted, see store.Housekeeping.AddPurge.
 	Purge []string
+	// Board is written with the rules of a board; nil: nothing is.
+	Board store.BoardChange
 	// Forget is the feature's share of an erasure, before the entries of the member are removed and after it.
 	Forget, ForgetAfter store.Forget
 	// Data is what the feature keeps of a member, by kind.
@@ -119,10 +121,13 @@ func On(s *store.Store, list []Feature) *Engine {
 // atOnce asks without a bound.
 func atOnce(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }
 
-// AddTo adds the feature's share of housekeeping, of erasures and of the data of a member to those of a store.
+// AddTo adds the feature's share of changes of boards, of housekeeping, of erasures and of the data of a member to those of a store.
 func (o *Opened) AddTo(s *store.Store) {
 	s.Housekeeping.Add(o.Sweep...)
 	s.Housekeeping.AddPurge(o.Purge...)
+	if o.Board != nil {
+		s.Boards.Add(o.Board)
+	}
 	if o.Forget != nil {
 		s.Erasures.Add(o.name, o.Forget)
 	}

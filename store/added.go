@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/jmoiron/sqlx"
+
 	"leaderboard/leaderboard"
 )
 
@@ -12,6 +14,10 @@ type Steps func(ctx context.Context, query string, args ...any) error
 // Forget deletes the rows of a member, or gives the member another name in them, alias, and removes what people wrote about the
 // member. A member may have very many rows, so they go in steps. It may be called again, also by several processes at once.
 type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
+
+// BoardChange writes what goes with the rules of a board that is created or changed, in the transaction of that. old are the rules before.
+// The row of the board is locked.
+type BoardChange func(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error
 
 // Data calls tell with everything of one kind that is stored of a member. Errors are those of MemberData.
 type Data func(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error

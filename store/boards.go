@@ -14,7 +14,6 @@ import (
 	"leaderboard/leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/derived"
-	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -25,11 +24,18 @@ type Boards struct {
 	lookup  boards.Lookup
 	writer  *Writer
 	sweeper *sweep.Sweeper
+	added   []BoardChange
 }
 
 // Board returns the board with this name, or ErrBoardNotFound.
 func (s *Boards) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	b, err := boards.Get(ctx, s.db.Pool, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), []byte(name))
+	return b, mysql.Translate(ctx, "board", err)
+}
+
+// BoardOf returns the board with this id, or ErrBoardNotFound.
+func (s *Boards) BoardOf(ctx context.Context, id int64) (leaderboard.Board, error) {
+	b, err := boards.Get(ctx, s.db.Pool, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE id = ? AND state = 'open'"), id)
 	return b, mysql.Translate(ctx, "board", err)
 }
 
@@ -59,6 +65,9 @@ func (s *Boards) ChangeBoard(ctx context.Context, name string, change leaderboar
 	})
 	return b, created, mysql.Translate(ctx, "put board", err)
 }
+
+// Add adds what goes with the rules of boards, such as features have. It is called before the first change.
+func (s *Boards) Add(change BoardChange) { s.added = append(s.added, change) }
 
 func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
@@ -108,8 +117,10 @@ func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chan
 	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
 		err = derived.SetDerived(ctx, tx, &l.Board)
 	}
-	if err == nil && (b.Rules.Notify != nil || rules.Notify != nil) {
-		err = notices.Set(ctx, tx, &l.Board, &b.Rules)
+	for _, change := range s.added {
+		if err == nil {
+			err = change(ctx, tx, &l.Board, &b.Rules)
+		}
 	}
 	if err == nil {
 		err = s.db.NextVersion(ctx, tx, boardsVersion)

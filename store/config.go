@@ -63,8 +63,6 @@ type Config struct {
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
 	// Random returns the bits of the ids that writers make, for tests; nil: bits of math/rand.
 	Random func() uint64
-	// EventPoint is called at named points of the way of events, for tests; nil: nothing is.
-	EventPoint func(name string)
 	// Observer hears of batches, for metrics; nil: nobody does.
 	Observer Observer
 	// OnIndexes is called when a rank index has come into memory, with the bytes that all take there, roughly. It must not block.

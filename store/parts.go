@@ -4,7 +4,6 @@ import (
 	"leaderboard/store/commit"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
-	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
 )
@@ -17,8 +16,6 @@ type (
 	Entries = read.Reader
 	// Derived keeps derived boards up to date with their sources.
 	Derived = derived.Follower
-	// Notices makes the events of who was passed.
-	Notices = notices.Folder
 	// Indexes is the rank indexes of periods.
 	Indexes = index.Indexes
 	// IndexBuild is a request to build an index.

@@ -89,11 +89,18 @@ func (s *Boards) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard
 	return s.periods(ctx, periodsBefore, boardID, []byte(w), before.Time(), max(0, limit))
 }
 
+// PeriodIn reads the period with this id in a transaction.
+func (s *Boards) PeriodIn(ctx context.Context, q mysql.Querier, id int64) (leaderboard.Period, error) {
+	var row boards.PeriodRow
+	err := q.QueryRowContext(ctx, (&mysql.Text{}).Str("SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ").Int(id).String()).Scan(row.Dest()...)
+	return row.Period(), err
+}
+
 // PeriodAt reads the current period of a window in a transaction. One that nobody has submitted to is empty, and so is the time between
 // two seasons.
-func (s *Boards) PeriodAt(ctx context.Context, tx *sql.Tx, boardID int64, w leaderboard.Window, now leaderboard.Micros) (leaderboard.Period, error) {
+func (s *Boards) PeriodAt(ctx context.Context, q mysql.Querier, boardID int64, w leaderboard.Window, now leaderboard.Micros) (leaderboard.Period, error) {
 	var row boards.PeriodRow
-	err := tx.QueryRowContext(ctx, s.db.Limited(periodsBefore), boardID, []byte(w), (now + 1).Time(), 1).Scan(row.Dest()...)
+	err := q.QueryRowContext(ctx, s.db.Limited(periodsBefore), boardID, []byte(w), (now + 1).Time(), 1).Scan(row.Dest()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return leaderboard.Period{}, nil
 	}

@@ -13,7 +13,6 @@ import (
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
-	"leaderboard/store/internal/notices"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
 )
@@ -33,7 +32,6 @@ type Store struct {
 	Hidden   *HiddenMembers
 	Members  *Members
 	Erasures *Erasures
-	Notices  *Notices
 
 	Housekeeping *Housekeeping
 
@@ -50,8 +48,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		cfg: cfg, db: database,
-		Runs:    &Runs{database, newRunsHere()},
-		Notices: notices.New(database, cfg.EventPoint),
+		Runs: &Runs{database, newRunsHere()},
 	}
 	memory, kept := boards.NewMemory(), keptBy(cfg.Parts)
 	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL, Kept: kept})
@@ -67,7 +64,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 			cfg.OnCommit(e.Ref, *e.Commit)
 		},
 	}, cfg.Parts...)
-	s.Boards = &Boards{database, memory, boards.Lookup{DB: database, Memory: memory, Lock: s.Writer.TryAlone}, s.Writer, sweeper}
+	s.Boards = &Boards{database, memory, boards.Lookup{DB: database, Memory: memory, Lock: s.Writer.TryAlone}, s.Writer, sweeper, nil}
 	s.Derived = derived.New(database, memory, s.Writer, cfg.DeriveRows)
 	s.Hidden = &HiddenMembers{db: database, writer: s.Writer, boards: s.Boards}
 	s.Members = &Members{db: database}

@@ -92,9 +92,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, Observer: a.metrics,
-		OnIndexes:  func(bytes int64) { a.collector.holdIndexes(bytes) },
-		EventPoint: cfg.Fault.hook(),
-		Parts:      features.Parts(list),
+		OnIndexes: func(bytes int64) { a.collector.holdIndexes(bytes) },
+		Parts:     features.Parts(list),
 	})
 	if err != nil {
 		return nil, err
@@ -121,7 +120,6 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
 		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Clock: a.clock, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Alone: a.reader.Alone, Log: a.log,
 	}
-	a.engine.Offer(a.store.Notices)
 	a.features = openFeatures(list, a.store, a.engine, a.metrics)
 	a.tables = features.AllOffered[heldTable](a.engine)
 	if err := a.wireAPI(); err != nil {

@@ -347,16 +347,16 @@ func ofEvents() []mutant {
 			`"' FOR UPDATE NOWAIT")`, `"'")`, "features/events TestSpreadMissesNone",
 		},
 		{
-			"B9", "notices of a log that was lost in a restore are entered", "store/internal/notices/fold.go",
-			`part.Err != nil || state != s.period.Revision()`, `part.Err != nil && state != s.period.Revision()`, "store TestNoticesAfterRestore",
+			"B9", "notices of a log that was lost in a restore are entered", "features/notices/fold.go",
+			`part.Err != nil || state != s.period.Revision()`, `part.Err != nil && state != s.period.Revision()`, "features/notices TestNoticesAfterRestore",
 		},
 		{
-			"B9", "a notice has another id each time that the log is read", "store/internal/notices/read.go",
-			`s.period.Incarnation, " ", n.minute, " ", n.passed.Member),`, `s.period.Incarnation, " ", n.minute, " ", time.Now(), n.passed.Member),`, "store TestNoticesAfterRestore",
+			"B9", "a notice has another id each time that the log is read", "features/notices/read.go",
+			`s.period.Incarnation, " ", n.minute, " ", n.passed.Member),`, `s.period.Incarnation, " ", n.minute, " ", time.Now(), n.passed.Member),`, "features/notices TestNoticesAfterRestore",
 		},
 		{
 			"B9", "notices stay in the later period when one is opened again", "store/internal/boards/rollover.go",
-			`const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ?`, `const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE 1 = 0 AND board_id = ?`, "store TestNoticesOfReopened",
+			`const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ?`, `const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE 1 = 0 AND board_id = ?`, "features/notices TestNoticesOfReopened",
 		},
 		{
 			"B9", "who closes a period does not keep endpoints from coming", "internal/outbox/enter.go",
@@ -367,12 +367,12 @@ func ofEvents() []mutant {
 			"limit-min(len(again), limit/2))", "limit)", "features/events TestDueIsShared",
 		},
 		{
-			"B9", "a log that is read again gives other notices", "store/internal/notices/read.go",
-			`fmt.Sprint("member.passed ", `, `fmt.Sprint("member.passed ", leaderboard.NewEventID(), `, "store TestNoticesOnceMore",
+			"B9", "a log that is read again gives other notices", "features/notices/read.go",
+			`fmt.Sprint("member.passed ", `, `fmt.Sprint("member.passed ", leaderboard.NewEventID(), `, "features/notices TestNoticesOnceMore",
 		},
 		{
-			"B9", "who was passed is what the present says", "store/internal/notices/passed.go",
-			"\t\tkeys[c.member] = c.old\n", "", "store/internal/notices TestPassed",
+			"B9", "who was passed is what the present says", "features/notices/passed.go",
+			"\t\tkeys[c.member] = c.old\n", "", "features/notices TestPassed",
 		},
 		{
 			"B9", "what an endpoint refuses is delivered", "features/events/deliver.go",

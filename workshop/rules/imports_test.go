@@ -31,18 +31,17 @@ const (
 	guardPkg = "leaderboard/internal/guard"
 	wirePkg  = "leaderboard/internal/wire"
 
-	mysqlPkg     = "leaderboard/internal/mysql"
-	auditPkg     = "leaderboard/internal/audit"
-	outboxPkg    = "leaderboard/internal/outbox"
-	entriesPkg   = "leaderboard/internal/entries"
-	mirrorPkg    = "leaderboard/internal/mirror"
-	oidcPkg      = "leaderboard/internal/oidc"
-	storeIndex   = "leaderboard/store/internal/index"
-	storeBoards  = "leaderboard/store/internal/boards"
-	storeNotices = "leaderboard/store/internal/notices"
-	storeCommit  = "leaderboard/store/commit"
-	sqlxPkg      = "github.com/jmoiron/sqlx"
-	plansPkg     = "leaderboard/internal/plantest"
+	mysqlPkg    = "leaderboard/internal/mysql"
+	auditPkg    = "leaderboard/internal/audit"
+	outboxPkg   = "leaderboard/internal/outbox"
+	entriesPkg  = "leaderboard/internal/entries"
+	mirrorPkg   = "leaderboard/internal/mirror"
+	oidcPkg     = "leaderboard/internal/oidc"
+	storeIndex  = "leaderboard/store/internal/index"
+	storeBoards = "leaderboard/store/internal/boards"
+	storeCommit = "leaderboard/store/commit"
+	sqlxPkg     = "github.com/jmoiron/sqlx"
+	plansPkg    = "leaderboard/internal/plantest"
 )
 
 func importRules() []importRule {
@@ -56,7 +55,7 @@ func importRules() []importRule {
 		{
 			dir: "store", may: []string{
 				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", storeNotices, outboxPkg, sqlxPkg,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", outboxPkg, sqlxPkg,
 			},
 			inTest: []string{"leaderboard/internal/app/installed", "leaderboard/features/featuretest", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
@@ -68,7 +67,6 @@ func importRules() []importRule {
 			dir: "store/internal/read", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeIndex, turnPkg},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
 		},
-		{dir: "store/internal/notices", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, storeBoards, outboxPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, outboxPkg, sqlxPkg, "github.com/go-json-experiment/json"}},
 		{dir: "store/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, auditPkg, entriesPkg, storeBoards, outboxPkg, tracePkg, "leaderboard/internal/varint", sqlxPkg}, inTest: []string{plansPkg}},

@@ -11,6 +11,7 @@ import (
 	"leaderboard/features/friends"
 	"leaderboard/features/keys"
 	"leaderboard/features/metadata"
+	"leaderboard/features/notices"
 	"leaderboard/features/people"
 	"leaderboard/features/players"
 	"leaderboard/features/plays"
@@ -47,10 +48,11 @@ func Features(s Settings) []features.Feature {
 		people.Feature(people.Options{ByPeople: s.ProfilesByPeople}),
 		friends.Feature(), // lists of friends, and boards among them
 		events.Feature(events.Options{AllowPrivate: s.PrivateEndpoints, Retry: s.EventRetry, Point: s.EventPoint}),
-		streams.Feature(),    // pages that follow a board
-		changefeed.Feature(), // each change, for a copy elsewhere
-		audit.Feature(),      // who changed what
-		keys.Feature(),       // keys of the API
+		notices.Feature(s.EventPoint), // who was passed, as events
+		streams.Feature(),             // pages that follow a board
+		changefeed.Feature(),          // each change, for a copy elsewhere
+		audit.Feature(),               // who changed what
+		keys.Feature(),                // keys of the API
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 	}
 }

@@ -65,7 +65,6 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 		"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?",
 		"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?",
 		"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?",
-		"DELETE FROM notice_boards WHERE board_id = ? LIMIT ?",
 	}, s.beside, []string{"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?"}) {
 		if finished, _, err := s.drain(ctx, steps, query, id); !finished {
 			return false, err

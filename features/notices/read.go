@@ -12,7 +12,6 @@ import (
 	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/boards"
 )
 
 const (
@@ -94,7 +93,7 @@ func (f *Folder) read(ctx context.Context, p *place, b *leaderboard.Board) (s *s
 	}
 	defer look.End(true)
 	s = &span{}
-	if s.period, err = f.period(ctx, look, p.Period); err != nil {
+	if s.period, err = f.boards.PeriodIn(ctx, look, p.Period); err != nil {
 		return nil, err
 	}
 	s.to = s.period.LastSeq
@@ -144,12 +143,6 @@ func (s *span) take(codec rank.Codec, log []logged, passed [][]rank.Key) error {
 		}
 	}
 	return nil
-}
-
-func (f *Folder) period(ctx context.Context, q mysql.Querier, id int64) (leaderboard.Period, error) {
-	var row boards.PeriodRow
-	err := q.QueryRowContext(ctx, (&mysql.Text{}).Str("SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ").Int(id).String()).Scan(row.Dest()...)
-	return row.Period(), err
 }
 
 // log reads the changes of a period after a seq that are not older than maxAge.

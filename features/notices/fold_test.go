@@ -1,4 +1,4 @@
-package store_test
+package notices_test
 
 import (
 	"context"
@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
+	"leaderboard/features/notices"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
@@ -47,11 +50,24 @@ func passedOf(t testing.TB, e *leaderboard.Event) (p passedEvent) {
 	return p
 }
 
-// notices returns the notices that are found now, in the order in which they were entered.
-func notices(t testing.TB, s *store.Store, e *dbtest.Ear) (out []passedEvent) {
+// server is a migrated store that has the feature.
+type server struct {
+	*store.Store
+	notices *notices.Folder
+}
+
+// open returns a server on a database.
+func open(t testing.TB, dsn string, change func(*store.Config)) *server {
+	t.Helper()
+	s, e := featuretest.Store(t, dsn, []features.Feature{notices.Feature(nil)}, change)
+	return &server{s, features.Offered[*notices.Folder](e)}
+}
+
+// found returns the notices that are found now, in the order in which they were entered.
+func found(t testing.TB, s *server, e *dbtest.Ear) (out []passedEvent) {
 	t.Helper()
 	for range 6 { // a round on a busy machine leaves some boards to the next, and one goes on to the next period
-		if err := s.Notices.Notice(t.Context()); err != nil {
+		if err := s.notices.Notice(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,31 +83,36 @@ func notices(t testing.TB, s *store.Store, e *dbtest.Ear) (out []passedEvent) {
 func TestNoticesFollowTheModel(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		subject := clocked(t, dsn)
-		s := storetest.StoreOf(subject.Database)
+		var stopped atomic.Int64
+		s := open(t, dsn, func(cfg *store.Config) {
+			dbtest.Patient(cfg)
+			cfg.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
+		})
+		whole := storetest.Of(s.Store, storetest.Added{})
+		subject := storetest.Subject{Database: whole, Featured: whole, Rankings: s.Entries, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 		s.Erasures.Add("friends", forgetFriends)
 		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
-		found := 0
+		told := 0
 		storetest.PropertyNotices(t, subject, putFriends(dbtest.Connect(t, dsn)), func(t testing.TB) (out []storetest.Notice, _ error) {
-			for _, p := range notices(t, s, e) {
+			for _, p := range found(t, s, e) {
 				d := &p.Data
 				out = append(out, storetest.Notice{
 					Board: d.Board, Period: d.Period, Seq: d.Seq, Member: d.Member, By: d.By.Member, Score: d.Score, Previous: d.By.Previous, New: d.By.Score,
 				})
 			}
-			found += len(out)
+			told += len(out)
 			return out, nil
 		})
-		if found < 5 { // of 40 histories some 20 are
-			t.Errorf("%d were told: the test tells nothing", found)
+		if told < 5 { // of 40 histories some 20 are
+			t.Errorf("%d were told: the test tells nothing", told)
 		}
 	})
 }
 
 // noticed returns the notices as texts that are found now, in the order in which they were entered.
-func noticed(t testing.TB, s *store.Store, e *dbtest.Ear) (out []string) {
+func noticed(t testing.TB, s *server, e *dbtest.Ear) (out []string) {
 	t.Helper()
-	for _, p := range notices(t, s, e) {
+	for _, p := range found(t, s, e) {
 		out = append(out, fmt.Sprint(p.Data.Seq, " ", p.Data.Member, " ", p.Data.Score, " by ", p.Data.By.Member, " ", p.Data.By.Previous, "-", p.Data.By.Score))
 	}
 	return out
@@ -203,7 +224,7 @@ func TestNoticesAreExact(t *testing.T) {
 					continue
 				}
 				var both sync.WaitGroup
-				both.Go(func() { _ = other.Notices.Notice(t.Context()) })
+				both.Go(func() { _ = other.notices.Notice(t.Context()) })
 				got := noticed(t, s, e)
 				both.Wait()
 				got = append(got, noticed(t, s, e)...)
@@ -235,7 +256,7 @@ func TestNoticeStorm(t *testing.T) {
 			c.Clock = dbtest.ClockAhead(func() time.Duration { return -start.Sub(start.Truncate(time.Minute)) }) // the minute has just begun
 		})
 		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
-		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: 100}})
+		dbtest.MakeBoard(t, s.Store, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: 100}})
 		var all []leaderboard.Submission
 		for i := range 1000 {
 			all = append(all, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: int64(i + 10)})
@@ -269,7 +290,7 @@ func TestNoticesOfErased(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
-		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		dbtest.MakeBoard(t, s.Store, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		submit := func(member string, score int64) {
 			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, score)); err != nil {
 				t.Fatal(err)
@@ -337,7 +358,7 @@ func TestNoticeBoards(t *testing.T) {
 			})
 			defer p.Heal()
 			for range 3 { // a round on a busy machine leaves some boards to the next
-				if err := s.Notices.Notice(t.Context()); err != nil {
+				if err := s.notices.Notice(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -392,7 +413,7 @@ func TestNoticesOnceMore(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
 		e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
-		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		dbtest.MakeBoard(t, s.Store, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		for i, m := range []string{"a", "b", "mover"} {
 			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", m, int64(10-i))); err != nil {
 				t.Fatal(err)
@@ -404,7 +425,7 @@ func TestNoticesOnceMore(t *testing.T) {
 		}
 		ids := func() (ids []string) {
 			for range 3 {
-				if err := s.Notices.Notice(t.Context()); err != nil {
+				if err := s.notices.Notice(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -435,7 +456,7 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), dbtest.Connect(t, dsn)
-		dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
+		dbtest.MakeBoard(t, s.Store, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 		for i, m := range []string{"scarlett", "seen", "mover"} {
 			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", m, int64(10-i))); err != nil {
 				t.Fatal(err)
@@ -444,7 +465,7 @@ func TestNoticesWithoutEndpoints(t *testing.T) {
 		notice := func() {
 			t.Helper()
 			for range 3 {
-				if err := s.Notices.Notice(t.Context()); err != nil {
+				if err := s.notices.Notice(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -521,16 +542,15 @@ func TestNoticesAfterRestore(t *testing.T) {
 func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 	t.Helper()
 	var atRead func() // when the log has been read, before what was found is entered
-	s := open(t, dsn, func(c *store.Config) {
-		c.EventPoint = func(name string) {
-			if name == "notices-read" && atRead != nil {
-				atRead()
-			}
+	s := open(t, dsn, nil)
+	s.notices = notices.NewFolder(s.Database(), s.Boards, func(name string) {
+		if name == "notices-read" && atRead != nil {
+			atRead()
 		}
 	})
 	db := dbtest.Connect(t, dsn)
 	e := dbtest.Listen(t, dsn, "e", leaderboard.EventKindMemberPassed)
-	dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
+	dbtest.MakeBoard(t, s.Store, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop, Within: leaderboard.MaxNotifyWithin}})
 	submit := func(member string, score int) {
 		t.Helper()
 		if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", member, int64(score))); err != nil {
@@ -547,7 +567,7 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 	notice := func() {
 		t.Helper()
 		for range 6 { // a round on a busy machine leaves some boards to the next
-			if err := s.Notices.Notice(t.Context()); err != nil {
+			if err := s.notices.Notice(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -631,7 +651,7 @@ func TestNoticesOfReopened(t *testing.T) {
 		var got []string
 		notice := func() {
 			t.Helper()
-			for _, told := range notices(t, s, e) {
+			for _, told := range found(t, s, e) {
 				got = append(got, told.Data.Member)
 			}
 		}

@@ -1,7 +1,3 @@
-// Package notices finds out who was passed, and enters that as events.
-//
-// Read passed.go (who was passed by each change of a log), read.go (what it needs to know of a period), and fold.go (where a board's
-// log is read on, and how events and the place up to which it was read are one transaction).
 package notices
 
 import (
@@ -18,7 +14,7 @@ import (
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
+	"leaderboard/store"
 )
 
 const (
@@ -36,22 +32,26 @@ const (
 
 // Folder turns changes into events of who was passed.
 type Folder struct {
-	db    *mysql.DB
-	point func(name string)
-	after atomic.Int64 // the board at which the last round ended before it was through, 0: it was
+	db     *mysql.DB
+	boards *store.Boards
+	point  func(name string)
+	after  atomic.Int64 // the board at which the last round ended before it was through, 0: it was
 }
 
-// New returns a Folder. point is called at named points of the work, for tests; nil: nothing is.
-func New(d *mysql.DB, point func(name string)) *Folder {
+// NewFolder returns a Folder of the boards of a database. point is called at named points of the work, for tests; nil: nothing is.
+func NewFolder(d *mysql.DB, b *store.Boards, point func(name string)) *Folder {
 	if point == nil {
 		point = func(string) {}
 	}
-	return &Folder{db: d, point: point}
+	return &Folder{db: d, boards: b, point: point}
 }
 
-// Set adds a board to those with notices, or removes it, if its rules before were other ones. Its row is locked. A board that is added begins with
+// set adds a board to those with notices, or removes it, if its rules before were other ones. Its row is locked. A board that is added begins with
 // what is committed after the next round, and so does one whose first window is another one.
-func Set(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error {
+func set(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error {
+	if b.Rules.Notify == nil && old.Notify == nil {
+		return nil
+	}
 	if b.Rules.Notify == nil {
 		_, err := tx.ExecContext(ctx, "DELETE FROM notice_boards WHERE board_id = ?", b.ID)
 		return err
@@ -107,7 +107,7 @@ func (f *Folder) Notice(ctx context.Context) error {
 // follow reads the log of a board on, or goes on to the next period when the one before has ended and was read. What is left at
 // the end is for the next round.
 func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
-	b, err := boards.Get(ctx, f.db.Pool, f.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE id = ? AND state = 'open'"), p.Board)
+	b, err := f.boards.BoardOf(ctx, p.Board)
 	if errors.Is(err, leaderboard.ErrBoardNotFound) || err == nil && b.Rules.Notify == nil {
 		return nil // it is being deleted, or was changed since
 	}
