@@ -48,7 +48,7 @@ func TestBelow(t *testing.T) {
 
 // TestBasePath: below a path all answers name addresses below it, and what is not below it is not there.
 func TestBasePath(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.Base, c.Site = "/games", "https://scores.example" })
+	e := newEnv(t, func(c *Config) { c.Base = "/games" })
 	do := func(a apitest.Ask) apitest.Reply {
 		t.Helper()
 		a.Undocumented = true
@@ -62,7 +62,6 @@ func TestBasePath(t *testing.T) {
 		{apitest.Ask{Method: http.MethodPut, Path: "/games/v1/boards/b", Key: apitest.AdminKey, Body: `{"visibility":"public"}`}, http.StatusCreated, "/games/v1/boards/b"},
 		{apitest.Ask{Method: http.MethodPost, Path: "/games/v1/boards/b/rebuild", Key: apitest.AdminKey, Body: `{"kind":"full"}`}, http.StatusAccepted, "/games/v1/runs/"},
 		{apitest.Ask{Method: http.MethodGet, Path: "/games?lang=de"}, http.StatusPermanentRedirect, "/games/?lang=de"},
-		{apitest.Ask{Method: http.MethodGet, Path: "/games/v1/sign-in/callback?state=x&code=y", Header: http.Header{"Accept": {"text/html"}}}, http.StatusSeeOther, "/games/console?sign-in="},
 		{apitest.Ask{Method: http.MethodGet, Path: "/games/boards/b"}, http.StatusOK, ""},
 		{apitest.Ask{Method: http.MethodGet, Path: "/games/livez"}, http.StatusOK, ""},
 		{apitest.Ask{Method: http.MethodGet, Path: "/livez"}, http.StatusOK, ""},
@@ -83,10 +82,6 @@ func TestBasePath(t *testing.T) {
 		if got := r.Header.Get("Location"); r.Status != c.status || !strings.HasPrefix(got, c.location) || (got == "") != (c.location == "") {
 			t.Errorf("%s %s: %d, Location %q, want %d, %q: %s", c.Method, c.Path, r.Status, got, c.status, c.location, r.Body)
 		}
-	}
-	begun := do(apitest.Ask{Method: http.MethodGet, Path: "/games/v1/sign-in"}).Header.Get("Set-Cookie")
-	if !strings.HasPrefix(begun, "__Secure-leaderboard-sign-in=") || !strings.Contains(begun, "; Path=/games/;") || !strings.Contains(begun, "; Secure") {
-		t.Errorf("the cookie %s", begun)
 	}
 	for path, want := range map[string]string{"/games/openapi.json": `"servers":[{"url":"/games"}]`, "/games/openapi.yaml": "servers:\n  - url: /games\n", "/games/docs": `href="/games/docs/start"`, "/games/docs/start": `href="/games/docs/boards`, "/games/problems/not-ranked": `href="/games/docs#errors"`} {
 		r := do(apitest.Ask{Method: http.MethodGet, Path: path})
@@ -130,7 +125,7 @@ func TestProblemsBelow(t *testing.T) {
 	page.Want(http.StatusOK)
 }
 
-// TestLocations: nothing but locate and redirect says where something is, so that all of it is below the base path.
+// TestLocations: nothing but Locate says where something is, so that all of it is below the base path.
 func TestLocations(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -146,20 +141,7 @@ func TestLocations(t *testing.T) {
 			found[file] = n
 		}
 	}
-	if len(found) != 2 || found["send.go"] != 1 || found["signin.go"] != 1 {
+	if len(found) != 1 || found["send.go"] != 1 {
 		t.Errorf("the header Location is set in %v", found)
-	}
-}
-
-// TestBaseOfSessions: at the root nothing is different: cookies are of the host alone.
-func TestBaseOfSessions(t *testing.T) {
-	for base, want := range map[string]string{"": "__Host-leaderboard-session", "/games": "__Secure-leaderboard-session"} {
-		c := Config{Site: "https://scores.example", SignIn: fakePeople{}, Base: base}
-		if got := c.sessions().Cookie; got != want {
-			t.Errorf("below %q: %s", base, got)
-		}
-	}
-	if got := cookieName(cookieSession, false, "/games"); got != cookieSession {
-		t.Errorf("over http: %s", got)
 	}
 }

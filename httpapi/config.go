@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"leaderboard/internal/guard"
 	"leaderboard/internal/trace"
@@ -33,7 +32,6 @@ type Config struct {
 	Erasures   Erasures
 	Friends    Friends
 	Plays      Plays
-	Sessions   SessionKeys
 	Status     BoardStatus
 
 	// Streams bound answers without an end; nil: as many as Limits has.
@@ -49,10 +47,8 @@ type Config struct {
 	Keyring      Keyring
 	// Players knows players by their tokens; nil: it knows none.
 	Players Players
-	// SignIn signs people in; nil: there are keys only.
-	SignIn SignIn
-	// Site is the URL at which people reach the server; "" without SignIn.
-	Site string
+	// Sessions are how the sessions of browsers are found; the zero value finds none.
+	Sessions Sessions
 	// Base is the path below which all of the service is, such as /games; "": the root.
 	Base string
 	// Quotas bound what callers do; nil: no bounds.
@@ -98,9 +94,6 @@ func (c Config) withDefaults() Config {
 	if c.Observer == nil {
 		c.Observer = unobserved{}
 	}
-	if c.Sessions == nil {
-		c.SignIn = nil // a session of a person is a key
-	}
 	if c.Plays == nil {
 		c.Plays = noPlays{}
 	}
@@ -129,16 +122,10 @@ type (
 	Keyring = guard.Keyring
 	// Players knows players by their tokens.
 	Players = guard.Tokens
+	// Sessions is how the sessions of browsers are found.
+	Sessions = guard.Sessions
 	// Bearer is by what a request comes.
 	Bearer = guard.Bearer
 	// Quotas bound how much each caller does.
 	Quotas = guard.Quotas
 )
-
-// isSecure reports whether people come by https.
-func (c *Config) isSecure() bool { return strings.HasPrefix(c.Site, "https://") }
-
-// sessions returns how the sessions of people are found.
-func (c *Config) sessions() guard.Sessions {
-	return guard.Sessions{People: c.SignIn, Cookie: cookieName(cookieSession, c.isSecure(), c.Base), Site: c.Site}
-}

@@ -33,7 +33,7 @@
 //	streams.go                         what answers without an end share
 //	export.go, member_data.go          whole boards, and all that is stored of a member
 //	health.go, status.go, docs.go      health, how boards stand, the manual
-//	signin.go, config.go               people who sign in; what an API needs
+//	config.go                          what an API needs
 //	routes.go, crossorigin.go          the table of routes; pages of other origins
 //	server.go                          serving
 package httpapi

@@ -50,17 +50,11 @@ func TestEveryGuessIsCounted(t *testing.T) {
 	}{
 		"a key":                  {"GET", "/v1/boards/b/top", "", 401, func(i int) http.Header { return bearer(fmt.Sprint("guess", i)) }},
 		"a secret of a known id": {"GET", "/v1/boards/b/top", "", 401, func(int) http.Header { secret, _ := leaderboard.NewKeySecret(known); return bearer(secret) }},
-		"a key to keep":          {"POST", "/v1/session", "", 401, func(i int) http.Header { return bearer(fmt.Sprint("guess", i)) }},
-		"a key in the cookie":    {"GET", "/v1/boards/b/top", "", 200, func(i int) http.Header { return cookie(cookieSession, fmt.Sprint("guess", i)) }},
-		"a session":              {"GET", "/v1/session", "", 200, func(i int) http.Header { return cookie(cookieSession, fmt.Sprint("guess", i)) }},
+		"a key in the cookie":    {"GET", "/v1/boards/b/top", "", 200, func(i int) http.Header { return cookie(sessionCookie, fmt.Sprint("guess", i)) }},
 		"a player's token":       {"GET", "/v1/boards/b/top", "", 401, func(i int) http.Header { return bearer(fmt.Sprint("a.b.", i)) }},
-		"a sign-in":              {"GET", "/v1/sign-in/callback?state=s&code=c", "", 400, func(i int) http.Header { return cookie(cookieSignIn, fmt.Sprint("x", i)) }},
-		"the state of a sign-in": {"GET", "/v1/sign-in/callback?state=x&code=c", "", 400, func(int) http.Header { return cookie(cookieSignIn, "s.n.v") }},
-		"the code of a sign-in":  {"GET", "/v1/sign-in/callback?state=s&code=c", "", 400, func(int) http.Header { return cookie(cookieSignIn, "s.n.v") }},
 	} {
 		e := newEnv(t, func(cfg *Config) {
 			cfg.Quotas = &addressCharges{each: map[netip.Addr]*charges{}}
-			cfg.SignIn = fakePeople{func() error { return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: "no"} }}
 		})
 		e.Board("b", leaderboard.Rules{})
 		e.Board("play", leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}})

@@ -24,8 +24,8 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	cfg := Config{
 		Pages:   fakePages,
 		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f,
-		Hidden: f, MemberData: f, Erasures: f, Friends: f, Sessions: fakeSessions{f.Keyring},
-		Status: f, Keyring: f.Keyring, Players: f.Players, SignIn: fakePeople{}, Site: "http://localhost", Build: Build{"v1", "abc"},
+		Hidden: f, MemberData: f, Erasures: f, Friends: f, Sessions: Sessions{People: fakePeople{}, Cookie: sessionCookie, Site: "http://localhost"},
+		Status: f, Keyring: f.Keyring, Players: f.Players, Build: Build{"v1", "abc"},
 		Health:       func(context.Context) Health { return f.health },
 		Metrics:      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		SettingsKeys: apitest.SettingsKeys(), Shows: []Show{names{}},
@@ -63,3 +63,13 @@ func (e *env) befriend(member string, friends ...string) {
 		e.T.Fatal(err)
 	}
 }
+
+// sessionCookie is the cookie that has the session of a browser.
+const sessionCookie = "leaderboard-session"
+
+// fakePeople are people who signed in, with a role in the settings but for one from which they have taken what it gave.
+type fakePeople struct{}
+
+const roleWithout = "nothing any more"
+
+func (fakePeople) Holds(k *leaderboard.Key) bool { return k.Person != "" && k.Role != roleWithout }

@@ -43,9 +43,6 @@ var beforeExample = map[string]func(e *env, line string) string{
 		run := e.Post(apitest.AdminKey, "/v1/boards/demo/rebuild", `{"kind":"full"}`).Want(202).Header.Get("Location")
 		return strings.Replace(line, "/v1/runs/1", run, 1)
 	},
-	"finishSignIn": func(_ *env, line string) string {
-		return line + " -H 'Cookie: leaderboard-sign-in=s.n.v'"
-	},
 	"restoreMember": func(e *env, line string) string {
 		e.Put(apitest.AdminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).Want(200)
 		return line

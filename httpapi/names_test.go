@@ -30,7 +30,6 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"PUT /v1/boards/{board}/members/{member}/hidden": {plain: `{"reason":"r"}`},
 	"PUT /v1/members/{member}/hidden":                {plain: `{"reason":"r"}`},
 	"POST /v1/boards/{board}/plays":                  {},
-	"POST /v1/session":                               {},
 }
 
 // namings are all places of all routes in which a request names a board.

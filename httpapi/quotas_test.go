@@ -273,7 +273,7 @@ func TestWrongCookies(t *testing.T) {
 	e := newEnv(t, withCharges(&charges{}))
 	e.Board("b", leaderboard.Rules{})
 	with := func(value string) apitest.Reply {
-		return e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/top", Header: http.Header{"Cookie": {cookieSession + "=" + value}}})
+		return e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/top", Header: http.Header{"Cookie": {sessionCookie + "=" + value}}})
 	}
 	for range 2 { // a person whose role gives less than it did has guessed nothing
 		with(e.Key(leaderboard.ScopeRead, func(k *leaderboard.Key) { k.Person, k.Role = "ada", roleWithout })).Want(http.StatusOK)

@@ -20,7 +20,6 @@ type handlers struct {
 	runs     runHandlers
 	exports  exportHandlers
 	erase    eraseHandlers
-	people   signInHandlers
 	health   healthHandlers
 	pages    pageHandler
 	docs     docPages
@@ -39,7 +38,6 @@ func newHandlers(cfg *Config) *handlers {
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
 		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
 		erase:    eraseHandlers{cfg.Erasures},
-		people:   signInHandlers{cfg.Sessions, cfg.SignIn, cfg.isSecure(), cfg.Base},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.docs = newDocPages(cfg.Base, &h.pages)
@@ -113,7 +111,7 @@ func (h *handlers) routes(metrics bool) []Route {
 		{Pattern: Get("/v1/members/{member}/data"), Access: guard.AccessAdmins, ExtraTime: maxExport, Heavy: 10, Handle: h.exports.data},
 		{Pattern: Get("/v1/members/{member}/standings"), Access: guard.AccessReaders, SomeBoards: true, Players: PlayersMayReadOwn, Params: []string{"boards", "labels", "window", "period", "mode", "min_seq"}, Shows: ShowsKept, Reads: true, Heavy: 2, Handle: h.combined.standings},
 	}
-	table = slices.Concat(table, h.signInRoutes(), h.openRoutes())
+	table = slices.Concat(table, h.openRoutes())
 	if metrics {
 		table = append(table, Route{Pattern: Get("/metrics"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.health.metricsPage})
 	}
@@ -136,17 +134,6 @@ func (h *handlers) openRoutes() []Route {
 		{Pattern: Get("/boards/{board}/picture.png"), Access: guard.AccessAnyone, Params: []string{"window", "period", "mode", "member", "lang"}, Ops: true, AnyQuery: true, Handle: h.pages.picture},
 		{Pattern: Get("/console"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.pages.serve},
 		{Pattern: Get("/assets/{file}"), Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: h.pages.serve},
-	}
-}
-
-// signInRoutes are the routes about people who sign in.
-func (h *handlers) signInRoutes() []Route {
-	return []Route{
-		{Pattern: Get("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Handle: h.people.get},
-		{Pattern: Post("/v1/session"), Access: guard.AccessHolders, SomeBoards: true, Body: BodyRule{Limit: AnyBody}, Writes: true, Handle: h.people.keep},
-		{Pattern: Delete("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Writes: true, Handle: h.people.end},
-		{Pattern: Get("/v1/sign-in"), Access: guard.AccessAnyone, AnyQuery: true, Heavy: 1, Handle: h.people.begin},
-		{Pattern: Get("/v1/sign-in/callback"), Access: guard.AccessAnyone, Params: []string{"code", "state", "error"}, AnyQuery: true, Writes: true, Heavy: 5, Handle: h.people.finish},
 	}
 }
 

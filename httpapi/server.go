@@ -31,7 +31,7 @@ func New(cfg Config) *API {
 		shared: shared{
 			base: cfg.Base, logger: cfg.Logger, observer: cfg.Observer, tracer: cfg.Tracer,
 			guard: guard.New(guard.Options{
-				Settings: cfg.SettingsKeys, Keyring: cfg.Keyring, Tokens: cfg.Players, Quotas: cfg.Quotas, Sessions: cfg.sessions(), Proxies: cfg.Proxies, MaxConcurrent: cfg.Limits.MaxConcurrent,
+				Settings: cfg.SettingsKeys, Keyring: cfg.Keyring, Tokens: cfg.Players, Quotas: cfg.Quotas, Sessions: cfg.Sessions, Proxies: cfg.Proxies, MaxConcurrent: cfg.Limits.MaxConcurrent,
 				BodyMemory: cfg.Limits.BodyMemory, BodyTimeout: cfg.Limits.BodyTimeout, AnswerMemory: cfg.Limits.AnswerMemory,
 			}),
 			writer: cfg.Writer, limits: cfg.Limits,

@@ -19,7 +19,6 @@ import (
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
-	"leaderboard/signin"
 	"leaderboard/store"
 )
 
@@ -122,10 +121,10 @@ func (a *App) wireAPI() error {
 		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
 		Hidden: a.store.Hidden, Friends: features.Offered[httpapi.Friends](a.engine), MemberData: a.store.Members, Erasures: a.store.Erasures,
-		Plays: features.Offered[httpapi.Plays](a.engine), Sessions: features.Offered[httpapi.SessionKeys](a.engine),
+		Plays:   features.Offered[httpapi.Plays](a.engine),
 		Streams: a.streams,
 		Build:   httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
-		SettingsKeys: a.cfg.Keys, Keyring: features.Offered[httpapi.Keyring](a.engine), Players: features.Offered[httpapi.Players](a.engine), SignIn: newSignIn(&a.cfg, features.Offered[signin.Sealer](a.engine), a.log), Site: a.cfg.PublicURL, Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
+		SettingsKeys: a.cfg.Keys, Keyring: features.Offered[httpapi.Keyring](a.engine), Players: features.Offered[httpapi.Players](a.engine), Sessions: features.Offered[httpapi.Sessions](a.engine), Base: a.cfg.BasePath, Quotas: features.Offered[httpapi.Quotas](a.engine), Proxies: a.cfg.TrustedProxies.Networks, CORSOrigins: a.cfg.CORSOrigins,
 		Observer: answeredRequests{a.metrics, &a.probes, a.log}, Tracer: a.traces.requests(), Logger: a.log,
 		Shows: features.AllOffered[httpapi.Show](a.engine), Routes: a.features.routes(),
 		Limits: httpapi.Limits{StandingWait: a.cfg.standingWait},

@@ -215,7 +215,7 @@ func (a *App) serverChecks() []check {
 		}},
 		{
 			name: "sign-in", optional: true, mend: "mend --oidc-issuer, or what it names; keys work without it",
-			ask: func(ctx context.Context) (look, error) { return askProvider(ctx, &a.cfg, a.log) },
+			ask: a.askProvider,
 			start: func(ctx context.Context, ask asking) error {
 				a.background.Go(func() {
 					if _, err := ask(ctx); err != nil && ctx.Err() == nil {

@@ -6,6 +6,7 @@ import (
 
 	"leaderboard/features/pages"
 	"leaderboard/httpapi"
+	"leaderboard/internal/app/installed"
 	"leaderboard/internal/telemetry"
 	"leaderboard/leaderboard"
 )
@@ -30,7 +31,7 @@ type Config struct {
 	Keys                     []httpapi.SettingsKey
 	BasePath                 string // path below which the service is, such as /games; "": the root
 	PublicURL                string // at which people reach the server; needed by SignIn
-	SignIn                   SignInConfig
+	SignIn                   installed.SignIn
 	KeyQuota                 leaderboard.Rates // of a key that has none of its own
 	PlayerQuota              leaderboard.Rates // of a player who comes with a token
 	PrivateIssuers           bool              // keys of issuers may be at private addresses
@@ -83,20 +84,6 @@ const (
 	AuditProfilesPeople = "people"
 )
 
-// SignInConfig is the settings of how people sign in.
-type SignInConfig struct {
-	Issuer  string // of the OpenID provider; "": nobody signs in
-	Client  string
-	Secret  string // secret; "": a public client
-	Scopes  []string
-	Claim   string   // of the ID token that has a person's roles
-	Admins  []string // values of it, by scope
-	Writers []string
-	Readers []string
-	Boards  string        // claim with the boards of a person, "": all boards
-	Session time.Duration // how long somebody is signed in
-}
-
 // TrustedProxies are the networks of proxies whose X-Forwarded-For is believed.
 type TrustedProxies struct {
 	Given    bool // the setting was given; it may name no network
@@ -114,7 +101,7 @@ func Defaults() Config {
 		PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20},
 		ChangeTTL:   time.Hour, AuditTTL: 400 * 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, Language: pages.DefaultLanguage, StaleLimit: 10 * time.Minute,
-		SignIn:    SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: leaderboard.MaxSession},
+		SignIn:    installed.SignIn{Scopes: []string{"email", "profile"}, Claim: "groups", Session: leaderboard.MaxSession},
 		LogFormat: "text", LogLevel: "info",
 	}
 }

@@ -26,7 +26,7 @@ func openFeatures(list []features.Feature, s *store.Store, e *features.Engine, m
 func settingsOfFeatures(cfg *Config) installed.Settings {
 	s := installed.Settings{
 		KeyQuota: cfg.KeyQuota, PlayerQuota: cfg.PlayerQuota, Servers: cfg.Servers,
-		PrivateIssuers: cfg.PrivateIssuers, PrivateEndpoints: cfg.PrivateEndpoints, EventRetry: cfg.eventRetry, EventPoint: cfg.Fault.hook(),
+		SignIn: cfg.SignIn, Site: cfg.PublicURL, Base: cfg.BasePath, PrivateIssuers: cfg.PrivateIssuers, PrivateEndpoints: cfg.PrivateEndpoints, EventRetry: cfg.eventRetry, EventPoint: cfg.Fault.hook(),
 		ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople,
 	}
 	if cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address

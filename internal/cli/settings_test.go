@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/app"
+	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 )
 
@@ -262,7 +263,7 @@ func TestPrecedence(t *testing.T) {
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, ChangeTTL: time.Hour,
 			AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, Language: "en", StaleLimit: 10 * time.Minute,
 			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
-			SignIn:    app.SignInConfig{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour},
+			SignIn:    installed.SignIn{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour},
 			LogFormat: "text", LogLevel: "info",
 		}},
 		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MAX_AGE": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {

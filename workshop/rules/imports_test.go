@@ -89,7 +89,6 @@ func importRules() []importRule {
 		},
 		{dir: "cache/batch", may: []string{nounsPkg, turnPkg}},
 		{dir: "internal/oidc", may: []string{nounsPkg, "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"}},
-		{dir: "signin", may: []string{nounsPkg, oidcPkg, "golang.org/x/oauth2", "github.com/golang-jwt/jwt/v5"}},
 		{dir: "cache/feed", may: []string{nounsPkg}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/resident", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},
@@ -134,7 +133,7 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, oidcPkg, "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "leaderboard/internal/varint", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, oidcPkg, "leaderboard/internal/dialer", "leaderboard/internal/varint", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})
@@ -187,7 +186,7 @@ func programRules() []importRule {
 				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...", "go.yaml.in/yaml/v3", // files of contexts and settings
 			},
-			inTest: []string{"leaderboard/internal/apptest"},
+			inTest: []string{"leaderboard/internal/apptest", "leaderboard/internal/app/installed"}, // the settings of features
 		},
 		{dir: "cmd/leaderboard", may: []string{"leaderboard/internal/cli"}},
 		{dir: "workshop", any: true},        // a module of its own, held by its go.mod besides

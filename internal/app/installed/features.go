@@ -18,6 +18,7 @@ import (
 	"leaderboard/features/quotas"
 	"leaderboard/features/records"
 	"leaderboard/features/review"
+	"leaderboard/features/signin"
 	"leaderboard/features/streams"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
@@ -27,13 +28,29 @@ import (
 type Settings struct {
 	KeyQuota, PlayerQuota, AddressQuota leaderboard.Rates // of those that have no quota of their own
 	Servers                             int               // that share the quotas when Redis does not answer
-	PrivateIssuers                      bool              // keys of issuers may be at private addresses
+	SignIn                              SignIn
+	Site, Base                          string // URL at which people reach the server, and the path below which it is
+	PrivateIssuers                      bool   // keys of issuers may be at private addresses
 	// ProfilesByPeople leaves changes of profiles that keys of scope write make out of the audit: those that programs make all day.
 	ProfilesByPeople bool
 	// PrivateEndpoints lets endpoints of events have addresses that are not public, if they ask for it.
 	PrivateEndpoints bool
 	EventRetry       time.Duration     // before the second attempt to send an event; 0: the default
 	EventPoint       func(name string) // is called at named points of the way of events, for tests; nil: nothing is
+}
+
+// SignIn is the settings of how people sign in.
+type SignIn struct {
+	Issuer  string // of the OpenID provider; "": nobody signs in
+	Client  string
+	Secret  string // secret; "": a public client
+	Scopes  []string
+	Claim   string   // of the ID token that has a person's roles
+	Admins  []string // values of it, by scope
+	Writers []string
+	Readers []string
+	Boards  string        // claim with the boards of a person, "": all boards
+	Session time.Duration // how long somebody is signed in
 }
 
 // Features returns the features in the order in which a reader should meet them. In this order their parts read, decide and write in
@@ -53,6 +70,7 @@ func Features(s Settings) []features.Feature {
 		changefeed.Feature(),          // each change, for a copy elsewhere
 		audit.Feature(),               // who changed what
 		keys.Feature(),                // keys of the API
+		signin.Feature(signin.Settings(s.SignIn), s.Site, s.Base), // people who sign in, and what their browsers keep
 		quotas.Feature(quotas.Settings{Keys: s.KeyQuota, Players: s.PlayerQuota, Addresses: s.AddressQuota, Servers: s.Servers}),
 	}
 }

@@ -1,9 +1,9 @@
-// Package signin signs people in by an OpenID provider, by the authorization code flow with PKCE, and decides by what the
-// provider says of them what they may do.
 package signin
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -17,10 +17,17 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Places is where an OpenID provider has what a sign-in needs.
+type Places struct {
+	Authorize    string // where people are sent
+	Token        string // where a code becomes an ID token
+	SecretInBody bool   // the client's secret goes into the body, not into a header
+}
+
 // Provider is the OpenID provider. Errors of both: ErrProviderAway, ErrSignInRefused.
 type Provider interface {
 	// Places returns where the provider has what a sign-in needs.
-	Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error)
+	Places(ctx context.Context, now time.Time) (Places, error)
 	// Claims verifies an ID token for the sign-in with a nonce, and returns what it says.
 	Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error)
 }
@@ -33,12 +40,12 @@ type Sealer interface {
 	Unseal(ctx context.Context, sealed string, now time.Time) (text string, ok bool, err error)
 }
 
-// Config is the settings of sign-ins.
-type Config struct {
-	Client   string // id of this service at the provider
-	Secret   string // of this service there; "" for a public client
-	Callback string // URL to which the provider sends people back
-	Scopes   []string
+// Settings are what a server's settings say of how people sign in.
+type Settings struct {
+	Issuer string // of the OpenID provider; "": nobody signs in
+	Client string // id of this service at the provider
+	Secret string // of this service there; "" for a public client
+	Scopes []string
 
 	Claim   string   // of the ID token that says what a person is: a text or a list of them
 	Admins  []string // values of it
@@ -47,7 +54,34 @@ type Config struct {
 	Boards  string // claim that lists the boards a person may see to; "": all boards
 
 	Session time.Duration // how long somebody is signed in, up to leaderboard.MaxSession
-	Log     *slog.Logger
+}
+
+// Config is what a SignIn needs.
+type Config struct {
+	Settings
+	Callback string // URL to which the provider sends people back
+	Log      *slog.Logger
+}
+
+// signInTime is how long a person may take at the provider.
+const signInTime = 10 * time.Minute
+
+// Begun is a sign-in that is under way: a person was sent to the provider and has not come back. All three are random. The
+// person's browser holds them, so that any server can go on, and a sign-in that is given up leaves nothing behind.
+type Begun struct {
+	State    string // comes back in the address: an answer to another browser's sign-in has another one
+	Nonce    string // comes back in the ID token: a token of another sign-in has another one
+	Verifier string // proves to the provider who asked (PKCE, RFC 7636): a code alone is of no use
+}
+
+// begin begins a sign-in.
+func begin() Begun { return Begun{randomText(), randomText(), randomText()} }
+
+// randomText returns 256 random bits.
+func randomText() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // SignIn signs people in. All methods may be called concurrently.
@@ -85,7 +119,7 @@ func (s *SignIn) oauth(ctx context.Context, now time.Time) (*oauth2.Config, erro
 		style = oauth2.AuthStyleInParams
 	}
 	return &oauth2.Config{
-		ClientID: s.cfg.Client, ClientSecret: s.cfg.Secret, RedirectURL: s.cfg.Callback, Scopes: s.cfg.Scopes,
+		ClientID: s.cfg.Client, ClientSecret: s.cfg.Secret, RedirectURL: s.cfg.Callback, Scopes: slices.Concat([]string{"openid"}, s.cfg.Scopes),
 		Endpoint: oauth2.Endpoint{AuthURL: places.Authorize, TokenURL: places.Token, AuthStyle: style},
 	}, nil
 }
@@ -102,15 +136,15 @@ func (s *SignIn) Begin(ctx context.Context, now time.Time) (address, cookie stri
 	if err != nil {
 		return "", "", err
 	}
-	in := leaderboard.NewSignIn()
-	until := strconv.FormatInt(now.Add(leaderboard.SignInTime).Unix(), 10)
+	in := begin()
+	until := strconv.FormatInt(now.Add(signInTime).Unix(), 10)
 	cookie, err = s.sealer.Seal(ctx, strings.Join([]string{in.State, in.Nonce, in.Verifier, until}, "."), now)
 	return client.AuthCodeURL(in.State, oauth2.S256ChallengeOption(in.Verifier), oauth2.SetAuthURLParam("nonce", in.Nonce)), cookie, err
 }
 
 // Resume returns the sign-in that a browser comes back from, by its cookie and by the state in the address: one that a server of this
-// service has begun less than leaderboard.SignInTime ago. It asks nobody. Errors: ErrSignInRefused, ErrUnavailable.
-func (s *SignIn) Resume(ctx context.Context, cookie, state string, now time.Time) (in leaderboard.SignIn, err error) {
+// service has begun less than signInTime ago. It asks nobody. Errors: ErrSignInRefused, ErrUnavailable.
+func (s *SignIn) Resume(ctx context.Context, cookie, state string, now time.Time) (in Begun, err error) {
 	text, ok, err := s.sealer.Unseal(ctx, cookie, now)
 	if err != nil {
 		return in, err
@@ -122,7 +156,7 @@ func (s *SignIn) Resume(ctx context.Context, cookie, state string, now time.Time
 	if until, err := strconv.ParseInt(parts[3], 10, 64); err != nil || now.Unix() >= until {
 		return in, errNotUnderWay()
 	}
-	return leaderboard.SignIn{State: parts[0], Nonce: parts[1], Verifier: parts[2]}, nil
+	return Begun{State: parts[0], Nonce: parts[1], Verifier: parts[2]}, nil
 }
 
 func errNotUnderWay() error {
@@ -142,7 +176,7 @@ func (s *SignIn) enter() (leave func(), err error) {
 
 // Finish asks the provider whom a code stands for, and returns the session of that person, without an id: a key that nobody has
 // yet. Errors: ErrSignInRefused, ErrNoRole, ErrProviderAway, ErrOverloaded.
-func (s *SignIn) Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error) {
+func (s *SignIn) Finish(ctx context.Context, in Begun, code string, now time.Time) (leaderboard.Key, error) {
 	leave, err := s.enter()
 	if err != nil {
 		return leaderboard.Key{}, err

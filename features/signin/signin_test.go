@@ -42,11 +42,11 @@ type idp struct {
 // answers sets how the provider answers exchanges from now on.
 func (p *idp) answers(exchange http.HandlerFunc) { p.exchange.Store(&exchange) }
 
-func (p *idp) Places(context.Context, time.Time) (leaderboard.ProviderPlaces, error) {
+func (p *idp) Places(context.Context, time.Time) (Places, error) {
 	if p.exchange.Load() == nil {
-		return leaderboard.ProviderPlaces{}, refusal(leaderboard.ErrProviderAway, "away")
+		return Places{}, refusal(leaderboard.ErrProviderAway, "away")
 	}
-	return leaderboard.ProviderPlaces{Authorize: p.URL + "/authorize?realm=a", Token: p.URL + "/token", SecretInBody: p.secretInBody}, nil
+	return Places{Authorize: p.URL + "/authorize?realm=a", Token: p.URL + "/token", SecretInBody: p.secretInBody}, nil
 }
 
 func (p *idp) Claims(_ context.Context, token, nonce string, _ time.Time) (leaderboard.Claims, error) {
@@ -78,14 +78,14 @@ func newIDP(t *testing.T) *idp {
 }
 
 func settings() Config {
-	return Config{
-		Client: "scores", Secret: "s/e+cret", Callback: "https://scores.example/back", Scopes: []string{"openid", "email"}, Claim: "groups",
-		Admins: []string{"ops"}, Writers: []string{"editors"}, Readers: []string{"Ada@Example.com", "staff"}, Session: time.Hour, Log: slog.New(slog.DiscardHandler),
-	}
+	return Config{Settings{
+		Client: "scores", Secret: "s/e+cret", Scopes: []string{"email"}, Claim: "groups",
+		Admins: []string{"ops"}, Writers: []string{"editors"}, Readers: []string{"Ada@Example.com", "staff"}, Session: time.Hour,
+	}, "https://scores.example/back", slog.New(slog.DiscardHandler)}
 }
 
 // begun begins a sign-in and returns it with its cookie and what the provider is asked.
-func begun(t *testing.T, s *SignIn, now time.Time) (in leaderboard.SignIn, cookie string, asked url.Values) {
+func begun(t *testing.T, s *SignIn, now time.Time) (in Begun, cookie string, asked url.Values) {
 	t.Helper()
 	address, cookie, err := s.Begin(t.Context(), now)
 	if err != nil {
@@ -142,8 +142,8 @@ func TestResume(t *testing.T) {
 		good          bool
 	}{
 		"good":             {cookie, in.State, 0, true},
-		"just in time":     {cookie, in.State, leaderboard.SignInTime - time.Second, true},
-		"too late":         {cookie, in.State, leaderboard.SignInTime, false},
+		"just in time":     {cookie, in.State, signInTime - time.Second, true},
+		"too late":         {cookie, in.State, signInTime, false},
 		"another state":    {cookie, in.State + "x", 0, false},
 		"another's cookie": {other, in.State, 0, false},
 		"no cookie":        {"", in.State, 0, false},

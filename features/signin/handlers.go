@@ -1,4 +1,4 @@
-package httpapi
+package signin
 
 import (
 	"context"
@@ -8,23 +8,23 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// SignIn signs people in. All methods may be called concurrently.
-type SignIn interface {
-	guard.People
+// People signs people in. All methods may be called concurrently.
+type People interface {
 	// Begin returns the address of the provider to which a person is sent, and a cookie for the browser. Errors: ErrProviderAway,
 	// ErrOverloaded, ErrUnavailable.
 	Begin(ctx context.Context, now time.Time) (address, cookie string, err error)
 	// Resume returns the sign-in that a browser comes back from, by its cookie and the state in the address, if a server has begun
 	// it. It asks nobody. Errors: ErrSignInRefused, ErrUnavailable.
-	Resume(ctx context.Context, cookie, state string, now time.Time) (leaderboard.SignIn, error)
+	Resume(ctx context.Context, cookie, state string, now time.Time) (Begun, error)
 	// Finish returns the session of the person whom a code stands for, without an id. Errors: ErrSignInRefused, ErrNoRole,
 	// ErrProviderAway; ErrOverloaded, when the provider was not asked.
-	Finish(ctx context.Context, in leaderboard.SignIn, code string, now time.Time) (leaderboard.Key, error)
+	Finish(ctx context.Context, in Begun, code string, now time.Time) (leaderboard.Key, error)
 }
 
 // SessionKeys makes and ends the keys of sessions as the API keys are made and ended.
@@ -33,15 +33,30 @@ type SessionKeys interface {
 	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
 }
 
-// signInHandlers sign people in and out. A session is a key whose secret is in a cookie that scripts cannot read: so it is known
+// handlers sign people in and out. A session is a key whose secret is in a cookie that scripts cannot read: so it is known
 // to every server, ends when its time is over or when it is revoked, and has its quota, as other keys. A key that somebody typed
 // can be in that cookie as well.
-type signInHandlers struct {
+type handlers struct {
 	keys   SessionKeys
-	people SignIn // nil: nobody signs in
+	people People // nil: nobody signs in
 	secure bool   // people come by https
 	base   string // path below which the service is
 }
+
+// routes are the routes about people who sign in, and about what their browsers keep.
+func (h *handlers) routes() []httpapi.Route {
+	body := httpapi.BodyRule{Limit: httpapi.AnyBody}
+	return []httpapi.Route{
+		{Pattern: httpapi.Get("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Handle: h.get},
+		{Pattern: httpapi.Post("/v1/session"), Access: guard.AccessHolders, SomeBoards: true, Body: body, Writes: true, Handle: h.keep},
+		{Pattern: httpapi.Delete("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Writes: true, Handle: h.end},
+		{Pattern: httpapi.Get("/v1/sign-in"), Access: guard.AccessAnyone, AnyQuery: true, Heavy: 1, Handle: h.begin},
+		{Pattern: httpapi.Get(callback), Access: guard.AccessAnyone, Params: []string{"code", "state", "error"}, AnyQuery: true, Writes: true, Heavy: 5, Handle: h.finish},
+	}
+}
+
+// callback is the path to which the provider sends people back.
+const callback = "/v1/sign-in/callback"
 
 // The cookies. Over https a browser takes one with __Host- only from this host by https, so no neighbour can plant one.
 const (
@@ -65,7 +80,7 @@ func cookieName(name string, secure bool, base string) string {
 
 // setCookie has the browser keep a value for a while; none ends it. Lax: the cookie comes along when the provider sends the person
 // back here, but with no request that a page of another site makes.
-func (h *signInHandlers) setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
+func (h *handlers) setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
 	age := int(life / time.Second)
 	if value == "" {
 		age = -1
@@ -76,7 +91,7 @@ func (h *signInHandlers) setCookie(w http.ResponseWriter, name, value string, li
 }
 
 // begin answers GET /v1/sign-in: off to the provider.
-func (h *signInHandlers) begin(c *Call) error {
+func (h *handlers) begin(c *httpapi.Call) error {
 	if h.people == nil {
 		return errNoSignIn()
 	}
@@ -84,7 +99,7 @@ func (h *signInHandlers) begin(c *Call) error {
 	if err != nil {
 		return h.tell(c, err)
 	}
-	h.setCookie(c.W, cookieSignIn, cookie, leaderboard.SignInTime)
+	h.setCookie(c.W, cookieSignIn, cookie, signInTime)
 	redirect(c, address)
 	return nil
 }
@@ -94,7 +109,7 @@ func errNoSignIn() error {
 }
 
 // redirect sends the browser on. What was answered is for this one time.
-func redirect(c *Call, address string) {
+func redirect(c *httpapi.Call, address string) {
 	h := c.W.Header()
 	h.Set("Location", address)
 	c.NoStore()
@@ -104,7 +119,7 @@ func redirect(c *Call, address string) {
 
 // finish answers GET /v1/sign-in/callback, where the provider sends a person back to. One that is refused is an attempt of its address,
 // as a key that is not good is: without attempts left nobody is asked.
-func (h *signInHandlers) finish(c *Call) error {
+func (h *handlers) finish(c *httpapi.Call) error {
 	if h.people == nil {
 		return errNoSignIn()
 	}
@@ -132,7 +147,7 @@ func (h *signInHandlers) finish(c *Call) error {
 }
 
 // whoCame returns the session of the person whom the provider sends back, if it was this browser that went there.
-func (h *signInHandlers) whoCame(c *Call) (k leaderboard.Key, err error) {
+func (h *handlers) whoCame(c *httpapi.Call) (k leaderboard.Key, err error) {
 	said, cookie := c.R.URL.Query(), ""
 	if found, err := c.R.Cookie(cookieName(cookieSignIn, h.secure, h.base)); err == nil {
 		cookie = found.Value
@@ -150,7 +165,7 @@ func (h *signInHandlers) whoCame(c *Call) (k leaderboard.Key, err error) {
 }
 
 // tell tells what went wrong: a program by a problem, a person, who would see nothing but its JSON, by the console.
-func (h *signInHandlers) tell(c *Call, err error) error {
+func (h *handlers) tell(c *httpapi.Call, err error) error {
 	kind, _, _ := wire.Classify(err)
 	if !strings.Contains(c.R.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
 		return err
@@ -162,15 +177,15 @@ func (h *signInHandlers) tell(c *Call, err error) error {
 
 // sessionJSON is the answer of GET /v1/session.
 type sessionJSON struct {
-	SignIn bool      `json:"sign_in"` // people can sign in here
-	Key    *ShownKey `json:"key"`     // the key of the request, null without one
+	SignIn bool              `json:"sign_in"` // people can sign in here
+	Key    *httpapi.ShownKey `json:"key"`     // the key of the request, null without one
 }
 
 // get answers GET /v1/session with the key of the request, and whether people can sign in. A session that is over is none.
-func (h *signInHandlers) get(c *Call) error {
+func (h *handlers) get(c *httpapi.Call) error {
 	out := sessionJSON{SignIn: h.people != nil}
 	if c.Key != nil {
-		shown := ShowKey(c.Key)
+		shown := httpapi.ShowKey(c.Key)
 		out.Key = &shown
 	}
 	return c.SendJSON(http.StatusOK, out)
@@ -178,7 +193,7 @@ func (h *signInHandlers) get(c *Call) error {
 
 // keep answers POST /v1/session: the browser keeps the key of the request for a while, so that a page can be read again, and opened
 // in another tab, without the key.
-func (h *signInHandlers) keep(c *Call) error {
+func (h *handlers) keep(c *httpapi.Call) error {
 	var body struct {
 		TTL string `json:"ttl"`
 	}
@@ -209,7 +224,7 @@ func (h *signInHandlers) keep(c *Call) error {
 
 // end answers DELETE /v1/session: the browser forgets its session, and that of a person ends. The provider does not hear of it: the
 // person may go on at other services.
-func (h *signInHandlers) end(c *Call) error {
+func (h *handlers) end(c *httpapi.Call) error {
 	if c.Key != nil && c.Key.Person != "" {
 		if _, err := h.keys.RevokeKey(c.Ctx, c.Key.ID); err != nil {
 			return wire.WriteError(err)

@@ -1,4 +1,4 @@
-package httpapi
+package signin
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fakePeople signs Ada in, by whatever code. The tests of the flow are those of signin, and of internal/app with a provider.
+// fakePeople signs Ada in, by whatever code. The tests of the flow are those of SignIn, and of internal/app with a provider.
 type fakePeople struct {
 	finish func() error // nil: every code is Ada's
 }
@@ -18,14 +18,14 @@ func (fakePeople) Begin(context.Context, time.Time) (address, cookie string, err
 	return "https://login.example/authorize?state=s", "s.n.v", nil
 }
 
-func (fakePeople) Resume(_ context.Context, cookie, state string, _ time.Time) (in leaderboard.SignIn, err error) {
+func (fakePeople) Resume(_ context.Context, cookie, state string, _ time.Time) (in Begun, err error) {
 	if in.State, _, _ = strings.Cut(cookie, "."); in.State == "" || in.State != state {
 		return in, &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: "This browser has no such sign-in under way."}
 	}
 	return in, nil
 }
 
-func (f fakePeople) Finish(context.Context, leaderboard.SignIn, string, time.Time) (k leaderboard.Key, err error) {
+func (f fakePeople) Finish(context.Context, Begun, string, time.Time) (k leaderboard.Key, err error) {
 	if f.finish != nil {
 		if err := f.finish(); err != nil {
 			return k, err
@@ -47,8 +47,3 @@ func (f fakeSessions) RevokeKey(_ context.Context, id string) (leaderboard.Key, 
 	k, err := f.Change(id, func(k *leaderboard.HashedKey) error { k.RevokedAt = 1_700_000_000_000_000; return nil })
 	return k.Key, err
 }
-
-// roleWithout is a role from which the settings have taken what it gave.
-const roleWithout = "nothing any more"
-
-func (fakePeople) Holds(k *leaderboard.Key) bool { return k.Person != "" && k.Role != roleWithout }

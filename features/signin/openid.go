@@ -32,9 +32,9 @@ type OpenID struct {
 
 // found is what the provider says of itself.
 type found struct {
-	leaderboard.ProviderPlaces
-	at   time.Time
-	keys *oidc.Published
+	places Places
+	at     time.Time
+	keys   *oidc.Published
 }
 
 const (
@@ -48,12 +48,12 @@ func NewOpenID(issuer, client string, log *slog.Logger) *OpenID {
 }
 
 // Places returns where the provider has what a sign-in needs. Errors: ErrProviderAway.
-func (p *OpenID) Places(ctx context.Context, now time.Time) (leaderboard.ProviderPlaces, error) {
+func (p *OpenID) Places(ctx context.Context, now time.Time) (Places, error) {
 	f, err := p.discover(ctx, now)
 	if err != nil {
-		return leaderboard.ProviderPlaces{}, err
+		return Places{}, err
 	}
-	return f.ProviderPlaces, nil
+	return f.places, nil
 }
 
 // Check asks the provider where it has what a sign-in needs. Its error says why that is not known.
@@ -110,7 +110,7 @@ func (p *OpenID) ask(ctx context.Context, now time.Time) error {
 			return fmt.Errorf("its address %q: %s", address, cmp.Or(wrong, "there is none"))
 		}
 	}
-	next := &found{at: now, ProviderPlaces: leaderboard.ProviderPlaces{
+	next := &found{at: now, places: Places{
 		Authorize: said.Authorize, Token: said.Token, SecretInBody: said.Methods != nil && !slices.Contains(said.Methods, "client_secret_basic"),
 	}}
 	if next.keys = oidc.NewPublished(p.issuer, said.Keys, p.fetcher, oidc.Options{Log: p.log}); p.found != nil && p.found.keys.URL() == said.Keys {
@@ -160,7 +160,7 @@ func (p *OpenID) judge(body jwt.MapClaims, nonce string, now time.Time) error {
 		return refusal(leaderboard.ErrSignInRefused, "The ID token is for another client of the provider.")
 	case !dated || at >= expires+skew:
 		return refusal(leaderboard.ErrSignInRefused, "The time of the ID token is over.")
-	case !told || at >= issued+leaderboard.Micros(leaderboard.SignInTime/time.Microsecond)+skew || at < issued-skew: // its nonce is of a sign-in that began later
+	case !told || at >= issued+leaderboard.Micros(signInTime/time.Microsecond)+skew || at < issued-skew: // its nonce is of a sign-in that began later
 		return refusal(leaderboard.ErrSignInRefused, "The ID token does not say that it was issued just now.")
 	case subject == "":
 		return refusal(leaderboard.ErrSignInRefused, "The ID token names no subject.")
