@@ -14,11 +14,10 @@ import (
 // sweep, one erasure and the end of the server go as they do with all.
 func TestWithoutAFeature(t *testing.T) {
 	t.Parallel()
-	redisURL := testenv.Redis(t)
 	for _, f := range installed.Features(installed.Settings{}) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			a := startReady(t, testenv.MySQL(t), redisURL, func(c *Config) {
+			a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
 				if c.without = f.Name; slices.Contains([]string{"keys", "players", "signin"}, f.Name) { // a session is a key, and sealed by what signs tokens: without, nobody signs in
 					c.SignIn.Issuer, c.SignIn.Client = "http://127.0.0.1:1", "leaderboard"
 				}
