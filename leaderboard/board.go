@@ -91,15 +91,15 @@ type Rules struct {
 
 	Seasons   []SeasonRule   `json:"seasons,omitempty" items:"0,1000" doc:"The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change."`
 	Derive    *Derive        `json:"derive,omitempty" doc:"Makes it a derived board."`
-	Keep      map[Window]int `json:"keep,omitempty" range:"0,1000000" doc:"How many closed periods are kept by window; all of them without an entry. Older ones are deleted."`
+	Keep      map[Window]int `json:"keep,omitempty" range:"0,1000000" example:"{ day: 90, hour: 48 }" doc:"How many closed periods are kept by window; all of them without an entry. Older ones are deleted."`
 	Display   *Display       `json:"display,omitempty" doc:"How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers."`
 	Face      *Face          `json:"face,omitempty" doc:"How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do."`
-	Labels    Labels         `json:"labels,omitempty" flag:"labels" doc:"What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}."`
+	Labels    Labels         `json:"labels,omitempty" flag:"labels" items:"0,16" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" want:"a value of a label, [a-z0-9][a-z0-9._-]{0,63}" example:"{ type: moba, aspect: sound }" doc:"What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}."`
 	StrictIDs bool           `json:"strict_ids,omitzero" flag:"strict-ids" default:"false" doc:"Whether submissions for ids that are not printable ASCII are rejected. Printable ASCII is U+0020 to U+007E; the others are rejected with invalid-member. Entries that are there stay, and are read as before."`
 	Resident  Resident       `json:"resident,omitempty" flag:"resident" words:"always,never" doc:"Whether servers keep its periods whole in memory. There every question is answered without a round trip, and dense ranks are known at any depth. Left out: the periods that are read most. always: the current periods as soon as they are read, before those of other boards; within --resident-memory."`
 	Record    Record         `json:"record,omitempty" flag:"record" words:"applied,all" doc:"Which submissions are recorded, with their key and outcome. applied: those that changed an entry. Left out: none. Not on derived boards."`
-	RecordTTL string         `json:"record_ttl,omitempty" flag:"record-ttl" default:"2160h" doc:"How long records of submissions are kept, 1h at least."`
-	Overrides *Overrides     `json:"overrides,omitempty" doc:"Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards."`
+	RecordTTL string         `json:"record_ttl,omitempty" flag:"record-ttl" default:"2160h" example:"2160h" doc:"How long records of submissions are kept, 1h at least."`
+	Overrides *Overrides     `json:"overrides,omitempty" example:"{ keys: [k7f3aaaaaaaaa], ops: [latest], keep_time: true }" doc:"Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards."`
 	Players   *Players       `json:"players,omitempty" doc:"What players may do with tokens of their own, see docs/players.md. Left out: what anyone may."`
 	Notify    *Notify        `json:"notify,omitempty" doc:"Which members are told that another one passed them in the first window, by events of kind member.passed: see docs/webhooks.md. Left out: none. Not on derived boards."`
 	Metadata  *Metadata      `json:"metadata,omitempty" doc:"Submissions may have metadata, which their entries keep. Left out: they may not. Not on derived boards."`
@@ -143,9 +143,9 @@ func (r *Rules) RecordFor() time.Duration {
 
 // Refresh tells when the Redis copy is renewed, besides the write-through after each commit.
 type Refresh struct {
-	Full        string `json:"full" flag:"refresh-full" doc:"When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty."`
+	Full        string `json:"full" flag:"refresh-full" example:"\"0 4 * * *\"" doc:"When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty."`
 	Incremental string `json:"incremental" flag:"refresh-incremental" default:"10s" doc:"Interval of catching up, or off. A Go duration."`
-	Dynamic     string `json:"dynamic" flag:"refresh-dynamic" doc:"Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty."`
+	Dynamic     string `json:"dynamic" flag:"refresh-dynamic" example:"900/1 300/10" doc:"Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty."`
 }
 
 // Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed

@@ -9,7 +9,7 @@ import (
 // admin makes never waits.
 type Review struct {
 	Hold   []HoldRule `json:"hold" flag:"review" items:"1,8" doc:"Which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players. One that applies is enough."`
-	Expire string     `json:"expire,omitempty" flag:"review-expire" default:"14d" doc:"How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d."`
+	Expire string     `json:"expire,omitempty" flag:"review-expire" default:"14d" example:"14d" doc:"How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d."`
 }
 
 // HoldRule holds submissions for one reason: one of its members is given.

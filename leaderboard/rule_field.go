@@ -23,6 +23,7 @@ import (
 //	bytes    how long a text may be
 //	pattern  a regular expression that a text matches
 //	want     what matches the pattern, as in "a colour such as #3151d3"
+//	example  a value, as YAML has it
 //	items    how many items a list may have, as in "1,8"
 type RuleField struct {
 	Name     string // in its object; "" of what is in a list or a map
@@ -30,7 +31,7 @@ type RuleField struct {
 	Type     reflect.Type
 	Optional bool // it may be left out, or empty
 
-	Doc, Flag, Default, Pattern, Want string
+	Doc, Flag, Default, Pattern, Want, Example string
 	Words                             []string
 	Bounds                            *[2]int64 // of a number
 	Bytes                             int       // of a text; 0: any
@@ -56,7 +57,7 @@ func fieldsOf(pointer string, t reflect.Type) (out []RuleField) {
 		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
 		f := RuleField{
 			Name: name, Type: member.Type, Doc: member.Tag.Get("doc"), Flag: member.Tag.Get("flag"), Default: member.Tag.Get("default"),
-			Pattern: member.Tag.Get("pattern"), Want: member.Tag.Get("want"), index: i,
+			Pattern: member.Tag.Get("pattern"), Want: member.Tag.Get("want"), Example: member.Tag.Get("example"), index: i,
 		}
 		f.Optional = options != ""
 		f.complete(pointer+"/"+name, member.Tag)

@@ -17,7 +17,7 @@ const types = (schema) => [schema.type ?? []].flat();
 /** isWide says whether a number may lie beyond 2^53: scores, tiebreaks and their bounds. Ranks, counts and seqs do not. */
 const isWide = (schema) => schema?.format === "int64" && (schema.minimum === undefined || schema.minimum < -(2 ** 53) || changes.includes(schema));
 /** changes, as bounds of scores, are as wide as these though they are not negative. */
-const changes = Object.values(schemas).flatMap((s) => [s.properties?.max_delta, s.properties?.per_second].filter(Boolean));
+const changes = Object.values(schemas).flatMap((s) => [s.properties, s.properties?.limits?.properties]).flatMap((p) => [p?.max_delta, p?.per_second].filter(Boolean));
 
 /** Each is marked, for the types. */
 (function mark(node) {

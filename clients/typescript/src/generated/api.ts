@@ -59,87 +59,24 @@ export interface components {
         Layer: "local" | "redis" | "mysql";
         /** @description The rules that are written and shown alike. */
         BoardFields: {
-            /** @description At most 200 bytes; empty when left out. */
+            /** @description Name for people. Empty when left out. At most 200 bytes. */
             title?: string;
-            /** @description desc when left out. desc: higher is better. */
+            /** @description Which scores are better. desc: higher is better. desc when left out. */
             order?: components["schemas"]["Order"];
-            /** @description best when left out. What a submission does: best keeps the better entry, latest replaces it, sum adds to the score. */
+            /** @description What a submission does. best keeps the better entry, latest replaces it, sum adds to the score. best when left out. */
             policy?: components["schemas"]["Policy"];
-            /** @description strict when left out. How ties are numbered. */
+            /** @description How ties are numbered. strict when left out. */
             mode?: components["schemas"]["Mode"];
-            /** @description [all_time] when left out. A submission counts in the current period of each. Requests read the first one by default. A window that is added begins empty; a window that is removed keeps its periods. */
+            /** @description Windows in which a submission counts. Requests read the first one by default. A window that is added begins empty; a window that is removed keeps its periods. all_time when left out. */
             windows?: components["schemas"]["Window"][];
-            /** @description IANA name, UTC when left out: where the periods of the calendar begin and end. It cannot change once a calendar period has been used. */
+            /** @description IANA time zone of the periods. It cannot change once a calendar period has been used. UTC when left out. */
             time_zone?: string;
-            /** @description public when left out. Who may read the board. */
+            /** @description Who may read the board. public when left out. */
             visibility?: components["schemas"]["Visibility"];
-            /** @description Entries of the Redis copy, 1000 when left out. */
+            /** @description Entries in the Redis copy. 1000 when left out. */
             top_n?: number;
-            /** @description Go duration, 24h when left out: an unread copy expires after it. */
+            /** @description How long an unread copy stays in Redis. A Go duration. 24h when left out. */
             cache_ttl?: string;
-            /**
-             * @description Whether servers keep its periods whole in memory, where every question is answered without a round trip and dense ranks are known at any depth. Left out: the periods that are read most. always: the current periods as soon as they are read, before those of other boards; within --resident-memory.
-             * @enum {string}
-             */
-            resident?: "always" | "never";
-            /** @description false when left out. true: a submission for an id that is not printable ASCII (U+0020 to U+007E) is rejected, with invalid-member. Entries that are there stay, and are read as before. */
-            strict_ids?: boolean;
-            /**
-             * @description Which submissions are recorded, with their key and outcome: those that changed an entry, or all. Left out: none. Not on derived boards.
-             * @enum {string}
-             */
-            record?: "applied" | "all";
-            /**
-             * @description How long records of submissions are kept, 1h at least. Left out: 90 days, 2160h.
-             * @example 2160h
-             */
-            record_ttl?: string;
-            /** @description What players may do with tokens of their own, see docs/players.md. Left out: what anyone may. */
-            players?: {
-                /** @description The own entry and the entries around it, on a private board too. */
-                read?: boolean;
-                /**
-                 * @description own: scores for themselves. play: these, each once for a play that they begin with POST /v1/boards/{board}/plays. By default, none: keys submit.
-                 * @enum {string}
-                 */
-                submit?: "none" | "own" | "play";
-                /**
-                 * @description With submit play: how long a play takes at least, a Go duration; 0s when left out.
-                 * @example 10s
-                 */
-                min_time?: string;
-                /**
-                 * @description With submit play: how long a play takes at most, up to 24h; 1h when left out.
-                 * @example 10m
-                 */
-                max_time?: string;
-            };
-            /** @description Which members are told that another one passed them in the first window, by events of kind member.passed: see docs/webhooks.md. Left out: none. Not on derived boards. */
-            notify?: {
-                /**
-                 * @description friends: members who have the one that passes on their list of friends. top: those in the first places.
-                 * @enum {string}
-                 */
-                passed: "friends" | "top";
-                /** @description 10 when left out. top: how many places. friends: how many at most of those whom one change passes, best first. */
-                within?: number;
-            };
-            /** @description Submissions may have metadata, which their entries keep. Left out: they may not. Not on derived boards. */
-            metadata?: {
-                /** @description How long that of one entry may be, as JSON without spaces. */
-                max_bytes: number;
-            };
-            /** @description Which submissions wait for an admin before they count; what waits is in no answer. Left out: none. Those of keys of scope admin never do. Not on derived boards. */
-            review?: {
-                /** @description One that applies is enough. */
-                hold: components["schemas"]["HoldRule"][];
-                /**
-                 * @description How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d; 14d when left out.
-                 * @example 14d
-                 */
-                expire?: string;
-            };
-            overrides?: components["schemas"]["Overrides"];
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
             /**
@@ -164,6 +101,101 @@ export interface components {
             labels?: {
                 [key: string]: string;
             };
+            /** @description Whether submissions for ids that are not printable ASCII are rejected. Printable ASCII is U+0020 to U+007E; the others are rejected with invalid-member. Entries that are there stay, and are read as before. false when left out. */
+            strict_ids?: boolean;
+            /**
+             * @description Whether servers keep its periods whole in memory. There every question is answered without a round trip, and dense ranks are known at any depth. Left out: the periods that are read most. always: the current periods as soon as they are read, before those of other boards; within --resident-memory.
+             * @enum {string}
+             */
+            resident?: "always" | "never";
+            /**
+             * @description Which submissions are recorded, with their key and outcome. applied: those that changed an entry. Left out: none. Not on derived boards.
+             * @enum {string}
+             */
+            record?: "applied" | "all";
+            /**
+             * @description How long records of submissions are kept, 1h at least. 2160h when left out.
+             * @example 2160h
+             */
+            record_ttl?: string;
+            overrides?: components["schemas"]["Overrides"];
+            /** @description What players may do with tokens of their own, see docs/players.md. Left out: what anyone may. */
+            players?: {
+                /** @description Whether players read their own entry and those around it, on a private board too. false when left out. */
+                read?: boolean;
+                /**
+                 * @description Whether players submit their own scores with a token, and each with a play. own: scores for themselves. play: these, each once for a play that they begin with POST /v1/boards/{board}/plays. none: keys submit. none when left out.
+                 * @enum {string}
+                 */
+                submit?: "none" | "own" | "play";
+                /**
+                 * @description How long a play takes at least, as in 10s. With submit play. 0s when left out.
+                 * @example 10s
+                 */
+                min_time?: string;
+                /**
+                 * @description How long a play takes at most, up to 24h. With submit play. 1h when left out.
+                 * @example 10m
+                 */
+                max_time?: string;
+            };
+            /** @description Which members are told that another one passed them in the first window, by events of kind member.passed: see docs/webhooks.md. Left out: none. Not on derived boards. */
+            notify?: {
+                /**
+                 * @description Which members are told by an event that another one passed them. friends: members who have the one that passes on their list of friends. top: those in the first places.
+                 * @enum {string}
+                 */
+                passed: "friends" | "top";
+                /** @description How many places, or friends that one change passes. top: how many places. friends: how many at most of those whom one change passes, best first. 10 when left out. */
+                within?: number;
+            };
+            /** @description Submissions may have metadata, which their entries keep. Left out: they may not. Not on derived boards. */
+            metadata?: {
+                /** @description How long the metadata of one entry may be, as JSON without spaces. */
+                max_bytes: number;
+            };
+            /** @description Which submissions wait for an admin before they count; what waits is in no answer. Left out: none. Those of keys of scope admin never do. Not on derived boards. */
+            review?: {
+                /** @description Which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players. One that applies is enough. */
+                hold: components["schemas"]["HoldRule"][];
+                /**
+                 * @description How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d. 14d when left out.
+                 * @example 14d
+                 */
+                expire?: string;
+            };
+        };
+        /** @description How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers. */
+        Display: {
+            /**
+             * @description What a score is. duration: seconds. date: seconds since 1970 in UTC. A number when left out or empty.
+             * @enum {string}
+             */
+            kind?: "" | "duration" | "date";
+            /** @description How many of the last digits of a score stand behind the point. With 3, the score 83456 is the number 83.456, or the duration 1:23.456. 0 when left out. */
+            decimals?: number;
+            /** @description Unit of a number, such as km. At most 16 bytes. */
+            unit?: string;
+        };
+        /** @description How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do. */
+        Face: {
+            /**
+             * @description Colour of links and marks, such as #3151d3. It is made darker on light ground, and lighter on dark ground, until it can be read.
+             * @example #b3261e
+             */
+            accent?: string;
+            /**
+             * @description Name of a picture in the folder logos of --site, which is shown beside the title. A server without such a picture shows none.
+             * @example arcade.png
+             */
+            logo?: string;
+            /**
+             * @description Label by whose values its page leads to the boards labelled part-of:BOARD, as in country. To the public ones, 250 at most. With country, ISO codes of two letters are shown as names.
+             * @example country
+             */
+            parts?: string;
+            /** @description A line of text below the page, in which addresses are links. Without control characters. At most 500 bytes. */
+            footer?: string;
         };
         /**
          * @description Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards.
@@ -178,44 +210,12 @@ export interface components {
          *     }
          */
         Overrides: {
-            /** @description Ids of keys; env:write is all keys of scope write in the server's settings. */
+            /** @description Ids of keys besides those of scope admin. env:write is all keys of scope write in the server's settings. */
             keys?: string[];
-            /** @description What op may be. */
+            /** @description What submissions may put in the place of the policy. */
             ops?: components["schemas"]["Policy"][];
-            /** @description Whether keep_time may be true. */
+            /** @description Whether submissions may keep the time of a score that stays. false when left out. */
             keep_time?: boolean;
-        };
-        /** @description How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers. */
-        Display: {
-            /**
-             * @description What a score is: a number when left out or empty, seconds, or seconds since 1970 in UTC.
-             * @enum {string}
-             */
-            kind?: "" | "duration" | "date";
-            /** @description How many of the last digits stand behind the point, 0 when left out. With 3, the score 83456 is the number 83.456, or the duration 1:23.456. */
-            decimals?: number;
-            /** @description Of a number, such as km; at most 16 bytes. */
-            unit?: string;
-        };
-        /** @description How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do. */
-        Face: {
-            /**
-             * @description Colour of links and marks. It is made darker on light ground, and lighter on dark ground, until it can be read.
-             * @example #b3261e
-             */
-            accent?: string;
-            /**
-             * @description Name of a picture in the folder logos of --site, which is shown beside the title. A server without such a picture shows none.
-             * @example arcade.png
-             */
-            logo?: string;
-            /**
-             * @description A label. The page lets its reader choose among the public boards that have the label part-of with the name of this board, by their values of this label, 250 at most. With country, ISO codes of two letters are shown as names.
-             * @example country
-             */
-            parts?: string;
-            /** @description A line of text below the page, at most 500 bytes without control characters, in which addresses are links. */
-            footer?: string;
         };
         Season: {
             name: string;
@@ -260,83 +260,21 @@ export interface components {
             time_zone?: string | null;
             visibility?: components["schemas"]["Visibility"] | null;
             top_n?: number | null;
-            cache_ttl?: string | null;
-            /** @description always or never; null: by how much the periods are read. */
-            resident?: string | null;
-            strict_ids?: boolean | null;
-            /** @description applied or all; null: none. */
-            record?: string | null;
-            record_ttl?: string | null;
-            /** @description What players may do with tokens of their own, see docs/players.md. Null: what anyone may. */
-            players?: {
-                /** @description The own entry and the entries around it, on a private board too. */
-                read?: boolean | null;
-                /**
-                 * @description own: scores for themselves. play: these, each once for a play. By default, none: keys submit.
-                 * @enum {string|null}
-                 */
-                submit?: "none" | "own" | "play" | null;
-                /** @description With submit play: how long a play takes at least; null: 0s. */
-                min_time?: string | null;
-                /** @description With submit play: how long a play takes at most; null: 1h. */
-                max_time?: string | null;
-            } | null;
-            /** @description As in BoardRules; null tells none. */
-            notify?: {
-                /** @enum {string} */
-                passed?: "friends" | "top";
-                within?: number | null;
-            } | null;
-            /** @description As in BoardRules; null takes no more, and shows none of what there is. */
-            metadata?: {
-                max_bytes?: number;
-            } | null;
-            /** @description As in BoardRules; null holds none. */
-            review?: {
-                /** @description Replaced as a whole. */
-                hold?: components["schemas"]["HoldRule"][];
-                expire?: string | null;
-            } | null;
-            /** @description As in BoardRules; null allows none. */
-            overrides?: {
-                /** @description Replaced as a whole. */
-                keys?: string[] | null;
-                /** @description Replaced as a whole. */
-                ops?: components["schemas"]["Policy"][] | null;
-                keep_time?: boolean | null;
-            } | null;
-            /** @description Replaced as a whole. */
-            seasons?: components["schemas"]["Season"][] | null;
-            /** @description By window; null takes one away. */
-            keep?: {
-                [key: string]: number | null;
-            } | null;
-            /** @description As in BoardRules; null is the default. */
-            display?: {
-                /** @description duration or date. */
-                kind?: string | null;
-                decimals?: number | null;
-                unit?: string | null;
-            } | null;
-            /** @description As in BoardRules; null is the default. */
-            face?: {
-                /** @description #rrggbb. */
-                accent?: string | null;
-                logo?: string | null;
-                parts?: string | null;
-                footer?: string | null;
-            } | null;
-            /** @description By name; null takes one away. */
-            labels?: {
-                [key: string]: string | null;
-            } | null;
-            /** @description As in BoardRules; null is the default. */
             refresh?: {
-                [key: string]: string | null;
+                full?: string | null;
+                incremental?: string | null;
+                dynamic?: string | null;
             } | null;
-            /** @description As in BoardRules; null is no limit. */
+            cache_ttl?: string | null;
             limits?: {
-                [key: string]: bigint | null;
+                /** Format: int64 */
+                min_score?: bigint | null;
+                /** Format: int64 */
+                max_score?: bigint | null;
+                /** Format: int64 */
+                max_delta?: bigint | null;
+                /** Format: int64 */
+                per_second?: bigint | null;
             } | null;
             tiebreak?: {
                 order?: components["schemas"]["Order"] | null;
@@ -347,12 +285,67 @@ export interface components {
             starts_at?: string | null;
             /** Format: date-time */
             ends_at?: string | null;
+            /** @description Replaced as a whole. */
+            seasons?: components["schemas"]["Season"][] | null;
             derive?: {
                 /** @description Replaced as a whole. */
-                from?: components["schemas"]["DeriveFromRules"][] | null;
+                from?: components["schemas"]["DeriveFromRules"][];
                 last?: string | null;
                 op?: components["schemas"]["DeriveOp"] | null;
                 aggregate?: components["schemas"]["Aggregate"] | null;
+            } | null;
+            /** @description By name; null takes one away. */
+            keep?: {
+                [key: string]: number | null;
+            } | null;
+            display?: {
+                /** @enum {string|null} */
+                kind?: "" | "duration" | "date" | null;
+                decimals?: number | null;
+                unit?: string | null;
+            } | null;
+            face?: {
+                accent?: string | null;
+                logo?: string | null;
+                parts?: string | null;
+                footer?: string | null;
+            } | null;
+            /** @description By name; null takes one away. */
+            labels?: {
+                [key: string]: string | null;
+            } | null;
+            strict_ids?: boolean | null;
+            /** @enum {string|null} */
+            resident?: "always" | "never" | null;
+            /** @enum {string|null} */
+            record?: "applied" | "all" | null;
+            record_ttl?: string | null;
+            overrides?: {
+                /** @description Replaced as a whole. */
+                keys?: string[] | null;
+                /** @description Replaced as a whole. */
+                ops?: components["schemas"]["Policy"][] | null;
+                keep_time?: boolean | null;
+            } | null;
+            players?: {
+                read?: boolean | null;
+                /** @enum {string|null} */
+                submit?: "none" | "own" | "play" | null;
+                min_time?: string | null;
+                max_time?: string | null;
+            } | null;
+            notify?: {
+                /** @enum {string} */
+                passed?: "friends" | "top";
+                within?: number | null;
+            } | null;
+            metadata?: {
+                max_bytes?: number;
+            } | null;
+            review?: {
+                /** @description Replaced as a whole. */
+                hold?: components["schemas"]["HoldRule"][];
+                expire?: string | null;
             } | null;
             /** @description As GET shows it, like the times: another value than the board has is 422. */
             name?: string;

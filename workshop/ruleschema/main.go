@@ -1,0 +1,282 @@
+// Command ruleschema writes the schemas of the rules of a board into api/openapi.yaml, from the tags of leaderboard.Rules. What it
+// writes stands between "# made of the rules: NAME" and "# end" there.
+//
+//	go run -C workshop ./ruleschema ../api/openapi.yaml
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"leaderboard/leaderboard"
+)
+
+func main() {
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(file string) error {
+	document, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	made, err := rewrite(document)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return os.WriteFile(file, made, 0o600)
+}
+
+// rewrite returns the document with the schemas of the rules as they are now.
+func rewrite(document []byte) ([]byte, error) {
+	for name, text := range map[string]string{"fields": fields(), "schemas": schemas(), "patch": patch()} {
+		head, rest, found := bytes.Cut(document, []byte("# made of the rules: "+name+"\n"))
+		_, tail, ends := bytes.Cut(rest, []byte("# end\n"))
+		if !found || !ends {
+			return nil, fmt.Errorf("no place for %s", name)
+		}
+		indent := head[bytes.LastIndexByte(head, '\n')+1:]
+		document = bytes.Join([][]byte{head, []byte("# made of the rules: " + name + "\n" + text), indent, []byte("# end\n"), tail}, nil)
+	}
+	return document, nil
+}
+
+// shared are the schemas that rules have in common with other documents, by the names of their types.
+func shared() map[string]string {
+	return map[string]string{
+		"Order": "Order", "Policy": "Policy", "Mode": "Mode", "Window": "Window", "Visibility": "Visibility", "DeriveOp": "DeriveOp", "Aggregate": "Aggregate",
+		"Overrides": "Overrides", "Display": "Display", "Face": "Face", "HoldRule": "HoldRule", "SeasonRule": "Season",
+		"TiebreakField": "TiebreakFieldRules", "DeriveFrom": "DeriveFromRules",
+	}
+}
+
+// fields are the members that boards have alike where they are sent and where they are shown.
+func fields() string {
+	w := writer{indent: 8}
+	for _, f := range leaderboard.RuleFields() {
+		switch f.Name {
+		case "refresh", "limits", "tiebreak", "starts_at", "ends_at", "derive": // they are not
+		default:
+			w.member(&f)
+		}
+	}
+	return w.String()
+}
+
+// schemas are those of objects that clients name.
+func schemas() string {
+	w := writer{indent: 4}
+	for _, f := range leaderboard.RuleFields() {
+		switch f.Type.Name() {
+		case "Overrides", "Display", "Face":
+			w.object(f.Type.Name(), &f)
+		}
+	}
+	return w.String()
+}
+
+// patch are the members of a merge patch: null gives a rule its default.
+func patch() string {
+	w := writer{indent: 8, patch: true}
+	for _, f := range leaderboard.RuleFields() {
+		w.member(&f)
+	}
+	return w.String()
+}
+
+// writer writes schemas as YAML.
+type writer struct {
+	strings.Builder
+	indent int
+	patch  bool
+}
+
+func (w *writer) line(format string, args ...any) {
+	w.WriteString(strings.Repeat(" ", w.indent))
+	fmt.Fprintf(w, format+"\n", args...)
+}
+
+// member writes a member of an object: in one line unless it is an object that has no schema of its own.
+func (w *writer) member(f *leaderboard.RuleField) {
+	if f.Fields != nil && (w.patch || shared()[f.Type.Name()] == "") {
+		w.object(f.Name, f)
+		return
+	}
+	if f.Fields != nil {
+		w.line("%s: { $ref: %q }", f.Name, "#/components/schemas/"+f.Type.Name())
+		return
+	}
+	w.line("%s: { %s }", f.Name, strings.Join(w.schema(f), ", "))
+}
+
+// object writes an object with its members.
+func (w *writer) object(name string, f *leaderboard.RuleField) {
+	w.line("%s:", name)
+	w.indent += 2
+	defer func() { w.indent -= 2 }()
+	w.line("type: %s", w.kind("object", f))
+	if !w.patch {
+		w.line("description: %s", strconv.Quote(f.Doc))
+	}
+	w.line("additionalProperties: false")
+	var needed []string
+	for i := range f.Fields {
+		if needs(&f.Fields[i]) {
+			needed = append(needed, f.Fields[i].Name)
+		}
+	}
+	if needed != nil && !w.patch {
+		w.line("required: [%s]", strings.Join(needed, ", "))
+	}
+	w.line("properties:")
+	w.indent += 2
+	for i := range f.Fields {
+		w.member(&f.Fields[i])
+	}
+	w.indent -= 2
+	if f.Example != "" && !w.patch {
+		w.line("examples: [%s]", f.Example)
+	}
+}
+
+// needs reports whether an object has to have a member, because it says nothing without.
+func needs(f *leaderboard.RuleField) bool {
+	inner := strings.Count(f.Pointer, "/") > 1 && !strings.HasPrefix(f.Pointer, "/refresh/") && !strings.HasPrefix(f.Pointer, "/tiebreak/")
+	return inner && !f.Optional && f.Default == ""
+}
+
+// kind returns a type, in a patch with null for its default.
+func (w *writer) kind(name string, f *leaderboard.RuleField) string {
+	if w.patch && !needs(f) {
+		return "[" + name + `, "null"]`
+	}
+	return name
+}
+
+// schema returns the parts of a schema.
+func (w *writer) schema(f *leaderboard.RuleField) (parts []string) {
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	text := description(f)
+	if w.patch {
+		text = ""
+	}
+	switch kind := f.Type.Kind(); {
+	case shared()[f.Type.Name()] != "":
+		ref := fmt.Sprintf("$ref: %q", "#/components/schemas/"+shared()[f.Type.Name()])
+		if w.patch && f.Name != "" {
+			ref = "oneOf: [{ " + ref + ` }, { type: "null" }]`
+		}
+		add("%s", ref)
+	case f.Type == reflect.TypeFor[leaderboard.Micros]():
+		add("type: %s", w.kind("string", f))
+		add("format: date-time")
+	case kind == reflect.String:
+		add("type: %s", w.kind("string", f))
+		w.text(f, add)
+	case kind == reflect.Bool:
+		add("type: %s", w.kind("boolean", f))
+	case kind == reflect.Slice:
+		add("type: %s", w.kind("array", f))
+		add("items: { %s }", strings.Join((&writer{}).schema(f.Item), ", "))
+		if f.Items != nil && f.Items[0] > 0 {
+			add("minItems: %d", f.Items[0])
+		}
+		if f.Items != nil {
+			add("maxItems: %d", f.Items[1])
+		}
+		if w.patch {
+			text = "Replaced as a whole."
+		} else if f.Item.Type.Kind() == reflect.String {
+			add("uniqueItems: true")
+		}
+	case kind == reflect.Map:
+		add("type: %s", w.kind("object", f))
+		if w.patch {
+			text = "By name; null takes one away."
+		} else {
+			add("%s", names(f))
+		}
+		value := *f.Item
+		value.Name = "value"
+		value.Optional = true
+		add("additionalProperties: { %s }", strings.Join(w.schema(&value), ", "))
+	default:
+		add("type: %s", w.kind("integer", f))
+		number(f, add)
+	}
+	if text != "" {
+		add("description: %s", strconv.Quote(text))
+	}
+	if f.Example != "" && !w.patch {
+		add("examples: [%s]", f.Example)
+	}
+	return parts
+}
+
+// text adds the bounds of a text.
+func (w *writer) text(f *leaderboard.RuleField, add func(string, ...any)) {
+	switch {
+	case f.Words != nil:
+		words := f.Words
+		if f.Type == reflect.TypeFor[leaderboard.DisplayKind]() {
+			words = append([]string{`""`}, words...) // as it always was
+		}
+		if w.patch && !needs(f) {
+			words = append(words[:len(words):len(words)], "null")
+		}
+		add("enum: [%s]", strings.Join(words, ", "))
+	case f.Pattern != "" && f.Optional && f.Name != "value":
+		add("pattern: %q", "^$|"+f.Pattern)
+	case f.Pattern != "":
+		add("pattern: %q", f.Pattern)
+	case f.Bytes > 0:
+		add("maxLength: %d", f.Bytes)
+	case f.Default != "" && !f.Optional:
+		add("minLength: 1")
+	}
+}
+
+// number adds the bounds of a number.
+func number(f *leaderboard.RuleField, add func(string, ...any)) {
+	if f.Type.Kind() == reflect.Int64 {
+		add("format: int64")
+	}
+	if f.Bounds == nil {
+		return
+	}
+	add("minimum: %d", f.Bounds[0])
+	if f.Bounds[1] != 1<<63-1 {
+		add("maximum: %d", f.Bounds[1])
+	}
+}
+
+// names returns which names a map has.
+func names(f *leaderboard.RuleField) string {
+	if f.Type.Key() != reflect.TypeFor[leaderboard.Window]() {
+		return fmt.Sprintf("maxProperties: %d, propertyNames: { pattern: %q }", f.Items[1], f.Item.Pattern)
+	}
+	var ending []string
+	for _, window := range leaderboard.Windows()[1:] {
+		ending = append(ending, string(window))
+	}
+	return "propertyNames: { enum: [" + strings.Join(ending, ", ") + "] }"
+}
+
+// description returns the sentences about a rule, with its length and its default.
+func description(f *leaderboard.RuleField) string {
+	text := f.Doc
+	if f.Bytes > 0 {
+		text += fmt.Sprintf(" At most %d bytes.", f.Bytes)
+	}
+	if f.Default != "" {
+		text += " " + f.Default + " when left out."
+	}
+	return text
+}
