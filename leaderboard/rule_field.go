@@ -32,10 +32,10 @@ type RuleField struct {
 	Optional bool // it may be left out, or empty
 
 	Doc, Flag, Default, Pattern, Want, Example string
-	Words                             []string
-	Bounds                            *[2]int64 // of a number
-	Bytes                             int       // of a text; 0: any
-	Items                             *[2]int64 // of a list
+	Words                                      []string
+	Bounds                                     *[2]int64 // of a number
+	Bytes                                      int       // of a text; 0: any
+	Items                                      *[2]int64 // of a list
 
 	Fields []RuleField // of an object
 	Item   *RuleField  // of a list or a map
