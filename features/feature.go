@@ -68,8 +68,8 @@ type Opened struct {
 	Board store.BoardChange
 	// Forget is the feature's share of an erasure, before the entries of the member are removed and after it.
 	Forget, ForgetAfter store.Forget
-	// Data is what the feature keeps of a member, by kind.
-	Data map[string]store.Data
+	// Data are lists of what the feature keeps of a member.
+	Data []store.Data
 	// Run does background work until ctx ends. It starts when the schema is ready; nil: there is none.
 	Run func(ctx context.Context)
 	// Metrics are registered with those of the engine.
@@ -134,9 +134,7 @@ func (o *Opened) AddTo(s *store.Store) {
 	if o.ForgetAfter != nil {
 		s.Erasures.AddAfter(o.name, o.ForgetAfter)
 	}
-	for kind, data := range o.Data {
-		s.Members.AddData(kind, data)
-	}
+	s.Members.AddData(o.Data...)
 }
 
 // Offer adds an offer of the program itself to those of features.

@@ -37,7 +37,9 @@ type Exports interface {
 
 // MemberData reads all that is stored of a member.
 type MemberData interface {
-	// MemberData calls tell with all that is stored of a member, kind by kind in the order of leaderboard.MemberRecord's fields. An error
+	// DataLists returns the lists of what is stored of a member, in the order in which MemberData tells of them.
+	DataLists() []leaderboard.DataList
+	// MemberData calls tell with all that is stored of a member, list by list. An error
 	// of tell ends it and is returned as it is.
 	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
 }

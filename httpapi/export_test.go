@@ -22,6 +22,7 @@ import (
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest"
 )
 
 const classicCSV = `strict_rank,tied_rank,member,score,tiebreak,created_time
@@ -423,6 +424,8 @@ type slowData struct {
 	pause time.Duration
 	err   error
 }
+
+func (slowData) DataLists() []leaderboard.DataList { return (*storetest.Model)(nil).DataLists() }
 
 func (s slowData) MemberData(_ context.Context, _ string, tell func(leaderboard.MemberRecord) error) error {
 	const friends = 1100 // more than one part

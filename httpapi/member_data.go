@@ -24,16 +24,6 @@ type memberEntryJSON struct {
 	Metadata    jsontext.Value     `json:"metadata,omitzero"`
 }
 
-// memberPlayJSON is a play that was begun and not used.
-type memberPlayJSON struct {
-	Board       string             `json:"board"`
-	StartedTime leaderboard.Micros `json:"started_time"`
-	Refusals    int                `json:"refusals"`
-}
-
-// memberLists are the lists of a member's data, in the order in which MemberData tells of them.
-var memberLists = []string{"friends", "friend_of", "hidden", "bars", "plays", "held", "entries", "submissions", "audit"}
-
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
 func (h *exportHandlers) data(c *Call) error {
 	member := c.Params.Member()
@@ -45,8 +35,8 @@ func (h *exportHandlers) data(c *Call) error {
 	}
 	defer h.permits.Release()
 	defer c.SetBuffers(ExportBuffer)()
-	out := dataWriter{download: download{call: c, stall: h.stall}}
-	out.buf = append(wire.AppendString(append(out.buf, `{"member":`...), member), `,"profile":`...)
+	out := dataWriter{download: download{call: c, stall: h.stall}, lists: h.members.DataLists()}
+	out.buf = wire.AppendString(append(out.buf, `{"member":`...), member)
 	err := h.members.MemberData(c.Ctx, member, out.tell)
 	if err == nil {
 		err = out.finish()
@@ -57,8 +47,9 @@ func (h *exportHandlers) data(c *Call) error {
 // dataWriter sends a member's data.
 type dataWriter struct {
 	download
-	list  int       // how many of memberLists were begun; 0: the profile comes
-	some  bool      // the last list that was begun has something in it, or there is a profile
+	lists []leaderboard.DataList
+	list  int       // how many of them were begun
+	some  bool      // the last one that was begun has something in it
 	parts int       // records in buf
 	taken time.Time // when the client had taken the last part
 	buf   []byte
@@ -69,21 +60,18 @@ const dataPart = 64 << 10
 
 // tell takes the next record.
 func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
-	switch {
-	case r.Hidden != nil:
-		return w.add("hidden", showHidden(r.Hidden))
-	case r.Play != nil:
-		return w.add("plays", memberPlayJSON{r.Play.Board, r.Play.StartedTime, r.Play.Refusals})
-	case r.Entry != nil:
-		e := r.Entry
-		shown := memberEntryJSON{e.Period.Board, e.Period.Window, e.Period.Name, e.Period.Closed, e.Hidden, e.Score, e.Tiebreak, e.CreatedTime, nil}
-		if e.Metadata != "" {
-			shown.Metadata = jsontext.Value(e.Metadata)
+	switch record := r.Record.(type) {
+	case leaderboard.HiddenMember:
+		return w.add(r.List, showHidden(&record))
+	case leaderboard.MemberEntry:
+		p := &record.Period
+		shown := memberEntryJSON{p.Board, p.Window, p.Name, p.Closed, record.Hidden, record.Score, record.Tiebreak, record.CreatedTime, nil}
+		if record.Metadata != "" {
+			shown.Metadata = jsontext.Value(record.Metadata)
 		}
-		return w.add("entries", shown)
-	default:
-		return w.add(r.List, r.Record)
+		return w.add(r.List, shown)
 	}
+	return w.add(r.List, r.Record)
 }
 
 // add appends a record to its list, which is opened when it is another one than the last.
@@ -95,11 +83,9 @@ func (w *dataWriter) add(list string, record any) error {
 	if w.call.Strings {
 		text = wire.AppendNumbers(nil, text, true)
 	}
-	if list != "profile" {
-		w.open(slices.Index(memberLists, list) + 1)
-		if w.some {
-			w.buf = append(w.buf, ',')
-		}
+	w.open(slices.IndexFunc(w.lists, func(l leaderboard.DataList) bool { return l.Name == list }) + 1)
+	if w.some {
+		w.buf = append(w.buf, ',')
 	}
 	w.buf, w.some = append(w.buf, text...), true
 	if w.parts++; len(w.buf) >= dataPart {
@@ -111,20 +97,31 @@ func (w *dataWriter) add(list string, record any) error {
 // open ends the list that is open, and opens those up to the n-th.
 func (w *dataWriter) open(n int) {
 	for ; w.list < n; w.list++ {
-		switch {
-		case w.list > 0:
-			w.buf = append(w.buf, ']')
-		case !w.some:
-			w.buf = append(w.buf, "null"...)
+		w.endList()
+		l := &w.lists[w.list]
+		w.buf = append(append(append(w.buf, `,"`...), l.Name...), `":`...)
+		if !l.One {
+			w.buf = append(w.buf, '[')
 		}
-		w.buf = append(append(append(w.buf, `,"`...), memberLists[w.list]...), `":[`...)
 		w.some = false
 	}
 }
 
+// endList ends the list that is open.
+func (w *dataWriter) endList() {
+	switch {
+	case w.list == 0:
+	case !w.lists[w.list-1].One:
+		w.buf = append(w.buf, ']')
+	case !w.some:
+		w.buf = append(w.buf, "null"...)
+	}
+}
+
 func (w *dataWriter) finish() error {
-	w.open(len(memberLists))
-	w.buf = append(w.buf, "]}\n"...)
+	w.open(len(w.lists))
+	w.endList()
+	w.buf = append(w.buf, "}\n"...)
 	return w.flush()
 }
 

@@ -1,13 +1,14 @@
 package leaderboard
 
-// MemberRecord is one thing that is stored of a member. One of its fields is set, or the last two.
-type MemberRecord struct {
-	Hidden *HiddenMember
-	Play   *Play
-	Entry  *MemberEntry
+// DataList is a list of what is stored of a member.
+type DataList struct {
+	Name string
+	One  bool // it has one record at most, which is shown without a list around it
+}
 
-	// List names the list that a feature tells of, or profile, Record is what it shows there; "": it is one of the above.
-	List   string
+// MemberRecord is one thing that is stored of a member: a HiddenMember, a MemberEntry, or what a feature shows.
+type MemberRecord struct {
+	List   string // the name of its list
 	Record any
 }
 

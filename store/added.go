@@ -19,5 +19,13 @@ type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
 // The row of the board is locked.
 type BoardChange func(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error
 
-// Data calls tell with everything of one kind that is stored of a member. Errors are those of MemberData.
-type Data func(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
+// Data is a list of what is stored of a member. Each calls tell with every record. Its errors are those of MemberData.
+type Data struct {
+	List leaderboard.DataList
+	Each func(ctx context.Context, member string, tell func(record any) error) error
+}
+
+// DataOf returns the Data of a list.
+func DataOf(list string, each func(ctx context.Context, member string, tell func(record any) error) error) Data {
+	return Data{leaderboard.DataList{Name: list}, each}
+}

@@ -300,13 +300,13 @@ func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args [
 }
 
 // data tells where a member is hidden.
-func (s *HiddenMembers) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *HiddenMembers) data(ctx context.Context, member string, tell func(any) error) error {
 	hides := func(after leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 		after.Member, after.Limit = member, DataPage
 		return s.Hidden(ctx, after)
 	}
 	return InPages(hides, func(h *leaderboard.HiddenMember) (leaderboard.HiddenQuery, error) {
-		return leaderboard.HiddenQuery{AfterBoard: h.BoardID, AfterMember: h.Member}, tell(leaderboard.MemberRecord{Hidden: h})
+		return leaderboard.HiddenQuery{AfterBoard: h.BoardID, AfterMember: h.Member}, tell(*h)
 	})
 }
 

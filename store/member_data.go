@@ -1,9 +1,7 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"leaderboard/internal/entries"
@@ -15,52 +13,39 @@ import (
 
 // Members has what is stored of a member. All methods may be called concurrently.
 type Members struct {
-	db    *mysql.DB
-	kinds []kindOfData
+	db   *mysql.DB
+	data []Data
 }
 
-// MemberData calls tell with everything that is stored of a member, kind by kind: the profile, friends in both directions,
-// hides, the bar, plays, held submissions, entries in all periods of all boards by the ids of the periods, recorded submissions by board, the newest first, and
-// the audit, the newest first. What changes meanwhile is given as it was before or after. An error of tell ends it and is
-// returned as it is. Other errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
+// DataLists returns the lists of what is stored of a member, in the order in which MemberData tells of them.
+func (s *Members) DataLists() []leaderboard.DataList {
+	lists := make([]leaderboard.DataList, len(s.data))
+	for i := range s.data {
+		lists[i] = s.data[i].List
+	}
+	return lists
+}
+
+// MemberData calls tell with everything that is stored of a member, list by list. What changes meanwhile is given as it was before
+// or after. An error of tell ends it and is returned as it is. Other errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
 func (s *Members) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return mysql.Wrap("member data", broken)
 	}
-	for _, kind := range s.kinds {
-		if err := kind.data(ctx, member, tell); err != nil {
+	for _, d := range s.data {
+		tellOf := func(record any) error { return tell(leaderboard.MemberRecord{List: d.List.Name, Record: record}) }
+		if err := d.Each(ctx, member, tellOf); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// kindOfData is a kind of data and what tells it.
-type kindOfData struct {
-	kind string
-	data Data
-}
-
-// dataKinds is the order in which MemberData tells kinds of data. Others come last.
-func dataKinds() []string {
-	return []string{"profile", "friends", "friend_of", "hidden", "bar", "plays", "held", "entries", "submissions", "audit"}
-}
-
-// AddData adds a kind of data, such as a feature has. It is called before MemberData.
-func (s *Members) AddData(kind string, data Data) {
-	order := dataKinds()
-	place := func(kind string) int {
-		if i := slices.Index(order, kind); i >= 0 {
-			return i
-		}
-		return len(order)
-	}
-	s.kinds = append(s.kinds, kindOfData{kind, data})
-	slices.SortStableFunc(s.kinds, func(a, b kindOfData) int { return cmp.Compare(place(a.kind), place(b.kind)) })
-}
+// AddData adds lists, such as a feature has, behind those that are there. It is called before MemberData.
+func (s *Members) AddData(data ...Data) { s.data = append(s.data, data...) }
 
 // entryData looks through the periods of all boards, erasePeriods at once.
-func (s *Members) entryData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Members) entryData(ctx context.Context, member string, tell func(any) error) error {
 	periods := func(after int64) ([]erasePlace, error) {
 		places, err := placesAfter(ctx, s.db, after)
 		if err != nil || len(places) == 0 {
@@ -69,7 +54,7 @@ func (s *Members) entryData(ctx context.Context, member string, tell func(leader
 		found, err := s.entriesOf(ctx, places, member)
 		for i := range found {
 			if err == nil {
-				err = tell(leaderboard.MemberRecord{Entry: &found[i]})
+				err = tell(found[i])
 			}
 		}
 		return places, err

@@ -99,8 +99,7 @@ func (s *Store) addForgets() {
 
 // addData adds the kinds of data that are kept here.
 func (s *Store) addData() {
-	s.Members.AddData("hidden", s.Hidden.data)
-	s.Members.AddData("entries", s.Members.entryData)
+	s.Members.AddData(DataOf("entries", s.Members.entryData), DataOf("hidden", s.Hidden.data))
 }
 
 // Close waits for the batches under way and saves the rank indexes, 3 s each at most, then closes the connections. Writes that

@@ -10,5 +10,5 @@ func Feature() features.Feature { return features.Feature{Name: "audit", Open: o
 
 func open(e *features.Engine) features.Opened {
 	s := &Store{e.DB}
-	return features.Opened{Routes: Routes(s), Data: map[string]store.Data{"audit": s.data}}
+	return features.Opened{Routes: Routes(s), Data: []store.Data{store.DataOf("audit", s.data)}}
 }

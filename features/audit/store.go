@@ -130,13 +130,13 @@ func between(by []filter, q *leaderboard.AuditQuery) (where string, args []any) 
 }
 
 // data tells the audit of a member.
-func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	records := func(after leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error) {
 		after.Member, after.Limit = member, store.DataPage
 		found, _, err := s.Audit(ctx, after)
 		return found, err
 	}
 	return store.InPages(records, func(e *leaderboard.AuditEntry) (leaderboard.AuditQuery, error) {
-		return leaderboard.AuditQuery{BeforeTime: e.Time, BeforeID: e.ID}, tell(leaderboard.MemberRecord{List: "audit", Record: show(e)})
+		return leaderboard.AuditQuery{BeforeTime: e.Time, BeforeID: e.ID}, tell(show(e))
 	})
 }

@@ -20,7 +20,7 @@ func open(e *features.Engine) features.Opened {
 	return features.Opened{
 		Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, httpapi.Reading{Rankings: e.Rankings, Feed: e.Feed}, s),
 		Forget: s.forget,
-		Data:   map[string]store.Data{"friends": s.data, "friend_of": s.fanData},
+		Data:   []store.Data{store.DataOf("friends", s.data), store.DataOf("friend_of", s.fanData)},
 		Offers: []any{s},
 	}
 }

@@ -214,20 +214,20 @@ func friendsOf(members []string) string {
 }
 
 // data tells the friends of a member.
-func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	return store.InPages(func(after string) ([]string, error) { return s.Friends(ctx, member, after, store.DataPage) }, func(friend *string) (string, error) {
-		return *friend, tell(leaderboard.MemberRecord{List: "friends", Record: *friend})
+		return *friend, tell(*friend)
 	})
 }
 
 // fanData tells the members on whose lists a member is.
-func (s *Store) fanData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) fanData(ctx context.Context, member string, tell func(any) error) error {
 	fans := func(after string) ([]string, error) {
 		list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFans), member, after, store.DataPage)
 		return list, mysql.Translate(ctx, "member data", err)
 	}
 	return store.InPages(fans, func(fan *string) (string, error) {
-		return *fan, tell(leaderboard.MemberRecord{List: "friend_of", Record: *fan})
+		return *fan, tell(*fan)
 	})
 }
 

@@ -144,11 +144,8 @@ func TestForget(t *testing.T) {
 			}
 		}
 		told := map[string]int{}
-		tell := func(r leaderboard.MemberRecord) error {
-			told[r.List]++
-			return nil
-		}
-		if err := errors.Join(s.data(ctx, "gone", tell), s.fanData(ctx, "gone", tell)); err != nil || told["friends"] != 2 || told["friend_of"] != fans {
+		tell := func(list string) func(any) error { return func(any) error { told[list]++; return nil } }
+		if err := errors.Join(s.data(ctx, "gone", tell("friends")), s.fanData(ctx, "gone", tell("fans"))); err != nil || told["friends"] != 2 || told["fans"] != fans {
 			t.Errorf("told %v, %v", told, err)
 		}
 		before, err := s.versions(ctx, []string{"fan7"})

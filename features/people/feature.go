@@ -8,6 +8,7 @@ package people
 import (
 	"leaderboard/features"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 
@@ -24,7 +25,7 @@ func Feature(o Options) features.Feature {
 		return features.Opened{
 			Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, httpapi.Reading{Rankings: e.Rankings, Feed: e.Feed}, s),
 			Forget: s.forget,
-			Data:   map[string]store.Data{"profile": s.data},
+			Data:   []store.Data{{List: leaderboard.DataList{Name: "profile", One: true}, Each: s.data}},
 			Offers: []any{s, Show{s}},
 		}
 	}}

@@ -282,7 +282,7 @@ func profilesOf(members []string) string {
 }
 
 // data tells the profile of a member.
-func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	p, err := s.Profile(ctx, member)
 	if errors.Is(err, leaderboard.ErrProfileNotFound) {
 		return nil
@@ -290,7 +290,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.M
 	if err != nil {
 		return err
 	}
-	return tell(leaderboard.MemberRecord{List: "profile", Record: showProfile(&p)})
+	return tell(showProfile(&p))
 }
 
 // forget deletes the profile of a member who is erased.

@@ -137,7 +137,7 @@ type barJSON struct {
 }
 
 // data tells the bar of a member.
-func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	bar, err := s.Bar(ctx, member)
 	if errors.Is(err, leaderboard.ErrBarNotFound) {
 		return nil
@@ -145,7 +145,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.M
 	if err != nil {
 		return err
 	}
-	return tell(leaderboard.MemberRecord{List: "bars", Record: barJSON{bar.Member, bar.NotBefore}})
+	return tell(barJSON{bar.Member, bar.NotBefore})
 }
 
 // barTTL is how long a bar is kept: until no token that it ends could be good, and a day.

@@ -27,7 +27,7 @@ func Feature(settings Settings) features.Feature {
 		}
 		return features.Opened{
 			Routes: routes(issuerHandlers{s, p}, tokenHandlers{s, s, p}), Sweep: []store.Job{sweepBars(e.Sweeper)}, Forget: s.forget,
-			Data: map[string]store.Data{"bar": s.data}, Metrics: []prometheus.Collector{m.collector}, Offers: []any{p},
+			Data: []store.Data{store.DataOf("bars", s.data)}, Metrics: []prometheus.Collector{m.collector}, Offers: []any{p},
 		}
 	}}
 }

@@ -14,6 +14,6 @@ func open(e *features.Engine) features.Opened {
 	h := NewHandlers(httpapi.Resolver{Catalog: e.Catalog}, s, features.Offered[Tokens](e))
 	return features.Opened{
 		Routes: h.Routes(), Sweep: []store.Job{sweep(e.Sweeper)}, Purge: []string{purge}, Forget: s.forget,
-		Data: map[string]store.Data{"plays": s.data}, Offers: []any{h},
+		Data: []store.Data{store.DataOf("plays", s.data)}, Offers: []any{h},
 	}
 }

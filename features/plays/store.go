@@ -49,8 +49,15 @@ type playRow struct {
 	BoardID  int64     `db:"board_id"`
 }
 
+// begunJSON is a play that was begun and not used, as the data of a member has it.
+type begunJSON struct {
+	Board       string             `json:"board"`
+	StartedTime leaderboard.Micros `json:"started_time"`
+	Refusals    int                `json:"refusals"`
+}
+
 // data tells the plays that a member has begun and not used.
-func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	begun := func(after int64) ([]playRow, error) {
 		var rows []playRow
 		err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectPlays), []byte(member), after, store.DataPage)
@@ -58,7 +65,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.M
 	}
 	return store.InPages(begun, func(r *playRow) (int64, error) {
 		p := leaderboard.Play{Board: string(r.Board), Member: member, StartedTime: leaderboard.MicrosOf(r.Started), Refusals: r.Refusals}
-		return r.BoardID, tell(leaderboard.MemberRecord{Play: &p})
+		return r.BoardID, tell(begunJSON{p.Board, p.StartedTime, p.Refusals})
 	})
 }
 

@@ -19,6 +19,6 @@ func open(e *features.Engine) features.Opened {
 	s := NewStore(e.DB, e.Boards, e.Alone)
 	return features.Opened{
 		Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, e.Rankings, s), Sweep: []store.Job{s.sweep(e.Sweeper)}, Purge: []string{purge},
-		ForgetAfter: s.forget, Data: map[string]store.Data{"submissions": s.data}, Offers: []any{s},
+		ForgetAfter: s.forget, Data: []store.Data{store.DataOf("submissions", s.data)}, Offers: []any{s},
 	}
 }

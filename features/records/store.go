@@ -68,7 +68,7 @@ type recordedBoard struct {
 }
 
 // data tells the recorded submissions of a member, by board.
-func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	boardsOf := func(after int64) ([]recordedBoard, error) {
 		var list []recordedBoard
 		err := s.db.Pool.SelectContext(ctx, &list, s.db.Limited(submittedTo), after, []byte(member), store.DataPage)
@@ -81,7 +81,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.M
 		}
 		return b.ID, store.InPages(records, func(r *SubmissionRecord) (SubmissionsQuery, error) {
 			next := SubmissionsQuery{Before: r.At, BeforeID: r.ID}
-			return next, tell(leaderboard.MemberRecord{List: "submissions", Record: memberSubmissionJSON{string(b.Name), showSubmission(r)}})
+			return next, tell(memberSubmissionJSON{string(b.Name), showSubmission(r)})
 		})
 	})
 }

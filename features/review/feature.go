@@ -12,6 +12,6 @@ func open(e *features.Engine) features.Opened {
 	s := NewStore(e.DB, e.Writer)
 	return features.Opened{
 		Routes: Routes(s, e.BoardFinder), Sweep: []store.Job{sweep(e.Sweeper)}, Purge: []string{purge}, Forget: s.forget,
-		Data: map[string]store.Data{"held": s.data}, Offers: []any{s},
+		Data: []store.Data{store.DataOf("held", s.data)}, Offers: []any{s},
 	}
 }

@@ -91,13 +91,13 @@ func listText(q leaderboard.HeldQuery) string {
 }
 
 // data tells the held submissions of a member.
-func (s *Store) data(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
+func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	for _, state := range leaderboard.HeldStates() {
 		held := func(before int64) ([]leaderboard.Held, error) {
 			return s.Held(ctx, leaderboard.HeldQuery{Member: member, State: state, Before: before, Limit: store.DataPage})
 		}
 		err := store.InPages(held, func(h *leaderboard.Held) (int64, error) {
-			return h.ID, tell(leaderboard.MemberRecord{List: "held", Record: showHeld(h)})
+			return h.ID, tell(showHeld(h))
 		})
 		if err != nil {
 			return err

@@ -199,6 +199,15 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	return out, nil
 }
 
+// DataLists returns the lists that a server with all features has.
+func (*Model) DataLists() []leaderboard.DataList {
+	lists := []leaderboard.DataList{{Name: "profile", One: true}}
+	for _, name := range []string{"friends", "friend_of", "hidden", "bars", "plays", "held", "entries", "submissions", "audit"} {
+		lists = append(lists, leaderboard.DataList{Name: name})
+	}
+	return lists
+}
+
 // MemberData does what store.Members.MemberData does; it has neither profiles nor recorded submissions nor an audit.
 func (m *Model) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	records, err := m.memberData(ctx, member)
@@ -228,7 +237,7 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 	}
 	for i := range m.hidden {
 		if m.hidden[i].Member == member {
-			out = append(out, leaderboard.MemberRecord{Hidden: &m.hidden[i]})
+			out = append(out, leaderboard.MemberRecord{List: "hidden", Record: m.hidden[i]})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.periods)) {
@@ -238,10 +247,10 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 				continue
 			}
 			if e, ok := p.entries[member]; ok {
-				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Metadata: p.metadata[member]}})
+				out = append(out, leaderboard.MemberRecord{List: "entries", Record: leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Metadata: p.metadata[member]}})
 			}
 			if e, ok := p.hiddenEntries[member]; ok {
-				out = append(out, leaderboard.MemberRecord{Entry: &leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Hidden: true, Metadata: p.metadata[member]}})
+				out = append(out, leaderboard.MemberRecord{List: "entries", Record: leaderboard.MemberEntry{Entry: e, Period: p.Ref(&b.Board), Hidden: true, Metadata: p.metadata[member]}})
 			}
 		}
 	}

@@ -27,22 +27,21 @@ func TestMemberData(t *testing.T) {
 		}
 		told, golf := map[string]int{}, ""
 		err := s.Members.MemberData(t.Context(), forgotten, func(r leaderboard.MemberRecord) error {
+			e, is := r.Record.(leaderboard.MemberEntry)
 			switch {
-			case r.Hidden != nil:
+			case r.List == "hidden":
 				told["hidden_members"]++
-			case r.Play != nil:
-				told["plays"]++
 			case r.List == "bars":
 				told["member_bars"]++
-			case r.List != "":
+			case !is:
 				told[r.List]++
-			case r.Entry != nil:
-				told[fmt.Sprint("entries, hidden ", r.Entry.Hidden)]++
-				if r.Entry.Metadata == `{"by":"`+forgotten+`"}` {
+			default:
+				told[fmt.Sprint("entries, hidden ", e.Hidden)]++
+				if e.Metadata == `{"by":"`+forgotten+`"}` {
 					told["entry_metadata"]++
 				}
-				if r.Entry.Period.Board == "golf" {
-					golf = fmt.Sprintf("%d %v %s %s", r.Entry.Score, r.Entry.Hidden, r.Entry.Period.Name, r.Entry.Member)
+				if e.Period.Board == "golf" {
+					golf = fmt.Sprintf("%d %v %s %s", e.Score, e.Hidden, e.Period.Name, e.Member)
 				}
 			}
 			return nil
