@@ -83,11 +83,19 @@ func sections() []section {
 		{"Without asking (board delete, remove, member forget, key revoke, migrate down)", []string{"yes"}},
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
-		{"Rules of a board (board put, board update)", []string{
-			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "display-kind", "display-decimals", "display-unit", "accent", "logo", "parts", "footer", "min-score", "max-score", "max-delta",
-			"max-per-second", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "override-keys", "override-ops", "override-keep-time", "players-read", "players-submit", "play-min-time", "play-max-time", "notify", "notify-within", "metadata-max-bytes", "review", "review-expire", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
-		}},
+		{"Rules of a board (board put, board update)", append([]string{"rules", "unset", "if-match"}, flagsOfRules(leaderboard.RuleFields())...)},
 	}
+}
+
+// flagsOfRules returns the flags that only rules of boards have.
+func flagsOfRules(fields []leaderboard.RuleField) (names []string) {
+	for i := range fields {
+		if name := fields[i].Flag; name != "" && name != "mode" && name != "labels" {
+			names = append(names, name)
+		}
+		names = append(names, flagsOfRules(fields[i].Fields)...)
+	}
+	return names
 }
 
 // settingsDocument returns all flags as Markdown, a section at a time: docs/settings.md without its end, about tracing.
