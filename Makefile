@@ -31,14 +31,14 @@ bin/testenv:
 	$(GO) build -o bin/testenv ./internal/testenv/run
 
 # One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time than there are cores: those of
-# the product, and beside them those of the workshop.
+# the product, and beside them those of the workshop. These run each time: what Go keeps of a run knows nothing of files outside of a module.
 PICK  = $(GO) run -C workshop ./nightly $(if $(NIGHTLY),-all)
 RACES = test -race -parallel 4 -timeout 60m
 test-go: cc bin/testenv
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
 	@set -ef; product="$$($(PICK) '$(CURDIR)')"; workshop="$$($(PICK) -in workshop '$(CURDIR)')"; set -x; \
-		CGO_ENABLED=1 bin/testenv -in-memory sh -cf '(cd workshop && exec $(GO) $(RACES) -p 1 $$1) & $(GO) $(RACES) -p 2 $$0; status=$$?; wait $$! && exit $$status' "$$product" "$$workshop"
+		CGO_ENABLED=1 bin/testenv -in-memory sh -cf '(cd workshop && exec $(GO) $(RACES) -count=1 -p 1 $$1) & $(GO) $(RACES) -p 2 $$0; status=$$?; wait $$! && exit $$status' "$$product" "$$workshop"
 	bin/testenv -in-memory $(GO) test -C examples -timeout 15m ./...
 else
 	CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -C $(IN) -race -p 3 -parallel 4 -timeout 60m $(TESTARGS)
