@@ -28,11 +28,13 @@ func FindTool(ctx context.Context, dir, pkg, name string, log func(string, ...an
 	if err != nil {
 		return Tool{}, fmt.Errorf("no %s on PATH, and the package %s cannot be fetched: %w", name, pkg, err)
 	}
-	p := program{path: filepath.Join(root, "usr/bin", name), root: root}
-	if _, err := os.Stat(p.path); err != nil {
-		return Tool{}, fmt.Errorf("the package %s holds no %s: %w", pkg, name, err)
+	for _, bin := range []string{"usr/bin", "usr/sbin"} {
+		p := program{path: filepath.Join(root, bin, name), root: root}
+		if _, err := os.Stat(p.path); err == nil {
+			return Tool{p}, nil
+		}
 	}
-	return Tool{p}, nil
+	return Tool{}, fmt.Errorf("the package %s holds no %s", pkg, name)
 }
 
 // Command returns how to run the tool.
