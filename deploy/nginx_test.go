@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -32,7 +34,6 @@ func TestInstallations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const moves = `    # "~^(/v1)?/boards/moved-board(/|$)"`
 	proxy := startNginx(t, installations, nil)
 	for i, board := range []string{"chess-blitz", "racing-lap"} {
 		through, err := client.New(proxy, client.WithKey(installations[i].Key))
@@ -52,24 +53,29 @@ func TestInstallations(t *testing.T) {
 			t.Errorf("%s is on the other installation too", board)
 		}
 	}
-	move(t, clients[0], clients[1], "chess-blitz")
-	before, err := clients[0].Top(t.Context(), "chess-blitz", client.TopQuery{ReadQuery: client.ReadQuery{MinSeq: 3}}) // ada, bob, cyd
+	from, err := client.New(startNginx(t, installations, strings.NewReplacer(`# "~^(POST|PUT|PATCH|DELETE) /v1/boards/moving-board/"`, `"~^(POST|PUT|PATCH|DELETE) /v1/boards/chess-blitz/"`)), client.WithKey(installations[0].Key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy = startNginx(t, installations, strings.NewReplacer(moves, `    "~^(/v1)?/boards/chess-blitz(/|$)"`))
+	move(t, clients[0], clients[1], from, "chess-blitz")
+	before, err := clients[0].Top(t.Context(), "chess-blitz", client.TopQuery{ReadQuery: client.ReadQuery{MinSeq: 4}}) // ada, bob, cyd, and without bob
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy = startNginx(t, installations, strings.NewReplacer(`# "~^(/v1)?/boards/moved-board(/|$)"`, `"~^(/v1)?/boards/chess-blitz(/|$)"`))
 	through, err := client.New(proxy, client.WithKey(installations[1].Key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := through.Top(t.Context(), "chess-blitz", client.TopQuery{ReadQuery: client.ReadQuery{MinSeq: 3}}) // ada, bob, cyd
+	after, err := through.Top(t.Context(), "chess-blitz", client.TopQuery{ReadQuery: client.ReadQuery{MinSeq: 4}}) // ada, bob, cyd, and without bob
 	if err != nil || fmt.Sprint(after.Entries) != fmt.Sprint(before.Entries) {
 		t.Errorf("moved: %+v, want %+v, %v", after, before, err)
 	}
 }
 
-// move brings a board to another installation while it is written to: an export, the changes after it, then no more submissions.
-func move(t *testing.T, from, to *client.Client, board string) {
+// move brings a board to another installation while it is written to: an export, the changes after it, then no more writes, which paused
+// has of a proxy.
+func move(t *testing.T, from, to, paused *client.Client, board string) {
 	t.Helper()
 	ctx := t.Context()
 	if _, _, err := to.PutBoard(ctx, board, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil { // it takes what it is told
@@ -94,8 +100,14 @@ func move(t *testing.T, from, to *client.Client, board string) {
 	if _, err := from.Submit(ctx, board, []leaderboard.Submission{{Member: "cyd", Score: 7}}); err != nil { // while it moves
 		t.Fatal(err)
 	}
-	if _, err := from.PatchBoard(ctx, board, map[string]any{"ends_at": leaderboard.MicrosOf(time.Now())}, ""); err != nil {
+	if _, err := from.RemoveMember(ctx, board, "bob", client.RemoveOptions{}); err != nil {
 		t.Fatal(err)
+	}
+	late, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	_, err = paused.Submit(late, board, []leaderboard.Submission{{Member: "dan", Score: 9}})
+	if problem, ok := errors.AsType[*client.Problem](err); err == nil || ok && problem.Status != http.StatusServiceUnavailable {
+		t.Errorf("while the board moves: %v, want a 503 that is repeated", err)
 	}
 	for c, err := range from.Follow(ctx, board, client.ChangesQuery{After: export.Cursor, Once: true}) {
 		if err != nil {
@@ -103,6 +115,10 @@ func move(t *testing.T, from, to *client.Client, board string) {
 		}
 		if c.After != nil {
 			put(c.Member, c.After.Score, c.After.CreatedTime)
+		} else if c.Member != "" {
+			if _, err := to.RemoveMember(ctx, board, c.Member, client.RemoveOptions{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if _, err := to.PatchBoard(ctx, board, map[string]any{"policy": "best"}, ""); err != nil {
