@@ -75,7 +75,7 @@ func policies() []Policy { return []Policy{PolicyBest, PolicyLatest, PolicySum} 
 // of boards.rules.
 type Rules struct {
 	Title      string     `json:"title" flag:"title" bytes:"200" doc:"Name for people. Empty when left out."`
-	Order      Order      `json:"order" flag:"order" words:"desc,asc" default:"desc" doc:"Which scores are better. desc: higher is better."`
+	Order      Order      `json:"order" flag:"order" words:"desc,asc" default:"desc" doc:"Which scores are better, higher ones with desc, lower ones with asc."`
 	Policy     Policy     `json:"policy" flag:"policy" words:"best,latest,sum" default:"best" doc:"What a submission does. best keeps the better entry, latest replaces it, sum adds to the score."`
 	Mode       Mode       `json:"mode" flag:"mode" words:"strict,tied,dense" default:"strict" doc:"How ties are numbered."`
 	Windows    []Window   `json:"windows" flag:"windows" words:"all_time,hour,day,week,month,quarter,year,season" items:"1,8" default:"all_time" doc:"Windows in which a submission counts. Requests read the first one by default. A window that is added begins empty; a window that is removed keeps its periods."`
@@ -91,13 +91,13 @@ type Rules struct {
 
 	Seasons   []SeasonRule   `json:"seasons,omitempty" items:"0,1000" doc:"The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change."`
 	Derive    *Derive        `json:"derive,omitempty" doc:"Makes it a derived board."`
-	Keep      map[Window]int `json:"keep,omitempty" range:"0,1000000" example:"{ day: 90, hour: 48 }" doc:"How many closed periods are kept by window; all of them without an entry. Older ones are deleted."`
+	Keep      map[Window]int `json:"keep,omitempty" range:"0,1000000" want:"0 to 1000000 closed periods" example:"{ day: 90, hour: 48 }" doc:"How many closed periods are kept by window; all of them without an entry. Older ones are deleted."`
 	Display   *Display       `json:"display,omitempty" doc:"How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers."`
 	Face      *Face          `json:"face,omitempty" doc:"How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do."`
 	Labels    Labels         `json:"labels,omitempty" flag:"labels" items:"0,16" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" want:"a value of a label, [a-z0-9][a-z0-9._-]{0,63}" example:"{ type: moba, aspect: sound }" doc:"What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}."`
 	StrictIDs bool           `json:"strict_ids,omitzero" flag:"strict-ids" default:"false" doc:"Whether submissions for ids that are not printable ASCII are rejected. Printable ASCII is U+0020 to U+007E; the others are rejected with invalid-member. Entries that are there stay, and are read as before."`
-	Resident  Resident       `json:"resident,omitempty" flag:"resident" words:"always,never" doc:"Whether servers keep its periods whole in memory. There every question is answered without a round trip, and dense ranks are known at any depth. Left out: the periods that are read most. always: the current periods as soon as they are read, before those of other boards; within --resident-memory."`
-	Record    Record         `json:"record,omitempty" flag:"record" words:"applied,all" doc:"Which submissions are recorded, with their key and outcome. applied: those that changed an entry. Left out: none. Not on derived boards."`
+	Resident  Resident       `json:"resident,omitempty" flag:"resident" words:"always,never" doc:"Whether servers keep its periods whole in memory; by how much they are read when left out. There every question is answered without a round trip, and dense ranks are known at any depth. always: the current periods as soon as they are read, before those of other boards; within --resident-memory."`
+	Record    Record         `json:"record,omitempty" flag:"record" words:"applied,all" doc:"Which submissions are recorded, with their key and outcome; none when left out. applied: those that changed an entry. Not on derived boards."`
 	RecordTTL string         `json:"record_ttl,omitempty" flag:"record-ttl" default:"2160h" example:"2160h" doc:"How long records of submissions are kept, 1h at least."`
 	Overrides *Overrides     `json:"overrides,omitempty" example:"{ keys: [k7f3aaaaaaaaa], ops: [latest], keep_time: true }" doc:"Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards."`
 	Players   *Players       `json:"players,omitempty" doc:"What players may do with tokens of their own, see docs/players.md. Left out: what anyone may."`
@@ -154,14 +154,14 @@ type Refresh struct {
 type Limits struct {
 	MinScore  *int64 `json:"min_score,omitempty" flag:"min-score" doc:"Least score that is accepted."`
 	MaxScore  *int64 `json:"max_score,omitempty" flag:"max-score" doc:"Greatest score that is accepted."`
-	MaxDelta  *int64 `json:"max_delta,omitempty" flag:"max-delta" range:"0," doc:"Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change."`
+	MaxDelta  *int64 `json:"max_delta,omitempty" flag:"max-delta" range:"0," doc:"Greatest change of a score by one submission; no first score in a period is one, but for policy sum: max_score bounds it. With policy sum it is the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change."`
 	PerSecond *int64 `json:"per_second,omitempty" flag:"max-per-second" range:"1," doc:"Greatest score of a play for each second since it was begun; with policy sum the greatest amount. Where players submit with plays. Not with order asc. Keys submit without plays, and are not bound by it."`
 }
 
 // Overrides say which submissions may do otherwise than the board's policy says, by keys of scope admin and by those
 // named. The zero value allows none.
 type Overrides struct {
-	Keys     []string `json:"keys,omitempty" flag:"override-keys" items:"0,100" doc:"Ids of keys besides those of scope admin. env:write is all keys of scope write in the server's settings."`
+	Keys     []string `json:"keys,omitempty" flag:"override-keys" items:"0,100" want:"at most 100 keys" doc:"Ids of keys, besides those of scope admin, whose submissions may override the policy. env:write is all keys of scope write in the server's settings."`
 	Ops      []Policy `json:"ops,omitempty" flag:"override-ops" words:"best,latest,sum" items:"0,3" doc:"What submissions may put in the place of the policy."`
 	KeepTime bool     `json:"keep_time,omitzero" flag:"override-keep-time" default:"false" doc:"Whether submissions may keep the time of a score that stays."`
 }

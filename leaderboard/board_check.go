@@ -16,6 +16,9 @@ import (
 func (r *Rules) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {
+		if slices.ContainsFunc(bad, func(f FieldError) bool { return f.Pointer == pointer }) {
+			return // one fault of a place is enough
+		}
 		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 	}
 	checkFields(fail, reflect.ValueOf(r).Elem(), ruleFields, "", false)
@@ -47,6 +50,11 @@ func (r *Rules) Check() error {
 func (r *Rules) UnknownWord() (first string) {
 	note := func(pointer, _ string, _ ...any) { first = cmp.Or(first, pointer) }
 	checkFields(note, reflect.ValueOf(r).Elem(), ruleFields, "", true)
+	for w := range r.Keep {
+		if !slices.Contains(Windows()[1:], w) {
+			note("/keep", "")
+		}
+	}
 	return first
 }
 

@@ -59,9 +59,6 @@ func (l Labels) Match(other Labels) bool {
 func (l Labels) names() []string { return slices.Sorted(maps.Keys(l)) }
 
 func (l Labels) check(fail failFunc) {
-	if len(l) > MaxLabels {
-		fail("/labels", "want at most %d labels", MaxLabels)
-	}
 	for _, label := range l.names() {
 		if !isName(label) {
 			fail("/labels", "the name of a label is [a-z0-9][a-z0-9._-]{0,63}")

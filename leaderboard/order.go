@@ -100,14 +100,14 @@ const (
 
 // Tiebreak is the second criterion: its direction, and the fields that it is packed from, if it has several.
 type Tiebreak struct {
-	Order  Order           `json:"order" flag:"tiebreak-order" words:"desc,asc" default:"desc" doc:"Which tiebreaks are better. desc: higher is better."`
-	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" items:"0,16" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
+	Order  Order           `json:"order" flag:"tiebreak-order" words:"desc,asc" default:"desc" doc:"Which tiebreaks are better, higher ones with desc, lower ones with asc."`
+	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" items:"0,16" want:"at most 16 fields" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
 }
 
 // TiebreakField is one criterion of a packed tiebreak.
 type TiebreakField struct {
 	Name  string `json:"name" pattern:"^[a-z][a-z0-9_]{0,31}$" want:"a name of its own, [a-z][a-z0-9_]{0,31}" doc:"Of its own."`
-	Bits  int    `json:"bits" range:"1,63" doc:"A value is 0 to 2^bits - 1."`
+	Bits  int    `json:"bits" range:"1,63" want:"1 to 63 bits" doc:"A value is 0 to 2^bits - 1."`
 	Order Order  `json:"order" words:"desc,asc" default:"desc" doc:"desc when left out, whatever the order of the tiebreak. desc: higher is better."`
 }
 

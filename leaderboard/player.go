@@ -12,8 +12,8 @@ import (
 type Players struct {
 	Read    bool          `json:"read,omitzero" flag:"players-read" default:"false" doc:"Whether players read their own entry and those around it, on a private board too."`
 	Submit  PlayersSubmit `json:"submit,omitempty" flag:"players-submit" words:"none,own,play" default:"none" doc:"Whether players submit their own scores with a token, and each with a play. own: scores for themselves. play: these, each once for a play that they begin with POST /v1/boards/{board}/plays. none: keys submit."`
-	MinTime string        `json:"min_time,omitempty" flag:"play-min-time" default:"0s" example:"10s" doc:"How long a play takes at least, as in 10s. With submit play."`
-	MaxTime string        `json:"max_time,omitempty" flag:"play-max-time" default:"1h" example:"10m" doc:"How long a play takes at most, up to 24h. With submit play."`
+	MinTime string        `json:"min_time,omitempty" flag:"play-min-time" default:"0s" example:"10s" doc:"How long a play takes at least, a Go duration such as 10s. With submit play."`
+	MaxTime string        `json:"max_time,omitempty" flag:"play-max-time" default:"1h" example:"10m" doc:"How long a play takes at most, a Go duration up to 24h. With submit play."`
 }
 
 // PlayersSubmit tells whether players submit scores for themselves.

@@ -8,7 +8,7 @@ import (
 // Review tells which submissions of a board wait for an admin before they count; nil: none does. A submission that a key of scope
 // admin makes never waits.
 type Review struct {
-	Hold   []HoldRule `json:"hold" flag:"review" items:"1,8" doc:"Which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players. One that applies is enough."`
+	Hold   []HoldRule `json:"hold" flag:"review" items:"1,8" want:"1 to 8 rules" doc:"Which submissions wait for an admin. One that applies is enough."`
 	Expire string     `json:"expire,omitempty" flag:"review-expire" default:"14d" example:"14d" doc:"How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d."`
 }
 

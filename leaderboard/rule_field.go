@@ -22,7 +22,7 @@ import (
 //	range    the least and the greatest number, as in "1,100"; "1," has no greatest
 //	bytes    how long a text may be
 //	pattern  a regular expression that a text matches
-//	want     what matches the pattern, as in "a colour such as #3151d3"
+//	want     what is wanted, in words, as in "a colour such as #3151d3"; needed beside a pattern
 //	example  a value, as YAML has it
 //	items    how many items a list may have, as in "1,8"
 type RuleField struct {
@@ -94,6 +94,11 @@ func (f *RuleField) complete(pointer string, tag reflect.StructTag) {
 		f.Item = &RuleField{Type: t.Elem(), Words: f.Words, Bounds: f.Bounds, Pattern: f.Pattern, Want: f.Want, matches: f.matches}
 		f.Item.complete(pointer+"/*", "")
 		f.Item.Words, f.Item.Bounds, f.Words, f.Bounds, f.Pattern = f.Words, f.Bounds, nil, nil, ""
+		if f.Item.Bounds != nil || f.Item.Pattern != "" {
+			f.Want = "" // it is of the items
+		} else {
+			f.Item.Want = ""
+		}
 	}
 }
 
@@ -145,25 +150,34 @@ func (f *RuleField) check(fail failFunc, v reflect.Value, pointer string, words 
 		f.checkText(fail, v.String(), pointer, words)
 	case reflect.Int, reflect.Int64:
 		if n := v.Int(); !words && f.Bounds != nil && (n < f.Bounds[0] || n > f.Bounds[1]) {
-			fail(pointer, "want %s", RangeText(f.Bounds))
+			fail(pointer, "want %s", cmp.Or(f.Want, RangeText(f.Bounds)))
 		}
 	case reflect.Slice:
 		n := int64(v.Len())
-		if f.Items != nil && (n < f.Items[0] || n > f.Items[1]) {
-			if !words {
-				fail(pointer, "want %s", strings.Replace(RangeText(f.Items), "0 to", "at most", 1))
-			}
-			n = min(n, f.Items[1])
+		if !words && !f.checkItems(fail, n, pointer) {
+			n = min(n, f.Items[1]) // so many faults would cost more than the list
 		}
 		for i := range int(n) {
 			f.Item.check(fail, v.Index(i), pointer+"/"+strconv.Itoa(i), words)
 		}
 	case reflect.Map:
+		if !words && !f.checkItems(fail, int64(v.Len()), pointer) {
+			return
+		}
 		keys := slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 		for _, key := range keys {
 			f.Item.check(fail, v.MapIndex(key), pointer+"/"+pointerEscape(key.String()), words)
 		}
 	}
+}
+
+// checkItems reports whether a list or a map has as many items as it may.
+func (f *RuleField) checkItems(fail failFunc, n int64, pointer string) bool {
+	if f.Items == nil || n >= f.Items[0] && n <= f.Items[1] {
+		return true
+	}
+	fail(pointer, "want %s", cmp.Or(f.Want, strings.Replace(RangeText(f.Items), "0 to", "at most", 1)))
+	return false
 }
 
 func (f *RuleField) checkText(fail failFunc, text, pointer string, words bool) {

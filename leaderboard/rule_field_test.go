@@ -2,6 +2,7 @@ package leaderboard
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,8 +72,57 @@ func TestUnknownWord(t *testing.T) {
 	if got, want := strings.Join(found, " "), "/derive/from/0/window /overrides/ops/1 /review/hold/0/by"; got != want {
 		t.Errorf("unknown are %s, want %s", got, want)
 	}
+	for pointer, r := range map[string]Rules{ // also behind what a list may have today
+		"/overrides/ops/3": {Overrides: &Overrides{Ops: []Policy{PolicyBest, PolicyLatest, PolicySum, "new"}}}, "/windows/8": {Windows: append(Windows(), "decade")},
+		"/keep": {Keep: map[Window]int{WindowDay: 1, "decade": 3}},
+	} {
+		r = r.WithDefaults()
+		if got := r.UnknownWord(); got != pointer {
+			t.Errorf("the first is %q, want %s", got, pointer)
+		}
+	}
 	r.Order = "up"
 	if got := r.UnknownWord(); got != "/order" {
 		t.Errorf("the first is %s", got)
+	}
+}
+
+// TestTagsAgree: where the code counts or names what a tag says, both say the same.
+func TestTagsAgree(t *testing.T) {
+	fields := map[string]*RuleField{}
+	var note func([]RuleField)
+	note = func(list []RuleField) {
+		for i := range list {
+			f := &list[i]
+			fields[f.Pointer] = f
+			note(f.Fields)
+			if f.Item != nil {
+				fields[f.Item.Pointer] = f.Item
+				note(f.Item.Fields)
+			}
+		}
+	}
+	note(RuleFields())
+	for pointer, most := range map[string]int64{"/top_n": MaxTopN, "/notify/within": MaxNotifyWithin, "/metadata/max_bytes": MaxMetadata, "/derive/from/*/weight": MaxWeight, "/tiebreak/fields/*/bits": MaxTiebreakBits} {
+		if got := fields[pointer].Bounds[1]; got != most {
+			t.Errorf("%s: the tag says %d, the code %d", pointer, got, most)
+		}
+	}
+	for pointer, most := range map[string]int{"/derive/from": MaxSources, "/seasons": MaxSeasons, "/overrides/keys": MaxOverrideKeys, "/review/hold": MaxHoldRules, "/labels": MaxLabels, "/tiebreak/fields": MaxTiebreakFields, "/windows": len(Windows()), "/overrides/ops": len(policies())} {
+		if got := fields[pointer].Items[1]; got != int64(most) {
+			t.Errorf("%s: the tag says %d, the code %d", pointer, got, most)
+		}
+	}
+	var windows, of []string
+	for _, w := range Windows() {
+		windows = append(windows, string(w))
+	}
+	for _, p := range policies() {
+		of = append(of, string(p))
+	}
+	for pointer, words := range map[string][]string{"/windows/*": windows, "/derive/from/*/window": windows, "/policy": of, "/overrides/ops/*": of} {
+		if got := fields[pointer].Words; !slices.Equal(got, words) {
+			t.Errorf("%s: the tag says %v, the code %v", pointer, got, words)
+		}
 	}
 }

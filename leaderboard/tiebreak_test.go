@@ -248,14 +248,14 @@ func TestCheckFields(t *testing.T) {
 			[]TiebreakField{{"level", 20, OrderDesc}, {"paid", 1, OrderDesc}, {"deaths", 43, OrderAsc}},
 			"/tiebreak/fields", "level 20 + paid 1 + deaths 43 = 64 bits, a tiebreak has 63",
 		},
-		"too many fields": {many, "/tiebreak/fields", "want at most 16"},
+		"too many fields": {many, "/tiebreak/fields", "want at most 16 fields"},
 		"no name":         {[]TiebreakField{{"", 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
 		"a digit first":   {[]TiebreakField{{"1a", 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
 		"a capital":       {[]TiebreakField{{"aB", 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
 		"a long name":     {[]TiebreakField{{strings.Repeat("a", 33), 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
 		"twice":           {[]TiebreakField{{"a", 1, OrderDesc}, {"a", 1, OrderAsc}}, "/tiebreak/fields/1/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
-		"no bits":         {[]TiebreakField{{"a", 0, OrderDesc}}, "/tiebreak/fields/0/bits", "want 1 to 63"},
-		"64 bits":         {[]TiebreakField{{"a", 64, OrderDesc}}, "/tiebreak/fields/0/bits", "want 1 to 63"},
+		"no bits":         {[]TiebreakField{{"a", 0, OrderDesc}}, "/tiebreak/fields/0/bits", "want 1 to 63 bits"},
+		"64 bits":         {[]TiebreakField{{"a", 64, OrderDesc}}, "/tiebreak/fields/0/bits", "want 1 to 63 bits"},
 		"an order":        {[]TiebreakField{{"a", 1, "up"}}, "/tiebreak/fields/0/order", "want one of desc, asc"},
 	} {
 		t.Run(name, func(t *testing.T) {

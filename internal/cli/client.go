@@ -332,13 +332,13 @@ func optionalValues(pairs ...string) url.Values {
 
 // Flags that several families of commands add to those of every remote.
 
-// modeFlag takes the modes of boards, and more.
 // The help of flags that rules of boards and questions share.
 const (
 	modeUsage   = "numbering of ties: strict (1,2,3,4), tied (1,2,2,4) or dense (1,2,2,3), to read ranks also all; empty: the board's own"
 	labelsUsage = "label:value pairs separated by commas, as in type:moba,aspect:sound: labels to give a board, or that boards must have"
 )
 
+// modeFlag takes the modes of boards, and more.
 func (p *program) modeFlag(at *leaderboard.Mode, more ...string) cli.Flag {
 	return choice(p.option("mode", modeUsage),
 		(*string)(at), append([]string{"strict", "tied", "dense"}, more...)...)

@@ -69,6 +69,7 @@ func (p *program) ruleFlag(given *givenRules, f *leaderboard.RuleField) cli.Flag
 		option.usage = modeUsage
 		return ruleValue(option, given, f, oneWord(f.Words))
 	case "/review/hold":
+		option.usage = "which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players separated by commas; none when left out"
 		return ruleValue(option, given, f, parseHoldRules)
 	case "/tiebreak/fields":
 		option.usage = "fields of the tiebreak, the first decides first, as NAME:BITS or NAME:BITS:ORDER separated by commas: level:20,paid:1,deaths:16:asc"
@@ -113,7 +114,9 @@ func ruleUsage(f *leaderboard.RuleField) string {
 	if f.Item != nil {
 		words = f.Item.Words
 	}
-	if n := len(words); n > 1 {
+	usage, more, has := strings.Cut(usage, "; ")
+	said := func(word string) bool { return strings.Contains(usage, word) }
+	if n := len(words); n > 1 && (!said(words[0]) || !said(words[n-1])) {
 		usage += ": " + strings.Join(words[:n-1], ", ") + " or " + words[n-1]
 	}
 	if f.Item != nil {
@@ -124,6 +127,9 @@ func ruleUsage(f *leaderboard.RuleField) string {
 	}
 	if f.Type == reflect.TypeFor[leaderboard.Micros]() {
 		usage += ", RFC 3339"
+	}
+	if has {
+		usage += "; " + more
 	}
 	if f.Default != "" {
 		usage += " (default: " + f.Default + ")"

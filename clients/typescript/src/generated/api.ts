@@ -61,7 +61,7 @@ export interface components {
         BoardFields: {
             /** @description Name for people. Empty when left out. At most 200 bytes. */
             title?: string;
-            /** @description Which scores are better. desc: higher is better. desc when left out. */
+            /** @description Which scores are better, higher ones with desc, lower ones with asc. desc when left out. */
             order?: components["schemas"]["Order"];
             /** @description What a submission does. best keeps the better entry, latest replaces it, sum adds to the score. best when left out. */
             policy?: components["schemas"]["Policy"];
@@ -104,12 +104,12 @@ export interface components {
             /** @description Whether submissions for ids that are not printable ASCII are rejected. Printable ASCII is U+0020 to U+007E; the others are rejected with invalid-member. Entries that are there stay, and are read as before. false when left out. */
             strict_ids?: boolean;
             /**
-             * @description Whether servers keep its periods whole in memory. There every question is answered without a round trip, and dense ranks are known at any depth. Left out: the periods that are read most. always: the current periods as soon as they are read, before those of other boards; within --resident-memory.
+             * @description Whether servers keep its periods whole in memory; by how much they are read when left out. There every question is answered without a round trip, and dense ranks are known at any depth. always: the current periods as soon as they are read, before those of other boards; within --resident-memory.
              * @enum {string}
              */
             resident?: "always" | "never";
             /**
-             * @description Which submissions are recorded, with their key and outcome. applied: those that changed an entry. Left out: none. Not on derived boards.
+             * @description Which submissions are recorded, with their key and outcome; none when left out. applied: those that changed an entry. Not on derived boards.
              * @enum {string}
              */
             record?: "applied" | "all";
@@ -129,12 +129,12 @@ export interface components {
                  */
                 submit?: "none" | "own" | "play";
                 /**
-                 * @description How long a play takes at least, as in 10s. With submit play. 0s when left out.
+                 * @description How long a play takes at least, a Go duration such as 10s. With submit play. 0s when left out.
                  * @example 10s
                  */
                 min_time?: string;
                 /**
-                 * @description How long a play takes at most, up to 24h. With submit play. 1h when left out.
+                 * @description How long a play takes at most, a Go duration up to 24h. With submit play. 1h when left out.
                  * @example 10m
                  */
                 max_time?: string;
@@ -142,7 +142,7 @@ export interface components {
             /** @description Which members are told that another one passed them in the first window, by events of kind member.passed: see docs/webhooks.md. Left out: none. Not on derived boards. */
             notify?: {
                 /**
-                 * @description Which members are told by an event that another one passed them. friends: members who have the one that passes on their list of friends. top: those in the first places.
+                 * @description Which members are told by an event that another one passed them; without the rule none are. friends: members who have the one that passes on their list of friends. top: those in the first places.
                  * @enum {string}
                  */
                 passed: "friends" | "top";
@@ -151,12 +151,12 @@ export interface components {
             };
             /** @description Submissions may have metadata, which their entries keep. Left out: they may not. Not on derived boards. */
             metadata?: {
-                /** @description How long the metadata of one entry may be, as JSON without spaces. */
+                /** @description How long the metadata of one entry may be, as JSON without spaces; without the rule it has none. */
                 max_bytes: number;
             };
             /** @description Which submissions wait for an admin before they count; what waits is in no answer. Left out: none. Those of keys of scope admin never do. Not on derived boards. */
             review?: {
-                /** @description Which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players. One that applies is enough. */
+                /** @description Which submissions wait for an admin. One that applies is enough. */
                 hold: components["schemas"]["HoldRule"][];
                 /**
                  * @description How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d. 14d when left out.
@@ -168,7 +168,7 @@ export interface components {
         /** @description How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers. */
         Display: {
             /**
-             * @description What a score is. duration: seconds. date: seconds since 1970 in UTC. A number when left out or empty.
+             * @description What a score is, a duration in seconds or a date in seconds since 1970; a number when left out or empty.
              * @enum {string}
              */
             kind?: "" | "duration" | "date";
@@ -180,7 +180,7 @@ export interface components {
         /** @description How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do. */
         Face: {
             /**
-             * @description Colour of links and marks, such as #3151d3. It is made darker on light ground, and lighter on dark ground, until it can be read.
+             * @description Colour of links and marks, such as #3151d3, in the place of the server's. It is made darker on light ground, and lighter on dark ground, until it can be read.
              * @example #b3261e
              */
             accent?: string;
@@ -210,7 +210,7 @@ export interface components {
          *     }
          */
         Overrides: {
-            /** @description Ids of keys besides those of scope admin. env:write is all keys of scope write in the server's settings. */
+            /** @description Ids of keys, besides those of scope admin, whose submissions may override the policy. env:write is all keys of scope write in the server's settings. */
             keys?: string[];
             /** @description What submissions may put in the place of the policy. */
             ops?: components["schemas"]["Policy"][];
