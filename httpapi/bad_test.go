@@ -220,7 +220,7 @@ func badBoards() []bad {
 		rule(`{"order":""}`, "/order", "desc, asc"),
 		rule(`{"policy":"average"}`, "/policy", "best"),
 		rule(`{"mode":"x"}`, "/mode", "strict"),
-		rule(`{"visibility":"secret"}`, "/visibility", "public"),
+		rule(`{"visibility":"hidden"}`, "/visibility", "public"),
 		rule(`{"tiebreak":{"order":"x"}}`, "/tiebreak/order", "desc"),
 		put("unknown of a field", `{"tiebreak":{"fields":[{"name":"a","bits":1,"default":0}]}}`, 400, wire.CodeMalformed, "/tiebreak/fields/0/default", "not known"),
 		put("bits fraction", `{"tiebreak":{"fields":[{"name":"a","bits":1.5}]}}`, 400, wire.CodeMalformed, "/tiebreak/fields/0/bits", "integer"),
